@@ -1,0 +1,41 @@
+# One command each; every one makes the environment it needs on a fresh machine.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: run test lint bench clean
+
+run: .venv/.ready  ## start Winnow and print the sign-in link
+	@exec $(BIN)/python app.py
+
+test: lint browser  ## everything: format, lint, types, tests, the browser
+	$(BIN)/python -m pytest -n 2 -m "not browser"
+	$(BIN)/python -m pytest -m browser
+
+lint: .venv/.ready-dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: .venv/.ready-dev browser  ## the benchmark tables of benchmarks/results
+	$(BIN)/python -m benchmarks
+
+browser: .venv/.ready-dev
+	@$(BIN)/python -m tests.browser.obtain
+
+.PHONY: browser
+
+.venv/.ready: requirements.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "Winnow needs Python 3.11 or newer; '$(PYTHON)' is older. Try: make run PYTHON=python3.12"; exit 1; }
+	@echo "Making the environment in .venv (once, about a minute) ..."
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.txt
+	@touch $@
+
+.venv/.ready-dev: .venv/.ready requirements-dev.txt
+	@echo "Adding what the tests need (once) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-dev.txt
+	@touch $@
+
+clean:
+	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis

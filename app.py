@@ -1,0 +1,20 @@
+"""The server: `streamlit run app.py` or `python app.py`. Pages are in pages/, what surrounds them in web/."""
+
+from pathlib import Path
+
+import streamlit as st
+
+from web import server
+from web.lifespan import lifespan
+
+settings = server.settings_or_exit()
+server.follow(settings)
+app = st.App(
+    Path(__file__).with_name("pages") / "main.py",
+    routes=server.ROUTES,
+    middleware=server.middleware(settings),
+    lifespan=lifespan,
+)
+
+if __name__ == "__main__":
+    app.run(config=server.run_options(settings))

@@ -1,0 +1,24 @@
+"""`python -m benchmarks` runs every benchmark; `python -m benchmarks NAME ...` runs those named.
+
+Each writes its table to benchmarks/results/NAME.md, with the command, the machine and the versions.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+NAMES = ("latency",)
+
+
+def main() -> None:
+    chosen = sys.argv[1:] or list(NAMES)
+    unknown = sorted(set(chosen) - set(NAMES))
+    if unknown:
+        sys.exit(f"There is no benchmark {', '.join(unknown)}. There are: {', '.join(NAMES)}.")
+    for name in chosen:
+        importlib.import_module(f"benchmarks.{name}").main()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+"""Winnow from a shell: the use cases of the pages, as the owner. `python cli.py --help`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from workflow import backup as backups
+from workflow import exporting, importing, projects, team
+from workflow.access import NotFound
+from workflow.home import Home, close_home, home
+from workflow.settings import Settings, SettingsError
+
+
+@click.group()
+def main() -> None:
+    """Winnow from a shell. It works beside a running server, on the same data (WINNOW_HOME)."""
+    try:
+        Settings.from_environment()
+    except SettingsError as error:
+        raise click.ClickException(str(error)) from None
+
+
+@main.command("link")
+def link() -> None:
+    """Print a new one-time sign-in link for the owner."""
+    settings = Settings.from_environment()
+    click.echo(f"http://{settings.host}:{settings.port}/signin?link={team.make_start_link(home())}")
+
+
+@main.command("projects")
+def list_projects() -> None:
+    """List the projects."""
+    for project in projects.list_projects(home(), _owner(home())):
+        click.echo(f"{project.id}\t{project.name}\t{project.answered} of {project.n_to_ask} answered")
+
+
+@main.command("import")
+@click.argument("csv_file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--name", help="Name of the project; default: the file's name.")
+@click.option("--candidates", help="The column that lists the candidates; default: guessed from the file.")
+@click.option("--separator", help="What stands between candidates; default: guessed.")
+@click.option("--truth", help="The column of true labels; default: guessed from its name.")
+def import_table(
+    csv_file: Path, name: str | None, candidates: str | None, separator: str | None, truth: str | None
+) -> None:
+    """Make a project from CSV_FILE. Refused whole, with row, column and fix, if any cell is wrong."""
+    try:
+        cells = importing.read_cells(csv_file)
+        chosen = {"candidates": candidates, "separator": separator, "truth": truth}
+        roles = importing.adjusted(importing.suggest_roles(cells), chosen)
+        table = importing.LabelTable.from_cells(cells, roles)
+        project_id = importing.create(
+            home(), _owner(home()), name or csv_file.stem, table, importing.LearnerSettings()
+        )
+    except (importing.TableError, importing.CannotLearn, projects.ProjectNameError) as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(f"Project {project_id}: {table.n_rows} rows, {len(table.classes)} classes.")
+
+
+@main.command("export")
+@click.argument("project_id", type=int)
+@click.option("--log", is_flag=True, help="The answer log instead of the table.")
+@click.option("--to", "target", type=click.Path(path_type=Path), help="File to write; default: standard output.")
+def export(project_id: int, log: bool, target: Path | None) -> None:
+    """Write the disambiguated table of PROJECT_ID as CSV."""
+    use_case = exporting.export_log if log else exporting.export_csv
+    try:
+        data = use_case(home(), _owner(home()), project_id)
+    except NotFound as error:
+        raise click.ClickException(str(error)) from None
+    if target is None:
+        sys.stdout.buffer.write(data)
+    else:
+        target.write_bytes(data)
+
+
+@main.command("backup")
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+def backup(folder: Path) -> None:
+    """Copy the database and the tables into FOLDER (new or empty) while Winnow runs."""
+    try:
+        backups.backup(home(), folder)
+    except backups.BackupError as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(f"Backed up to {folder}. To restore: WINNOW_HOME={folder} make run")
+
+
+def _owner(here: Home) -> int:
+    return team.ensure_owner(here).id
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    finally:
+        close_home()

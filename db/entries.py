@@ -1,0 +1,211 @@
+"""The log: every answer, skip and withdrawal of a project, in order, never changed afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, Select, func, insert, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session, aliased
+
+from db.models import EntryRow, ProjectRow
+
+
+class DuplicateEntry(ValueError):  # noqa: N818 - a state of affairs, as the callers word it
+    """This question has an entry already: a second press or tab, a replayed request. Nothing was written."""
+
+
+class NoSuchEntryError(LookupError):
+    """The project's log has no entry with this seq."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewEntry:
+    """What is known of an entry before the log gives it its place.
+
+    kind : is, among, not, none, unsure, bad, skip, withdraw      row : row number in the table, from 0
+    label : the one label asked about, None where the whole set is the question
+    revision : entries of this person on this row and label before this one
+    token : name of the question answered; unique in the project
+    target_seq : the entry a `withdraw` takes back
+    before, after : candidate labels of the row, in class order      seconds : from shown to answered
+    """
+
+    project_id: int
+    kind: str
+    row: int
+    person_id: int
+    token: str
+    revision: int
+    at: datetime
+    label: str | None = None
+    labels: tuple[str, ...] = ()
+    target_seq: int | None = None
+    strategy: str | None = None
+    score: float | None = None
+    model_version: int = 0
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    seconds: float | None = None
+    note: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry(NewEntry):
+    """A line of the log. `seq` counts from 1 in each project, without gaps."""
+
+    seq: int
+
+
+def append(session: Session, new: NewEntry) -> Entry:
+    """Write an entry at the end of its project's log; call it inside `Database.write`.
+
+    Raises DuplicateEntry when the token, or this person's revision of the row and label, has one already.
+    The transaction must then be given up: let the error leave the `with` block.
+    """
+    # PostgreSQL: entries of one project wait for each other here; SQLite ignores it inside BEGIN IMMEDIATE.
+    session.execute(select(ProjectRow.id).where(ProjectRow.id == new.project_id).with_for_update())
+    entry = Entry(**asdict(new), seq=last_seq(session, new.project_id) + 1)
+    stored = asdict(entry) | {"label": entry.label or ""}
+    try:
+        session.execute(insert(EntryRow).values({key: _json(value) for key, value in stored.items()}))
+    except IntegrityError as error:
+        # SQLite names the columns, PostgreSQL the constraint: both of ours have one of these words in them.
+        if any(word in str(error.orig) for word in ("token", "revision")):
+            raise DuplicateEntry(
+                f"Project {new.project_id} has an entry for token {new.token!r} already; nothing was written."
+            ) from error
+        raise
+    return entry
+
+
+def after(session: Session, project_id: int, seq: int) -> list[Entry]:
+    """The entries with a greater seq, in order."""
+    rows = session.execute(
+        _all().where(EntryRow.project_id == project_id, EntryRow.seq > seq).order_by(EntryRow.seq)
+    )
+    return [_entry(row) for row in rows]
+
+
+def get(session: Session, project_id: int, seq: int) -> Entry:
+    """One entry; NoSuchEntryError."""
+    row = session.execute(_all().where(EntryRow.project_id == project_id, EntryRow.seq == seq)).one_or_none()
+    if row is None:
+        raise NoSuchEntryError(f"The log of project {project_id} has no entry {seq}.")
+    return _entry(row)
+
+
+def with_token(session: Session, project_id: int, token: str) -> Entry | None:
+    """The entry that answered the question with this token, if one did."""
+    row = session.execute(
+        _all().where(EntryRow.project_id == project_id, EntryRow.token == token)
+    ).one_or_none()
+    return None if row is None else _entry(row)
+
+
+def count_for(session: Session, project_id: int, person_id: int, row: int, label: str | None = None) -> int:
+    """How many entries this person has on this row and label: the revision of the next one."""
+    return session.execute(
+        select(func.count()).where(
+            EntryRow.project_id == project_id,
+            EntryRow.person_id == person_id,
+            EntryRow.row == row,
+            EntryRow.label == (label or ""),
+        )
+    ).scalar_one()
+
+
+def last_open(session: Session, project_id: int, person_id: int) -> Entry | None:
+    """What undo takes back: this person's latest entry, a skip too, neither withdrawal nor withdrawn."""
+    row = session.execute(
+        _all()
+        .where(
+            EntryRow.project_id == project_id,
+            EntryRow.person_id == person_id,
+            EntryRow.kind != "withdraw",
+            ~_withdrawn(),
+        )
+        .order_by(EntryRow.seq.desc())
+        .limit(1)
+    ).one_or_none()
+    return None if row is None else _entry(row)
+
+
+def counts(session: Session, project_id: int) -> dict[str, int]:
+    """Entries of the project per kind, withdrawn ones too."""
+    rows = session.execute(
+        select(EntryRow.kind, func.count()).where(EntryRow.project_id == project_id).group_by(EntryRow.kind)
+    )
+    return {kind: count for kind, count in rows}  # noqa: C416 - a Row is not a pair to dict()'s type
+
+
+def latest(session: Session, project_id: int, limit: int, person_id: int | None = None) -> list[Entry]:
+    """The newest entries of every kind, newest first; of one person or of everybody."""
+    query = _all().where(EntryRow.project_id == project_id)
+    if person_id is not None:
+        query = query.where(EntryRow.person_id == person_id)
+    return [_entry(row) for row in session.execute(query.order_by(EntryRow.seq.desc()).limit(limit))]
+
+
+def last(session: Session, project_id: int) -> Entry | None:
+    """The project's latest entry of any kind."""
+    query = _all().where(EntryRow.project_id == project_id).order_by(EntryRow.seq.desc()).limit(1)
+    row = session.execute(query).one_or_none()
+    return None if row is None else _entry(row)
+
+
+def answered_rows(session: Session, project_id: int) -> int:
+    """How many rows have an entry, skips apart, that was not withdrawn."""
+    return session.execute(
+        select(func.count(func.distinct(EntryRow.row))).where(
+            EntryRow.project_id == project_id, EntryRow.kind.not_in(("withdraw", "skip")), ~_withdrawn()
+        )
+    ).scalar_one()
+
+
+def _withdrawn() -> ColumnElement[bool]:
+    """True of an entry that a later one takes back."""
+    withdrawal = aliased(EntryRow)
+    return (
+        select(withdrawal.seq)
+        .where(
+            withdrawal.project_id == EntryRow.project_id,
+            withdrawal.target_seq == EntryRow.seq,
+            withdrawal.kind == "withdraw",
+        )
+        .exists()
+    )
+
+
+def last_seq(session: Session, project_id: int) -> int:
+    """The seq of the project's latest entry, 0 before the first."""
+    found = session.execute(
+        select(func.max(EntryRow.seq)).where(EntryRow.project_id == project_id)
+    ).scalar_one()
+    return found or 0
+
+
+def seconds_of_latest(session: Session, project_id: int, limit: int) -> list[float]:
+    """Seconds spent on each of the project's latest answers, newest first; skips do not count."""
+    spent = select(EntryRow.seconds).where(EntryRow.project_id == project_id, EntryRow.seconds.is_not(None))
+    answers = (
+        spent.where(EntryRow.kind.not_in(("skip", "withdraw"))).order_by(EntryRow.seq.desc()).limit(limit)
+    )
+    return [seconds for seconds in session.execute(answers).scalars() if seconds is not None]
+
+
+def _all() -> Select[Any]:
+    return select(*EntryRow.__table__.columns)
+
+
+def _entry(row: Row[Any]) -> Entry:
+    values: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in row._mapping.items()
+    }
+    return Entry(**(values | {"label": values["label"] or None}))
+
+
+def _json(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value

@@ -1,0 +1,163 @@
+"""The tables. Read and written only by the query modules beside this file, which hand out frozen dataclasses.
+
+`entries` is the truth of a project and append-only: triggers of the first migration refuse UPDATE and DELETE.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    CheckConstraint,
+    DateTime,
+    Dialect,
+    ForeignKey,
+    Index,
+    MetaData,
+    Text,
+    TypeDecorator,
+    UniqueConstraint,
+)
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+
+class UtcTime(TypeDecorator[datetime]):
+    """A moment in time: goes in with any time zone (never without), comes back in UTC, on SQLite too."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError(f"A time must carry its time zone. Got {value!r}; use datetime.now(UTC).")
+        value = value.astimezone(UTC)
+        return value.replace(tzinfo=None) if dialect.name == "sqlite" else value
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+class Base(DeclarativeBase):
+    # Named constraints: migrations and error messages can refer to them on every database.
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "ck": "ck_%(table_name)s_%(constraint_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+    type_annotation_map = {str: Text, datetime: UtcTime, list[str]: JSON, dict[str, Any]: JSON}  # noqa: RUF012
+
+
+class PersonRow(Base):
+    __tablename__ = "people"
+    __table_args__ = (CheckConstraint("role IN ('owner', 'annotator')", name="role"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(unique=True)
+    role: Mapped[str]
+    created_at: Mapped[datetime]
+    disabled_at: Mapped[datetime | None]
+
+
+class LinkRow(Base):
+    """A one-time sign-in link. Only its secret's SHA-256 is kept: who reads the database cannot sign in."""
+
+    __tablename__ = "links"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    secret_hash: Mapped[str] = mapped_column(unique=True)
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id"))
+    # NULL: printed when the server started
+    created_by: Mapped[int | None] = mapped_column(ForeignKey("people.id"))
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+    used_at: Mapped[datetime | None]
+
+
+class SignInRow(Base):
+    """A browser that is signed in; its cookie holds the secret, this row the secret's SHA-256."""
+
+    __tablename__ = "sign_ins"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    secret_hash: Mapped[str] = mapped_column(unique=True)
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id"), index=True)
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+    ended_at: Mapped[datetime | None]
+
+
+class ProjectRow(Base):
+    __tablename__ = "projects"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str]
+    table_hash: Mapped[str]  # SHA-256 of the table's file, which is its name under WINNOW_HOME
+    roles: Mapped[dict[str, Any]]
+    settings: Mapped[dict[str, Any]]
+    description: Mapped[str]
+    n_rows: Mapped[int]
+    n_classes: Mapped[int]
+    n_to_ask: Mapped[int]  # rows a person could be asked about when the project was made
+    created_at: Mapped[datetime]
+    created_by: Mapped[int] = mapped_column(ForeignKey("people.id"))
+    archived_at: Mapped[datetime | None]
+
+
+class EntryRow(Base):
+    """A line of a project's log: answer, skip or withdrawal. `label` is '' where none is asked about."""
+
+    __tablename__ = "entries"
+    __table_args__ = (
+        UniqueConstraint("project_id", "token", name="uq_entries_token"),
+        UniqueConstraint("project_id", "person_id", "row", "label", "revision", name="uq_entries_revision"),
+        Index("ix_entries_target", "project_id", "target_seq"),
+    )
+
+    project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), primary_key=True)
+    seq: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    kind: Mapped[str]
+    row: Mapped[int]
+    label: Mapped[str]
+    labels: Mapped[list[str]]
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id"))
+    token: Mapped[str]
+    revision: Mapped[int]
+    target_seq: Mapped[int | None]
+    strategy: Mapped[str | None]
+    score: Mapped[float | None]
+    model_version: Mapped[int]
+    before: Mapped[list[str]]
+    after: Mapped[list[str]]
+    seconds: Mapped[float | None]
+    note: Mapped[str | None]
+    at: Mapped[datetime]
+
+
+class QuestionRow(Base):
+    """The question now open before a person: what their next key answers, and a reservation of its row."""
+
+    __tablename__ = "questions"
+
+    project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), primary_key=True)
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id"), primary_key=True)
+    row: Mapped[int]
+    label: Mapped[str]
+    token: Mapped[str]
+    revision: Mapped[int]
+    strategy: Mapped[str]
+    score: Mapped[float]
+    model_version: Mapped[int]
+    decides: Mapped[int]
+    undecided: Mapped[int]
+    shown_at: Mapped[datetime]  # first shown: what the seconds spent are counted from
+    reserved_at: Mapped[datetime]  # last shown: what the reservation is counted from

@@ -1,0 +1,112 @@
+"""Projects: a table's hash, what its columns mean and how its learner is set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import func, insert, select, update
+from sqlalchemy.orm import Session
+
+from db.models import ProjectRow
+
+
+class NoSuchProjectError(LookupError):
+    """No project has this id."""
+
+
+@dataclass(frozen=True)
+class Project:
+    """`table_hash` names the table's file, `created_by` a person; `roles` and `settings` are JSON values."""
+
+    id: int
+    name: str
+    table_hash: str
+    roles: dict[str, Any]
+    settings: dict[str, Any]
+    description: str
+    n_rows: int
+    n_classes: int
+    n_to_ask: int  # rows a person could be asked about when the project was made
+    created_at: datetime
+    created_by: int
+    archived_at: datetime | None
+
+
+_COLUMNS = select(
+    ProjectRow.id,
+    ProjectRow.name,
+    ProjectRow.table_hash,
+    ProjectRow.roles,
+    ProjectRow.settings,
+    ProjectRow.description,
+    ProjectRow.n_rows,
+    ProjectRow.n_classes,
+    ProjectRow.n_to_ask,
+    ProjectRow.created_at,
+    ProjectRow.created_by,
+    ProjectRow.archived_at,
+)
+
+
+def add(
+    session: Session,
+    *,
+    name: str,
+    table_hash: str,
+    roles: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    n_rows: int,
+    n_classes: int,
+    n_to_ask: int,
+    created_by: int,
+    created_at: datetime,
+    description: str = "",
+) -> int:
+    """Add a project and return its id."""
+    values = {
+        "name": name,
+        "table_hash": table_hash,
+        "roles": dict(roles),
+        "settings": dict(settings),
+        "description": description,
+        "n_rows": n_rows,
+        "n_classes": n_classes,
+        "n_to_ask": n_to_ask,
+        "created_at": created_at,
+        "created_by": created_by,
+        "archived_at": None,
+    }
+    return session.execute(insert(ProjectRow).values(values).returning(ProjectRow.id)).scalar_one()
+
+
+def get(session: Session, project_id: int) -> Project:
+    """The project, archived or not; NoSuchProjectError."""
+    found = session.execute(_COLUMNS.where(ProjectRow.id == project_id)).one_or_none()
+    if found is None:
+        raise NoSuchProjectError(f"There is no project {project_id}.")
+    return Project(*found)
+
+
+def by_name(session: Session, name: str) -> Project | None:
+    """The project of this name that is not archived."""
+    found = session.execute(_COLUMNS.where(ProjectRow.name == name, ProjectRow.archived_at.is_(None))).first()
+    return None if found is None else Project(*found)
+
+
+def listed(session: Session) -> list[Project]:
+    """The projects that are not archived, in the order they were made."""
+    rows = session.execute(_COLUMNS.where(ProjectRow.archived_at.is_(None)).order_by(ProjectRow.id))
+    return [Project(*row) for row in rows]
+
+
+def count(session: Session) -> int:
+    """How many projects were ever made, archived ones too."""
+    return session.execute(select(func.count()).select_from(ProjectRow)).scalar_one()
+
+
+def archive(session: Session, project_id: int, at: datetime) -> None:
+    """Take a project from the lists; its log stays."""
+    session.execute(update(ProjectRow).where(ProjectRow.id == project_id).values(archived_at=at))

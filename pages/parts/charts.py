@@ -1,0 +1,93 @@
+"""Charts: arrays in, a plotly figure out. Colours come from Streamlit's theme, light or dark."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+
+LINE, BAND = "#1f77b4", "rgba(31, 119, 180, 0.18)"
+SECOND = "#d9730d"
+
+
+def accuracy_curve(
+    answers: np.ndarray, accuracy: np.ndarray, low: np.ndarray, high: np.ndarray, versions: np.ndarray
+) -> go.Figure:
+    """Accuracy on held-out rows against answers, with its 95 % interval; all arrays of one length."""
+    figure = go.Figure()
+    figure.add_scatter(x=answers, y=high, mode="lines", line_width=0, hoverinfo="skip", showlegend=False)
+    figure.add_scatter(
+        x=answers,
+        y=low,
+        mode="lines",
+        line_width=0,
+        fill="tonexty",
+        fillcolor=BAND,
+        name="95 % interval",
+        hoverinfo="skip",
+    )
+    figure.add_scatter(
+        x=answers,
+        y=accuracy,
+        mode=_mode(answers),
+        line_color=LINE,
+        name="Accuracy",
+        customdata=versions,
+        hovertemplate="%{y:.1%} after %{x} answers<br>model version %{customdata}<extra></extra>",
+    )
+    return _dress(figure, "Answers", "Accuracy on held-out rows")
+
+
+def share_curve(answers: np.ndarray, share: np.ndarray, name: str) -> go.Figure:
+    """A share between 0 and 1 against answers."""
+    figure = go.Figure()
+    figure.add_scatter(
+        x=answers,
+        y=share,
+        mode=_mode(answers),
+        line_color=LINE,
+        hovertemplate="%{y:.1%} after %{x} answers<extra></extra>",
+    )
+    return _dress(figure, "Answers", name)
+
+
+def count_curve(answers: np.ndarray, count: np.ndarray, name: str) -> go.Figure:
+    """A count against answers."""
+    figure = go.Figure()
+    figure.add_scatter(
+        x=answers,
+        y=count,
+        mode=_mode(answers),
+        line_color=SECOND,
+        hovertemplate="%{y:,} after %{x} answers<extra></extra>",
+    )
+    figure = _dress(figure, "Answers", name)
+    figure.update_yaxes(tickformat=",d", rangemode="tozero")
+    return figure
+
+
+def label_bars(names: list[str], counts: list[int]) -> go.Figure:
+    """Answers per label, most first."""
+    figure = go.Figure(go.Bar(x=counts, y=names, orientation="h", marker_color=LINE))
+    figure = _dress(figure, "Answers", "")
+    figure.update_xaxes(tickformat=",d")
+    figure.update_yaxes(autorange="reversed", tickformat=None, type="category")
+    figure.update_layout(height=max(180, 60 + 24 * len(names)))
+    return figure
+
+
+def _mode(points: np.ndarray) -> str:
+    return "lines+markers" if len(points) < 60 else "lines"
+
+
+def _dress(figure: go.Figure, x: str, y: str) -> go.Figure:
+    figure.update_layout(
+        height=300,
+        margin={"l": 8, "r": 8, "t": 8, "b": 8},
+        xaxis_title=x,
+        yaxis_title=y,
+        showlegend=False,
+        hovermode="closest",
+    )
+    figure.update_yaxes(tickformat=".0%")
+    figure.update_xaxes(rangemode="tozero")
+    return figure

@@ -1,0 +1,108 @@
+"""What every page begins with: who is here, which project, and a kind stop where something is missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import streamlit as st
+
+from pages.parts import state
+from workflow import home as process_home
+from workflow import projects, team
+from workflow.access import NotAllowed, NotFound, Person
+from workflow.home import Home
+from workflow.projects import ProjectSummary
+
+PERSON_HEADER = "X-Winnow-Person"
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a page needs to call a use case."""
+
+    home: Home
+    person: Person
+
+
+@dataclass(frozen=True)
+class ProjectPage(Page):
+    project: ProjectSummary
+
+
+def person_id() -> int:
+    """The person the guard let in: it sets this header itself and drops any that a browser sends."""
+    return int(st.context.headers.get(PERSON_HEADER, "0"))
+
+
+def begin() -> Page:
+    """The signed-in person, checked anew at every run: an open tab does not outlive its permission."""
+    home = process_home.home()
+    try:
+        return Page(home, team.get_person(home, person_id()))
+    except NotAllowed as refusal:
+        st.error(str(refusal), icon=":material/lock:")
+        st.stop()
+
+
+def begin_owner() -> Page:
+    """As ``begin``, for pages of the owner alone."""
+    page = begin()
+    if not page.person.is_owner:
+        st.info("This page is for the project's owner.", icon=":material/lock:")
+        st.stop()
+    return page
+
+
+def begin_project(title: str, *, owner: bool = False) -> ProjectPage:
+    """As ``begin``, with the project named in the address, or the one used last."""
+    page = begin_owner() if owner else begin()
+    chosen = _chosen_project(page)
+    if chosen is None:
+        st.title(title)
+        st.info("There is no project yet.", icon=":material/inbox:")
+        if page.person.is_owner:
+            st.page_link("import_table.py", label="Import a table", icon=":material/upload:")
+        st.stop()
+    st.session_state[state.PROJECT] = chosen.id
+    if st.query_params.get("project") != str(chosen.id):
+        st.query_params["project"] = str(chosen.id)
+    return ProjectPage(page.home, page.person, chosen)
+
+
+def project_title(title: str, project: ProjectSummary) -> None:
+    """The page's heading with the project it is about."""
+    st.markdown(f"##### {title} · {escape(project.name)}")
+
+
+def escape(text: str) -> str:
+    """Text of a user inside Markdown, shown as it is."""
+    return "".join(
+        f"\\{character}" if character in "\\`*_{}[]<>()#+-.!|~$:&" else character for character in text
+    )
+
+
+def link_address(secret: str) -> str:
+    """The whole address of a sign-in link, as this browser reaches the server."""
+    at = urlsplit(st.context.url)
+    return f"{at.scheme}://{at.netloc}/signin?link={secret}"
+
+
+def toast_from_last_page() -> None:
+    """Say what the page before this one has done."""
+    if message := st.session_state.pop(state.FLASH, None):
+        st.toast(message, icon=":material/check:")
+
+
+def _chosen_project(page: Page) -> ProjectSummary | None:
+    asked = st.query_params.get("project", "")
+    for candidate in (asked, st.session_state.get(state.PROJECT, "")):
+        if not str(candidate).isdigit():
+            continue
+        try:
+            return projects.get_project(page.home, page.person.id, int(candidate))
+        except NotFound as missing:
+            if str(candidate) == asked:
+                st.warning(str(missing), icon=":material/search_off:")
+    known = projects.list_projects(page.home, page.person.id)
+    return known[0] if known else None

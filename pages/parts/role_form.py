@@ -1,0 +1,118 @@
+"""The form that says what each column is, filled with a first guess."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from workflow.importing import Roles, suggest_roles
+
+ONE_COLUMN, LABEL_COLUMNS, ANNOTATORS = "one column", "label columns", "annotators"
+WAYS = {
+    ONE_COLUMN: "One column lists them, such as wren|robin",
+    LABEL_COLUMNS: "One 0/1 column for each label",
+    ANNOTATORS: "Several annotators voted; the votes form the set",
+}
+SEPARATORS = ["|", ";", ",", "/", " "]
+SEPARATOR_NAMES = {"|": "| bar", ";": "; semicolon", ",": ", comma", "/": "/ slash", " ": "space"}
+
+
+def role_form(cells: pd.DataFrame, key: str) -> Roles:
+    """The roles chosen. ``key`` changes with the file, so that a new file starts from its own guess."""
+    guess_key = f"winnow_guess_{key}"
+    if guess_key not in st.session_state:
+        st.session_state[guess_key] = suggest_roles(cells)
+    guess: Roles = st.session_state[guess_key]
+    columns = [str(name) for name in cells.columns]
+    with st.container(border=True):
+        way = st.radio(
+            "How are the candidate labels given?",
+            list(WAYS),
+            index=list(WAYS).index(_way(guess)),
+            format_func=WAYS.__getitem__,
+            key=f"way-{key}",
+        )
+        candidates, separator, label_columns, annotators = None, "|", (), ()
+        if way == ONE_COLUMN:
+            left, right = st.columns([3, 1])
+            candidates = _one(left, "Candidates column", columns, guess.candidates, f"cand-{key}")
+            options = list(dict.fromkeys([guess.separator, *SEPARATORS]))
+            separator = right.selectbox(
+                "Separator",
+                options,
+                format_func=lambda mark: SEPARATOR_NAMES.get(mark, mark),
+                key=f"sep-{key}",
+            )
+        elif way == LABEL_COLUMNS:
+            label_columns = _many(
+                "Label columns (1 = may be the label)", columns, guess.label_columns, f"lab-{key}"
+            )
+        else:
+            annotators = _many("Annotator columns", columns, guess.annotators, f"ann-{key}")
+        left, middle, right, last = st.columns(4)
+        truth = _one(left, "True label (optional)", columns, guess.truth, f"truth-{key}", optional=True)
+        row_id = _one(middle, "Row id (optional)", columns, guess.id, f"id-{key}", optional=True)
+        image = _one(right, "Image (optional)", columns, guess.image, f"image-{key}", optional=True)
+        text = _one(last, "Text (optional)", columns, guess.text, f"text-{key}", optional=True)
+        taken = {candidates, truth, row_id, image, text, *label_columns, *annotators}
+        free = [name for name in columns if name not in taken]
+        numbers = _many(
+            "Number features",
+            free,
+            [n for n in guess.numbers if n in free],
+            f"num-{key}",
+            "The model learns from these.",
+        )
+        categories = _many(
+            "Category features",
+            [name for name in free if name not in numbers],
+            [n for n in guess.categories if n in free and n not in numbers],
+            f"cat-{key}",
+            "Words such as a habitat or a colour; each value becomes a feature.",
+        )
+        if text and not numbers:
+            st.caption("There are no number features: the words of the text become the features (TF-IDF).")
+    return Roles(
+        candidates=candidates,
+        separator=separator,
+        label_columns=tuple(label_columns),
+        annotators=tuple(annotators),
+        truth=truth,
+        id=row_id,
+        text=text,
+        image=image,
+        numbers=tuple(numbers),
+        categories=tuple(categories),
+    )
+
+
+def _way(guess: Roles) -> str:
+    if guess.label_columns:
+        return LABEL_COLUMNS
+    return ANNOTATORS if guess.annotators else ONE_COLUMN
+
+
+def _one(
+    place: st.delta_generator.DeltaGenerator,
+    label: str,
+    columns: list[str],
+    guess: str | None,
+    key: str,
+    *,
+    optional: bool = False,
+) -> str | None:
+    options = [None, *columns]
+    hint = "none" if optional else "choose a column"
+    return place.selectbox(
+        label,
+        options,
+        index=options.index(guess),
+        format_func=lambda name: hint if name is None else name,
+        key=key,
+    )
+
+
+def _many(
+    label: str, columns: list[str], guess: list[str] | tuple[str, ...], key: str, hint: str = ""
+) -> list[str]:
+    return st.multiselect(label, columns, default=list(guess), key=key, help=hint or None)

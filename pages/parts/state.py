@@ -1,0 +1,22 @@
+"""Every name kept in Streamlit's session state, in one place. Nothing lives only there."""
+
+PROJECT = "winnow_project"
+"""The project last opened in this tab."""
+
+TURN = "winnow_turn"
+"""Counts the presses the server has dealt with: the question card listens again when it moves on."""
+
+NOTICE = "winnow_notice"
+"""What to say once at the next drawing of the page."""
+
+CARD = "winnow_card"
+"""Widget key of the question card."""
+
+FLASH = "winnow_flash"
+"""A toast that survives one page switch."""
+
+UPLOAD = "winnow_upload"
+"""The uploaded file's hash, its cells, and the problems that kept it from being read."""
+
+CHECKED = "winnow_checked"
+"""The table made of it under the roles chosen last."""

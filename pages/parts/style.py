@@ -1,0 +1,20 @@
+"""The few lines of style sheet that all pages share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+ICON = Path(__file__).with_name("icon.png")
+
+# Our own constant text, no user's: st.html is safe here. Tag names change between Streamlit versions, so
+# only data-testid is relied on.
+_STYLE = """<style>
+[data-testid="stMainBlockContainer"] { padding-top: 4.2rem; padding-bottom: 3rem; max-width: 1180px; }
+@media (max-width: 760px) { [data-testid="stMainBlockContainer"] { padding: 4rem 0.9rem 2rem; } }
+</style>"""
+
+
+def apply() -> None:
+    st.html(_STYLE)

@@ -1,0 +1,26 @@
+"""Numbers and moments in words."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+
+def ago(moment: datetime | None) -> str:
+    """A moment in the past, such as "3 minutes ago"."""
+    if moment is None:
+        return "no answers yet"
+    return f"last answer {span(datetime.now(UTC) - moment)} ago"
+
+
+def span(length: timedelta) -> str:
+    """A length of time in its largest sensible unit, such as "2 hours"."""
+    seconds = length.total_seconds()
+    for limit, size, name in ((90, 1, "second"), (5400, 60, "minute"), (129600, 3600, "hour")):
+        if seconds < limit:
+            return _counted(round(seconds / size), name)
+    return _counted(round(seconds / 86400), "day")
+
+
+def _counted(count: int, name: str) -> str:
+    count = max(1, count)
+    return f"{count:,} {name}{'s' if count > 1 else ''}"

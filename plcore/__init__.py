@@ -1,0 +1,37 @@
+"""plcore: learning from partial labels, usable alone as a library. Knows no database and no web."""
+
+from __future__ import annotations
+
+from plcore import evaluation, query
+from plcore.candidates import CandidateError
+from plcore.csv_text import read_cells
+from plcore.features import FeatureTransformer
+from plcore.fold import AnswerError, Entry
+from plcore.learner import ActiveLearner
+from plcore.neighbors import PLKNeighborsClassifier
+from plcore.problems import Problem, TableError
+from plcore.reports import Disambiguation, LearnerSettings, Progress, Question
+from plcore.roles import Roles
+from plcore.suggestion import suggest_roles
+from plcore.table import LabelTable
+
+__all__ = [
+    "ActiveLearner",
+    "AnswerError",
+    "CandidateError",
+    "Disambiguation",
+    "Entry",
+    "FeatureTransformer",
+    "LabelTable",
+    "LearnerSettings",
+    "PLKNeighborsClassifier",
+    "Problem",
+    "Progress",
+    "Question",
+    "Roles",
+    "TableError",
+    "evaluation",
+    "query",
+    "read_cells",
+    "suggest_roles",
+]

@@ -1,0 +1,96 @@
+"""Candidate sets made from exact labels, to measure what partial labels cost (section 5 of the kNN query paper)."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.naive_bayes import GaussianNB
+from sklearn.utils import check_array, check_consistent_length
+
+from plcore._types import BoolArray, IntArray
+from plcore.candidates import CandidateError, check_candidates, is_candidate_matrix
+
+MODELS = ("random", "bayes", "size")
+
+
+def contaminate(
+    y: Any,
+    model: str = "random",
+    p: float = 1.0,
+    q: float | None = None,
+    r: int | None = None,
+    X: Any = None,
+    random_state: Any = None,
+) -> BoolArray:
+    """False candidates added to exact labels; the true label always stays.
+
+    y : label vector (n,); the m columns of the result are its sorted distinct labels
+    model : "random": with probability p a row is contaminated, then each other label joins with probability
+        q. "bayes": with probability p, the other labels in increasing posterior of Gaussian naive Bayes on
+        (X, y), the k-th joins with probability min(1, 2kq/m). Both add (m - 1) q labels on average, when
+        nothing is cut off at 1. "size": exactly r false labels, drawn evenly, on exactly round(p n) rows
+    p, q : probabilities in [0, 1]      r : int in 1..m-1 (0 adds nothing)      X : features (n, d), for
+        "bayes" only
+    random_state : None, an int or a NumPy Generator
+    Returns bool (n, m). Raises ValueError for missing or impossible parameters, CandidateError for y that is
+    no label vector.
+    """
+    if model not in MODELS:
+        raise ValueError(f"model must be one of {', '.join(map(repr, MODELS))}. Got {model!r}.")
+    if is_candidate_matrix(y):
+        raise CandidateError("y must be a vector of exact labels (n,), got a matrix of candidates.")
+    candidates, _ = check_candidates(y)
+    rng = np.random.default_rng(random_state)
+    n, m = candidates.shape
+    _check_probability("p", p)
+    if model == "size":
+        _add_exactly(candidates, p, _check_size(r, m), rng)
+        return candidates
+    _check_probability("q", q, f" for model {model!r}")
+    chosen = rng.random((n, 1)) < p
+    joins = np.full((n, m), q, dtype=np.float64)
+    if model == "bayes":
+        rank = _rank_of_others(X, candidates)
+        joins = np.minimum(1.0, 2 * rank * float(q or 0.0) / m)
+    candidates |= (rng.random((n, m)) < joins) & chosen
+    return candidates
+
+
+def _check_probability(name: str, value: Any, needed: str = "") -> None:
+    if not isinstance(value, Real) or not 0 <= float(value) <= 1:
+        raise ValueError(f"{name} must be a probability in [0, 1]{needed}. Got {value!r}.")
+
+
+def _check_size(r: Any, m: int) -> int:
+    if not isinstance(r, Integral) or isinstance(r, bool) or not 0 <= int(r) <= m - 1:
+        raise ValueError(f"r must be a number of false labels in 0..{m - 1} for model 'size'. Got {r!r}.")
+    return int(r)
+
+
+def _add_exactly(candidates: BoolArray, p: float, r: int, rng: np.random.Generator) -> None:
+    """Exactly r false labels on round(p n) rows drawn without replacement, in place."""
+    n = len(candidates)
+    rows = rng.permutation(n)[: round(p * n)]
+    # A random number for each label, 2 for the true one: the r smallest are an even draw of false labels.
+    draw = np.where(candidates[rows], 2.0, rng.random((len(rows), candidates.shape[1])))
+    candidates[rows[:, None], np.argsort(draw, axis=1, kind="stable")[:, :r]] = True
+
+
+def _rank_of_others(X: Any, truth: BoolArray) -> IntArray:
+    """(n, m) rank 1..m-1 of each other label in increasing posterior; the true label has 0. Ties by class order."""
+    if X is None:
+        raise ValueError(
+            "X must be given for model 'bayes': the features from which posteriors are estimated."
+        )
+    features = check_array(X, accept_sparse="csr", dtype=np.float64)
+    check_consistent_length(features, truth)
+    if sparse.issparse(features):
+        features = features.toarray()
+    labels = truth.argmax(axis=1)
+    # Log posteriors: probabilities of distant classes underflow to equal zeros.
+    posterior = GaussianNB().fit(features, labels).predict_log_proba(features)
+    posterior[truth] = -np.inf  # first in order, so it has rank 0
+    return np.argsort(np.argsort(posterior, axis=1, kind="stable"), axis=1, kind="stable")

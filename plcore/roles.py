@@ -1,0 +1,125 @@
+"""What each column of a label table is for, as its owner chose it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from plcore.problems import Problem, listed
+
+_LISTS = ("label_columns", "annotators", "numbers", "categories")
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The role of each column, by name; a column without a role is kept, shown and exported, but not used.
+
+    The candidate labels of a row come in exactly one of three ways:
+
+    candidates : one column whose cells list them, as in `wren|robin`, split at `separator`;
+    label_columns : one 0/1 column for each label, named like the label;
+    annotators : columns with one vote each; the distinct votes of a row are its candidates.
+
+    truth : the true label, where known (empty cells: unknown).
+    id : names the rows; each id occurs once.
+    text, image : shown when the row is asked. Text also gives features where there are no numbers. Images are
+        data URLs (`data:image/png;base64,...`).
+    numbers, categories : the features.
+    """
+
+    candidates: str | None = None
+    separator: str = "|"
+    label_columns: tuple[str, ...] = ()
+    annotators: tuple[str, ...] = ()
+    truth: str | None = None
+    id: str | None = None
+    text: str | None = None
+    image: str | None = None
+    numbers: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+
+    def used(self) -> Iterator[tuple[str, str]]:
+        """(role, column) for every column that has a role."""
+        for role in ("candidates", "label_columns", "annotators", "truth", "id", "text", "image"):
+            value = getattr(self, role)
+            for column in value if isinstance(value, tuple) else (value,):
+                if column is not None:
+                    yield role, column
+        for role in ("numbers", "categories"):
+            for column in getattr(self, role):
+                yield role, column
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain dict of strings, lists and None, for `json.dumps`."""
+        return {name: list(value) if name in _LISTS else value for name, value in asdict(self).items()}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Roles:
+        """The roles written by `to_json`. Raises ValueError for names or values that it never writes."""
+        unknown = set(data) - {field.name for field in fields(cls)}
+        if unknown:
+            raise ValueError(f"Roles have no {listed(sorted(unknown))}.")
+        values: dict[str, Any] = {}
+        for name, value in data.items():
+            if name in _LISTS:
+                if not (isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value)):
+                    raise ValueError(f"Role {name!r} must be a list of column names. Got {value!r} instead.")
+                value = tuple(value)
+            elif not (isinstance(value, str) or (value is None and name != "separator")):
+                raise ValueError(f"Role {name!r} must be a string or null. Got {value!r} instead.")
+            values[name] = value
+        return cls(**values)
+
+
+_WORDS = {
+    "candidates": "candidate labels",
+    "label_columns": "a 0/1 label column",
+    "annotators": "an annotator's votes",
+    "truth": "the true label",
+    "id": "the row's id",
+    "text": "the text shown",
+    "image": "the image shown",
+    "numbers": "a number feature",
+    "categories": "a category feature",
+}
+WAYS = (
+    "Name one column whose cells list the candidates, such as wren|robin; or one 0/1 column for each label; "
+    "or the columns that hold the annotators' votes."
+)
+
+
+def role_problems(roles: Roles, columns: Sequence[str]) -> list[Problem]:
+    """What is wrong with these roles for a table with these columns, before any cell is looked at."""
+    problems: list[Problem] = []
+
+    def add(column: str | None, message: str, fix: str) -> None:
+        problems.append(Problem(None, None, column, message, fix))
+
+    ways = [bool(roles.candidates is not None), bool(roles.label_columns), bool(roles.annotators)]
+    if not any(ways):
+        add(None, f"No column holds the candidate labels; the columns are {listed(columns)}.", WAYS)
+    elif sum(ways) > 1:
+        add(None, "The candidate labels are given in more than one way.", f"Keep one of the ways. {WAYS}")
+    if roles.candidates is not None and not roles.separator:
+        add(roles.candidates, "no separator is given for the candidates.", "Choose one, such as '|'.")
+    present = set(columns)
+    taken: dict[str, str] = {}
+    for role, column in roles.used():
+        if column not in present:
+            add(
+                column, f"there is no such column; the columns are {listed(columns)}.", "Choose one of these."
+            )
+        elif column in taken:
+            same = taken[column] == role
+            message = (
+                f"it is named twice as {_WORDS[role]}."
+                if same
+                else f"it cannot be both {_WORDS[taken[column]]} and {_WORDS[role]}."
+            )
+            add(column, message, "Give every column one role.")
+        taken.setdefault(column, role)
+    if not (roles.numbers or roles.categories or roles.text is not None):
+        message = "There is nothing to learn from: no column of numbers, categories or text has been chosen."
+        add(None, message, "Choose the columns that describe a row, such as measurements or a text.")
+    return problems

@@ -1,0 +1,67 @@
+"""A browser for the session, a server for the test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from tests.browser.obtain import find
+from tests.browser.server import Server
+
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    path = find()
+    assert path is not None, "Chromium is missing: run 'make test', which installs it."
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    running = Server(tmp_path / "home").start()
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    made = browser.new_context(viewport={"width": 1280, "height": 800}, accept_downloads=True)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext, server: Server) -> Page:
+    """A page signed in as the owner."""
+    opened = context.new_page()
+    opened.goto(server.link)
+    opened.get_by_role("heading", name="Projects").wait_for()
+    return opened
+
+
+@pytest.fixture
+def errors_of() -> Callable[[Page], list[str]]:
+    """Collects what the page's console reports as an error."""
+
+    def collect(page: Page) -> list[str]:
+        found: list[str] = []
+        page.on("pageerror", lambda error: found.append(str(error)))
+        return found
+
+    return collect

@@ -1,0 +1,53 @@
+"""Obtains Chromium for the browser tests, or fails: they are never skipped.
+
+On PATH already: nothing to do. Root with apt: the Debian package. Otherwise Playwright's own build.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+def find() -> str | None:
+    """The browser's path, or None."""
+    for name in NAMES:
+        if path := shutil.which(name):
+            return path
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        own = playwright.chromium.executable_path
+    return own if Path(own).exists() else None
+
+
+def obtain() -> str:
+    """The path of a Chromium, installed now if need be. Raises SystemExit where there is no way."""
+    if path := find():
+        return path
+    tried = []
+    if os.geteuid() == 0 and shutil.which("apt-get"):
+        tried.append("apt-get install chromium")
+        print("Installing Chromium for the browser tests (Debian package, once) ...", flush=True)
+        quiet = {"env": {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}, "stdout": subprocess.DEVNULL}
+        subprocess.run(["apt-get", "update", "-qq"], check=False, **quiet)
+        subprocess.run(["apt-get", "install", "-y", "-qq", "chromium"], check=False, **quiet)
+    else:
+        tried.append("playwright install chromium")
+        print("Installing Chromium for the browser tests (Playwright's build, once) ...", flush=True)
+        subprocess.run([sys.executable, "-m", "playwright", "install", "chromium"], check=False)
+    if path := find():
+        return path
+    sys.exit(
+        f"No Chromium for the browser tests (tried: {', '.join(tried)}). "
+        "Fix: install the package 'chromium', then run make test again."
+    )
+
+
+if __name__ == "__main__":
+    obtain()

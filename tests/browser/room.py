@@ -1,0 +1,61 @@
+"""Helpers that act and look as an annotator does."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from playwright.sync_api import Page, expect
+
+CARD = ".card"
+
+
+def birdsong_frame(folder: Path) -> pd.DataFrame:
+    """BirdSong as an ordinary file: id, candidates such as bird03|bird11, the true bird, 38 features."""
+    data = np.load(folder / "birdsong.npz")
+    names = np.array([f"bird{k:02d}" for k in range(data["S"].shape[1])])
+    frame = pd.DataFrame(data["X"], columns=[f"f{k:02d}" for k in range(data["X"].shape[1])])
+    frame.insert(0, "id", [f"clip{k:05d}" for k in range(len(frame))])
+    frame.insert(1, "candidates", ["|".join(names[row.astype(bool)]) for row in data["S"]])
+    frame.insert(2, "bird", names[data["y"]])
+    return frame
+
+
+def import_csv(page: Page, base: str, frame: pd.DataFrame, name: str) -> None:
+    """Upload through the Import page, take its guesses, and create the project."""
+    page.goto(f"{base}/import")
+    text = io.StringIO()
+    frame.to_csv(text, index=False)
+    page.locator("input[type=file]").set_input_files(
+        {"name": f"{name}.csv", "mimeType": "text/csv", "buffer": text.getvalue().encode()}
+    )
+    page.get_by_role("button", name="Create project").click(timeout=30_000)
+    page.locator(CARD).wait_for(timeout=30_000)
+
+
+def token(page: Page) -> str:
+    return page.locator(CARD).get_attribute("data-token") or ""
+
+
+def row_id(page: Page) -> str:
+    return page.locator(CARD).get_attribute("data-row") or ""
+
+
+def key_for(page: Page, label: str) -> str:
+    """The key of this label among the choices on screen."""
+    choice = page.locator(".choice", has=page.get_by_text(label, exact=True))
+    return choice.get_attribute("data-key") or ""
+
+
+def wait_for_next(page: Page, old_token: str) -> None:
+    expect(page.locator(CARD)).not_to_have_attribute("data-token", old_token, timeout=10_000)
+
+
+def answer(page: Page, label: str) -> str:
+    """Press the label's key as an annotator does; returns the row's id once the next question is shown."""
+    shown, asked = token(page), row_id(page)
+    page.keyboard.press(key_for(page, label))
+    wait_for_next(page, shown)
+    return asked

@@ -1,0 +1,88 @@
+"""A Winnow server of its own for a test: its folder, its port, its process, which a test may kill."""
+
+from __future__ import annotations
+
+import os
+import queue
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+from tests.conftest import ROOT
+
+LINK = re.compile(r"http://\S+/signin\?link=\S+")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Server:
+    """Start with ``start()``; ``link`` is the sign-in link it printed."""
+
+    def __init__(self, home: Path, port: int | None = None, command: list[str] | None = None) -> None:
+        self.home = home
+        self.port = port or free_port()
+        self.command = command or [sys.executable, "app.py"]
+        self.base = f"http://127.0.0.1:{self.port}"
+        self.lines: list[str] = []
+        self.link = ""
+        self.process: subprocess.Popen[str] | None = None
+
+    def start(self, timeout: float = 60) -> Server:
+        """Returns once the link is printed."""
+        environment = {**os.environ, "WINNOW_HOME": str(self.home), "WINNOW_PORT": str(self.port)}
+        environment.pop("WINNOW_DATABASE_URL", None)
+        self.process = subprocess.Popen(
+            self.command,
+            cwd=ROOT,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        found: queue.Queue[str] = queue.Queue()
+        self._reader = threading.Thread(target=self._read, args=(self.process, found), daemon=True)
+        self._reader.start()
+        try:
+            self.link = found.get(timeout=timeout)
+        except queue.Empty:
+            self.stop()
+            raise AssertionError("no sign-in link was printed:\n" + "\n".join(self.lines)) from None
+        return self
+
+    def _read(self, process: subprocess.Popen[str], found: queue.Queue[str]) -> None:
+        assert process.stdout is not None
+        with process.stdout:
+            for line in process.stdout:
+                self.lines.append(line.rstrip())
+                if match := LINK.search(line):
+                    found.put(match.group())
+
+    def kill(self) -> None:
+        """kill -9: nothing in the process gets to tidy up."""
+        assert self.process is not None
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait(timeout=10)
+        self._reader.join(timeout=5)
+
+    def stop(self) -> int | None:
+        """SIGTERM, as a service manager does. Returns the exit status."""
+        if self.process is None or self.process.poll() is not None:
+            return self.process.returncode if self.process else None
+        self.process.terminate()
+        deadline = time.monotonic() + 15
+        while self.process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.05)
+        if self.process.poll() is None:
+            self.kill()
+        self._reader.join(timeout=5)
+        return self.process.returncode

@@ -1,0 +1,128 @@
+"""Fast fingers, a held key, two tabs: every stored answer was acknowledged and meant."""
+
+from __future__ import annotations
+
+import csv
+import io
+import time
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser import room
+from tests.browser.server import Server
+
+pytestmark = pytest.mark.browser
+
+# Notes every question the card showed and every line that said "Saved", as the person would have seen them.
+WATCH = """
+() => {
+  window.seen = { shown: [], saved: [] };
+  const look = () => {
+    for (const host of document.querySelectorAll("*")) {
+      const card = host.shadowRoot?.querySelector(".card") ?? (host.matches(".card") ? host : null);
+      if (!card) continue;
+      const token = card.dataset.token, line = card.querySelector(".saved");
+      if (token && window.seen.shown.at(-1) !== token) window.seen.shown.push(token);
+      if (line?.dataset.seq && window.seen.saved.at(-1) !== line.dataset.seq) window.seen.saved.push(line.dataset.seq);
+    }
+  };
+  const tick = () => { look(); requestAnimationFrame(tick); };
+  tick();
+}
+"""
+
+
+def log_of(page: Page, server: Server) -> list[dict[str, str]]:
+    """The answer log as the owner downloads it."""
+    page.goto(f"{server.base}/export")
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Answer log (CSV)").click()
+    return list(csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text())))
+
+
+@pytest.fixture
+def annotating(page: Page, server: Server) -> Page:
+    page.goto(f"{server.base}/annotate")
+    page.locator(room.CARD).wait_for()
+    page.evaluate(WATCH)
+    return page
+
+
+def test_ten_presses_forty_milliseconds_apart(annotating: Page, server: Server) -> None:
+    page = annotating
+    for _ in range(10):
+        page.keyboard.press("1")
+        page.wait_for_timeout(40)
+    expect(page.locator(".saved")).not_to_contain_text("Saving")
+    page.wait_for_timeout(500)
+    seen = page.evaluate("window.seen")
+    log = log_of(page, server)
+    stored = [entry["seq"] for entry in log]
+    assert len(stored) >= 3
+    assert set(stored) <= set(seen["saved"]), "stored but never acknowledged"
+    rows = [entry["row"] for entry in log]
+    assert len(rows) == len(set(rows)), "two answers on one instance"
+    assert {entry["token"] for entry in log} <= set(seen["shown"]), "an answer on an instance never shown"
+
+
+def test_a_held_key_gives_one_answer(annotating: Page, server: Server) -> None:
+    page = annotating
+    first = room.token(page)
+    for _ in range(8):  # repeated keydown without keyup is what auto-repeat sends
+        page.keyboard.down("1")
+        page.wait_for_timeout(60)
+    page.keyboard.up("1")
+    room.wait_for_next(page, first)
+    page.wait_for_timeout(500)
+    assert len(log_of(page, server)) == 1
+
+
+def test_two_tabs_do_not_answer_twice(annotating: Page, context: BrowserContext, server: Server) -> None:
+    first = annotating
+    second = context.new_page()
+    second.goto(f"{server.base}/annotate")
+    second.locator(room.CARD).wait_for()
+    assert room.token(first) == room.token(second), "both tabs show the question that is open"
+    asked = room.token(first)
+    first.keyboard.press("1")
+    room.wait_for_next(first, asked)
+    second.keyboard.press("2")
+    room.wait_for_next(second, asked)
+    assert room.token(second) == room.token(first)
+    log = log_of(first, server)
+    assert [entry["kind"] for entry in log] == ["is"]
+
+
+def test_typing_in_a_field_answers_nothing(page: Page, server: Server) -> None:
+    page.goto(f"{server.base}/people")
+    page.get_by_label("Name of the annotator").fill("Ada 1")
+    page.keyboard.type("123 us")
+    assert log_of(page, server) == []
+
+
+def test_skip_and_undo_by_key_and_by_button(annotating: Page, server: Server) -> None:
+    page = annotating
+    asked, name = room.token(page), room.row_id(page)
+    page.keyboard.press("s")
+    room.wait_for_next(page, asked)
+    assert room.row_id(page) != name
+    expect(page.locator(".saved")).to_contain_text(f"row {name} skipped")
+    shown = room.token(page)
+    page.get_by_role("button", name="Undo my last answer").click()
+    room.wait_for_next(page, shown)
+    assert room.row_id(page) == name
+    shown = room.token(page)
+    page.locator(".choice").first.click()
+    room.wait_for_next(page, shown)
+    assert [entry["kind"] for entry in log_of(page, server)] == ["skip", "withdraw", "is"]
+
+
+def test_the_next_question_is_there_at_once(annotating: Page) -> None:
+    """Not a benchmark (see benchmarks/latency.py): only that nobody is ever made to wait."""
+    page = annotating
+    for _ in range(5):
+        begun = time.monotonic()
+        room.answer(page, page.locator(".choice .label").first.inner_text())
+        assert time.monotonic() - begun < 3

@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+
+from db import entries
+from db.engine import Database
+from db.entries import DuplicateEntry, Entry, NoSuchEntryError
+
+from .conftest import NOW, add_project, new_entry
+
+
+def append(database: Database, project_id: int, revision: int = 0, **changes: object) -> Entry:
+    with database.write() as session:
+        return entries.append(session, new_entry(project_id, revision, **changes))
+
+
+def test_seq_counts_from_one_in_each_project(database: Database) -> None:
+    one, two = add_project(database, "one"), add_project(database, "two")
+    found = [append(database, project, row=row).seq for row in range(3) for project in (one, two)]
+    assert found == [1, 1, 2, 2, 3, 3]
+
+
+def test_an_entry_comes_back_as_it_went_in(database: Database) -> None:
+    project = add_project(database)
+    written = append(
+        database,
+        project,
+        label="wren|'\"; --",
+        kind="not",
+        strategy="apl",
+        score=0.1 + 0.2,
+        model_version=7,
+        seconds=1.25,
+        note="späte Antwort \N{BIRD}",
+        target_seq=None,
+    )
+    with database.read() as session:
+        assert entries.get(session, project, 1) == written
+        assert entries.after(session, project, 0) == [written]
+        assert entries.with_token(session, project, written.token) == written
+        assert entries.with_token(session, project, "other") is None
+        assert entries.last(session, project) == written
+        with pytest.raises(NoSuchEntryError, match="no entry 2"):
+            entries.get(session, project, 2)
+
+
+def test_after_gives_what_is_new_in_order(database: Database) -> None:
+    project = add_project(database)
+    written = [append(database, project, row=row) for row in range(5)]
+    with database.read() as session:
+        assert entries.after(session, project, 2) == written[2:]
+        assert entries.after(session, project, 5) == []
+        assert entries.last_seq(session, project) == 5
+        assert entries.last_seq(session, project + 1) == 0
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        {"row": 4, "token": "1.3.None.0"},  # the same token
+        {"token": "another"},  # the same person, row and revision
+    ],
+)
+def test_a_question_is_answered_once(database: Database, second: dict[str, object]) -> None:
+    project = add_project(database)
+    append(database, project)
+    with pytest.raises(DuplicateEntry, match=f"Project {project}"):
+        append(database, project, **second)
+    with database.read() as session:
+        assert len(entries.after(session, project, 0)) == 1
+
+
+def test_other_people_labels_projects_and_revisions_do_not_collide(database: Database) -> None:
+    project, other = add_project(database), add_project(database, "other")
+    append(database, project)
+    append(database, project, person_id=2)
+    append(database, project, label="wren")
+    append(database, project, 1)
+    append(database, other)
+    with database.read() as session:
+        assert entries.count_for(session, project, 1, 3) == 2
+        assert entries.count_for(session, project, 1, 3, "wren") == 1
+        assert entries.count_for(session, project, 2, 3) == 1
+        assert entries.count_for(session, project, 2, 4) == 0
+
+
+def test_an_unknown_project_or_person_is_not_taken_for_a_duplicate(database: Database) -> None:
+    project = add_project(database)
+    with pytest.raises(DBAPIError):
+        append(database, project + 1)
+    with pytest.raises(DBAPIError):
+        append(database, project, person_id=99)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE entries SET kind = 'not'",
+        "DELETE FROM entries",
+        "UPDATE entries SET seq = 5 WHERE seq = 1",
+    ],
+)
+def test_the_log_is_append_only(database: Database, change: str) -> None:
+    project = add_project(database)
+    written = append(database, project)
+    with pytest.raises(DBAPIError, match="append-only"), database.write() as session:
+        session.execute(text(change))
+    with database.read() as session:
+        assert entries.after(session, project, 0) == [written]
+
+
+def test_replacing_is_refused_too(sqlite: Database) -> None:
+    project = add_project(sqlite)
+    append(sqlite, project)
+    columns = "kind, row, label, labels, person_id, token, revision, model_version, before, after, at"
+    same = f"SELECT project_id, seq, {columns} FROM entries"  # noqa: S608
+    replace = f"INSERT OR REPLACE INTO entries (project_id, seq, {columns}) {same}"
+    with pytest.raises(DBAPIError, match="append-only"), sqlite.write() as session:
+        session.execute(text(replace))
+
+
+def test_undo_takes_back_the_latest_of_this_person_that_stands(database: Database) -> None:
+    project = add_project(database)
+    first = append(database, project, row=1)
+    skip = append(database, project, row=2, kind="skip", labels=())
+    append(database, project, row=3, person_id=2)
+
+    def last_open() -> Entry | None:
+        with database.read() as session:
+            return entries.last_open(session, project, 1)
+
+    assert last_open() == skip
+    append(database, project, 1, row=2, kind="withdraw", target_seq=skip.seq)
+    assert last_open() == first
+    append(database, project, 1, row=1, kind="withdraw", target_seq=first.seq)
+    assert last_open() is None
+    again = append(database, project, 2, row=1)
+    assert last_open() == again
+
+
+def test_answered_rows_latest_and_pace(database: Database) -> None:
+    project = add_project(database)
+    first = append(database, project, row=1, seconds=2.0)
+    append(database, project, 1, row=1, seconds=3.0, at=NOW + timedelta(seconds=1))
+    append(database, project, row=2, kind="skip", labels=(), seconds=9.0)
+    append(database, project, row=3, person_id=2, seconds=4.0)
+    with database.read() as session:
+        assert entries.answered_rows(session, project) == 2
+        assert entries.seconds_of_latest(session, project, 2) == [4.0, 3.0]
+        assert [one.seq for one in entries.latest(session, project, 2)] == [4, 3]
+        assert [one.seq for one in entries.latest(session, project, 9, 1)] == [3, 2, 1]
+        assert entries.last(session, project + 1) is None
+    append(database, project, 1, row=3, person_id=2, kind="withdraw", target_seq=4)
+    with database.read() as session:
+        assert entries.answered_rows(session, project) == 1
+    append(database, project, 2, row=1, kind="withdraw", target_seq=first.seq)
+    with database.read() as session:
+        assert entries.answered_rows(session, project) == 1  # the second answer to row 1 still stands

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import text
+
+from db.engine import MIGRATIONS, Database
+from db.models import Base
+
+
+def test_the_migrations_make_the_tables_of_the_models(database: Database) -> None:
+    with database.write() as session:
+        context = MigrationContext.configure(session.connection(), opts={"compare_type": True})
+        assert compare_metadata(context, Base.metadata) == []
+        assert context.get_current_revision() == ScriptDirectory(str(MIGRATIONS)).get_current_head()
+
+
+def test_migrating_again_changes_nothing(database: Database) -> None:
+    with database.write() as session:
+        session.execute(
+            text("INSERT INTO people (name, role, created_at) VALUES ('ada', 'owner', '2026-01-01')")
+        )
+    database.migrate()
+    with database.read() as session:
+        assert session.execute(text("SELECT name FROM people")).scalars().all() == ["ada"]
+
+
+def test_any_working_directory_will_do(
+    sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = Database(sqlite_url)
+    made.migrate()
+    with made.read() as session:
+        assert session.execute(text("SELECT version_num FROM alembic_version")).scalar_one() == "0001"
+    made.close()
+
+
+def test_a_migration_that_fails_leaves_nothing_behind(sqlite_url: str) -> None:
+    made = Database(sqlite_url)
+    with made.write() as session:
+        session.execute(
+            text("CREATE TABLE questions (nonsense TEXT)")
+        )  # the last table of the first migration
+    with pytest.raises(Exception, match="questions already exists"):
+        made.migrate()
+    with made.read() as session:
+        tables = session.execute(text("SELECT name FROM sqlite_master WHERE type = 'table'")).scalars().all()
+    assert tables == ["questions"]
+    made.close()

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+from db import links, people, questions, sign_ins
+from db.engine import Database
+from db.questions import OpenQuestion
+
+from .conftest import NOW, add_project
+
+LATER = NOW + timedelta(hours=1)
+MUCH_LATER = NOW + timedelta(days=30)
+
+
+def test_people_are_found_disabled_and_enabled(database: Database) -> None:
+    with database.write() as session:
+        ada, bob = people.add(session, "ada", "owner", NOW), people.add(session, "bob", "annotator", NOW)
+        people.disable(session, bob, NOW)
+        people.disable(session, bob, LATER)
+    with database.read() as session:
+        assert [one.name for one in people.listed(session)] == ["ada", "bob"]
+        assert people.first_owner(session) == people.find(session, ada) == people.find_name(session, "ada")
+        found = people.find(session, bob)
+        assert found is not None
+        assert found.disabled_at == NOW
+        assert not found.is_owner
+        assert people.find(session, 99) is None
+    with database.write() as session:
+        people.enable(session, bob)
+        found = people.find(session, bob)
+        assert found is not None
+        assert found.disabled_at is None
+
+
+def add_link(database: Database, secret_hash: str) -> None:
+    with database.write() as session:
+        if people.first_owner(session) is None:
+            people.add(session, "ada", "owner", NOW)
+        links.add(
+            session, secret_hash=secret_hash, person_id=1, created_by=None, created_at=NOW, expires_at=LATER
+        )
+
+
+def test_a_link_is_taken_once(database: Database) -> None:
+    add_link(database, "h")
+    with database.write() as session:
+        taken = links.take(session, "h", NOW)
+        assert taken is not None
+        assert (taken.person_id, taken.used_at) == (1, NOW)
+    with database.write() as session:
+        assert links.take(session, "h", NOW) is None
+        assert links.take(session, "unknown", NOW) is None
+        assert links.find(session, "h") == taken
+
+
+def test_a_link_that_has_expired_is_not_taken(database: Database) -> None:
+    add_link(database, "h")
+    with database.write() as session:
+        assert links.take(session, "h", LATER) is None
+    add_link(database, "second")
+    with database.write() as session:
+        links.expire_for(session, 1, NOW)
+        assert links.take(session, "second", NOW) is None
+
+
+def test_a_sign_in_names_its_person_until_it_ends_or_expires(database: Database) -> None:
+    with database.write() as session:
+        ada = people.add(session, "ada", "owner", NOW)
+        for secret_hash in ("one", "two"):
+            sign_ins.add(
+                session, secret_hash=secret_hash, person_id=ada, created_at=NOW, expires_at=MUCH_LATER
+            )
+        sign_ins.end(session, "one", NOW)
+        sign_ins.end(session, "unknown", NOW)
+    with database.write() as session:
+        assert sign_ins.person_of(session, "one", NOW) is None
+        assert sign_ins.person_of(session, "two", NOW) == people.find(session, ada)
+        assert sign_ins.person_of(session, "two", MUCH_LATER) is None
+        assert sign_ins.person_of(session, "unknown", NOW) is None
+        people.disable(session, ada, NOW)
+        assert sign_ins.person_of(session, "two", NOW) is None
+        people.enable(session, ada)
+        sign_ins.end_for(session, ada, NOW)
+        assert sign_ins.person_of(session, "two", NOW) is None
+
+
+def test_the_open_question_is_replaced_renewed_and_reserves_its_row(database: Database) -> None:
+    project = add_project(database)
+    asked = OpenQuestion(
+        project_id=project,
+        person_id=1,
+        row=3,
+        token="1.3.0",
+        revision=0,
+        strategy="apl",
+        score=0.5,
+        model_version=2,
+        decides=4,
+        undecided=9,
+        shown_at=NOW,
+        reserved_at=NOW,
+    )
+    with database.write() as session:
+        assert questions.get(session, project, 1) is None
+        questions.put(session, OpenQuestion(**(vars(asked) | {"row": 1, "token": "1.1.0"})))
+        questions.put(session, asked)
+        assert questions.get(session, project, 1) == asked
+    with database.read() as session:
+        assert questions.reserved_rows(session, project, 2, NOW) == {3}
+        assert questions.reserved_rows(session, project, 1, NOW) == set()
+        assert questions.reserved_rows(session, project, 2, LATER) == set()
+        assert questions.reserved_rows(session, project + 1, 2, NOW) == set()
+    with database.write() as session:
+        questions.renew(session, project, 1, LATER)
+        assert questions.reserved_rows(session, project, 2, LATER) == {3}
+        renewed = questions.get(session, project, 1)
+        assert renewed is not None
+        assert renewed.shown_at == NOW
+        questions.delete(session, project, 1)
+        questions.delete(session, project, 1)
+        assert questions.get(session, project, 1) is None

@@ -1,0 +1,149 @@
+"""The candidate convention: every accepted way to give candidates, and errors that name the rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.exceptions import DataConversionWarning
+
+from plcore import CandidateError
+from plcore.candidates import check_candidates, is_candidate_matrix
+
+SETS = np.array([[1, 1, 0], [0, 1, 0], [1, 0, 0]], dtype=bool)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        SETS,
+        SETS.astype(int),
+        SETS.astype(np.uint8),
+        SETS.astype(float),
+        SETS.astype(object),
+        SETS.tolist(),
+        SETS.astype(int).tolist(),
+        sparse.csr_matrix(SETS),
+        sparse.csr_array(SETS),
+        sparse.csr_matrix(SETS.astype(int)),
+        sparse.coo_array(SETS.astype(float)),
+    ],
+)
+def test_matrices_have_numbered_classes(y):
+    candidates, classes = check_candidates(y)
+    assert is_candidate_matrix(y)
+    assert candidates.dtype == bool
+    np.testing.assert_array_equal(candidates, SETS)
+    assert classes.tolist() == [0, 1, 2]  # column 2 is all False and stays
+
+
+@pytest.mark.parametrize("dtype", [bool, int, float, object, "boolean", "Int8"])
+def test_frame_columns_are_the_classes_in_their_order(dtype):
+    candidates, classes = check_candidates(pd.DataFrame(SETS, columns=["wren", "robin", "emu"]).astype(dtype))
+    np.testing.assert_array_equal(candidates, SETS)
+    assert classes.tolist() == ["wren", "robin", "emu"]
+
+
+def test_label_vectors_have_one_candidate_each():
+    for y in (
+        ["b", "a", "b"],
+        np.array(["b", "a", "b"]),
+        pd.Series(["b", "a", "b"]),
+        pd.Categorical(["b", "a", "b"]),
+    ):
+        assert not is_candidate_matrix(y)
+        candidates, classes = check_candidates(y)
+        assert classes.tolist() == ["a", "b"]
+        assert candidates.tolist() == [[False, True], [True, False], [False, True]]
+    assert check_candidates([-1, 1, -1])[1].tolist() == [-1, 1]
+    assert check_candidates(np.array([True, False]))[1].tolist() == [False, True]
+
+
+def test_a_column_of_labels_is_a_label_vector_with_a_warning():
+    with pytest.warns(DataConversionWarning, match="column-vector y"):
+        candidates, classes = check_candidates(np.array([[5], [7], [5]]))
+    assert classes.tolist() == [5, 7]
+    assert candidates.argmax(axis=1).tolist() == [0, 1, 0]
+
+
+def test_one_class_needs_bool_or_a_frame():
+    for y in (np.ones((3, 1), dtype=bool), sparse.csr_matrix(np.ones((3, 1)))):
+        candidates, classes = check_candidates(y)
+        assert candidates.all()
+        assert classes.tolist() == [0]
+    candidates, classes = check_candidates(pd.DataFrame({"only": [1, 1, 1]}))
+    assert candidates.shape == (3, 1)
+    assert classes.tolist() == ["only"]
+
+
+@pytest.mark.parametrize("wrong", [np.nan, -1, 2, 0.5, np.inf])
+@pytest.mark.parametrize("form", [np.asarray, pd.DataFrame, sparse.csr_matrix, lambda y: y.astype(object)])
+def test_other_values_name_their_rows(wrong, form):
+    y = SETS.astype(float)
+    y[1, 1] = y[2, 0] = wrong
+    with pytest.raises(CandidateError, match=r"rows 1, 2 \(counted from 0\).*Fix:"):
+        check_candidates(form(y))
+
+
+@pytest.mark.parametrize("value", [None, pd.NA, "yes", np.nan])
+def test_other_objects_name_their_rows(value):
+    y = SETS.astype(object)
+    y[2, 2] = value
+    with pytest.raises(CandidateError, match=r"in row 2, column 2"):
+        check_candidates(y)
+    frame = pd.DataFrame(SETS, columns=list("abc")).astype(object)
+    frame.iloc[2, 2] = value
+    with pytest.raises(CandidateError, match=r"in row 2, column 'c'"):
+        check_candidates(frame)
+
+
+@pytest.mark.parametrize("form", [np.asarray, pd.DataFrame, sparse.csr_matrix, sparse.coo_array])
+def test_rows_without_candidates_are_named(form):
+    y = np.zeros((30, 2), dtype=bool)
+    y[:12, 0] = True
+    with pytest.raises(CandidateError, match=r"rows 12, 13, 14, .*, 21 and 8 more"):
+        check_candidates(form(y))
+    with pytest.raises(CandidateError, match=r"none in row 1 "):
+        check_candidates(form(np.array([[1, 0], [0, 0]])))
+
+
+def test_a_cell_stored_twice_counts_as_its_sum():
+    twice = sparse.coo_array((np.array([1, 1, 1]), (np.array([0, 1, 1]), np.array([0, 1, 1]))), shape=(2, 2))
+    with pytest.raises(CandidateError, match="row 1"):
+        check_candidates(twice)
+
+
+@pytest.mark.parametrize("y", [[0.0, np.nan, 1.0], ["a", None, "b"], [0.0, np.inf, 1.0]])
+def test_missing_labels_name_their_rows(y):
+    with pytest.raises(CandidateError, match=r"row 1 "):
+        check_candidates(np.array(y, dtype=object if "a" in y else float))
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (np.zeros((2, 2, 2)), "3 dimensions"),
+        (np.array(3), "0 dimensions"),
+        ([["a", "b"], ["c"]], "different lengths"),
+        (np.zeros((3, 0), dtype=bool), "no columns"),
+        (pd.DataFrame([[1, 1]], columns=["a", "a"]), "'a'"),
+    ],
+)
+def test_other_shapes_are_refused(y, message):
+    with pytest.raises(CandidateError, match=message):
+        check_candidates(y)
+
+
+def test_continuous_labels_are_refused():
+    with pytest.raises(ValueError, match="Unknown label type"):
+        check_candidates([0.1, 0.5, 0.9])
+
+
+@pytest.mark.parametrize("form", [np.asarray, pd.DataFrame, sparse.csr_matrix])
+def test_the_result_is_a_copy(form):
+    y = form(SETS.copy())
+    candidates, _ = check_candidates(y)
+    candidates[:] = True
+    again, _ = check_candidates(y)
+    np.testing.assert_array_equal(again, SETS)

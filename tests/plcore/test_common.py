@@ -1,0 +1,96 @@
+"""Every public estimator through scikit-learn's checks and ours."""
+
+from __future__ import annotations
+
+import inspect
+import os
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import plcore
+
+# Checks that are known to fail, by class and check: the reason. Only sample-weight equivalence may stand here.
+EXPECTED_FAILED_CHECKS: dict[str, dict[str, str]] = {}
+
+ESTIMATORS = [
+    value()
+    for name in plcore.__all__
+    if inspect.isclass(value := getattr(plcore, name)) and issubclass(value, BaseEstimator)
+]
+CLASSIFIERS = [estimator for estimator in ESTIMATORS if isinstance(estimator, ClassifierMixin)]
+
+
+def expected_failures(estimator):
+    return EXPECTED_FAILED_CHECKS.get(type(estimator).__name__, {})
+
+
+def test_the_walk_finds_the_classifiers():
+    assert "PLKNeighborsClassifier" in {type(estimator).__name__ for estimator in CLASSIFIERS}
+    assert len(plcore.__all__) == len(set(plcore.__all__))
+    for failures in EXPECTED_FAILED_CHECKS.values():
+        assert all("sample_weight" in check for check in failures)
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
+def test_scikit_learn_checks(estimator, check):
+    if getattr(check, "func", check).__name__ == "check_array_api_input" and not os.environ.get(
+        "SCIPY_ARRAY_API"
+    ):
+        return  # about array libraries we do not claim; it would only skip itself
+    check(estimator)
+
+
+@pytest.fixture
+def problem():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    candidates = rng.random((60, 5)) < 0.3
+    candidates[np.arange(60), rng.integers(4, size=60)] = True
+    candidates[:, 4] = False  # a class nobody may have
+    return X, candidates
+
+
+@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=lambda estimator: type(estimator).__name__)
+class TestCandidates:
+    def test_results_have_the_promised_shapes(self, estimator, problem):
+        X, candidates = problem
+        model = clone(estimator).fit(X, candidates)
+        assert model.classes_.tolist() == [0, 1, 2, 3, 4]
+        assert model.n_features_in_ == 4
+        assert model.transduction_.shape == (60,)
+        assert candidates[np.arange(60), model.transduction_].all()
+        assert model.decision_function(X).shape == (60, 5)
+        assert set(model.predict(X)) <= {0, 1, 2, 3}
+        assert 0 <= model.score(X, candidates) <= 1
+
+    def test_probabilities_sum_to_one(self, estimator, problem):
+        X, candidates = problem
+        model = clone(estimator).fit(X, candidates)
+        if hasattr(model, "predict_proba"):
+            proba = model.predict_proba(X)
+            np.testing.assert_allclose(proba.sum(axis=1), 1)
+            np.testing.assert_array_equal(model.classes_[proba.argmax(axis=1)], model.predict(X))
+        if hasattr(model, "label_distributions_"):
+            np.testing.assert_allclose(model.label_distributions_.sum(axis=1), 1)
+            assert (model.label_distributions_[~candidates] == 0).all()
+
+    def test_two_classes_have_one_decision_value(self, estimator, problem):
+        X, candidates = problem
+        two = candidates[:, :2].copy()
+        two[~two.any(axis=1)] = True
+        model = clone(estimator).fit(X, two)
+        values = model.decision_function(X)
+        assert values.shape == (60,)
+        np.testing.assert_array_equal(model.predict(X), (values > 0).astype(int))
+
+    def test_fit_does_not_change_its_input_and_repeats(self, estimator, problem):
+        X, candidates = problem
+        before = X.copy(), candidates.copy()
+        first, second = clone(estimator).fit(X, candidates), clone(estimator).fit(X, candidates)
+        np.testing.assert_array_equal(X, before[0])
+        np.testing.assert_array_equal(candidates, before[1])
+        np.testing.assert_array_equal(first.decision_function(X), second.decision_function(X))
+        np.testing.assert_array_equal(first.transduction_, second.transduction_)

@@ -1,0 +1,133 @@
+"""Features: known answers for each kind of column, fitted on the training rows and nothing else."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import pairwise_distances
+
+from plcore import FeatureTransformer, LabelTable, Roles
+
+
+def table(
+    numbers: dict[str, list[str]] | None = None, kind: list[str] | None = None, text: list[str] | None = None
+):
+    columns = dict(numbers or {})
+    if kind is not None:
+        columns["kind"] = kind
+    if text is not None:
+        columns["text"] = text
+    n_rows = len(next(iter(columns.values())))
+    cells = pd.DataFrame({"c": ["a|b"] * n_rows, **columns}, dtype="str")
+    roles = Roles(
+        candidates="c",
+        numbers=tuple(numbers or ()),
+        categories=() if kind is None else ("kind",),
+        text=None if text is None else "text",
+    )
+    return LabelTable.from_cells(cells, roles)
+
+
+def test_numbers_are_imputed_and_scaled_by_the_training_rows() -> None:
+    data = table({"w": ["0", "", "4", "8"], "one": ["7", "7", "7", "9"], "none": ["", "", "", "5"]})
+    features = data.features().fit(data, np.array([0, 1, 2]))
+    found = features.transform(data)
+    assert isinstance(found, np.ndarray)
+    np.testing.assert_allclose(found[:, 0], [0, 0.5, 1, 2])  # the mean of 0 and 4 is 2; 8 lies outside
+    np.testing.assert_allclose(found[:3, 1:], 0)  # constant, and never known: nothing to tell rows apart
+    assert features.feature_names_ == ("w", "one", "none")
+    assert features.n_features_ == 3
+
+
+def test_rows_may_be_a_mask_or_numbers_in_any_order() -> None:
+    data = table({"w": ["0", "1", "2", "3"]})
+    features = data.features().fit(data, np.array([True, False, False, True]))
+    np.testing.assert_allclose(features.transform(data, np.array([3, 1]))[:, 0], [1, 1 / 3])
+    np.testing.assert_allclose(features.transform(data, np.array([False, True, False, False]))[:, 0], [1 / 3])
+    assert features.transform(data, np.array([], dtype=int)).shape == (0, 1)
+
+
+def test_two_categories_are_as_far_apart_as_the_ends_of_a_number() -> None:
+    data = table(kind=["x", "y ", " x", "", "new"])
+    features = data.features().fit(data, np.arange(4))
+    found = features.transform(data)
+    distances = pairwise_distances(found)
+    np.testing.assert_allclose(distances[0, :3], [0, 1, 0])
+    np.testing.assert_allclose(found[3:], 0)  # empty and unseen
+    assert features.feature_names_ == ("kind=x", "kind=y")
+
+
+def test_categories_without_any_value_are_left_out() -> None:
+    data = table({"w": ["1", "2"]}, kind=["", "  "])
+    assert data.features().fit(data).transform(data).shape == (2, 1)
+
+
+def test_text_counts_only_where_there_are_no_numbers() -> None:
+    words = ["red bird", "blue bird", "red red", ""]
+    with_numbers = table({"w": ["1", "2", "3", "4"]}, text=words)
+    assert with_numbers.features().fit(with_numbers).transform(with_numbers).shape == (4, 1)
+    data = table(text=words, kind=["x", "y", "x", "y"])
+    features = data.features().fit(data, np.array([0, 1, 3]))
+    found = features.transform(data)
+    assert sp.issparse(found)
+    assert found.format == "csr"
+    assert found.dtype == np.float64
+    assert features.feature_names_ == ("kind=x", "kind=y", "text: bird", "text: blue", "text: red")
+    dense = found.toarray()
+    np.testing.assert_allclose(np.linalg.norm(dense[:, 2:], axis=1), [1, 1, 1, 0])
+    np.testing.assert_allclose(dense[2, 2:], [0, 0, 1])
+
+
+def test_words_of_one_letter_and_of_other_scripts_count() -> None:
+    data = table(text=["a x", "鳥 ü"])
+    assert data.features().fit(data).feature_names_ == ("text: a", "text: x", "text: ü", "text: 鳥")
+
+
+def test_text_without_words_gives_one_silent_feature() -> None:
+    data = table(text=["...", "!", ""])
+    features = data.features().fit(data)
+    np.testing.assert_array_equal(features.transform(data), np.zeros((3, 1)))
+    assert features.feature_names_ == ("nothing",)
+
+
+def test_very_many_categories_stay_sparse() -> None:
+    data = table(kind=[f"k{row}" for row in range(1500)])
+    found = data.features().fit(data).transform(data)
+    assert sp.issparse(found)
+    assert found.shape == (1500, 1500)
+    assert found.nnz == 1500
+
+
+def test_not_fitted_and_no_rows() -> None:
+    data = table({"w": ["1", "2"]})
+    with pytest.raises(NotFittedError, match="Call 'fit' first"):
+        FeatureTransformer().transform(data)
+    with pytest.raises(ValueError, match="at least one row"):
+        FeatureTransformer().fit(data, np.array([], dtype=int))
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.none() | st.floats(-1e100, 1e100), st.sampled_from(["", "x", "y"])),
+        min_size=2,
+        max_size=8,
+    )
+)
+def test_training_rows_lie_in_the_unit_cube_and_other_rows_do_not_matter(
+    rows: list[tuple[float | None, str]],
+) -> None:
+    numbers = ["" if value is None else repr(value) for value, _ in rows]
+    data = table({"w": numbers}, kind=[kind for _, kind in rows])
+    half = np.arange(max(1, len(rows) // 2))
+    found = data.features().fit(data, half).transform(data, half)
+    assert np.isfinite(found).all()
+    assert found.min() >= 0
+    assert found.max() <= 1 + 1e-9
+    alone = LabelTable.from_cells(data.cells.iloc[half].reset_index(drop=True), data.roles)
+    np.testing.assert_array_equal(found, alone.features().fit(alone).transform(alone))

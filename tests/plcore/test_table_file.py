@@ -1,0 +1,144 @@
+"""The stored table: exact, deterministic, whole or not at all, and never taken for one when it is not."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plcore import LabelTable, Roles, TableError
+from plcore.csv_text import to_csv_bytes
+
+CELL = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=10)
+NAME = CELL.filter(lambda name: name.strip())
+NUMBER = st.one_of(st.just(""), st.floats(-1e100, 1e100).map(repr))
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> LabelTable:
+    names = draw(st.lists(NAME, min_size=4, max_size=6, unique=True))
+    n_rows = draw(st.integers(2, 6))
+    labels = st.lists(st.sampled_from(["wren", "robin", "finch", "é"]), min_size=1, max_size=4)
+    candidates = [["wren", "robin"], *(draw(labels) for _ in range(n_rows - 1))]
+    data = {name: [draw(CELL) for _ in range(n_rows)] for name in names}
+    data[names[0]] = ["|".join(each) for each in candidates]
+    data[names[1]] = [draw(NUMBER) for _ in range(n_rows)]
+    data[names[2]] = [draw(st.sampled_from(["", *each])) for each in candidates]
+    roles = Roles(
+        candidates=names[0],
+        truth=draw(st.sampled_from([None, names[2]])),
+        numbers=(names[1],),
+        categories=(names[3],),
+    )
+    return LabelTable.from_cells(pd.DataFrame(data, dtype="str"), roles)
+
+
+@pytest.fixture
+def table() -> LabelTable:
+    cells = {"c": ["a|b", "b", "b|c"], "w": ["1", "", "3.5"], "t": ["a", "", "c"], "note": ["x", "", "é\n,"]}
+    return LabelTable.from_frame(pd.DataFrame(cells), Roles(candidates="c", truth="t", numbers=("w",)))
+
+
+def assert_same(one: LabelTable, other: LabelTable) -> None:
+    assert one.cells.equals(other.cells)
+    assert list(one.cells.columns) == list(other.cells.columns)
+    assert one.roles == other.roles
+    assert one.classes == other.classes
+    for name in ("ids", "numbers", "candidates", "truth"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+        assert getattr(getattr(one, name), "dtype", None) == getattr(getattr(other, name), "dtype", None)
+
+
+@settings(deadline=None, max_examples=60)
+@given(tables())
+def test_write_and_read_are_exact_and_deterministic(
+    tmp_path_factory: pytest.TempPathFactory, table: LabelTable
+) -> None:
+    folder = tmp_path_factory.mktemp("tables")
+    digest = table.write(folder / "one.parquet")
+    again = LabelTable.read(folder / "one.parquet")
+    assert_same(table, again)
+    assert again.write(folder / "two.parquet") == digest
+    from_csv = LabelTable.read_csv(to_csv_bytes(table.cells), table.roles)
+    assert from_csv.write(folder / "three.parquet") == digest
+    assert digest == hashlib.sha256((folder / "two.parquet").read_bytes()).hexdigest()
+
+
+def test_another_table_has_another_hash(table: LabelTable, tmp_path: Path) -> None:
+    cells = table.cells.copy()
+    cells.loc[0, "note"] = "x "
+    other = LabelTable.from_cells(cells, table.roles)
+    assert other.write(tmp_path / "a") != table.write(tmp_path / "b")
+    without = LabelTable.from_cells(table.cells, Roles(candidates="c", numbers=("w",)))
+    assert without.write(tmp_path / "c") != table.write(tmp_path / "b")
+
+
+def test_how_the_text_is_chunked_does_not_show(table: LabelTable, tmp_path: Path) -> None:
+    halves = pd.concat([table.cells.iloc[:1], table.cells.iloc[1:]], ignore_index=True)
+    other = LabelTable.from_cells(halves, table.roles)
+    assert other.write(tmp_path / "a") == table.write(tmp_path / "b")
+
+
+def test_the_file_describes_itself(table: LabelTable, tmp_path: Path) -> None:
+    table.write(tmp_path / "table.parquet")
+    stored = pq.read_table(tmp_path / "table.parquet")
+    assert stored.column_names == [
+        "cell:c",
+        "cell:w",
+        "cell:t",
+        "cell:note",
+        "number:w",
+        "candidates",
+        "truth",
+    ]
+    assert stored["candidates"].to_pylist() == [["a", "b"], ["b"], ["b", "c"]]
+    assert stored["truth"].to_pylist() == ["a", None, "c"]
+    assert stored["number:w"].to_pylist() == [1.0, None, 3.5]
+    assert b'"classes": ["a", "b", "c"]' in stored.schema.metadata[b"winnow"]
+
+
+def test_a_failed_write_leaves_nothing_behind(
+    table: LabelTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr("plcore.table_file.os.fsync", full)
+    with pytest.raises(OSError, match="no space"):
+        table.write(tmp_path / "table.parquet")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_no_table_is_refused(table: LabelTable, tmp_path: Path) -> None:
+    path = tmp_path / "table.parquet"
+    table.write(path)
+    good = path.read_bytes()
+    pq.write_table(pa.table({"x": [1]}), tmp_path / "foreign.parquet")
+    foreign = (tmp_path / "foreign.parquet").read_bytes()
+    for data in (b"", b"PAR1", b"id,candidates\n", good[:-5], good[: len(good) // 2], foreign):
+        path.write_bytes(data)
+        with pytest.raises(TableError, match=r"table.parquet is not a Winnow table"):
+            LabelTable.read(path)
+
+
+def test_a_damaged_page_is_noticed(table: LabelTable, tmp_path: Path) -> None:
+    path = tmp_path / "table.parquet"
+    table.write(path)
+    data = bytearray(path.read_bytes())
+    place = pq.read_metadata(path).row_group(0).column(0).data_page_offset + 30
+    data[place] ^= 0xFF
+    path.write_bytes(data)
+    with pytest.raises(TableError, match="damaged"):
+        LabelTable.read(path)
+
+
+def test_a_missing_file_is_not_a_bad_table(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        LabelTable.read(tmp_path / "nowhere.parquet")

@@ -1,0 +1,69 @@
+"""The house has rooms, and imports go one way through them (see docs/decisions/0001-rooms.md)."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+ROOMS = {"plcore", "db", "workflow", "web", "pages", "app", "cli", "tests", "benchmarks"}
+MAY_IMPORT = {
+    "plcore": set(),
+    "db": set(),
+    "workflow": {"plcore", "db"},
+    "web": {"workflow"},
+    "pages": {"workflow"},
+    "app": {"web", "workflow"},
+    "cli": {"workflow"},
+}
+# plcore is a library: it must not need a web framework or a database to be imported.
+FOREIGN = {
+    "plcore": {"streamlit", "sqlalchemy", "starlette", "alembic", "plotly"},
+    "db": {"streamlit", "starlette", "sklearn", "numpy", "pandas", "plotly"},
+    "workflow": {"streamlit", "starlette", "plotly"},
+}
+
+
+def imported_names(source: str) -> set[str]:
+    """The first part of every module the source imports, inside functions too."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            found.add(node.module.split(".")[0])
+    return found
+
+
+def files_of(room: str) -> list[Path]:
+    single = ROOT / f"{room}.py"
+    return [single] if single.exists() else sorted((ROOT / room).rglob("*.py"))
+
+
+@pytest.mark.parametrize("room", sorted(MAY_IMPORT))
+def test_a_room_imports_only_from_the_rooms_below(room: str) -> None:
+    wrong = {}
+    assert files_of(room)
+    for path in files_of(room):
+        names = imported_names(path.read_text())
+        bad = (names & (ROOMS - MAY_IMPORT[room] - {room})) | (names & FOREIGN.get(room, set()))
+        if bad:
+            wrong[str(path.relative_to(ROOT))] = sorted(bad)
+    assert not wrong
+
+
+def test_the_walk_sees_imports_inside_functions() -> None:
+    assert imported_names("def f():\n    from db import people\n    import plcore.query") == {"db", "plcore"}
+
+
+def test_every_file_stays_short_enough_to_read() -> None:
+    long = {
+        str(path.relative_to(ROOT)): count
+        for room in MAY_IMPORT
+        for path in files_of(room)
+        if (count := len(path.read_text().splitlines())) > 330
+    }
+    assert not long

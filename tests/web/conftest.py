@@ -1,0 +1,61 @@
+"""The routes and middleware of app.py around a stand-in for Streamlit, over a home of the test's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.routing import Route, WebSocketRoute
+from starlette.testclient import TestClient
+from starlette.websockets import WebSocket
+
+import workflow.home
+from web import server
+from workflow.home import Home
+from workflow.settings import Settings
+
+BASE = "http://127.0.0.1:8501"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
+    """The process's home, in a folder of the test's own."""
+    for key in ("WINNOW_DATABASE_URL", "WINNOW_HOST", "WINNOW_PORT", "WINNOW_ALLOWED_HOSTS"):
+        monkeypatch.delenv(key, raising=False)
+    monkeypatch.setenv("WINNOW_HOME", str(tmp_path / "home"))
+    workflow.home.close_home()
+    yield workflow.home.home()
+    workflow.home.close_home()
+
+
+@pytest.fixture
+def client(home: Home) -> Iterator[TestClient]:
+    app = Starlette(
+        routes=[
+            *server.ROUTES,
+            Route("/", _who, methods=["GET", "POST"]),
+            Route("/broken", _broken),
+            WebSocketRoute("/_stcore/stream", _echo),
+        ],
+        middleware=server.middleware(Settings.from_environment()),
+    )
+    with TestClient(app, base_url=BASE, follow_redirects=False, raise_server_exceptions=False) as made:
+        yield made
+
+
+async def _who(request: Request) -> JSONResponse:
+    return JSONResponse(request.headers.getlist("x-winnow-person"))
+
+
+async def _broken(_request: Request) -> PlainTextResponse:
+    raise ZeroDivisionError
+
+
+async def _echo(websocket: WebSocket) -> None:
+    await websocket.accept()
+    async for message in websocket.iter_text():
+        await websocket.send_json([message, *websocket.headers.getlist("x-winnow-person")])

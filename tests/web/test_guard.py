@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from starlette.testclient import TestClient, WebSocketDenialResponse
+from starlette.websockets import WebSocketDisconnect
+
+from web.guard import SIGN_IN_COOKIE
+from workflow import team
+from workflow.home import Home
+
+from .conftest import BASE
+
+STREAM = f"{BASE.replace('http', 'ws')}/_stcore/stream"
+HTML = {"accept": "text/html,application/xhtml+xml"}
+
+
+@pytest.fixture
+def signed_in(client: TestClient, home: Home) -> TestClient:
+    client.cookies.set(SIGN_IN_COOKIE, team.redeem_link(home, team.make_start_link(home)))
+    return client
+
+
+def refused(client: TestClient, **options: object) -> bool:
+    try:
+        with client.websocket_connect(STREAM, **options):
+            return False
+    except WebSocketDisconnect as refusal:
+        return refusal.code == 4401
+
+
+def test_without_a_sign_in_pages_redirect_and_the_rest_is_401(client: TestClient) -> None:
+    page = client.get("/", headers=HTML)
+    assert (page.status_code, page.headers["location"]) == (303, "/signin")
+    for path in (
+        "/",
+        "/_stcore/health",
+        "/_stcore/metrics",
+        "/media/x",
+        "/static/x",
+        "/signin/",
+        "/healthz/",
+        "//signin",
+    ):
+        assert client.get(path).status_code == 401, path
+    assert client.post("/", headers=HTML).status_code == 401
+    assert client.post("/signout").status_code == 401
+
+
+@pytest.mark.parametrize("cookie", [None, "", "forged", "a" * 43, '"', "\u00e9", "x; y=\x01"])
+def test_a_missing_or_forged_cookie_opens_nothing(client: TestClient, cookie: str | None) -> None:
+    headers = {} if cookie is None else {"cookie": f"{SIGN_IN_COOKIE}={cookie}".encode()}
+    assert client.get("/", headers=headers).status_code == 401
+    assert refused(client, headers=headers)
+
+
+def test_a_link_s_secret_is_not_a_sign_in(client: TestClient, home: Home) -> None:
+    client.cookies.set(SIGN_IN_COOKIE, team.make_start_link(home))
+    assert client.get("/").status_code == 401
+
+
+def test_signed_in_people_are_let_through_and_named(signed_in: TestClient, home: Home) -> None:
+    owner = str(team.ensure_owner(home).id)
+    assert signed_in.get("/").json() == [owner]
+    with signed_in.websocket_connect(STREAM) as websocket:
+        websocket.send_text("key")
+        assert websocket.receive_json() == ["key", owner]
+
+
+@pytest.mark.parametrize("header", ["x-winnow-person", "X-Winnow-Person", "X-WINNOW-PERSON"])
+def test_a_person_named_by_the_client_is_dropped(client: TestClient, home: Home, header: str) -> None:
+    assert client.get("/", headers={header: "1"}).status_code == 401
+    assert refused(client, headers={header: "1"})
+    owner = team.ensure_owner(home).id
+    client.cookies.set(SIGN_IN_COOKIE, team.redeem_link(home, team.make_link(home, owner, "bob")))
+    bob = str(owner + 1)
+    assert client.get("/", headers={header: str(owner)}).json() == [bob]
+    with client.websocket_connect(STREAM, headers={header: str(owner)}) as websocket:
+        websocket.send_text("key")
+        assert websocket.receive_json() == ["key", bob]
+
+
+def test_signing_out_ends_an_open_websocket(signed_in: TestClient) -> None:
+    with signed_in.websocket_connect(STREAM) as websocket:
+        websocket.send_text("one")
+        websocket.receive_json()
+        assert signed_in.post("/signout", headers={"origin": BASE}).status_code == 303
+        websocket.send_text("two")
+        with pytest.raises(WebSocketDisconnect):
+            websocket.receive_json()
+    assert refused(signed_in)
+
+
+def test_disabling_a_person_ends_an_open_websocket(client: TestClient, home: Home) -> None:
+    owner = team.ensure_owner(home).id
+    client.cookies.set(SIGN_IN_COOKIE, team.redeem_link(home, team.make_link(home, owner, "bob")))
+    with client.websocket_connect(STREAM) as websocket:
+        team.disable_person(home, owner, owner + 1)
+        websocket.send_text("two")
+        with pytest.raises(WebSocketDisconnect):
+            websocket.receive_json()
+    assert client.get("/").status_code == 401
+
+
+def test_a_sign_in_ends_after_two_weeks(signed_in: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Later(datetime):
+        @classmethod
+        def now(cls, tz: object = None) -> datetime:
+            return datetime.now(UTC) + team.SIGN_IN_LIFE + timedelta(seconds=1)
+
+    assert signed_in.get("/").status_code == 200
+    monkeypatch.setattr(team, "datetime", Later)
+    assert signed_in.get("/").status_code == 401
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "http://127.0.0.1:3000", "http://localhost:8501", "null", "", "garbage"]
+)
+def test_other_sites_cannot_open_a_websocket_or_change_anything(signed_in: TestClient, origin: str) -> None:
+    assert refused(signed_in, headers={"origin": origin})
+    for path in ("/", "/signout"):
+        assert signed_in.post(path, headers={"origin": origin}).status_code == 403
+    assert signed_in.get("/", headers={"origin": origin}).status_code == 200
+    assert not refused(signed_in, headers={"origin": BASE})
+    assert signed_in.post("/", headers={"origin": BASE}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example", "www.localhost", "", "127.0.0.1@evil"]
+)
+def test_a_wrong_host_is_refused_before_anything_else(signed_in: TestClient, host: str) -> None:
+    for path in ("/", "/signin", "/healthz"):
+        answer = signed_in.get(path, headers={"host": host})
+        assert answer.status_code == 400
+        assert "x-frame-options" in answer.headers
+    with (
+        pytest.raises(WebSocketDenialResponse) as caught,
+        signed_in.websocket_connect(STREAM, headers={"host": host}),
+    ):
+        pass  # pragma: no cover
+    assert caught.value.status_code == 400
+
+
+@pytest.mark.parametrize("host", ["localhost:8501", "127.0.0.1", "LOCALHOST"])
+def test_own_hosts_are_served(signed_in: TestClient, host: str) -> None:
+    assert signed_in.get("/healthz", headers={"host": host}).status_code == 200

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import pytest
+from starlette.testclient import TestClient
+
+from web.guard import SIGN_IN_COOKIE
+from web.headers import HEADERS
+from workflow import team
+from workflow.home import Home
+
+
+@pytest.mark.parametrize("path", ["/", "/signin", "/signin?link=x", "/healthz", "/nothing", "/signout"])
+def test_every_answer_has_the_security_headers(client: TestClient, home: Home, path: str) -> None:
+    for _signed_in in (False, True):
+        answer = client.get(path)
+        assert {name: answer.headers.get(name) for name in HEADERS} == HEADERS
+        client.cookies.set(SIGN_IN_COOKIE, team.redeem_link(home, team.make_start_link(home)))
+
+
+def test_nobody_may_frame_winnow_or_run_foreign_scripts() -> None:
+    policy = HEADERS["content-security-policy"]
+    assert "frame-ancestors 'none'" in policy
+    assert "http:" not in policy
+    assert "*" not in policy
+
+
+def test_health_is_open_and_asks_the_database(
+    client: TestClient, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = client.get("/healthz")
+    assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
+    (home.settings.home / "winnow.sqlite3").rename(home.settings.home / "away")
+    (home.settings.home / "winnow.sqlite3").mkdir()
+    home.database.close()
+    answer = client.get("/healthz")
+    assert answer.status_code == 503
+    assert str(home.settings.home) not in answer.text

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from http.cookies import SimpleCookie
+
+import pytest
+from starlette.testclient import TestClient
+
+from web.guard import SIGN_IN_COOKIE
+from workflow import team
+from workflow.home import Home
+
+from .conftest import BASE
+
+
+def test_a_link_signs_in_once(client: TestClient, home: Home) -> None:
+    secret = team.make_start_link(home)
+    answer = client.get("/signin", params={"link": secret})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    assert answer.headers["cache-control"] == "no-store"
+    cookie = SimpleCookie(answer.headers["set-cookie"])[SIGN_IN_COOKIE]
+    assert cookie["httponly"]
+    assert (cookie["samesite"], cookie["path"], cookie["secure"]) == ("lax", "/", "")
+    assert 0 < int(cookie["max-age"]) <= 14 * 24 * 3600
+    assert secret != cookie.value
+    assert client.get("/").status_code == 200
+
+    again = client.get("/signin", params={"link": secret})
+    assert again.status_code == 403
+    assert "used already" in again.text
+    assert "set-cookie" not in again.headers
+
+
+def test_the_cookie_is_secure_over_https(client: TestClient, home: Home) -> None:
+    client.base_url = client.base_url.copy_with(scheme="https")
+    answer = client.get("/signin", params={"link": team.make_start_link(home)})
+    assert SimpleCookie(answer.headers["set-cookie"])[SIGN_IN_COOKIE]["secure"]
+
+
+def test_an_expired_link_is_refused(client: TestClient, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    secret = team.make_start_link(home)
+
+    class Later(datetime):
+        @classmethod
+        def now(cls, tz: object = None) -> datetime:
+            return datetime.now(UTC) + team.START_LINK_LIFE + timedelta(seconds=1)
+
+    monkeypatch.setattr(team, "datetime", Later)
+    answer = client.get("/signin", params={"link": secret})
+    assert answer.status_code == 403
+    assert "expired" in answer.text
+
+
+@pytest.mark.parametrize("secret", ["", "x", "<script>alert(1)</script>", "\u00e9\u0000", "a" * 5000])
+def test_an_unknown_link_is_refused_without_an_echo(client: TestClient, secret: str) -> None:
+    answer = client.get("/signin", params={"link": secret})
+    assert answer.status_code == 403
+    assert "not known" in answer.text
+    assert "<script>" not in answer.text
+    assert len(answer.text) < 2000
+
+
+def test_looking_at_a_link_does_not_use_it_up(client: TestClient, home: Home) -> None:
+    secret = team.make_start_link(home)
+    look = client.head("/signin", params={"link": secret})
+    assert look.status_code == 200
+    assert "set-cookie" not in look.headers
+    assert client.post("/signin", params={"link": secret}).status_code == 405
+    assert client.get("/signin", params={"link": secret}).status_code == 303
+
+
+def test_without_a_link_the_page_says_what_to_do(client: TestClient) -> None:
+    answer = client.get("/signin")
+    assert answer.status_code == 200
+    assert "printed in the terminal" in answer.text
+
+
+def test_signing_out_ends_the_sign_in_and_the_cookie(client: TestClient, home: Home) -> None:
+    client.get("/signin", params={"link": team.make_start_link(home)})
+    sign_in = client.cookies[SIGN_IN_COOKIE]
+    page = client.get("/signout")
+    assert 'method="post"' in page.text
+    assert client.get("/").status_code == 200  # looking at the page ends nothing
+
+    answer = client.post("/signout", headers={"origin": BASE})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/signin")
+    assert SIGN_IN_COOKIE not in client.cookies
+    client.cookies.set(SIGN_IN_COOKIE, sign_in)
+    assert client.get("/").status_code == 401

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+from workflow.settings import Settings, SettingsError
+
+
+def test_defaults(tmp_path: Path) -> None:
+    settings = Settings.from_environment({"WINNOW_HOME": str(tmp_path)})
+    assert settings == Settings(
+        home=tmp_path,
+        database_url=f"sqlite:///{tmp_path / 'winnow.sqlite3'}",
+        host="127.0.0.1",
+        port=8501,
+        workers=1,
+        allowed_hosts=("127.0.0.1", "localhost"),
+    )
+
+
+def test_without_a_home_the_user_s_data_folder_is_taken() -> None:
+    assert Settings.from_environment({}).home.name == "winnow"
+    assert Settings.from_environment({"WINNOW_HOME": "  "}) == Settings.from_environment({})
+
+
+def test_everything_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    settings = Settings.from_environment(
+        {
+            "WINNOW_HOME": "data",
+            "WINNOW_DATABASE_URL": "postgresql+psycopg://w:secret@db/winnow",
+            "WINNOW_HOST": "0.0.0.0",  # noqa: S104
+            "WINNOW_PORT": " 80 ",
+            "WINNOW_WORKERS": "2",
+            "WINNOW_ALLOWED_HOSTS": "winnow.example.org, *.example.net,192.168.0.7,[::1]",
+        }
+    )
+    assert settings.home == tmp_path / "data"
+    assert settings.database_url == "postgresql+psycopg://w:secret@db/winnow"
+    assert (settings.host, settings.port, settings.workers) == ("0.0.0.0", 80, 2)  # noqa: S104
+    assert settings.allowed_hosts == (
+        "127.0.0.1",
+        "localhost",
+        "winnow.example.org",
+        "*.example.net",
+        "192.168.0.7",
+        "[::1]",
+    )
+
+
+def test_the_address_listened_on_is_an_allowed_host() -> None:
+    assert "192.168.0.7" in Settings.from_environment({"WINNOW_HOST": "192.168.0.7"}).allowed_hosts
+    assert "[::1]" in Settings.from_environment({"WINNOW_HOST": "::1"}).allowed_hosts
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "allowed"),
+    [
+        ("WINNOW_PORT", "eight", "from 1 to 65535"),
+        ("WINNOW_PORT", "0", "from 1 to 65535"),
+        ("WINNOW_PORT", "65536", "from 1 to 65535"),
+        ("WINNOW_PORT", "-1", "from 1 to 65535"),
+        ("WINNOW_PORT", "8501.0", "from 1 to 65535"),
+        ("WINNOW_PORT", "٨٥٠١", "from 1 to 65535"),
+        ("WINNOW_WORKERS", "0", "from 1 to 64"),
+        ("WINNOW_DATABASE_URL", "mysql://host/db", "postgresql"),
+        ("WINNOW_DATABASE_URL", "sqlite://", "memory"),
+        ("WINNOW_DATABASE_URL", "sqlite:///:memory:", "memory"),
+        ("WINNOW_ALLOWED_HOSTS", "http://winnow.example.org", "without scheme or port"),
+        ("WINNOW_ALLOWED_HOSTS", "winnow.example.org:8501", "without scheme or port"),
+        ("WINNOW_ALLOWED_HOSTS", "*", "without scheme or port"),
+        ("WINNOW_HOST", "0.0.0.0", "WINNOW_ALLOWED_HOSTS"),  # noqa: S104
+    ],
+)
+def test_a_wrong_value_is_named_with_what_is_allowed(key: str, value: str, allowed: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        Settings.from_environment({key: value})
+    message = str(caught.value)
+    assert message.startswith(key)
+    assert value in unquote(message)
+    assert allowed in message
+
+
+@pytest.mark.parametrize("value", ["mysql://w:secret@host/db", "w:secret@host"])
+def test_a_password_is_not_repeated(value: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        Settings.from_environment({"WINNOW_DATABASE_URL": value})
+    assert "secret" not in str(caught.value)

@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import hashlib
+import stat
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from workflow import team
+from workflow.access import NotAllowed
+from workflow.home import Home, open_home
+from workflow.settings import Settings
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    made = open_home(Settings.from_environment({"WINNOW_HOME": str(tmp_path / "home")}))
+    yield made
+    made.close()
+
+
+def wait(monkeypatch: pytest.MonkeyPatch, time: timedelta) -> None:
+    """Let this much time pass, as workflow.team sees it."""
+
+    class Later(datetime):
+        @classmethod
+        def now(cls, tz: object = None) -> datetime:
+            return datetime.now(UTC) + time
+
+    monkeypatch.setattr(team, "datetime", Later)
+
+
+def sign_in_as_annotator(home: Home, name: str = "bob") -> tuple[int, str]:
+    owner = team.ensure_owner(home)
+    sign_in = team.redeem_link(home, team.make_link(home, owner.id, name))
+    person = team.person_of(home, sign_in)
+    assert person is not None
+    return person.id, sign_in
+
+
+def test_there_is_one_owner(home: Home) -> None:
+    owner = team.ensure_owner(home)
+    assert owner.is_owner
+    assert team.ensure_owner(home) == owner
+    assert team.list_people(home, owner.id) == [owner]
+
+
+def test_the_start_link_signs_the_owner_in(home: Home) -> None:
+    sign_in = team.redeem_link(home, team.make_start_link(home))
+    assert team.person_of(home, sign_in) == team.ensure_owner(home)
+
+
+def test_a_link_works_once(home: Home) -> None:
+    secret = team.make_start_link(home)
+    team.redeem_link(home, secret)
+    with pytest.raises(team.LinkError, match="used already"):
+        team.redeem_link(home, secret)
+
+
+@pytest.mark.parametrize("secret", ["", "nonsense", "\u00e9", "' OR 1=1 --"])
+def test_an_unknown_link_is_refused(home: Home, secret: str) -> None:
+    team.make_start_link(home)
+    with pytest.raises(team.LinkError, match="not known"):
+        team.redeem_link(home, secret)
+    assert team.person_of(home, secret) is None
+
+
+def test_of_many_at_once_one_redeems_the_link(home: Home) -> None:
+    secret = team.make_start_link(home)
+    together = threading.Barrier(8)
+
+    def redeem(_n: int) -> bool:
+        together.wait()
+        try:
+            team.redeem_link(home, secret)
+        except team.LinkError:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(redeem, range(8))) == 1
+
+
+@pytest.mark.parametrize(("by_owner", "life"), [(False, team.START_LINK_LIFE), (True, team.INVITATION_LIFE)])
+def test_links_expire(home: Home, monkeypatch: pytest.MonkeyPatch, by_owner: bool, life: timedelta) -> None:
+    owner = team.ensure_owner(home)
+
+    def link() -> str:
+        return team.make_link(home, owner.id, "bob") if by_owner else team.make_start_link(home)
+
+    secret = link()
+    wait(monkeypatch, life + timedelta(seconds=1))
+    with pytest.raises(team.LinkError, match="expired"):
+        team.redeem_link(home, secret)
+    monkeypatch.undo()
+    secret = link()
+    wait(monkeypatch, life - timedelta(seconds=5))
+    team.redeem_link(home, secret)
+
+
+def test_a_new_link_ends_the_earlier_one(home: Home) -> None:
+    owner = team.ensure_owner(home)
+    for make in (lambda: team.make_start_link(home), lambda: team.make_link(home, owner.id, "bob")):
+        first, second = make(), make()
+        with pytest.raises(team.LinkError, match="expired"):
+            team.redeem_link(home, first)
+        team.redeem_link(home, second)
+
+
+def test_a_second_link_for_a_name_is_for_the_same_person(home: Home) -> None:
+    bob, _ = sign_in_as_annotator(home, "bob")
+    again, _ = sign_in_as_annotator(home, "  bob ")
+    assert bob == again
+
+
+def test_sign_ins_expire_and_end(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    bob, first = sign_in_as_annotator(home)
+    _, second = sign_in_as_annotator(home)
+    team.sign_out(home, first)
+    assert team.person_of(home, first) is None
+    found = team.person_of(home, second)
+    assert found is not None
+    assert found.id == bob
+    wait(monkeypatch, team.SIGN_IN_LIFE + timedelta(seconds=1))
+    assert team.person_of(home, second) is None
+
+
+def test_disabling_ends_sign_ins_and_links_and_a_new_link_lets_in_again(home: Home) -> None:
+    owner = team.ensure_owner(home)
+    bob, sign_in = sign_in_as_annotator(home)
+    link = team.make_link(home, owner.id, "bob")
+    team.disable_person(home, owner.id, bob)
+    assert team.person_of(home, sign_in) is None
+    with pytest.raises(team.LinkError):
+        team.redeem_link(home, link)
+    with pytest.raises(NotAllowed, match="ended"):
+        team.get_person(home, bob)
+    assert [one.disabled_at is None for one in team.list_people(home, owner.id)] == [True, False]
+    assert sign_in_as_annotator(home)[0] == bob
+    assert team.person_of(home, sign_in) is None  # the old browser stays signed out
+
+
+def test_only_an_owner_manages_people(home: Home) -> None:
+    owner = team.ensure_owner(home)
+    bob, _ = sign_in_as_annotator(home)
+    for person_id in (bob, 99):
+        with pytest.raises(NotAllowed):
+            team.make_link(home, person_id, "eve")
+        with pytest.raises(NotAllowed):
+            team.disable_person(home, person_id, owner.id)
+        with pytest.raises(NotAllowed):
+            team.list_people(home, person_id)
+    with pytest.raises(NotAllowed, match="your own"):
+        team.disable_person(home, owner.id, owner.id)
+
+
+@pytest.mark.parametrize("name", ["", "   ", "x" * 81, "a\u202eb", "a\x00b"])
+def test_names_are_checked(home: Home, name: str) -> None:
+    owner = team.ensure_owner(home)
+    with pytest.raises(team.PersonNameError, match="1 to 80"):
+        team.make_link(home, owner.id, name)
+    assert len(team.list_people(home, owner.id)) == 1
+
+
+def test_no_secret_is_kept_in_the_folder(home: Home) -> None:
+    link = team.make_start_link(home)
+    sign_in = team.redeem_link(home, link)
+    kept = b"".join(path.read_bytes() for path in home.settings.home.rglob("*") if path.is_file())
+    for secret in (link, sign_in):
+        assert len(secret) >= 43  # 32 bytes
+        assert secret.encode() not in kept
+        assert hashlib.sha256(secret.encode()).hexdigest().encode() in kept
+
+
+def test_the_folders_are_for_this_user_alone(home: Home) -> None:
+    for folder in (home.settings.home, home.tables_dir):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700

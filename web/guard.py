@@ -1,0 +1,112 @@
+"""The guard: nobody reaches a page, a file or the websocket without being signed in.
+
+Pure ASGI, because Starlette's BaseHTTPMiddleware never sees a websocket.
+"""
+
+from __future__ import annotations
+
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import urlsplit
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from workflow import team
+from workflow.access import Person
+from workflow.home import home
+
+SIGN_IN_COOKIE = "winnow_signin"
+#: Header by which pages learn who is there (the person's id); any sent by the client is dropped.
+PERSON_HEADER = "x-winnow-person"
+OPEN_PATHS = frozenset({"/signin", "/healthz"})
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+_SIGNED_OUT = 4401  # websocket close code, after HTTP 401
+
+
+class Guard:
+    """ASGI middleware that lets only signed-in people through and tells the pages who they are.
+
+    Without a sign-in: HTML requests are sent to /signin, other HTTP requests get 401, websockets are refused
+    at the handshake. A websocket is asked for its sign-in again at every message, because signing out or
+    disabling a person must end the pages they have open. Requests that change something, and websockets, are
+    refused when another site (another port of this machine is one) makes them.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        scope = _without_person_header(scope)
+        headers = Headers(scope=scope)
+        changes = scope["type"] == "websocket" or scope["method"] not in _SAFE_METHODS
+        if changes and _is_from_elsewhere(headers):
+            await _refuse(scope, receive, send, PlainTextResponse("Refused: sent by another site.", 403))
+            return
+        if scope["type"] == "http" and scope["path"] in OPEN_PATHS:
+            await self.app(scope, receive, send)
+            return
+        secret = sign_in_secret(headers)
+        person = await _person(secret)
+        if secret is None or person is None:
+            await _refuse(scope, receive, send, _ask_to_sign_in(scope, headers))
+            return
+        scope["headers"] = [*scope["headers"], (PERSON_HEADER.encode(), str(person.id).encode())]
+
+        async def receive_while_signed_in() -> Message:
+            message = await receive()
+            if message["type"] == "websocket.receive" and await _person(secret) is None:
+                return {"type": "websocket.disconnect", "code": _SIGNED_OUT}
+            return message
+
+        await self.app(scope, receive_while_signed_in if scope["type"] == "websocket" else receive, send)
+
+
+def sign_in_secret(headers: Headers) -> str | None:
+    """The secret in the sign-in cookie, None where there is none."""
+    try:
+        morsel = SimpleCookie(headers.get("cookie", "")).get(SIGN_IN_COOKIE)
+    except CookieError:
+        return None
+    return morsel.value if morsel is not None and morsel.value else None
+
+
+def _without_person_header(scope: Scope) -> Scope:
+    kept = [(name, value) for name, value in scope["headers"] if name.lower() != PERSON_HEADER.encode()]
+    return {**scope, "headers": kept}
+
+
+def _is_from_elsewhere(headers: Headers) -> bool:
+    """True where a browser names another origin than this server; programs that are no browser name none."""
+    origin = headers.get("origin")
+    return origin is not None and urlsplit(origin).netloc != headers.get("host")
+
+
+async def _person(secret: str | None) -> Person | None:
+    if secret is None:
+        return None
+    return await run_in_threadpool(lambda: team.person_of(home(), secret))
+
+
+def _ask_to_sign_in(scope: Scope, headers: Headers) -> Response:
+    if (
+        scope["type"] == "http"
+        and scope["method"] in ("GET", "HEAD")
+        and "text/html" in headers.get("accept", "")
+    ):
+        return RedirectResponse("/signin", status_code=303)
+    return PlainTextResponse("Sign in first.", status_code=401)
+
+
+async def _refuse(scope: Scope, receive: Receive, send: Send, response: Response) -> None:
+    if scope["type"] == "websocket":
+        await receive()  # the websocket.connect event
+        await send(
+            {"type": "websocket.close", "code": _SIGNED_OUT}
+        )  # before accept: HTTP 403 at the handshake
+        return
+    await response(scope, receive, send)

@@ -1,0 +1,53 @@
+"""Start and stop of the server."""
+
+from __future__ import annotations
+
+import gc
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from streamlit import config
+
+from workflow import team
+from workflow.home import close_home, home
+
+if TYPE_CHECKING:
+    import streamlit as st
+
+_EVERY_ADDRESS = ("", "0.0.0.0", "::")  # noqa: S104 - compared with, not listened on
+
+
+@asynccontextmanager
+async def lifespan(_app: st.App) -> AsyncIterator[None]:
+    """Open the home, make the demo on first start, print the sign-in link; close the home at the end."""
+    # Under bare uvicorn the access log would print the secrets of sign-in links.
+    logging.getLogger("uvicorn.access").disabled = True
+    here = home()
+    try:
+        from workflow.demo import ensure_demo  # loads the scientific packages
+
+        team.ensure_owner(here)
+        ensure_demo(here)
+        print(  # noqa: T201 - for the person at the terminal
+            "\n  Winnow is ready. Sign in (once, within an hour):\n\n"
+            f"  {base_url()}/signin?link={team.make_start_link(here)}\n",
+            flush=True,
+        )
+        # What is loaded by now stays. Streamlit collects garbage after every rerun; frozen objects are not
+        # looked at, which makes a key press several times faster.
+        gc.collect()
+        gc.freeze()
+        yield
+    finally:
+        close_home()
+
+
+def base_url() -> str:
+    """Address at which a browser on this machine reaches the server, as Streamlit finally bound it."""
+    host = config.get_option("server.address") or ""
+    if host in _EVERY_ADDRESS:
+        host = "127.0.0.1"
+    scheme = "https" if config.get_option("server.sslCertFile") else "http"
+    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{config.get_option('server.port')}"

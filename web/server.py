@@ -1,0 +1,74 @@
+"""What `app.py` gives the server: routes, middleware and the address of the settings."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.routing import Route
+from streamlit import config
+
+from web.guard import Guard
+from web.headers import SecurityHeaders
+from web.health import healthz
+from web.signin import signin, signout
+from workflow.settings import DEFAULT_PORT, Settings, SettingsError
+
+ROUTES = [
+    Route("/healthz", healthz, methods=["GET"]),
+    Route("/signin", signin, methods=["GET"]),
+    Route("/signout", signout, methods=["GET", "POST"]),
+]
+
+
+def settings_or_exit() -> Settings:
+    """The settings; where one is wrong the server ends with its message instead of a traceback."""
+    try:
+        return Settings.from_environment()
+    except SettingsError as error:
+        sys.exit(f"Winnow cannot start. {error}")
+
+
+def middleware(settings: Settings) -> list[Middleware]:
+    """Outermost first: headers on refusals too, then the host, then who is there."""
+    return [
+        Middleware(SecurityHeaders),
+        Middleware(TrustedHostMiddleware, allowed_hosts=settings.allowed_hosts, www_redirect=False),
+        Middleware(Guard),
+    ]
+
+
+def run_options(settings: Settings) -> dict[str, str | int]:
+    """Options for `App.run`: address and port of the settings.
+
+    The default port is left out, so that Streamlit takes the next free one when it is in use.
+    """
+    options: dict[str, str | int] = {"server.address": settings.host}
+    if settings.port != DEFAULT_PORT:
+        options["server.port"] = settings.port
+    return options
+
+
+def follow(settings: Settings) -> None:
+    """Make WINNOW_HOST and WINNOW_PORT count under `streamlit run app.py` too.
+
+    `streamlit run` binds its socket before it imports app.py, so changing its options here would come too
+    late. Where they differ the same command is started once more, in this process, with the settings in
+    Streamlit's own variables. Flags on the command line still win. Does nothing under `python app.py`
+    (`run_options` serves there) and bare uvicorn (which has its own flags).
+    """
+    if config._server_mode != "starlette-app":
+        return
+    wanted = {key: value for key, value in run_options(settings).items() if config.get_option(key) != value}
+    variables = {"STREAMLIT_" + key.replace(".", "_").upper(): str(value) for key, value in wanted.items()}
+    if not variables or variables.keys() <= os.environ.keys():
+        return
+    for descriptor in range(3, 256):  # the bound socket is inheritable and would stay open for ever
+        with contextlib.suppress(OSError):
+            os.set_inheritable(descriptor, False)
+    os.execve(  # noqa: S606 - the command that started this process, again
+        sys.executable, [sys.executable, *sys.orig_argv[1:]], {**os.environ, **variables}
+    )

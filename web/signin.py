@@ -1,0 +1,88 @@
+"""`/signin` turns a one-time link into a cookie; `/signout` ends it."""
+
+from __future__ import annotations
+
+from html import escape
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from web.guard import SIGN_IN_COOKIE, sign_in_secret
+from workflow import team
+from workflow.home import home
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title} - Winnow</title>
+<style>
+body {{ font: 1rem/1.5 system-ui, sans-serif; color: #1f2933; }}
+main {{ max-width: 34rem; margin: 15vh auto; padding: 0 1.5rem; }}
+h1 {{ font-size: 1.6rem; }}
+button {{ font: inherit; padding: .5rem 1.2rem; }}
+</style>
+</head>
+<body>
+<main>
+<h1>{title}</h1>
+{body}
+</main>
+</body>
+</html>
+"""
+
+_HOW_TO_SIGN_IN = (
+    "<p>Winnow lets people in by a link that works once.</p>"
+    "<p>If you started Winnow: open the link printed in the terminal. Starting it again prints a new one.</p>"
+    "<p>Everybody else: ask the owner of this Winnow for a link.</p>"
+)
+_GO_ON = '<p>If this browser is signed in already: <a href="/">open Winnow</a>.</p>'
+_SIGN_OUT_FORM = '<form method="post" action="/signout"><button type="submit">Sign out</button></form>'
+
+
+async def signin(request: Request) -> Response:
+    """GET with `?link=SECRET`: sets the cookie and goes to the start page; without: says how to get a link.
+
+    HEAD never uses a link up: mail and chat programs send it to look at links.
+    """
+    secret = request.query_params.get("link")
+    if secret is None or request.method != "GET":
+        return _page("Sign in", _HOW_TO_SIGN_IN)
+    try:
+        sign_in = await run_in_threadpool(team.redeem_link, home(), secret)
+    except team.LinkError as error:
+        return _page(
+            "This link does not work", f"<p>{escape(str(error))}</p>{_GO_ON}{_HOW_TO_SIGN_IN}", status=403
+        )
+    response = RedirectResponse("/", status_code=303, headers={"cache-control": "no-store"})
+    response.set_cookie(
+        SIGN_IN_COOKIE,
+        sign_in,
+        max_age=int(team.SIGN_IN_LIFE.total_seconds()),
+        path="/",
+        httponly=True,
+        samesite="lax",
+        secure=request.url.scheme == "https",
+    )
+    return response
+
+
+async def signout(request: Request) -> Response:
+    """POST: ends the sign-in (the guard has refused other sites). GET: a page with the button that posts."""
+    if request.method != "POST":
+        return _page("Sign out", _SIGN_OUT_FORM)
+    secret = sign_in_secret(request.headers)
+    if secret is not None:
+        await run_in_threadpool(team.sign_out, home(), secret)
+    response = RedirectResponse("/signin", status_code=303, headers={"cache-control": "no-store"})
+    response.delete_cookie(SIGN_IN_COOKIE, path="/", httponly=True, samesite="lax")
+    return response
+
+
+def _page(title: str, body: str, status: int = 200) -> HTMLResponse:
+    return HTMLResponse(
+        _PAGE.format(title=title, body=body), status_code=status, headers={"cache-control": "no-store"}
+    )

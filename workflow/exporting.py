@@ -1,0 +1,152 @@
+"""The disambiguated table as CSV, every label with its source; and the log it rests on.
+
+Columns added to the original ones (which keep their text exactly): ``winnow_candidates`` the candidates
+left, joined by ``|``; ``winnow_label``; ``winnow_source`` one of given, oracle, necessary, model, truth;
+``winnow_confidence`` in [0, 1]; ``winnow_annotator`` and ``winnow_answered_at`` where a person decided.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from db import entries, people
+from workflow import access
+
+if TYPE_CHECKING:
+    from workflow.home import Home
+
+SEPARATOR = "|"
+ADDED = (
+    "winnow_candidates",
+    "winnow_label",
+    "winnow_source",
+    "winnow_confidence",
+    "winnow_annotator",
+    "winnow_answered_at",
+)
+
+
+def export_frame(home: Home, person_id: int, project_id: int) -> pd.DataFrame:
+    """The whole table, one row per original row, in the original order. All cells are text.
+
+    Raises
+    ------
+    NotAllowed
+        The person is not an owner.
+    NotFound
+        No such project.
+    """
+    with home.database.read() as session:
+        access.require_owner(session, person_id)
+        access.require_project(session, project_id)
+        names = {one.id: one.name for one in people.listed(session)}
+        log = {entry.seq: entry for entry in entries.after(session, project_id, 0)}
+    with home.learners.open(home, project_id) as learner:
+        table = learner.table
+        candidates = learner.candidates.copy()
+        result = learner.disambiguate()
+        deciding = {row: learner.answer_of(row) for row in range(table.n_rows)}
+        classes = np.asarray(learner.classes, dtype=object)
+    frame = table.cells.copy()
+    taken = [name for name in ADDED if name in frame.columns]
+    if taken:
+        # A table that was exported before and comes round again: the earlier columns are originals now.
+        frame = frame.rename(columns={name: f"{name}_before" for name in taken})
+    frame["winnow_candidates"] = [_joined(classes[row]) for row in candidates]
+    frame["winnow_label"] = [classes[label] if label >= 0 else "" for label in result.labels]
+    frame["winnow_source"] = result.sources
+    frame["winnow_confidence"] = ["" if np.isnan(c) else f"{c:.4f}" for c in result.confidence]
+    by = [log[entry.seq] if entry else None for entry in deciding.values()]
+    frame["winnow_annotator"] = [names.get(e.person_id, "") if e else "" for e in by]
+    frame["winnow_answered_at"] = [e.at.isoformat(timespec="seconds") if e else "" for e in by]
+    return frame
+
+
+def preview(home: Home, person_id: int, project_id: int, n_rows: int) -> pd.DataFrame:
+    """The first rows of the export with the added columns first, for a look before the download."""
+    frame = export_frame(home, person_id, project_id).head(n_rows)
+    return frame[[*ADDED, *(name for name in frame.columns if name not in ADDED)]]
+
+
+def summary(home: Home, person_id: int, project_id: int) -> dict[str, int]:
+    """How many rows have their label from each source. Raises as ``export_frame``."""
+    with home.database.read() as session:
+        access.require_owner(session, person_id)
+        access.require_project(session, project_id)
+    with home.learners.open(home, project_id) as learner:
+        sources = learner.disambiguate().sources
+    return {name: int(count) for name, count in zip(*np.unique(sources, return_counts=True), strict=True)}
+
+
+def export_csv(home: Home, person_id: int, project_id: int) -> bytes:
+    """``export_frame`` as CSV, UTF-8."""
+    return export_frame(home, person_id, project_id).to_csv(index=False, lineterminator="\n").encode()
+
+
+def export_log(home: Home, person_id: int, project_id: int) -> bytes:
+    """The project's log as CSV: every answer, skip and withdrawal with who, when, why and what it changed.
+
+    Raises as ``export_frame``.
+    """
+    with home.database.read() as session:
+        access.require_owner(session, person_id)
+        access.require_project(session, project_id)
+        names = {one.id: one.name for one in people.listed(session)}
+        log = entries.after(session, project_id, 0)
+    with home.learners.open(home, project_id) as learner:
+        ids = list(map(str, learner.table.ids))
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(LOG_COLUMNS)
+    writer.writerows(_log_lines(log, names, ids))
+    return text.getvalue().encode()
+
+
+LOG_COLUMNS = (
+    "seq",
+    "at",
+    "annotator",
+    "kind",
+    "row",
+    "row_id",
+    "labels",
+    "withdraws_seq",
+    "token",
+    "strategy",
+    "score",
+    "model_version",
+    "seconds",
+    "before",
+    "after",
+)
+
+
+def _log_lines(log: list[entries.Entry], names: dict[int, str], ids: Sequence[str]) -> Iterator[tuple[object, ...]]:
+    for e in log:
+        yield (
+            e.seq,
+            e.at.isoformat(timespec="milliseconds"),
+            names.get(e.person_id, ""),
+            e.kind,
+            e.row + 1,
+            ids[e.row],
+            SEPARATOR.join(e.labels),
+            e.target_seq or "",
+            e.token,
+            e.strategy or "",
+            "" if e.score is None else f"{e.score:.6f}",
+            e.model_version,
+            "" if e.seconds is None else f"{e.seconds:.3f}",
+            SEPARATOR.join(e.before),
+            SEPARATOR.join(e.after),
+        )
+
+
+def _joined(names: np.ndarray) -> str:
+    return SEPARATOR.join(names)

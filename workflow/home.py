@@ -1,0 +1,75 @@
+"""The home: settings, database, the folder of tables and the learners, opened once per process."""
+
+from __future__ import annotations
+
+import functools
+import tempfile
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from db.engine import Database
+from workflow.learners import LearnerShelf
+from workflow.settings import Settings
+
+if TYPE_CHECKING:
+    from plcore import LabelTable
+
+
+@dataclass(frozen=True)
+class Home:
+    """Handed to every use case. Whoever opened it closes it."""
+
+    settings: Settings
+    database: Database
+    tables_dir: Path
+    learners: LearnerShelf = field(default_factory=LearnerShelf)
+
+    def table_path(self, table_hash: str) -> Path:
+        """Where the table with this SHA-256 (64 hex digits) is kept."""
+        return self.tables_dir / f"{table_hash}.parquet"
+
+    def store_table(self, table: LabelTable) -> str:
+        """Keep the table as an immutable file and return its SHA-256, the file's name. Twice is harmless."""
+        # Written aside and renamed: a file under its final name is always whole.
+        with tempfile.TemporaryDirectory(dir=self.tables_dir, prefix=".new-") as aside:
+            written = Path(aside) / "table.parquet"
+            table_hash = table.write(written)
+            written.replace(self.table_path(table_hash))
+        return table_hash
+
+    def close(self) -> None:
+        self.database.close()
+
+
+def open_home(settings: Settings) -> Home:
+    """Make the folders where they are missing, for this user alone, and bring the database up to date."""
+    tables_dir = settings.home / "tables"
+    for folder in (settings.home, tables_dir):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    database = Database(settings.database_url)
+    database.migrate()
+    return Home(settings, database, tables_dir)
+
+
+_opening = threading.Lock()
+
+
+@functools.cache
+def _process_home() -> Home:
+    return open_home(Settings.from_environment())
+
+
+def home() -> Home:
+    """The home of this process, opened at the first call from the environment's settings."""
+    with _opening:  # functools.cache alone would let two first callers open it twice
+        return _process_home()
+
+
+def close_home() -> None:
+    """Close the process's home if it is open; the next `home()` opens it anew."""
+    with _opening:
+        if _process_home.cache_info().currsize:
+            _process_home().close()
+            _process_home.cache_clear()

@@ -1,0 +1,83 @@
+"""The learners in memory: one per project, always rebuilt from table + log, never stored.
+
+Start, refresh, second tab, second annotator and restart are one code path here: ``catch_up`` applies the
+log entries the learner has not seen. Memory follows the log, never leads.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from db import entries, projects
+from plcore import ActiveLearner, Entry, LabelTable, LearnerSettings
+
+if TYPE_CHECKING:
+    from workflow.home import Home
+
+
+@dataclass
+class _Place:
+    """One project's learner and the lock that lets one thread at a time answer, undo or catch up."""
+
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    learner: ActiveLearner | None = None
+
+
+class LearnerShelf:
+    """Holds the learners of one process; every read or write of a learner happens inside ``open``."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._places: dict[int, _Place] = {}
+
+    @contextmanager
+    def open(self, home: Home, project_id: int) -> Iterator[ActiveLearner]:
+        """Give the project's learner, caught up with the log, to one thread at a time."""
+        with self._lock:
+            place = self._places.setdefault(project_id, _Place())
+        with place.lock:
+            if place.learner is None:
+                place.learner = _build(home, project_id)
+            catch_up(home, project_id, place.learner)
+            yield place.learner
+
+    def put(self, project_id: int, learner: ActiveLearner) -> None:
+        """Keep the learner of a project made a moment ago, so that its first question waits for nothing."""
+        with self._lock:
+            self._places.setdefault(project_id, _Place(learner=learner))
+
+    def drop(self, project_id: int) -> None:
+        """Forget a project's learner, to free its memory; the next ``open`` rebuilds it from the log."""
+        with self._lock:
+            self._places.pop(project_id, None)
+
+
+def catch_up(home: Home, project_id: int, learner: ActiveLearner) -> None:
+    """Apply the log entries with a ``seq`` greater than the learner's own."""
+    with home.database.read() as session:
+        new = entries.after(session, project_id, learner.seq)
+    for entry in new:
+        learner.apply(learner_entry(entry))
+
+
+def learner_entry(entry: entries.Entry) -> Entry:
+    """The part of a stored log entry that the learner reads."""
+    return Entry(
+        seq=entry.seq,
+        kind=entry.kind,
+        row=entry.row,
+        annotator=str(entry.person_id),
+        labels=tuple(entry.labels),
+        target=entry.target_seq,
+    )
+
+
+def _build(home: Home, project_id: int) -> ActiveLearner:
+    with home.database.read() as session:
+        project = projects.get(session, project_id)
+    table = LabelTable.read(home.table_path(project.table_hash))
+    return ActiveLearner(table, LearnerSettings(**project.settings))

@@ -1,0 +1,142 @@
+"""Projects: making one from a checked table, listing them with their counts."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from db import entries, projects
+from plcore import ActiveLearner, LabelTable, LearnerSettings
+from workflow import access
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from workflow.home import Home
+
+NAME_LENGTH = 80
+
+
+class ProjectNameError(ValueError):
+    """The name of a project is empty, too long or taken."""
+
+
+class CannotLearn(ValueError):  # noqa: N818 - what a page says, not a fault
+    """The learner cannot be built from this table with these settings."""
+
+
+@dataclass(frozen=True)
+class ProjectSummary:
+    """One project as Home lists it. Counts are rows."""
+
+    id: int
+    name: str
+    description: str
+    n_rows: int
+    n_classes: int
+    n_to_ask: int
+    answered: int
+    last_answer: datetime | None
+    created_at: datetime
+
+    @property
+    def left(self) -> int:
+        return max(0, self.n_to_ask - self.answered)
+
+
+def create_project(
+    home: Home,
+    person_id: int,
+    name: str,
+    table: LabelTable,
+    settings: LearnerSettings | None = None,
+    description: str = "",
+) -> int:
+    """Store the table as an immutable file and the project that points to it. Returns the project's number.
+
+    Raises
+    ------
+    ProjectNameError
+        The name is empty, longer than 80 characters or in use.
+    CannotLearn
+        No learner can be built from the table with these settings.
+    NotAllowed
+        The person is not an owner.
+    """
+    name = name.strip()
+    if not name:
+        raise ProjectNameError("The project needs a name. Fix: type one, such as the file's subject.")
+    if len(name) > NAME_LENGTH:
+        raise ProjectNameError(
+            f"A project's name has at most {NAME_LENGTH} characters; this one has {len(name)}. Fix: shorten it."
+        )
+    with home.database.read() as session:
+        access.require_owner(session, person_id)
+    settings = settings or LearnerSettings()
+    # The learner before anything is stored: a table it cannot learn from leaves nothing behind.
+    try:
+        learner = ActiveLearner(table, settings)
+    except ValueError as error:
+        raise CannotLearn(f"The model cannot be built from this table: {error}") from error
+    # The file first: should the process die before the commit, an unnamed file is left, never a project
+    # without its table.
+    table_hash = home.store_table(table)
+    with home.database.write() as session:
+        access.require_owner(session, person_id)
+        if projects.by_name(session, name) is not None:
+            raise ProjectNameError(f"A project named '{name}' exists already. Fix: choose another name.")
+        project_id = projects.add(
+            session,
+            name=name,
+            description=description,
+            table_hash=table_hash,
+            roles=table.roles.to_json(),
+            settings=dataclasses.asdict(settings),
+            n_rows=table.n_rows,
+            n_classes=len(table.classes),
+            n_to_ask=learner.progress().ambiguous_left,
+            created_by=person_id,
+            created_at=datetime.now(UTC),
+        )
+    home.learners.put(project_id, learner)
+    return project_id
+
+
+def list_projects(home: Home, person_id: int) -> list[ProjectSummary]:
+    """Every project, the one with the latest answer first. Reads the log's counts only, builds no learner."""
+    with home.database.read() as session:
+        access.require_person(session, person_id)
+        summaries = [_summary(session, project) for project in projects.listed(session)]
+    return sorted(summaries, key=lambda one: one.last_answer or one.created_at, reverse=True)
+
+
+def get_project(home: Home, person_id: int, project_id: int) -> ProjectSummary:
+    """One project with its counts.
+
+    Raises
+    ------
+    NotFound
+        There is no such project, or it is archived.
+    NotAllowed
+        The person is unknown or disabled.
+    """
+    with home.database.read() as session:
+        access.require_person(session, person_id)
+        return _summary(session, access.require_project(session, project_id))
+
+
+def _summary(session: Session, project: projects.Project) -> ProjectSummary:
+    last = entries.last(session, project.id)
+    return ProjectSummary(
+        id=project.id,
+        name=project.name,
+        description=project.description,
+        n_rows=project.n_rows,
+        n_classes=project.n_classes,
+        n_to_ask=project.n_to_ask,
+        answered=entries.answered_rows(session, project.id),
+        last_answer=last.at if last else None,
+        created_at=project.created_at,
+    )
