@@ -63,7 +63,9 @@ def import_table(
 @main.command("export")
 @click.argument("project_id", type=int)
 @click.option("--log", is_flag=True, help="The answer log instead of the table.")
-@click.option("--to", "target", type=click.Path(path_type=Path), help="File to write; default: standard output.")
+@click.option(
+    "--to", "target", type=click.Path(path_type=Path), help="File to write; default: standard output."
+)
 def export(project_id: int, log: bool, target: Path | None) -> None:
     """Write the disambiguated table of PROJECT_ID as CSV."""
     use_case = exporting.export_log if log else exporting.export_csv

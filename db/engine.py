@@ -40,7 +40,8 @@ class Database:
             self._writer = _sqlite_engine(url, begin="BEGIN IMMEDIATE", query_only=False)
             self._reader = _sqlite_engine(url, begin="BEGIN", query_only=True)
         else:
-            self._writer = self._reader = create_engine(parsed, pool_size=20, pool_pre_ping=True)
+            self._writer = create_engine(parsed, pool_size=20, pool_pre_ping=True)
+            self._reader = self._writer.execution_options(postgresql_readonly=True)
         # SQLite's busy handler polls and is unfair: without the lock a writing thread can wait for seconds.
         self._turn = threading.Lock()
 
@@ -56,7 +57,7 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Session]:
-        """A transaction for reading only; it never waits for a writer, and SQLite refuses writes in it."""
+        """A transaction for reading only: writes are refused in it, and it never waits for a writer."""
         with Session(self._reader) as session, session.begin():
             yield session
 

@@ -133,14 +133,6 @@ def last_open(session: Session, project_id: int, person_id: int) -> Entry | None
     return None if row is None else _entry(row)
 
 
-def counts(session: Session, project_id: int) -> dict[str, int]:
-    """Entries of the project per kind, withdrawn ones too."""
-    rows = session.execute(
-        select(EntryRow.kind, func.count()).where(EntryRow.project_id == project_id).group_by(EntryRow.kind)
-    )
-    return {kind: count for kind, count in rows}  # noqa: C416 - a Row is not a pair to dict()'s type
-
-
 def latest(session: Session, project_id: int, limit: int, person_id: int | None = None) -> list[Entry]:
     """The newest entries of every kind, newest first; of one person or of everybody."""
     query = _all().where(EntryRow.project_id == project_id)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts import frame, question_card, state
-from workflow import labeling
-from workflow.access import NotAllowed
+from workflow import labeling, standing
+from workflow.access import NotAllowed, NotFound
 
 page = frame.begin_project("Annotate")
 frame.toast_from_last_page()
@@ -24,7 +24,7 @@ def on_press() -> None:
         _store(press)
     except (labeling.StaleQuestion, labeling.AnswerError) as refusal:
         st.session_state[state.NOTICE] = f"Not saved: {refusal}"
-    except (NotAllowed, labeling.NotSaved) as refusal:
+    except (NotAllowed, NotFound, labeling.NotSaved) as refusal:
         st.session_state[state.NOTICE] = str(refusal)
 
 
@@ -39,9 +39,13 @@ def _store(press: question_card.Press) -> None:
 @st.fragment
 def room() -> None:
     """The answering loop: a press reruns this part alone."""
-    question = labeling.next_question(page.home, page.person.id, page.project.id)
-    standing = labeling.standing(page.home, page.person.id, page.project.id)
-    question_card.question_card(question, standing, st.session_state.get(state.NOTICE), on_press)
+    try:
+        question = labeling.next_question(page.home, page.person.id, page.project.id)
+    except (NotAllowed, NotFound, labeling.NotSaved) as refusal:
+        st.error(str(refusal), icon=":material/error:")
+        return
+    now = standing.standing(page.home, page.person.id, page.project.id)
+    question_card.question_card(question, now, st.session_state.get(state.NOTICE), on_press)
 
 
 room()

@@ -148,8 +148,9 @@ def _sparse_as_bool(y: Any) -> BoolArray:
         wrong = ~((stored.data == 0) | (stored.data == 1))
         if wrong.any():
             rows = np.unique(stored.tocoo().row[wrong])
+            got = stored.data[wrong].tolist()[0]
             raise CandidateError(
-                f"Candidates must be True/False or 1/0. Got {stored.data[wrong].tolist()[0]!r}; values of this kind are in "
-                f"{name_rows(rows)}. Fix: store 1 where the class may be the label and nothing elsewhere."
+                f"Candidates must be True/False or 1/0. Got {got!r}; values of this kind are in {name_rows(rows)}. "
+                "Fix: store 1 where the class may be the label and nothing elsewhere."
             )
     return np.asarray(stored.astype(bool).toarray())

@@ -41,8 +41,8 @@ _QUOTE_FIX = (
 )
 
 
-def read_cells(source: bytes | Path) -> pd.DataFrame:
-    """The cells of a CSV file as text, untouched: no stripping, no numbers, empty cells are ''.
+def read_cells(source: bytes | str | Path) -> pd.DataFrame:
+    """The cells of a CSV file (its bytes or its path) as text, untouched: no stripping, no numbers, empty cells are ''.
 
     The first row holds the column names. The delimiter is found among comma, semicolon and tab; UTF-8 with or
     without byte order mark and UTF-16 with one are read; blank lines are ignored.
@@ -51,7 +51,7 @@ def read_cells(source: bytes | Path) -> pd.DataFrame:
     Raises TableError: empty file, header only, unknown encoding, NUL characters, ragged rows, quotes that do
     not close, column names empty or used twice.
     """
-    data = _as_utf8(source if isinstance(source, bytes) else source.read_bytes())
+    data = _as_utf8(source if isinstance(source, bytes) else Path(source).read_bytes())
     delimiter = _sniff(data)
     header = next(records(data, delimiter), None)
     if header is None:

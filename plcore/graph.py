@@ -64,7 +64,10 @@ class NeighborGraph:
         self.n_neighbors = min(n_neighbors, self.n_rows)
         self.weights = weights
         tree = not sparse.issparse(X) and self.X.shape[1] <= TREE_FEATURES
-        self._index = NearestNeighbors(algorithm="kd_tree" if tree else "brute").fit(self.X)
+        # Of more than K + 1 equal rows the later ones are nobody's neighbours but their own: they stay out of the
+        # search, so that data with few distinct rows do not tie everybody with everybody.
+        self._searched = _first_of_equals(self.X, self.n_neighbors + 1)
+        self._index = NearestNeighbors(algorithm="kd_tree" if tree else "brute").fit(self.X[self._searched])
         self._largest_norm = float(_squared_norms(self.X).max())
 
     def neighbors_of(self, X: Any) -> tuple[IntArray, IntArray]:
@@ -97,12 +100,13 @@ class NeighborGraph:
         todo = np.arange(n_queries)
         n_proposed = n_nearest + (own is not None) + SPARE
         while len(todo):
-            n_proposed = min(n_proposed, self.n_rows)
+            n_proposed = min(n_proposed, len(self._searched))
             length = max(1, BLOCK_CELLS // (n_proposed * max(1, self._row_cells())))
             unsure = []
             for start in range(0, len(todo), length):
                 block = todo[start : start + length]
-                limit, proposed = self._index.kneighbors(queries[block], n_neighbors=n_proposed)
+                limit, places = self._index.kneighbors(queries[block], n_neighbors=n_proposed)
+                proposed = self._searched[places]
                 squared = _squared_distances(queries[block], self.X, proposed)
                 if own is not None:
                     squared[proposed == own[block, None]] = np.inf
@@ -110,7 +114,7 @@ class NeighborGraph:
                 found[block] = np.take_along_axis(proposed, order, axis=1)
                 nearest = np.take_along_axis(squared, order, axis=1)
                 distances[block] = np.sqrt(nearest)
-                if n_proposed < self.n_rows:
+                if n_proposed < len(self._searched):
                     safe: BoolArray = nearest[:, -1] < limit[:, -1] ** 2 - slack[block]
                     unsure.append(block[~safe])
             todo = np.concatenate(unsure) if unsure else todo[:0]
@@ -120,6 +124,22 @@ class NeighborGraph:
     def _row_cells(self) -> int:
         """Numbers stored for one row, about."""
         return int(self.X.nnz // self.n_rows if sparse.issparse(self.X) else self.X.shape[1])
+
+
+def _first_of_equals(X: Any, most: int) -> IntArray:
+    """The rows of X, ascending, without those that equal `most` earlier ones."""
+    count: dict[bytes, int] = {}
+    kept = []
+    for row in range(X.shape[0]):
+        if sparse.issparse(X):
+            stored = slice(X.indptr[row], X.indptr[row + 1])
+            key = X.indices[stored].tobytes() + X.data[stored].tobytes()
+        else:
+            key = X[row].tobytes()
+        count[key] = count.get(key, 0) + 1
+        if count[key] <= most:
+            kept.append(row)
+    return np.array(kept, dtype=np.int64)
 
 
 def _squared_norms(X: Any) -> FloatArray:

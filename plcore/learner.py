@@ -8,7 +8,7 @@ row, and the held-out rows near it.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -43,7 +43,10 @@ class Table(Protocol):
     def features(self) -> Features: ...
 
 
-class ActiveLearner:
+TableT = TypeVar("TableT", bound=Table)
+
+
+class ActiveLearner(Generic[TableT]):
     """The loop in two verbs: `apply(entry)` and `next_question(annotator)`.
 
     The model is PL-KNN (`PLKNeighborsClassifier`) on the table's features; questions go by effect score over
@@ -51,7 +54,7 @@ class ActiveLearner:
     never trained on and no targets.
     """
 
-    def __init__(self, table: Table, settings: LearnerSettings | None = None) -> None:
+    def __init__(self, table: TableT, settings: LearnerSettings | None = None) -> None:
         self.settings = settings = settings or LearnerSettings()
         self.table = table
         self.classes = tuple(table.classes)

@@ -104,26 +104,26 @@ class LabelTable:
         return cls.from_cells(cells, suggest_roles(cells) if roles is None else roles)
 
     @classmethod
-    def read_csv(cls, source: bytes | Path, roles: Roles | None = None) -> LabelTable:
+    def read_csv(cls, source: bytes | str | Path, roles: Roles | None = None) -> LabelTable:
         """The table of a CSV file (bytes or path). Without `roles` they are guessed. Raises TableError."""
         cells = read_cells(source)
         return cls.from_cells(cells, suggest_roles(cells) if roles is None else roles)
 
-    def to_csv(self, path: Path) -> None:
+    def to_csv(self, path: str | Path) -> None:
         """Write the cells as UTF-8 CSV; reading it back with the same roles gives the same table."""
-        path.write_bytes(to_csv_bytes(self.cells))
+        Path(path).write_bytes(to_csv_bytes(self.cells))
 
-    def write(self, path: Path) -> str:
+    def write(self, path: str | Path) -> str:
         """Write the table, cells and parsed values alike, as one Parquet file; returns its SHA-256 in hex.
 
         The same table always gives the same bytes. The file appears whole or not at all.
         """
-        return write_table(self, path)
+        return write_table(self, Path(path))
 
     @classmethod
-    def read(cls, path: Path) -> LabelTable:
+    def read(cls, path: str | Path) -> LabelTable:
         """The table that `write` put there. Raises TableError where the file is something else or damaged."""
-        return cls(*read_parts(path))
+        return cls(*read_parts(Path(path)))
 
 
 def _check_text(cells: pd.DataFrame) -> None:

@@ -5,11 +5,9 @@ Pure ASGI, because Starlette's BaseHTTPMiddleware never sees a websocket.
 
 from __future__ import annotations
 
-from http.cookies import CookieError, SimpleCookie
-from urllib.parse import urlsplit
-
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
+from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -50,29 +48,34 @@ class Guard:
         if scope["type"] == "http" and scope["path"] in OPEN_PATHS:
             await self.app(scope, receive, send)
             return
-        secret = sign_in_secret(headers)
+        secret = HTTPConnection(scope).cookies.get(SIGN_IN_COOKIE)
         person = await _person(secret)
         if secret is None or person is None:
             await _refuse(scope, receive, send, _ask_to_sign_in(scope, headers))
             return
         scope["headers"] = [*scope["headers"], (PERSON_HEADER.encode(), str(person.id).encode())]
-
-        async def receive_while_signed_in() -> Message:
-            message = await receive()
-            if message["type"] == "websocket.receive" and await _person(secret) is None:
-                return {"type": "websocket.disconnect", "code": _SIGNED_OUT}
-            return message
-
-        await self.app(scope, receive_while_signed_in if scope["type"] == "websocket" else receive, send)
+        if scope["type"] == "websocket":
+            receive, send = _while_signed_in(secret, receive, send)
+        await self.app(scope, receive, send)
 
 
-def sign_in_secret(headers: Headers) -> str | None:
-    """The secret in the sign-in cookie, None where there is none."""
-    try:
-        morsel = SimpleCookie(headers.get("cookie", "")).get(SIGN_IN_COOKIE)
-    except CookieError:
-        return None
-    return morsel.value if morsel is not None and morsel.value else None
+def _while_signed_in(secret: str, receive: Receive, send: Send) -> tuple[Receive, Send]:
+    """The two ends of a websocket that close at the first message after the sign-in has ended."""
+    ended = False
+
+    async def receive_while_signed_in() -> Message:
+        nonlocal ended
+        message = await receive()
+        if message["type"] == "websocket.receive" and not ended and await _person(secret) is None:
+            ended = True
+            await send({"type": "websocket.close", "code": _SIGNED_OUT})
+        return {"type": "websocket.disconnect", "code": _SIGNED_OUT} if ended else message
+
+    async def send_while_signed_in(message: Message) -> None:
+        if not ended:
+            await send(message)
+
+    return receive_while_signed_in, send_while_signed_in
 
 
 def _without_person_header(scope: Scope) -> Scope:
@@ -83,7 +86,7 @@ def _without_person_header(scope: Scope) -> Scope:
 def _is_from_elsewhere(headers: Headers) -> bool:
     """True where a browser names another origin than this server; programs that are no browser name none."""
     origin = headers.get("origin")
-    return origin is not None and urlsplit(origin).netloc != headers.get("host")
+    return origin is not None and origin.partition("://")[2] != headers.get("host")
 
 
 async def _person(secret: str | None) -> Person | None:
@@ -105,8 +108,7 @@ def _ask_to_sign_in(scope: Scope, headers: Headers) -> Response:
 async def _refuse(scope: Scope, receive: Receive, send: Send, response: Response) -> None:
     if scope["type"] == "websocket":
         await receive()  # the websocket.connect event
-        await send(
-            {"type": "websocket.close", "code": _SIGNED_OUT}
-        )  # before accept: HTTP 403 at the handshake
+        # Before it was accepted: the server answers the handshake with HTTP 403.
+        await send({"type": "websocket.close", "code": _SIGNED_OUT})
         return
     await response(scope, receive, send)

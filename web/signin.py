@@ -8,7 +8,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from web.guard import SIGN_IN_COOKIE, sign_in_secret
+from web.guard import SIGN_IN_COOKIE
 from workflow import team
 from workflow.home import home
 
@@ -74,7 +74,7 @@ async def signout(request: Request) -> Response:
     """POST: ends the sign-in (the guard has refused other sites). GET: a page with the button that posts."""
     if request.method != "POST":
         return _page("Sign out", _SIGN_OUT_FORM)
-    secret = sign_in_secret(request.headers)
+    secret = request.cookies.get(SIGN_IN_COOKIE)
     if secret is not None:
         await run_in_threadpool(team.sign_out, home(), secret)
     response = RedirectResponse("/signin", status_code=303, headers={"cache-control": "no-store"})

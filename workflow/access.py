@@ -39,8 +39,8 @@ def require_project(session: Session, project_id: int) -> Project:
     """The project, if there is one with this id and it is not archived. Raises NotFound."""
     try:
         project = projects.get(session, project_id)
-    except projects.NoSuchProjectError as error:
-        raise NotFound(str(error)) from None
-    if project.archived_at is not None:
-        raise NotFound(f"Project {project_id} is archived.")
+    except projects.NoSuchProjectError:
+        project = None
+    if project is None or project.archived_at is not None:
+        raise NotFound(f"There is no project {project_id} here. Fix: choose one on the Home page.")
     return project

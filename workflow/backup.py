@@ -21,7 +21,9 @@ def backup(home: Home, folder: Path) -> None:
     that uses them and never change.
     """
     if not home.database.is_sqlite:
-        raise BackupError("The database is PostgreSQL. Fix: back it up with pg_dump, and copy the folder 'tables'.")
+        raise BackupError(
+            "The database is PostgreSQL. Fix: back it up with pg_dump, and copy the folder 'tables'."
+        )
     if folder.exists() and any(folder.iterdir()):
         raise BackupError(f"The folder '{folder}' is not empty. Fix: name a new one.")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from db import entries, people
+from plcore.csv_text import to_csv_bytes
 from workflow import access
 
 if TYPE_CHECKING:
@@ -44,28 +45,38 @@ def export_frame(home: Home, person_id: int, project_id: int) -> pd.DataFrame:
     """
     with home.database.read() as session:
         access.require_owner(session, person_id)
-        access.require_project(session, project_id)
-        names = {one.id: one.name for one in people.listed(session)}
-        log = {entry.seq: entry for entry in entries.after(session, project_id, 0)}
-    with home.learners.open(home, project_id) as learner:
+    with home.learners.open(home, person_id, project_id) as learner:
+        # Read while the learner stands still, so that every entry it has is in this log.
+        with home.database.read() as session:
+            names = {one.id: one.name for one in people.listed(session)}
+            log = {entry.seq: entry for entry in entries.after(session, project_id, 0)}
         table = learner.table
-        candidates = learner.candidates.copy()
+        candidates = learner.candidates
         result = learner.disambiguate()
-        deciding = {row: learner.answer_of(row) for row in range(table.n_rows)}
+        deciding = [learner.answer_of(row) for row in range(table.n_rows)]
         classes = np.asarray(learner.classes, dtype=object)
-    frame = table.cells.copy()
-    taken = [name for name in ADDED if name in frame.columns]
-    if taken:
-        # A table that was exported before and comes round again: the earlier columns are originals now.
-        frame = frame.rename(columns={name: f"{name}_before" for name in taken})
-    frame["winnow_candidates"] = [_joined(classes[row]) for row in candidates]
-    frame["winnow_label"] = [classes[label] if label >= 0 else "" for label in result.labels]
-    frame["winnow_source"] = result.sources
-    frame["winnow_confidence"] = ["" if np.isnan(c) else f"{c:.4f}" for c in result.confidence]
-    by = [log[entry.seq] if entry else None for entry in deciding.values()]
-    frame["winnow_annotator"] = [names.get(e.person_id, "") if e else "" for e in by]
-    frame["winnow_answered_at"] = [e.at.isoformat(timespec="seconds") if e else "" for e in by]
-    return frame
+    separator = _separator(learner.classes)
+    by = [log[entry.seq] if entry else None for entry in deciding]
+    added = {
+        "winnow_candidates": [separator.join(classes[row]) for row in candidates],
+        "winnow_label": [classes[label] if label >= 0 else "" for label in result.labels],
+        "winnow_source": result.sources,
+        "winnow_confidence": ["" if np.isnan(share) else f"{share:.4f}" for share in result.confidence],
+        "winnow_annotator": [names[e.person_id] if e else "" for e in by],
+        "winnow_answered_at": [e.at.isoformat(timespec="seconds") if e else "" for e in by],
+    }
+    return pd.concat([_originals(table.cells), pd.DataFrame(added, dtype="str")], axis=1)
+
+
+def _originals(cells: pd.DataFrame) -> pd.DataFrame:
+    """The original columns; those of an earlier export, which came round again, give way to the new ones."""
+    return cells.rename(columns={name: f"before_{name}" for name in cells.columns if name in ADDED})
+
+
+def _separator(classes: Sequence[str]) -> str:
+    """The bar, or where a label holds one, the first mark that no label holds."""
+    marks = (SEPARATOR, ";", ",", "/", "\t")
+    return next((mark for mark in marks if not any(mark in name for name in classes)), SEPARATOR)
 
 
 def preview(home: Home, person_id: int, project_id: int, n_rows: int) -> pd.DataFrame:
@@ -78,15 +89,14 @@ def summary(home: Home, person_id: int, project_id: int) -> dict[str, int]:
     """How many rows have their label from each source. Raises as ``export_frame``."""
     with home.database.read() as session:
         access.require_owner(session, person_id)
-        access.require_project(session, project_id)
-    with home.learners.open(home, project_id) as learner:
+    with home.learners.open(home, person_id, project_id) as learner:
         sources = learner.disambiguate().sources
     return {name: int(count) for name, count in zip(*np.unique(sources, return_counts=True), strict=True)}
 
 
 def export_csv(home: Home, person_id: int, project_id: int) -> bytes:
-    """``export_frame`` as CSV, UTF-8."""
-    return export_frame(home, person_id, project_id).to_csv(index=False, lineterminator="\n").encode()
+    """``export_frame`` as CSV, UTF-8; the original cells read back exactly as they were."""
+    return to_csv_bytes(export_frame(home, person_id, project_id))
 
 
 def export_log(home: Home, person_id: int, project_id: int) -> bytes:
@@ -96,10 +106,9 @@ def export_log(home: Home, person_id: int, project_id: int) -> bytes:
     """
     with home.database.read() as session:
         access.require_owner(session, person_id)
-        access.require_project(session, project_id)
         names = {one.id: one.name for one in people.listed(session)}
         log = entries.after(session, project_id, 0)
-    with home.learners.open(home, project_id) as learner:
+    with home.learners.open(home, person_id, project_id) as learner:
         ids = list(map(str, learner.table.ids))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -127,7 +136,9 @@ LOG_COLUMNS = (
 )
 
 
-def _log_lines(log: list[entries.Entry], names: dict[int, str], ids: Sequence[str]) -> Iterator[tuple[object, ...]]:
+def _log_lines(
+    log: list[entries.Entry], names: dict[int, str], ids: Sequence[str]
+) -> Iterator[tuple[object, ...]]:
     for e in log:
         yield (
             e.seq,
@@ -146,7 +157,3 @@ def _log_lines(log: list[entries.Entry], names: dict[int, str], ids: Sequence[st
             SEPARATOR.join(e.before),
             SEPARATOR.join(e.after),
         )
-
-
-def _joined(names: np.ndarray) -> str:
-    return SEPARATOR.join(names)

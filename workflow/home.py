@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import tempfile
 import threading
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from db.engine import Database
 from workflow.learners import LearnerShelf
-from workflow.settings import Settings
+from workflow.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
     from plcore import LabelTable
@@ -36,6 +37,8 @@ class Home:
         with tempfile.TemporaryDirectory(dir=self.tables_dir, prefix=".new-") as aside:
             written = Path(aside) / "table.parquet"
             table_hash = table.write(written)
+            with written.open("r+b") as file:
+                os.fsync(file.fileno())  # on disk before the project that names it
             written.replace(self.table_path(table_hash))
         return table_hash
 
@@ -44,10 +47,18 @@ class Home:
 
 
 def open_home(settings: Settings) -> Home:
-    """Make the folders where they are missing, for this user alone, and bring the database up to date."""
+    """Make the folders where they are missing, for this user alone, and bring the database up to date.
+
+    Raises SettingsError where WINNOW_HOME cannot be such a folder.
+    """
     tables_dir = settings.home / "tables"
-    for folder in (settings.home, tables_dir):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        for folder in (settings.home, tables_dir):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingsError(
+            f"WINNOW_HOME must be a folder this user may make and write. Got {str(settings.home)!r}: {error.strerror}."
+        ) from error
     database = Database(settings.database_url)
     database.migrate()
     return Home(settings, database, tables_dir)

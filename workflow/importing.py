@@ -5,10 +5,9 @@ Bad input never half-enters: nothing is stored until the whole table has been re
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -67,15 +66,15 @@ def create(
 
 
 def adjusted(guess: Roles, chosen: Mapping[str, str | None]) -> Roles:
-    """The guessed roles with those a person named; a column named for one role leaves its guessed other one."""
-    named = {role: column for role, column in chosen.items() if column is not None}
+    """The guessed roles with those a person named; a column named for one role leaves the one guessed for it."""
+    named: dict[str, Any] = {role: column for role, column in chosen.items() if column is not None}
     columns = {column for role, column in named.items() if role != "separator"}
+    roles = guess.to_json()
     if "candidates" in named:
-        guess = dataclasses.replace(guess, label_columns=(), annotators=())
-    freed = {
-        role: tuple(name for name in value if name not in columns)
-        if isinstance(value, tuple)
-        else (None if value in columns and role != "separator" else value)
-        for role, value in ((field.name, getattr(guess, field.name)) for field in dataclasses.fields(guess))
-    }
-    return Roles(**{**freed, **named})
+        roles |= {"label_columns": [], "annotators": []}
+    for role, value in roles.items():
+        if isinstance(value, list):
+            roles[role] = [name for name in value if name not in columns]
+        elif value in columns and role != "separator":
+            roles[role] = None
+    return Roles.from_json(roles | named)

@@ -11,7 +11,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from sqlalchemy.exc import OperationalError
@@ -22,18 +22,26 @@ from plcore import AnswerError, Entry
 from workflow import access
 from workflow.learners import learner_entry
 from workflow.rows import RowView, row_view
+from workflow.standing import RESERVED_FOR, Saved, saved_of
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from plcore import ActiveLearner
+    from plcore import ActiveLearner, LabelTable
     from plcore import Question as Asked
     from workflow.home import Home
 
-logger = logging.getLogger("winnow")
+__all__ = [
+    "AnswerError",
+    "NotSaved",
+    "OpenQuestion",
+    "StaleQuestion",
+    "next_question",
+    "submit_answer",
+    "undo",
+]
 
-RESERVED_FOR = timedelta(minutes=2)
-"""How long a row shown to one person is not offered to another."""
+logger = logging.getLogger("winnow")
 
 
 class StaleQuestion(ValueError):  # noqa: N818 - a state of affairs, which the page words
@@ -59,18 +67,6 @@ class OpenQuestion:
     model_version: int
 
 
-@dataclass(frozen=True)
-class Saved:
-    """What was stored for one press. ``repeated``: it had been stored before, nothing was added now."""
-
-    seq: int
-    kind: str
-    row: int
-    row_id: str
-    labels: tuple[str, ...]
-    repeated: bool = False
-
-
 def next_question(home: Home, person_id: int, project_id: int) -> OpenQuestion | None:
     """The question open before this person, or a new one; None when there is nothing left to ask them.
 
@@ -80,10 +76,8 @@ def next_question(home: Home, person_id: int, project_id: int) -> OpenQuestion |
         The person is unknown or disabled.
     """
     now = datetime.now(UTC)
-    with home.learners.open(home, project_id) as learner:
+    with home.learners.open(home, person_id, project_id) as learner:
         with home.database.read() as session:
-            access.require_person(session, person_id)
-            access.require_project(session, project_id)
             open_now = questions.get(session, project_id, person_id)
             taken = questions.reserved_rows(session, project_id, person_id, now - RESERVED_FOR)
         asked = _still_to_ask(learner, open_now, person_id, taken)
@@ -111,7 +105,7 @@ def submit_answer(
         The person is unknown or disabled.
     """
     now = datetime.now(UTC)
-    with home.learners.open(home, project_id) as learner:
+    with home.learners.open(home, person_id, project_id) as learner:
         with _writing(home) as session:
             access.require_person(session, person_id)
             access.require_project(session, project_id)
@@ -120,7 +114,7 @@ def submit_answer(
                 earlier = entries.with_token(session, project_id, token)
                 if earlier is None or earlier.person_id != person_id:
                     raise StaleQuestion("That question is no longer open before you.")
-                return _saved(learner, earlier, repeated=True)
+                return saved_of(learner, earlier, repeated=True)
             if kind == "withdraw":
                 raise AnswerError("Kind 'withdraw' is not an answer: use undo.")
             draft = entries.NewEntry(
@@ -144,7 +138,7 @@ def submit_answer(
             stored = entries.append(session, draft)
             questions.delete(session, project_id, person_id)
         learner.apply(learner_entry(stored))
-        return _saved(learner, stored)
+        return saved_of(learner, stored)
 
 
 def undo(home: Home, person_id: int, project_id: int, token: str | None = None) -> Saved | None:
@@ -154,7 +148,7 @@ def undo(home: Home, person_id: int, project_id: int, token: str | None = None) 
     cannot withdraw two answers. None where the person has nothing to withdraw.
     """
     now = datetime.now(UTC)
-    with home.learners.open(home, project_id) as learner:
+    with home.learners.open(home, person_id, project_id) as learner:
         with _writing(home) as session:
             access.require_person(session, person_id)
             access.require_project(session, project_id)
@@ -212,7 +206,10 @@ def question_token(person_id: int, row: int, revision: int) -> str:
 
 
 def _still_to_ask(
-    learner: ActiveLearner, open_now: questions.OpenQuestion | None, person_id: int, taken: set[int]
+    learner: ActiveLearner[LabelTable],
+    open_now: questions.OpenQuestion | None,
+    person_id: int,
+    taken: set[int],
 ) -> Asked | None:
     """The question already before this person, if it still makes sense: a refresh shows it again."""
     if open_now is None or open_now.row in taken or not learner.may_ask(open_now.row, str(person_id)):
@@ -222,7 +219,7 @@ def _still_to_ask(
 
 def _show(
     home: Home,
-    learner: ActiveLearner,
+    learner: ActiveLearner[LabelTable],
     asked: Asked,
     person_id: int,
     project_id: int,
@@ -270,12 +267,12 @@ def _show(
     )
 
 
-def _labels_at(learner: ActiveLearner, row: int) -> tuple[str, ...]:
+def _labels_at(learner: ActiveLearner[LabelTable], row: int) -> tuple[str, ...]:
     return tuple(name for name, may in zip(learner.classes, learner.candidates[row], strict=True) if may)
 
 
 def _labels_after(
-    learner: ActiveLearner,
+    learner: ActiveLearner[LabelTable],
     person_id: int,
     row: int,
     kind: str,
@@ -288,33 +285,3 @@ def _labels_after(
     )
     after = learner.candidates_after(entry)
     return tuple(name for name, may in zip(learner.classes, after, strict=True) if may)
-
-
-def _saved(learner: ActiveLearner, entry: entries.Entry, *, repeated: bool = False) -> Saved:
-    row_id = str(learner.table.ids[entry.row])
-    return Saved(entry.seq, entry.kind, entry.row, row_id, tuple(entry.labels), repeated)
-
-
-@dataclass(frozen=True)
-class Standing:
-    """Where a project stands, for the line above the question. Counts are rows, `settled` is a share."""
-
-    answered: int
-    left: int
-    elsewhere: int
-    settled: float
-    last: Saved | None
-
-
-def standing(home: Home, person_id: int, project_id: int) -> Standing:
-    """The counts, the rows open before other people, and this person's latest entry."""
-    since = datetime.now(UTC) - RESERVED_FOR
-    with home.learners.open(home, project_id) as learner:
-        with home.database.read() as session:
-            access.require_person(session, person_id)
-            access.require_project(session, project_id)
-            found = entries.latest(session, project_id, 1, person_id)
-            taken = questions.reserved_rows(session, project_id, person_id, since)
-        now = learner.progress()
-        last = _saved(learner, found[0]) if found else None
-        return Standing(now.answered, now.ambiguous_left, len(taken), now.settled, last)

@@ -12,8 +12,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from db import entries, projects
+from db import entries
 from plcore import ActiveLearner, Entry, LabelTable, LearnerSettings
+from workflow import access
 
 if TYPE_CHECKING:
     from workflow.home import Home
@@ -24,7 +25,7 @@ class _Place:
     """One project's learner and the lock that lets one thread at a time answer, undo or catch up."""
 
     lock: threading.RLock = field(default_factory=threading.RLock)
-    learner: ActiveLearner | None = None
+    learner: ActiveLearner[LabelTable] | None = None
 
 
 class LearnerShelf:
@@ -35,17 +36,24 @@ class LearnerShelf:
         self._places: dict[int, _Place] = {}
 
     @contextmanager
-    def open(self, home: Home, project_id: int) -> Iterator[ActiveLearner]:
-        """Give the project's learner, caught up with the log, to one thread at a time."""
+    def open(self, home: Home, person_id: int, project_id: int) -> Iterator[ActiveLearner[LabelTable]]:
+        """Give the project's learner, caught up with the log, to one thread at a time.
+
+        Raises NotAllowed where the person is unknown or disabled, NotFound where there is no such project.
+        """
+        with home.database.read() as session:
+            access.require_person(session, person_id)
+            project = access.require_project(session, project_id)
         with self._lock:
             place = self._places.setdefault(project_id, _Place())
         with place.lock:
             if place.learner is None:
-                place.learner = _build(home, project_id)
+                table = LabelTable.read(home.table_path(project.table_hash))
+                place.learner = ActiveLearner(table, LearnerSettings(**project.settings))
             catch_up(home, project_id, place.learner)
             yield place.learner
 
-    def put(self, project_id: int, learner: ActiveLearner) -> None:
+    def put(self, project_id: int, learner: ActiveLearner[LabelTable]) -> None:
         """Keep the learner of a project made a moment ago, so that its first question waits for nothing."""
         with self._lock:
             self._places.setdefault(project_id, _Place(learner=learner))
@@ -56,7 +64,7 @@ class LearnerShelf:
             self._places.pop(project_id, None)
 
 
-def catch_up(home: Home, project_id: int, learner: ActiveLearner) -> None:
+def catch_up(home: Home, project_id: int, learner: ActiveLearner[LabelTable]) -> None:
     """Apply the log entries with a ``seq`` greater than the learner's own."""
     with home.database.read() as session:
         new = entries.after(session, project_id, learner.seq)
@@ -74,10 +82,3 @@ def learner_entry(entry: entries.Entry) -> Entry:
         labels=tuple(entry.labels),
         target=entry.target_seq,
     )
-
-
-def _build(home: Home, project_id: int) -> ActiveLearner:
-    with home.database.read() as session:
-        project = projects.get(session, project_id)
-    table = LabelTable.read(home.table_path(project.table_hash))
-    return ActiveLearner(table, LearnerSettings(**project.settings))

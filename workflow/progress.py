@@ -65,15 +65,14 @@ def progress(home: Home, person_id: int, project_id: int) -> ProgressView:
     ------
     NotAllowed, NotFound
     """
-    with home.database.read() as session:
-        access.require_person(session, person_id)
-        access.require_project(session, project_id)
-        seconds = entries.seconds_of_latest(session, project_id, PACE_WINDOW)
-    with home.learners.open(home, project_id) as learner:
+    with home.learners.open(home, person_id, project_id) as learner:
         now = learner.progress()
         points = list(learner.curve)
         labels = learner.answers_per_label()
         version = learner.model_version
+    with home.database.read() as session:
+        latest = entries.latest(session, project_id, PACE_WINDOW)
+    seconds = [entry.seconds for entry in latest if entry.seconds is not None]
     accuracy = np.array([np.nan if p.accuracy is None else p.accuracy for p in points])
     low, high = wilson_interval(accuracy, now.n_test)
     curve = Curve(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-LINE, BAND = "#1f77b4", "rgba(31, 119, 180, 0.18)"
+LINE, BAND = "#2f86c8", "rgba(47, 134, 200, 0.2)"
 SECOND = "#d9730d"
 
 
@@ -88,6 +88,6 @@ def _dress(figure: go.Figure, x: str, y: str) -> go.Figure:
         showlegend=False,
         hovermode="closest",
     )
-    figure.update_yaxes(tickformat=".0%")
+    figure.update_yaxes(tickformat=".1~%")
     figure.update_xaxes(rangemode="tozero")
     return figure

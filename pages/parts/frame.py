@@ -84,7 +84,7 @@ def escape(text: str) -> str:
 
 def link_address(secret: str) -> str:
     """The whole address of a sign-in link, as this browser reaches the server."""
-    at = urlsplit(st.context.url)
+    at = urlsplit(str(st.context.url))
     return f"{at.scheme}://{at.netloc}/signin?link={secret}"
 
 

@@ -35,7 +35,7 @@ function choiceButton(choice, press) {
   const percent = Math.round(choice.probability * 100);
   const button = make("button", { class: "choice", type: "button", "data-key": choice.key, "aria-keyshortcuts": choice.key,
       "aria-label": `${choice.label}, the model's share ${percent} %`, onclick: () => press(button, "is", [choice.label]) },
-    choice.key ? key(choice.key) : make("span"), make("span", { class: "label", text: choice.label }),
+    choice.key ? key(choice.key.toUpperCase()) : make("span"), make("span", { class: "label", text: choice.label }),
     make("span", { class: "bar", title: `The model's current share for this label: ${percent} %` },
       make("span", { class: "fill", style: `width:${percent}%` })),
     make("span", { class: "percent", text: `${percent} %` }));

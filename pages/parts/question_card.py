@@ -11,7 +11,8 @@ from typing import Any
 import streamlit as st
 
 from pages.parts import state
-from workflow.labeling import OpenQuestion, Saved, Standing
+from workflow.labeling import OpenQuestion
+from workflow.standing import Saved, Standing
 
 _HERE = Path(__file__).parent
 

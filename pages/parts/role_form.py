@@ -32,7 +32,10 @@ def role_form(cells: pd.DataFrame, key: str) -> Roles:
             format_func=WAYS.__getitem__,
             key=f"way-{key}",
         )
-        candidates, separator, label_columns, annotators = None, "|", (), ()
+        candidates: str | None = None
+        separator = "|"
+        label_columns: list[str] = []
+        annotators: list[str] = []
         if way == ONE_COLUMN:
             left, right = st.columns([3, 1])
             candidates = _one(left, "Candidates column", columns, guess.candidates, f"cand-{key}")

@@ -136,7 +136,7 @@ def test_candidate_accuracy_refuses():
         candidate_accuracy(SETS, [0] * 4, classes=[0, 1])
     with pytest.raises(CandidateError, match="different from one another"):
         candidate_accuracy(SETS, [0] * 4, classes=[0, 1, 1])
-    with pytest.raises(ValueError, match="holds text such as 'wren'.*classes="):
+    with pytest.raises(ValueError, match=r"holds text such as 'wren'.*classes="):
         candidate_accuracy(SETS, ["wren"] * 4)
     with pytest.raises(CandidateError, match="row 1"):
         candidate_accuracy([[1, 0], [0, 0]], [0, 0])

@@ -24,13 +24,15 @@ def data(kind, rng, n=60):
         return rng.integers(0, 3, size=(n, 3)).astype(float)
     if kind == "binary":
         return (rng.random((n, 12)) < 0.3).astype(float)
+    if kind == "two points":
+        return rng.integers(0, 2, size=(n, 1)) * np.ones(3)
     if kind == "one point":
         return np.ones((n, 4))
     return rng.normal(size=(n, 20)) * 10.0 ** rng.integers(-3, 4, size=20)
 
 
 @pytest.mark.parametrize("stored", [np.asarray, sparse.csr_matrix])
-@pytest.mark.parametrize("kind", ["grid", "binary", "one point", "normal"])
+@pytest.mark.parametrize("kind", ["grid", "binary", "one point", "two points", "normal"])
 @pytest.mark.parametrize("k", [1, 2, 7, 100])
 def test_neighbors_equal_a_full_scan(kind, k, stored):
     rng = np.random.default_rng(0)
@@ -111,3 +113,12 @@ def test_scaling_is_fitted_on_training_rows(scaling, scaler, stored):
         np.testing.assert_array_equal(found, expected)
     if stored is not np.asarray:
         assert sparse.issparse(graph.X)
+
+
+@pytest.mark.parametrize("stored", [np.asarray, sparse.csr_matrix])
+def test_few_distinct_rows_are_searched_once(stored):
+    """A hundred thousand equal rows must not each be compared with all others."""
+    graph = NeighborGraph(stored(np.ones((3000, 2)) * (np.arange(3000) % 2)[:, None]), 4, "linear", None)
+    assert graph._searched.tolist() == list(range(10))
+    neighbors, _ = graph.own_neighbors(np.array([7, 2998, 2999]))
+    assert neighbors.tolist() == [[7, 1, 3, 5], [2998, 0, 2, 4], [2999, 1, 3, 5]]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plcore.query import effect_scores, necessary_labels, possible_labels, winners
+from plcore.query import effect_scores, effects, necessary_labels, possible_labels, winners
+from plcore.query.sets import label_sets
 from tests.plcore import brute_force
 
 
@@ -53,6 +54,34 @@ def test_scores_equal_enumeration(rule, decision):
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-11)
 
 
+def test_each_proposition_alone_is_if_and_only_if():
+    """Prop. 4, 5 and 6 one by one; together they would hide one another's mistakes."""
+    rng = np.random.default_rng(6)
+    for _ in range(2500):
+        neighbors, weights, candidates = brute_force.random_graph(rng)
+        rows, heavy = neighbors[0], weights[0]
+        sets = [set(np.flatnonzero(candidates[row]).tolist()) for row in rows]
+        asked = [slot for slot in range(len(rows)) if len(sets[slot]) >= 2 and heavy[slot] > 0]
+        if not asked:
+            continue
+        known = label_sets(candidates[neighbors[:1]], weights[:1])
+        case = candidates[rows[asked]], heavy[asked][:, None], known, np.zeros(len(asked), dtype=int)
+        before = brute_force.label_sets(heavy.tolist(), sets)
+        after = [
+            [
+                brute_force.label_sets(heavy.tolist(), [*sets[:slot], {answer}, *sets[slot + 1 :]])
+                for answer in sets[slot]
+            ]
+            for slot in asked
+        ]
+        changed = [[any(new[kind] != before[kind] for new in news) for news in after] for kind in range(3)]
+        assert effects._changes_winners(*case, "set").tolist() == changed[0]
+        assert effects._changes_necessary(*case).tolist() == changed[1]
+        assert effects._changes_approximation(*case).tolist() == changed[2]
+        unseated = [any(not before[0] <= new[0] for new in news) for news in after]
+        assert effects._changes_winners(*case, "incumbent").tolist() == unseated
+
+
 def test_exact_search_beyond_enumeration_of_pairs():
     """Larger K: the search against enumeration, with few distinct weights so that packings are tight."""
     rng = np.random.default_rng(3)
@@ -86,16 +115,24 @@ def test_an_answer_only_settles():
         ).all()
 
 
-def test_settled_targets_give_no_effect_but_zero_effect_does_not_settle():
-    """Two answers together may decide what neither decides alone."""
-    neighbors = np.array([[0, 1, 2, 3]])
-    candidates = np.array([[1, 0, 0], [1, 0, 0], [0, 1, 1], [0, 1, 1]], dtype=bool)
-    weights = np.array([[2, 1, 1, 1]])
-    assert necessary_labels(neighbors, weights, candidates).tolist() == [[True, False, False]]
-    assert effect_scores(neighbors, weights, candidates).tolist() == [0, 0, 0, 0]
-    lone = np.array([[1, 1, 0], [1, 1, 0], [1, 1, 0], [0, 0, 1]], dtype=bool)
-    unsettled = np.array([[5, 5, 5, 12]])
-    assert not necessary_labels(neighbors, unsettled, lone).any()
+def test_zero_scores_do_not_prove_that_all_is_settled():
+    """Two answers together may change what neither changes alone."""
+    sets = np.array([[1, 1, 1], [1, 1, 0], [1, 1, 1], [0, 1, 0], [0, 1, 1]], dtype=bool)
+    graph = np.arange(5)[None], np.array([[4, 5, 3, 2, 5]])
     for rule in ("apl", "pl"):
-        scores = effect_scores(neighbors, unsettled, lone, rule=rule)
-        assert scores[3] == 0
+        assert effect_scores(*graph, sets, rule=rule).tolist() == [0] * 5
+    assert not necessary_labels(*graph, sets).any()
+    assert possible_labels(*graph, sets).all()
+    sets[0] = [True, False, False]  # one answer later
+    assert effect_scores(*graph, sets).any()
+
+
+def test_neither_effect_contains_the_other():
+    sets = np.array([[1, 0, 0], [1, 0, 1], [1, 1, 0], [1, 1, 0]], dtype=bool)
+    graph = np.arange(4)[None], np.array([[2, 2, 3, 2]])
+    assert (effect_scores(*graph, sets, rule="apl") > 0).tolist() == [False, True, True, True]
+    assert (effect_scores(*graph, sets, rule="pl") > 0).tolist() == [False, False, True, True]
+    sets = np.array([[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 1, 1], [1, 0, 1, 1], [0, 1, 1, 1]], dtype=bool)
+    graph = np.arange(5)[None], np.array([[2, 4, 3, 2, 3]])
+    assert (effect_scores(*graph, sets, rule="apl") > 0).tolist() == [False, True, True, True, True]
+    assert (effect_scores(*graph, sets, rule="pl") > 0).all()

@@ -144,6 +144,27 @@ def test_a_row_taken_out_casts_no_vote():
     np.testing.assert_array_equal(ranker.scores_, before)
 
 
+@pytest.mark.parametrize("rule", ["mw", "apl", "pl"])
+def test_graphs_made_elsewhere(rule):
+    """Repeated neighbours, zero weights, and targets that are not among their own neighbours."""
+    rng = np.random.default_rng(8)
+    sets = some_sets(rng, 9, 3)
+    neighbors = rng.integers(0, 9, size=(6, 5))
+    weights = rng.integers(0, 4, size=(6, 5))
+    rows = rng.permutation(9)[:6]
+    ranker = EffectRanker(rule).fit_graph(neighbors, weights, sets, rows)
+    settled = ranker.settled_
+    first = ranker.candidates_.copy()
+    for row in [*range(9), *range(9)]:
+        ranker.update(row, some_sets(rng, 1, 3)[0])
+        same(ranker, EffectRanker(rule).fit_graph(neighbors, weights, ranker.candidates_, rows))
+    for row in range(9):
+        ranker.update(row, first[row])
+    same(ranker, EffectRanker(rule).fit_graph(neighbors, weights, sets, rows))
+    assert ranker.settled_ == settled
+    np.testing.assert_array_equal(sets, first)
+
+
 def test_settled_share():
     X, sets, _ = problem(4)
     ranker = EffectRanker().fit(X, sets)
@@ -184,12 +205,11 @@ def test_next_is_ordered_and_never_more_than_there_are():
 
 
 def test_zero_scores_are_still_asked():
-    # The two first rows decide the only targets together, and neither alone (weights 1, 1/2, 1/2).
-    X = np.zeros((6, 1))
-    sets = np.array([[1, 1, 0]] + [[1, 0, 0]] * 5, dtype=bool)
-    ranker = EffectRanker(n_neighbors=6).fit(X, sets)
-    assert ranker.scores_.tolist() == [0] * 6
-    assert ranker.next(3).tolist() == [0]
+    sets = np.array([[1, 1, 1], [1, 1, 0], [1, 1, 1], [0, 1, 0], [0, 1, 1]], dtype=bool)
+    ranker = EffectRanker().fit_graph(np.arange(5)[None], [[4, 5, 3, 2, 5]], sets)
+    assert ranker.scores_.tolist() == [0] * 5
+    assert ranker.settled_ == 0.0
+    assert ranker.next(9).tolist() == [0, 1, 2, 4]
 
 
 def test_random_ties_are_seeded():

@@ -335,5 +335,5 @@ def test_a_frame_a_csv_and_back_are_the_same_table_or_the_same_refusal(
 def test_to_csv(tmp_path) -> None:
     table = LabelTable.read_csv(BIRDS, ROLES)
     table.to_csv(tmp_path / "birds.csv")
-    again = LabelTable.read_csv(tmp_path / "birds.csv", ROLES)
+    again = LabelTable.read_csv(str(tmp_path / "birds.csv"), ROLES)
     assert again.cells.equals(table.cells)

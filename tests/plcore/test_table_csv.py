@@ -168,6 +168,15 @@ def test_the_quick_look_at_quotes_agrees_with_the_walk(data: bytes) -> None:
         assert not faults
 
 
+def test_quotes_in_order_need_no_walk() -> None:
+    assert quotes_are_regular(b'a,b\n"x ""y"", z",""\n"""","\n"', b",")
+    assert not quotes_are_regular(b'a,5" x\n1,6" y', b",")
+
+
+def test_a_byte_order_mark_within_the_file_is_text() -> None:
+    assert read_cells(b"\xef\xbb\xbfa,b\n\xef\xbb\xbf1,2\n").to_dict("list") == {"a": ["\ufeff1"], "b": ["2"]}
+
+
 def test_quotes_are_written_only_where_needed() -> None:
     frame = pd.DataFrame({"id": ["a", 'b"'], "x": ["1", "2,5"], "y": ["", " "]})
     assert to_csv_bytes(frame) == b'id,x,y\na,1,\n"b""","2,5", \n'

@@ -80,10 +80,14 @@ def test_another_table_has_another_hash(table: LabelTable, tmp_path: Path) -> No
     assert without.write(tmp_path / "c") != table.write(tmp_path / "b")
 
 
-def test_how_the_text_is_chunked_does_not_show(table: LabelTable, tmp_path: Path) -> None:
-    halves = pd.concat([table.cells.iloc[:1], table.cells.iloc[1:]], ignore_index=True)
-    other = LabelTable.from_cells(halves, table.roles)
-    assert other.write(tmp_path / "a") == table.write(tmp_path / "b")
+def test_how_the_text_is_chunked_does_not_show(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    cells = pd.DataFrame({"c": ["a|b"] * 30_000, "w": rng.normal(size=30_000).astype(str)}, dtype="str")
+    parts = pd.concat([cells.iloc[:7], cells.iloc[7:20_001], cells.iloc[20_001:]], ignore_index=True)
+    roles = Roles(candidates="c", numbers=("w",))
+    assert LabelTable.from_cells(parts, roles).write(tmp_path / "a") == (
+        LabelTable.from_cells(cells, roles).write(tmp_path / "b")
+    )
 
 
 def test_the_file_describes_itself(table: LabelTable, tmp_path: Path) -> None:
@@ -128,15 +132,18 @@ def test_what_is_no_table_is_refused(table: LabelTable, tmp_path: Path) -> None:
             LabelTable.read(path)
 
 
-def test_a_damaged_page_is_noticed(table: LabelTable, tmp_path: Path) -> None:
+def test_every_damaged_byte_of_the_text_is_noticed(table: LabelTable, tmp_path: Path) -> None:
     path = tmp_path / "table.parquet"
     table.write(path)
-    data = bytearray(path.read_bytes())
-    place = pq.read_metadata(path).row_group(0).column(0).data_page_offset + 30
-    data[place] ^= 0xFF
-    path.write_bytes(data)
-    with pytest.raises(TableError, match="damaged"):
-        LabelTable.read(path)
+    good = path.read_bytes()
+    column = pq.read_metadata(path).row_group(0).column(3)
+    end = column.data_page_offset + column.total_compressed_size
+    for place in range(end - 12, end):  # the end of the column is page data, not its header
+        data = bytearray(good)
+        data[place] ^= 0x01
+        path.write_bytes(data)
+        with pytest.raises(TableError, match="damaged"):
+            LabelTable.read(path)
 
 
 def test_a_missing_file_is_not_a_bad_table(tmp_path: Path) -> None:

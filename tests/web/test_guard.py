@@ -55,6 +55,13 @@ def test_a_missing_or_forged_cookie_opens_nothing(client: TestClient, cookie: st
     assert refused(client, headers=headers)
 
 
+def test_cookies_of_other_programs_do_not_hide_the_sign_in(signed_in: TestClient) -> None:
+    mine = f"{SIGN_IN_COOKIE}={signed_in.cookies[SIGN_IN_COOKIE]}"
+    signed_in.cookies.clear()
+    for other in ('a={"b": [1, 2]}', "_xsrf=2|f00|x", "broken", 'a="', "=;;"):
+        assert signed_in.get("/", headers={"cookie": f"{other}; {mine}"}).status_code == 200, other
+
+
 def test_a_link_s_secret_is_not_a_sign_in(client: TestClient, home: Home) -> None:
     client.cookies.set(SIGN_IN_COOKIE, team.make_start_link(home))
     assert client.get("/").status_code == 401
@@ -115,7 +122,16 @@ def test_a_sign_in_ends_after_two_weeks(signed_in: TestClient, monkeypatch: pyte
 
 
 @pytest.mark.parametrize(
-    "origin", ["http://evil.example", "http://127.0.0.1:3000", "http://localhost:8501", "null", "", "garbage"]
+    "origin",
+    [
+        "http://evil.example",
+        "http://127.0.0.1:3000",
+        "http://localhost:8501",
+        "null",
+        "",
+        "garbage",
+        "http://[",
+    ],
 )
 def test_other_sites_cannot_open_a_websocket_or_change_anything(signed_in: TestClient, origin: str) -> None:
     assert refused(signed_in, headers={"origin": origin})

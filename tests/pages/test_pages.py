@@ -1,0 +1,177 @@
+"""The pages as their script draws them: what each role sees, bad files, empty states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.parts import frame
+from tests.conftest import ROOT
+from tests.workflow.world import annotator, answer_next, small_frame, small_project
+from workflow import projects, team
+from workflow.home import Home, close_home
+from workflow.home import home as process_home
+
+Open = Callable[..., AppTest]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
+    monkeypatch.setenv("WINNOW_HOME", str(tmp_path))
+    monkeypatch.delenv("WINNOW_DATABASE_URL", raising=False)
+    close_home()
+    yield process_home()
+    close_home()
+
+
+@pytest.fixture
+def owner(home: Home) -> int:
+    return team.ensure_owner(home).id
+
+
+@pytest.fixture
+def show(monkeypatch: pytest.MonkeyPatch) -> Open:
+    """Opens a page as this person; the guard's header does not exist in AppTest."""
+
+    def open_page(person: int, page: str | None = None, **query: str) -> AppTest:
+        monkeypatch.setattr(frame, "person_id", lambda: person)
+        test = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=30)
+        for name, value in query.items():
+            test.query_params[name] = value
+        test.run()
+        if page:
+            test.switch_page(page).run()
+        assert not test.exception
+        return test
+
+    return open_page
+
+
+def words(test: AppTest) -> str:
+    shown = [*test.title, *test.markdown, *test.caption, *test.info, *test.error, *test.warning, *test.metric]
+    return "\n".join(f"{getattr(one, 'label', '')} {one.value}" for one in shown)
+
+
+def upload(test: AppTest, data: bytes, name: str = "table.csv") -> AppTest:
+    test.file_uploader[0].upload(name, data, "text/csv").run()
+    assert not test.exception
+    return test
+
+
+def test_a_stranger_is_told_so_and_sees_nothing(home: Home, owner: int, show: Open) -> None:
+    small_project(home, owner, "secret")
+    test = show(0)
+    assert "secret" not in words(test)
+    assert "access has ended" in words(test)
+
+
+def test_home_of_an_owner_without_projects_says_what_to_do(owner: int, show: Open) -> None:
+    assert "Import a CSV" in words(show(owner))
+
+
+def test_home_of_an_annotator_without_projects(home: Home, owner: int, show: Open) -> None:
+    assert "has to import a table first" in words(show(annotator(home, owner, "Ada")))
+
+
+def test_home_lists_projects_with_their_counts(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner, "birds *of* prey")
+    answer_next(home, owner, project)
+    test = show(owner)
+    assert "birds \\*of\\* prey" in words(test), "a name is shown as it is, not as Markdown"
+    assert [button.label for button in test.button][:2] == ["Continue", "Progress"]
+
+
+@pytest.mark.parametrize("page", ["export.py", "import_table.py", "people.py"])
+def test_the_owners_pages_refuse_an_annotator_by_themselves(
+    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch, page: str
+) -> None:
+    small_project(home, owner)
+    ada = annotator(home, owner, "Ada")
+    monkeypatch.setattr(frame, "person_id", lambda: ada)
+    direct = AppTest.from_file(str(ROOT / "pages" / page), default_timeout=30).run()
+    assert "owner" in words(direct)
+    assert not direct.get("file_uploader")
+    assert not direct.get("download_button")
+
+
+def test_progress_without_answers_points_to_the_first_question(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner)
+    shown = words(show(owner, "progress.py", project=str(project)))
+    assert "begin with the first answer" in shown
+
+
+def test_progress_shows_accuracy_with_its_interval(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner)
+    answer_next(home, owner, project)
+    test = show(owner, "progress.py", project=str(project))
+    accuracy = next(one for one in test.metric if one.label == "Accuracy")
+    assert accuracy.value.endswith("%")
+    assert len(test.get("plotly_chart")) >= 3
+
+
+def test_a_missing_project_is_said(home: Home, owner: int, show: Open) -> None:
+    small_project(home, owner)
+    assert "no project 99" in words(show(owner, "annotate.py", project="99"))
+
+
+def test_export_counts_the_sources(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner)
+    answer_next(home, owner, project)
+    test = show(owner, "export.py", project=str(project))
+    sources = test.dataframe[0].value
+    assert sources.Rows.sum() == 60
+    assert set(sources.Source) >= {"oracle", "truth", "given"}
+
+
+def test_import_makes_a_project_from_its_own_guess(home: Home, owner: int, show: Open) -> None:
+    test = upload(show(owner, "import_table.py"), small_frame().to_csv(index=False).encode(), "three.csv")
+    assert next(one for one in test.metric if one.label == "Rows").value == "60"
+    test.text_input[0].set_value("my birds")
+    next(button for button in test.button if button.label == "Create project").click().run()
+    (made,) = projects.list_projects(home, owner)
+    assert (made.name, made.n_rows) == ("my birds", 60)
+
+
+BAD = {
+    "empty": (b"", "empty"),
+    "no candidates column": (b"x,y\n1.5,2\n2.5,3\n", "candidate"),
+    "a row without candidates": (b"candidates,x\na|b,1\n,2\na,3\n", "Row 2"),
+    "unknown encoding": ("candidates,x\na|b\xe9,1\n".encode("latin-1"), "UTF-8"),
+    "a ragged row": (b"candidates,x\na|b,1\na|b\n", "Row 2"),
+    "text among numbers": (b"candidates,x\na|b,1\na|b,oops\nb,2\n", "oops"),
+    "duplicate ids": (b"id,candidates,x\n7,a|b,1\n7,a,2\n", "Row 2"),
+    "truth outside the candidates": (b"candidates,truth,x\na|b,a,1\na|b,c,2\nc,c,3\n", "Row 2"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_bad_file_is_explained_and_leaves_nothing(home: Home, owner: int, show: Open, case: str) -> None:
+    data, said = BAD[case]
+    test = upload(show(owner, "import_table.py"), data)
+    table = test.dataframe[-1].value
+    text = "\n".join(
+        f"Row {row.Row} {row.Column} {row.Problem} {row.Fix}" for row in table.itertuples()
+    ).replace(".0 ", " ")
+    assert said in text
+    assert all(table.Fix)
+    assert "to mend" in words(test)
+    assert not [button for button in test.button if button.label == "Create project"]
+    assert projects.list_projects(home, owner) == []
+    assert not list(home.tables_dir.iterdir())
+
+
+def test_a_link_for_an_annotator_is_shown_once(home: Home, owner: int, show: Open) -> None:
+    test = show(owner, "people.py")
+    test.text_input[0].set_value("Ada")
+    next(button for button in test.button if button.label == "Make a sign-in link").click().run()
+    assert not test.exception
+    (link,) = [one.value for one in test.code]
+    secret = link.split("link=")[1]
+    person = team.person_of(home, team.redeem_link(home, secret))
+    assert person is not None
+    assert (person.name, person.role) == ("Ada", "annotator")
+    test.run()
+    assert not test.code

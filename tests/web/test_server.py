@@ -1,0 +1,109 @@
+"""The real server, started as a person starts it, and asked as a browser or an attacker would."""
+
+from __future__ import annotations
+
+import http.client
+import re
+import sys
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import connect
+
+from tests.browser.server import Server
+
+HTML = {"Accept": "text/html"}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    # `streamlit run` has bound its own port before it reads app.py: that WINNOW_PORT counts is tested too.
+    running = Server(
+        tmp_path_factory.mktemp("home"), command=[sys.executable, "-m", "streamlit", "run", "app.py"]
+    ).start()
+    yield running
+    running.stop()
+
+
+def ask(
+    server: Server, method: str, target: str, headers: dict[str, str] | None = None
+) -> http.client.HTTPResponse:
+    """One request, no redirect followed; the answer with its body read."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
+    connection.request(method, target, headers=headers or {})
+    answer = connection.getresponse()
+    answer.read()
+    connection.close()
+    return answer
+
+
+def handshake(server: Server, origin: str | None = None, **headers: str) -> int:
+    """HTTP status of opening the pages' websocket; 101 is success."""
+    url = f"ws://127.0.0.1:{server.port}/_stcore/stream"
+    try:
+        with connect(url, origin=origin, additional_headers=headers):  # type: ignore[arg-type]
+            return 101
+    except InvalidStatus as refusal:
+        return refusal.response.status_code
+
+
+def test_the_link_is_printed_for_the_port_of_the_settings(server: Server) -> None:
+    link = urlsplit(server.link)
+    assert (link.hostname, link.port, link.path) == ("127.0.0.1", server.port, "/signin")
+
+
+def test_a_stranger_gets_nothing(server: Server) -> None:
+    page = ask(server, "GET", "/", HTML)
+    assert (page.status, page.getheader("location")) == (303, "/signin")
+    assert page.getheader("x-frame-options") == "DENY"
+    for target in (
+        "/_stcore/health",
+        "/_stcore/metrics",
+        "/_stcore/host-config",
+        "/static/",
+        "/signin/../_stcore/health",
+    ):
+        assert ask(server, "GET", target).status == 401, target
+    assert ask(server, "GET", "/healthz").status == 200
+    assert handshake(server) == 403
+    assert handshake(server, Cookie="winnow_signin=forged") == 403
+    assert handshake(server, **{"X-Winnow-Person": "1"}) == 403
+
+
+def test_one_sign_in_by_the_printed_link(server: Server) -> None:
+    link = urlsplit(server.link)
+    target = f"{link.path}?{link.query}"
+    assert ask(server, "HEAD", target).status == 200
+    signed_in = ask(server, "GET", target)
+    assert (signed_in.status, signed_in.getheader("location")) == (303, "/")
+    assert ask(server, "GET", target).status == 403
+
+    cookie = (signed_in.getheader("set-cookie") or "").partition(";")[0]
+    host = f"127.0.0.1:{server.port}"
+    assert ask(server, "GET", "/", {"Cookie": cookie}).status == 200
+    assert handshake(server, origin=f"http://{host}", Cookie=cookie) == 101
+    assert handshake(server, origin="http://127.0.0.1:1", Cookie=cookie) == 403
+    assert handshake(server, origin="http://evil.example", Cookie=cookie) == 403
+    assert handshake(server, Cookie=cookie, Host="evil.example") == 400
+    assert ask(server, "GET", "/", {"Cookie": cookie, "Host": "evil.example"}).status == 400
+
+    with connect(f"ws://{host}/_stcore/stream", additional_headers={"Cookie": cookie}) as websocket:
+        assert ask(server, "POST", "/signout", {"Cookie": cookie, "Origin": f"http://{host}"}).status == 303
+        websocket.send(b"a key press")
+        with pytest.raises(ConnectionClosed) as closed:
+            list(websocket)  # what was on its way, then the end
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == 4401
+    assert handshake(server, Cookie=cookie) == 403
+
+    printed = "\n".join(server.lines)
+    assert printed.count(link.query) == 1  # the link itself, and nothing that logs requests
+    assert cookie.partition("=")[2] not in printed
+
+
+def test_sigterm_ends_it_cleanly(server: Server) -> None:
+    assert server.stop() in (0, -15)
+    assert not re.search(r"Traceback|Error", "\n".join(server.lines))
+    assert not (server.home / "winnow.sqlite3-wal").exists()  # the database was closed, not abandoned

@@ -1,0 +1,104 @@
+"""Export: every row, every source, the original cells exactly; and what comes back in is the same."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from plcore import LabelTable, read_cells
+from tests.workflow.world import ROLES, annotator, answer_next, small_frame
+from workflow import backup, exporting, labeling, projects
+from workflow.access import NotAllowed, NotFound
+from workflow.home import Home, open_home
+from workflow.settings import Settings
+
+
+def test_every_row_has_its_label_and_source(home: Home, owner: int, project: int) -> None:
+    saved = [answer_next(home, owner, project) for _ in range(5)]
+    frame = exporting.export_frame(home, owner, project)
+    original = small_frame()
+    assert list(frame.columns[: len(original.columns)]) == list(original.columns)
+    assert len(frame) == len(original)
+    by_id = frame.set_index("id")
+    for one in saved:
+        assert by_id.winnow_label[one.row_id] == one.labels[0]
+        assert by_id.winnow_source[one.row_id] == "oracle"
+        assert by_id.winnow_candidates[one.row_id] == one.labels[0]
+        assert by_id.winnow_annotator[one.row_id] == "owner"
+    for row in frame.itertuples():
+        assert row.winnow_label in row.candidates.split("|")
+        assert row.winnow_label in row.winnow_candidates.split("|")
+        assert 0 <= float(row.winnow_confidence) <= 1
+    assert (frame.winnow_source == "truth").sum() == 20
+    truth = frame[frame.winnow_source == "truth"]
+    assert (truth.winnow_label == truth.truth).all()
+    given = frame[frame.winnow_source == "given"]
+    assert (given.winnow_label == given.candidates).all()
+    counts = exporting.summary(home, owner, project)
+    assert sum(counts.values()) == len(frame)
+    assert counts["oracle"] == 5
+
+
+def test_what_was_exported_comes_back_as_it_stood(home: Home, owner: int, project: int) -> None:
+    for _ in range(7):
+        answer_next(home, owner, project)
+    cells = read_cells(exporting.export_csv(home, owner, project))
+    with home.learners.open(home, owner, project) as learner:
+        standing, original = learner.candidates, learner.table
+    as_uploaded = LabelTable.from_cells(cells, ROLES)
+    assert np.array_equal(as_uploaded.candidates, original.candidates)
+    assert as_uploaded.cells[list(original.cells.columns)].equals(original.cells)
+    again = LabelTable.from_cells(
+        cells, ROLES.from_json(ROLES.to_json() | {"candidates": "winnow_candidates", "truth": None})
+    )
+    assert again.classes == original.classes
+    assert np.array_equal(again.candidates, standing)
+    new = projects.create_project(home, owner, "again", again)
+    twice = exporting.export_frame(home, owner, new)
+    assert "before_winnow_label" in twice.columns
+    assert len(set(twice.columns)) == len(twice.columns)
+
+
+def test_the_log_tells_the_whole_story(home: Home, owner: int, project: int) -> None:
+    saved = answer_next(home, owner, project)
+    labeling.undo(home, owner, project)
+    lines = list(csv.DictReader(io.StringIO(exporting.export_log(home, owner, project).decode())))
+    assert [line["kind"] for line in lines] == ["is", "withdraw"]
+    assert lines[0]["row_id"] == saved.row_id
+    assert lines[0]["labels"] == saved.labels[0]
+    assert lines[1]["withdraws_seq"] == "1"
+    assert lines[1]["after"] == lines[0]["before"]
+
+
+def test_labels_that_hold_a_bar_are_joined_by_another_mark() -> None:
+    assert exporting._separator(["a", "b"]) == "|"
+    assert exporting._separator(["a|b", "c"]) == ";"
+    assert exporting._separator(["a|b", "c;d"]) == ","
+
+
+def test_only_the_owner_exports(home: Home, owner: int, project: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    for use_case in (exporting.export_csv, exporting.export_log, exporting.summary):
+        with pytest.raises(NotAllowed):
+            use_case(home, ada, project)
+        with pytest.raises(NotFound):
+            use_case(home, owner, project + 1)
+
+
+def test_a_backup_is_a_home_of_its_own(home: Home, owner: int, project: int, tmp_path: Path) -> None:
+    saved = answer_next(home, owner, project)
+    backup.backup(home, tmp_path / "copy")
+    answer_next(home, owner, project)
+    copy = open_home(Settings.from_environment({"WINNOW_HOME": str(tmp_path / "copy")}))
+    try:
+        frame = exporting.export_frame(copy, owner, project).set_index("id")
+        assert (frame.winnow_source == "oracle").sum() == 1
+        assert frame.winnow_label[saved.row_id] == saved.labels[0]
+    finally:
+        copy.close()
+    with pytest.raises(backup.BackupError, match="not empty"):
+        backup.backup(home, tmp_path / "copy")

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import hashlib
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import workflow.home
+from plcore import LabelTable, Roles
+from workflow.access import NotAllowed, NotFound, require_owner, require_person, require_project
+from workflow.home import open_home
+from workflow.settings import Settings, SettingsError
+
+
+def settings(folder: Path) -> Settings:
+    return Settings.from_environment({"WINNOW_HOME": str(folder)})
+
+
+def test_the_process_has_one_home_until_it_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WINNOW_HOME", str(tmp_path / "a"))
+    workflow.home.close_home()
+    with ThreadPoolExecutor(8) as pool:
+        homes = set(map(id, pool.map(lambda _n: workflow.home.home(), range(8))))
+    assert len(homes) == 1
+    monkeypatch.setenv("WINNOW_HOME", str(tmp_path / "b"))
+    assert workflow.home.home().settings.home == tmp_path / "a"
+    workflow.home.close_home()
+    assert workflow.home.home().settings.home == tmp_path / "b"
+    workflow.home.close_home()
+
+
+def test_a_home_that_is_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    for home in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(SettingsError, match="WINNOW_HOME must be a folder"):
+            open_home(settings(home))
+
+
+def test_a_table_is_stored_under_its_hash_and_stays_whole(tmp_path: Path) -> None:
+    home = open_home(settings(tmp_path))
+    cells = pd.DataFrame({"candidates": ["a|b", "b"], "x": ["1.50", "2"]}, dtype="str")
+    table = LabelTable.from_cells(cells, Roles(candidates="candidates", numbers=("x",)))
+    table_hash = home.store_table(table)
+    assert home.store_table(table) == table_hash
+    path = home.table_path(table_hash)
+    assert list(home.tables_dir.iterdir()) == [path]
+    assert hashlib.sha256(path.read_bytes()).hexdigest() == table_hash
+    assert LabelTable.read(path).cells.equals(cells)
+    home.close()
+
+
+def test_strangers_and_missing_projects_are_refused(tmp_path: Path) -> None:
+    home = open_home(settings(tmp_path))
+    with home.database.read() as session:
+        for require in (require_person, require_owner):
+            with pytest.raises(NotAllowed):
+                require(session, 1)
+        with pytest.raises(NotFound, match="no project 1"):
+            require_project(session, 1)
+    home.close()

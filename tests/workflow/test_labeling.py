@@ -1,0 +1,249 @@
+"""The answering loop: exactly once, undo, reservations, several people, restart."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import text
+
+from plcore import AnswerError
+from tests.workflow.world import annotator, answer_next, count_entries, small_project
+from workflow import labeling, projects, standing, team
+from workflow.access import NotAllowed, NotFound
+from workflow.home import Home, open_home
+from workflow.settings import Settings
+
+
+def test_a_refresh_shows_the_same_question(home: Home, owner: int, project: int) -> None:
+    first = labeling.next_question(home, owner, project)
+    assert labeling.next_question(home, owner, project) == first
+
+
+def test_an_answer_is_stored_once_and_moves_on(home: Home, owner: int, project: int) -> None:
+    question = labeling.next_question(home, owner, project)
+    assert question is not None
+    saved = labeling.submit_answer(home, owner, project, question.token, "is", [question.choices[0]])
+    assert (saved.row, saved.labels, saved.repeated) == (question.view.row, (question.choices[0],), False)
+    again = labeling.submit_answer(home, owner, project, question.token, "is", [question.choices[1]])
+    assert again.repeated
+    assert again.labels == saved.labels, "the second press changes nothing"
+    assert count_entries(home) == 1
+    following = labeling.next_question(home, owner, project)
+    assert following is not None
+    assert following.view.row != question.view.row
+
+
+def test_the_entry_says_who_why_when_and_what_it_changed(home: Home, owner: int, project: int) -> None:
+    question = labeling.next_question(home, owner, project)
+    assert question is not None
+    answer_next(home, owner, project)
+    with home.database.read() as session:
+        entry = session.execute(text("SELECT * FROM entries")).mappings().one()
+    assert entry["person_id"] == owner
+    assert entry["token"] == question.token
+    assert entry["strategy"] == "apl"
+    assert entry["score"] == pytest.approx(question.score)
+    assert entry["before"] == str(list(question.choices)).replace("'", '"')
+    assert entry["after"] == f'["{question.choices[0]}"]'
+    assert 0 <= entry["seconds"] < 60
+
+
+@pytest.mark.parametrize(
+    ("kind", "labels"),
+    [("is", ["zebra"]), ("is", []), ("is", ["ant", "bee"]), ("shout", ["ant"]), ("withdraw", [])],
+)
+def test_an_impossible_answer_is_refused_before_anything_is_written(
+    home: Home, owner: int, project: int, kind: str, labels: list[str]
+) -> None:
+    question = labeling.next_question(home, owner, project)
+    assert question is not None
+    with pytest.raises(AnswerError):
+        labeling.submit_answer(home, owner, project, question.token, kind, labels)
+    assert count_entries(home) == 0
+    assert labeling.next_question(home, owner, project) == question
+
+
+def test_a_token_of_nobody_is_stale(home: Home, owner: int, project: int) -> None:
+    labeling.next_question(home, owner, project)
+    with pytest.raises(labeling.StaleQuestion):
+        labeling.submit_answer(home, owner, project, f"{owner}.999.0", "skip")
+
+
+def test_another_persons_token_is_refused(home: Home, owner: int, project: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    question = labeling.next_question(home, owner, project)
+    labeling.next_question(home, ada, project)
+    assert question is not None
+    with pytest.raises(labeling.StaleQuestion):
+        labeling.submit_answer(home, ada, project, question.token, "is", [question.choices[0]])
+
+
+def test_undo_withdraws_and_shows_the_row_again(home: Home, owner: int, project: int) -> None:
+    first = labeling.next_question(home, owner, project)
+    saved = answer_next(home, owner, project)
+    undone = labeling.undo(home, owner, project)
+    assert first is not None
+    assert undone is not None
+    assert (undone.kind, undone.row) == ("withdraw", saved.row)
+    back = labeling.next_question(home, owner, project)
+    assert back is not None
+    assert back.view.row == saved.row
+    assert back.choices == first.choices
+    assert back.token != first.token, "a new showing has a new token"
+    assert projects.get_project(home, owner, project).answered == 0
+
+
+def test_undo_with_a_stale_token_changes_nothing(home: Home, owner: int, project: int) -> None:
+    answer_next(home, owner, project)
+    question = labeling.next_question(home, owner, project)
+    assert question is not None
+    labeling.undo(home, owner, project, token=question.token)
+    with pytest.raises(labeling.StaleQuestion):
+        labeling.undo(home, owner, project, token=question.token)
+    assert count_entries(home) == 2
+
+
+def test_undo_with_nothing_to_withdraw(home: Home, owner: int, project: int) -> None:
+    assert labeling.undo(home, owner, project) is None
+
+
+def test_undo_takes_back_only_ones_own(home: Home, owner: int, project: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    answer_next(home, owner, project)
+    assert labeling.undo(home, ada, project) is None
+
+
+def test_two_people_never_see_the_same_row_within_two_minutes(home: Home, owner: int, project: int) -> None:
+    people = [owner, *(annotator(home, owner, name) for name in ("Ada", "Ben", "Cleo"))]
+    shown = [labeling.next_question(home, person, project) for person in people]
+    rows = [question.view.row for question in shown if question]
+    assert len(set(rows)) == len(people)
+
+
+def test_a_row_left_unanswered_is_offered_again_after_two_minutes(
+    home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada = annotator(home, owner, "Ada")
+    best = labeling.next_question(home, owner, project)
+
+    class Later(datetime):
+        @classmethod
+        def now(cls, tz=None):  # type: ignore[override]
+            return datetime.now(UTC) + timedelta(seconds=121)
+
+    monkeypatch.setattr(labeling, "datetime", Later)
+    offered = labeling.next_question(home, ada, project)
+    assert best is not None
+    assert offered is not None
+    assert offered.view.row == best.view.row
+
+
+def test_when_all_open_rows_are_before_others_there_is_no_question(
+    home: Home, owner: int, project: int
+) -> None:
+    ada = annotator(home, owner, "Ada")
+    left = projects.get_project(home, owner, project).n_to_ask
+    for _ in range(left - 1):
+        answer_next(home, owner, project)
+    assert labeling.next_question(home, owner, project) is not None
+    assert labeling.next_question(home, ada, project) is None
+    assert standing.standing(home, ada, project).elsewhere == 1
+    answer_next(home, owner, project)
+    assert labeling.next_question(home, owner, project) is None
+    assert standing.standing(home, owner, project).left == 0
+
+
+def test_a_disabled_person_and_a_missing_project_are_refused(home: Home, owner: int, project: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    question = labeling.next_question(home, ada, project)
+    team.disable_person(home, owner, ada)
+    assert question is not None
+    with pytest.raises(NotAllowed):
+        labeling.submit_answer(home, ada, project, question.token, "skip")
+    with pytest.raises(NotAllowed):
+        labeling.next_question(home, ada, project)
+    with pytest.raises(NotFound):
+        labeling.next_question(home, owner, project + 1)
+    assert count_entries(home) == 0
+
+
+def test_a_full_disk_is_said_in_words_and_loses_nothing(home: Home, owner: int, project: int) -> None:
+    answer_next(home, owner, project)
+    question = labeling.next_question(home, owner, project)
+    assert question is not None
+    with (
+        home.database.write() as session
+    ):  # no page more than there are: what a full disk looks like to SQLite
+        pages = session.execute(text("PRAGMA page_count")).scalar_one()
+        session.execute(text(f"PRAGMA max_page_count = {pages}"))
+
+    def fill() -> None:
+        for _ in range(200):
+            answer_next(home, owner, project)
+            labeling.undo(home, owner, project)
+
+    with pytest.raises(labeling.NotSaved, match="could not be written"):
+        fill()
+    stored = count_entries(home)
+    with home.database.write() as session:
+        session.execute(text("PRAGMA max_page_count = 1073741823"))
+    labeling.next_question(home, owner, project)
+    answer_next(home, owner, project)
+    assert count_entries(home) == stored + 1
+
+
+def test_learners_of_two_processes_agree(home: Home, owner: int, project: int, tmp_path: Path) -> None:
+    """A restart, or a second process on the same data, rebuilds the same learner from the log."""
+    for choice in (0, 1, 0):
+        answer_next(home, owner, project, choice)
+    labeling.undo(home, owner, project)
+    question = labeling.next_question(home, owner, project)
+    other = open_home(home.settings)
+    try:
+        assert labeling.next_question(other, owner, project) == question
+        answer_next(other, owner, project)
+        assert standing.standing(home, owner, project) == standing.standing(other, owner, project)
+    finally:
+        other.close()
+
+
+@given(actions=st.lists(st.sampled_from(["first", "last", "skip", "undo", "unsure"]), max_size=25))
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_was_pressed_a_replay_shows_the_same(
+    actions: list[str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("home")
+    home = open_home(Settings.from_environment({"WINNOW_HOME": str(folder)}))
+    try:
+        owner = team.ensure_owner(home).id
+        project = small_project(home, owner)
+        for action in actions:
+            question = labeling.next_question(home, owner, project)
+            if action == "undo":
+                labeling.undo(home, owner, project)
+            elif question is not None and action in ("skip", "unsure"):
+                labeling.submit_answer(home, owner, project, question.token, action)
+            elif question is not None:
+                label = question.choices[0 if action == "first" else -1]
+                labeling.submit_answer(home, owner, project, question.token, "is", [label])
+        shown = labeling.next_question(home, owner, project)
+        with home.learners.open(home, owner, project) as learner:
+            live = (learner.candidates, learner.curve, learner.progress(), learner.disambiguate())
+        again = open_home(home.settings)
+        try:
+            assert labeling.next_question(again, owner, project) == shown
+            with again.learners.open(again, owner, project) as learner:
+                assert (learner.candidates == live[0]).all()
+                assert learner.curve == live[1]
+                assert learner.progress() == live[2]
+                result = learner.disambiguate()
+                assert (result.labels == live[3].labels).all()
+                assert (result.sources == live[3].sources).all()
+        finally:
+            again.close()
+    finally:
+        home.close()

@@ -1,0 +1,60 @@
+"""A small world for the use cases: a home in a temporary folder, an owner, annotators, a project."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from sqlalchemy import text
+
+from plcore import LabelTable, LearnerSettings, Roles
+from workflow import labeling, projects, standing, team
+from workflow.home import Home
+
+
+def small_frame(n: int = 60, seed: int = 3) -> pd.DataFrame:
+    """Three well separated classes; most rows carry a false candidate; the truth is known."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(3, size=n)
+    points = rng.normal(size=(n, 2)) + 4 * np.eye(3)[truth][:, :2]
+    names = np.array(["ant", "bee", "cat"])
+    candidates = []
+    for label in truth:
+        others = [k for k in range(3) if k != label]
+        extra = [k for k in others if rng.random() < 0.6]
+        candidates.append("|".join(names[sorted([label, *extra])]))
+    return pd.DataFrame(
+        {
+            "id": [f"r{k}" for k in range(n)],
+            "candidates": candidates,
+            "truth": names[truth],
+            "x": points[:, 0].round(4),
+            "y": points[:, 1].round(4),
+        }
+    )
+
+
+ROLES = Roles(candidates="candidates", truth="truth", id="id", numbers=("x", "y"))
+
+
+def small_project(home: Home, owner: int, name: str = "small", **settings: object) -> int:
+    table = LabelTable.from_frame(small_frame(), ROLES)
+    return projects.create_project(home, owner, name, table, LearnerSettings(n_neighbors=4, **settings))  # type: ignore[arg-type]
+
+
+def annotator(home: Home, owner: int, name: str) -> int:
+    """A signed-in annotator of this name."""
+    secret = team.redeem_link(home, team.make_link(home, owner, name))
+    person = team.person_of(home, secret)
+    assert person is not None
+    return person.id
+
+
+def answer_next(home: Home, person: int, project: int, choice: int = 0) -> standing.Saved:
+    question = labeling.next_question(home, person, project)
+    assert question is not None
+    return labeling.submit_answer(home, person, project, question.token, "is", [question.choices[choice]])
+
+
+def count_entries(home: Home) -> int:
+    with home.database.read() as session:
+        return int(session.execute(text("SELECT count(*) FROM entries")).scalar_one())

@@ -1,0 +1,62 @@
+"""Where a project stands for one person: the counts, and what they saved last."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from db import entries, questions
+
+if TYPE_CHECKING:
+    from plcore import ActiveLearner, LabelTable
+    from workflow.home import Home
+
+RESERVED_FOR = timedelta(minutes=2)
+"""How long a row shown to one person is not offered to another."""
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What was stored for one press. ``repeated``: it had been stored before, nothing was added now."""
+
+    seq: int
+    kind: str
+    row: int
+    row_id: str
+    labels: tuple[str, ...]
+    repeated: bool = False
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Counts are rows; ``settled`` is a share; ``elsewhere`` rows are before other people now."""
+
+    answered: int
+    left: int
+    elsewhere: int
+    settled: float
+    last: Saved | None
+
+
+def standing(home: Home, person_id: int, project_id: int) -> Standing:
+    """The counts, the rows open before other people, and this person's latest entry.
+
+    Raises
+    ------
+    NotAllowed, NotFound
+    """
+    since = datetime.now(UTC) - RESERVED_FOR
+    with home.learners.open(home, person_id, project_id) as learner:
+        with home.database.read() as session:
+            found = entries.latest(session, project_id, 1, person_id)
+            taken = questions.reserved_rows(session, project_id, person_id, since)
+        now = learner.progress()
+        last = saved_of(learner, found[0]) if found else None
+        return Standing(now.answered, now.ambiguous_left, len(taken), now.settled, last)
+
+
+def saved_of(learner: ActiveLearner[LabelTable], entry: entries.Entry, *, repeated: bool = False) -> Saved:
+    """A stored entry in the words of a page."""
+    row_id = str(learner.table.ids[entry.row])
+    return Saved(entry.seq, entry.kind, entry.row, row_id, tuple(entry.labels), repeated)
