@@ -10,7 +10,7 @@ from plcore.fold import AnswerError, Entry
 from plcore.learner import ActiveLearner
 from plcore.neighbors import PLKNeighborsClassifier
 from plcore.problems import Problem, TableError
-from plcore.reports import Disambiguation, LearnerSettings, Progress, Question
+from plcore.reports import CurvePoint, Disambiguation, LearnerSettings, Progress, Question, RowState
 from plcore.roles import Roles
 from plcore.suggestion import suggest_roles
 from plcore.table import LabelTable
@@ -19,6 +19,7 @@ __all__ = [
     "ActiveLearner",
     "AnswerError",
     "CandidateError",
+    "CurvePoint",
     "Disambiguation",
     "Entry",
     "FeatureTransformer",
@@ -29,6 +30,7 @@ __all__ = [
     "Progress",
     "Question",
     "Roles",
+    "RowState",
     "TableError",
     "evaluation",
     "query",

@@ -38,7 +38,7 @@ def neighbor_weights(distances: FloatArray, weights: str) -> IntArray:
         total = distances.sum(axis=1, keepdims=True)
         usable = (total > 0) & np.isfinite(total)
         linear = 1.0 - distances / np.where(usable, total, 1.0)
-    # 1 - d/d can fall an ulp below 0 only through rounding of the sum; a weight is never negative.
+    # Rounding of the sum may leave 1 - d/d an ulp below 0; a weight is never negative.
     return np.where(usable, fixed_weights(np.where(usable, np.maximum(linear, 0.0), 1.0)), ones)
 
 

@@ -73,9 +73,10 @@ class ActiveLearner(Generic[TableT]):
         self._fold = AnswerFold(first, self.classes, closed)
         self._standings = Standings(self._fold)
         self._candidates = first.copy()
+        for shared in (self.original, self.test_rows):
+            shared.flags.writeable = False  # callers see these arrays themselves
 
-        # The rows of model and ranker are the training rows; `_place` leads from a row to its place among
-        # them.
+        # The rows of model and ranker are the training rows; `_place` leads from a row to its place there.
         self._train = np.flatnonzero(~self.test_rows)
         self._test = np.flatnonzero(self.test_rows)
         self._place = np.cumsum(~self.test_rows) - 1
@@ -166,11 +167,10 @@ class ActiveLearner(Generic[TableT]):
     def next_question(self, annotator: str, exclude: Collection[int] = frozenset()) -> Question | None:
         """The question that matters most for this annotator, or None when nothing is left to ask them.
 
-        exclude : rows not to be asked now (shown to somebody else). Rows with the highest effect score come
-            first, ties by
-        row number. Never a row that is held out, bad, has one candidate, or that this annotator is unsure
-        about; rows they skipped come back after 20 further entries of theirs, or when nothing else is left,
-        the oldest skip first.
+        exclude : rows not to be asked now, such as those shown to somebody else
+        Rows with the highest effect score come first, ties by row number. Never a row that is held out, bad,
+        has one candidate, or that this annotator is unsure about; rows they skipped come back after 20
+        further entries of theirs, or when nothing else is left, the oldest skip first.
         """
         barred = set(exclude) | self._standings.unsure(annotator)
         resting = [row for row in self._standings.resting(annotator) if row not in barred]

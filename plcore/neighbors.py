@@ -22,11 +22,9 @@ from plcore.votes import VoteTable
 
 
 def votes_to_distributions(votes: IntArray, candidates: BoolArray) -> FloatArray:
-    """Votes (r, m) of rows' own neighbourhoods -> probabilities inside their candidates, each row summing to
-    1.
+    """Votes (r, m) of the rows' own neighbourhoods -> (r, m) probabilities inside their candidates.
 
-    Rows whose candidates got no vote are spread evenly over their candidates; rows without candidates are all
-    0.
+    Rows whose candidates got no vote are spread evenly over them; rows without candidates are all 0.
     """
     inside = np.where(candidates, votes, 0)
     inside = np.where(inside.any(axis=1, keepdims=True), inside, candidates)

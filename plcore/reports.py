@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from plcore._types import FloatArray, IntArray
 from plcore.fold import Entry
 from plcore.graph import WEIGHTS
-from plcore.query.effects import RULES, check_choice
+from plcore.query.effects import check_choice
 
+STRATEGIES = ("apl", "mw")  # rules whose cost per answer is bounded; exact "pl" searches
 TRUTH_ROLES = ("hidden", "given")
 
 
@@ -22,10 +23,9 @@ class LearnerSettings:
     """How a learner learns and asks; plain JSON values. Raises ValueError naming the setting that is wrong.
 
     n_neighbors : K of the model and of the effect scores, the row itself counted
-    weights : "linear" | "uniform"      strategy : effect rule, "apl" | "mw" | "pl"
+    weights : "linear" | "uniform"      strategy : effect rule, "apl" | "mw"
     test_share : share in [0, 1) of the rows with a true label that is held out for the accuracy
-    truth_role : what the other true labels are for: "hidden" (never used) or "given" (exact labels to train
-        on)
+    truth_role : what the other true labels are for: "hidden" (never used), "given" (exact labels to train on)
     seed : of the draw of test rows
     """
 
@@ -38,7 +38,7 @@ class LearnerSettings:
 
     def __post_init__(self) -> None:
         check_choice("weights", self.weights, WEIGHTS)
-        check_choice("strategy", self.strategy, RULES)
+        check_choice("strategy", self.strategy, STRATEGIES)
         check_choice("truth_role", self.truth_role, TRUTH_ROLES)
         _check_int("n_neighbors", self.n_neighbors, 1)
         _check_int("seed", self.seed, 0)

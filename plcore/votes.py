@@ -38,7 +38,7 @@ def fixed_weights(weights: Any) -> IntArray:
             scaled = np.rint(given.astype(np.float64) * WEIGHT_UNIT)
     if scaled.size and float(scaled.sum(axis=1, dtype=np.float64).max()) > LARGEST_SUM:
         raise ValueError(
-            f"the weights of a target must sum to less than 2**52 (floats count 2**24 each unit). "
+            "the weights of a target must sum to less than 2**52 (a float of 1.0 counts 2**24). "
             f"Got {scaled.sum(axis=1, dtype=np.float64).max():g}. Fix: scale the weights down."
         )
     return scaled.astype(np.int64)
@@ -47,8 +47,7 @@ def fixed_weights(weights: Any) -> IntArray:
 def check_graph(neighbors: Any, weights: Any, candidates: Any) -> tuple[IntArray, IntArray, BoolArray]:
     """Check a neighbour graph; return (neighbors int64 (T, K), weights int64 (T, K), candidates bool (n, m)).
 
-    A row listed twice for a target is one voter: its weights are added up on its first place, 0 on the
-    others.
+    A row listed twice for a target is one voter: its weights are added up on its first place, 0 elsewhere.
     Raises ValueError for shapes that do not match, for neighbours that are not whole numbers in 0..n-1 and
     for weights as `fixed_weights` says; CandidateError for candidates that break the convention.
     """

@@ -11,6 +11,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array, check_consistent_length
 
 from plcore._types import BoolArray, FloatArray, IntArray
@@ -126,6 +127,10 @@ class EffectRanker:
             raise ValueError(f"target_rows must be rows of candidates, 0..{len(known) - 1}.")
         return self._start(rows, fixed, known, own.astype(np.int64))
 
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "candidates_"):
+            raise NotFittedError("This EffectRanker is not fitted yet: call fit or fit_graph first.")
+
     def _check_parameters(self) -> None:
         check_choice("rule", self.rule, RULES)
         check_choice("decision", self.decision, DECISIONS)
@@ -192,6 +197,7 @@ class EffectRanker:
     @property
     def scores_(self) -> FloatArray:
         """(n,) effect scores, a new array; 0 for rows with one candidate left."""
+        self._check_fitted()
         return self._scores / float(SHARE_UNIT)
 
     @property
@@ -201,6 +207,7 @@ class EffectRanker:
         A target is settled when NL is not empty and APL = NL. When the targets are points of their own: the
         share of them. Zero scores alone do not prove that everything is settled.
         """
+        self._check_fitted()
         if self._target_rows is None:
             return float(self._settled.mean()) if self.n_targets_ else 1.0
         initial = self._initial[self._target_rows]
@@ -212,6 +219,7 @@ class EffectRanker:
     @property
     def n_undecided_(self) -> int:
         """How many targets that count now are not settled."""
+        self._check_fitted()
         return int((self._active(np.arange(self.n_targets_)) & ~self._settled).sum())
 
     def next(self, n: int = 1, among: BoolArray | None = None) -> IntArray:
@@ -220,6 +228,7 @@ class EffectRanker:
         By score descending, then row number ascending (or the seeded permutation). among: bool (n,), rows
         that may be returned; None for all.
         """
+        self._check_fitted()
         if not isinstance(n, Integral) or n < 0:
             raise ValueError(f"n must be an int of at least 0. Got {n!r}.")
         rows = np.flatnonzero(self._ambiguous if among is None else self._ambiguous & among)
@@ -279,6 +288,7 @@ class EffectRanker:
         )
 
     def _check_row(self, row: int) -> int:
+        self._check_fitted()
         if not isinstance(row, Integral) or not 0 <= row < len(self.candidates_):
             raise ValueError(f"row must be a row number in 0..{len(self.candidates_) - 1}. Got {row!r}.")
         return int(row)

@@ -195,6 +195,45 @@ def test_disambiguate_names_its_sources():
     assert (result.sources == "oracle").sum() >= 18
 
 
+def test_what_an_entry_would_do():
+    table, _ = blobs()
+    learner, other = ActiveLearner(table, SETTINGS), ActiveLearner(table, SETTINGS)
+    row = learner.next_question("ann").row
+    first, last = learner.state(row).candidates[0], learner.state(row).candidates[-1]
+    entries = [
+        Entry(1, "not", row, "ann", (first,)),
+        Entry(2, "is", row, "ann", (last,)),
+        Entry(3, "bad", row, "bob"),
+        Entry(4, "withdraw", row, "bob", target=3),
+        Entry(5, "skip", row, "bob"),
+        Entry(6, "withdraw", row, "ann", target=2),
+    ]
+    for entry in entries:
+        after = learner.candidates_after(entry)
+        assert learner.progress() == other.progress()  # still as without it
+        learner.apply(entry)
+        other.apply(entry)
+        np.testing.assert_array_equal(learner.candidates[row], after)
+    with pytest.raises(AnswerError, match="comes too late"):
+        learner.candidates_after(entries[0])
+
+
+def test_whether_a_row_may_be_asked():
+    table, y = blobs()
+    learner = ActiveLearner(table, SETTINGS)
+    for row in range(90):
+        open_row = table.candidates[row].sum() >= 2 and not learner.test_rows[row]
+        assert learner.may_ask(row, "ann") == open_row
+    row = learner.next_question("ann").row
+    learner.apply(Entry(1, "skip", row, "ann"))
+    assert learner.may_ask(row, "ann")
+    learner.apply(Entry(2, "unsure", row, "ann"))
+    assert not learner.may_ask(row, "ann")
+    assert learner.may_ask(row, "bob")
+    answer(learner, 3, row, y[row], "bob")
+    assert not learner.may_ask(row, "bob")
+
+
 def test_returned_arrays_are_copies():
     table, _ = blobs()
     learner = ActiveLearner(table, SETTINGS)
@@ -203,6 +242,9 @@ def test_returned_arrays_are_copies():
     learner.curve.clear()
     assert learner.next_question("ann") == question
     assert len(learner.curve) == 1
+    for shared in (learner.original, learner.test_rows):
+        with pytest.raises(ValueError, match="read-only"):
+            shared[0] = True
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.exceptions import NotFittedError
 
 from plcore import CandidateError
 from plcore.graph import NeighborGraph
@@ -259,6 +260,14 @@ def test_wrong_parameters_are_refused_in_fit(parameters, message):
     ranker = EffectRanker(**parameters)
     with pytest.raises(ValueError, match=message):
         ranker.fit(X, sets)
+
+
+def test_fit_comes_first():
+    ranker = EffectRanker()
+    for call in (lambda: ranker.scores_, lambda: ranker.settled_, ranker.next, lambda: ranker.update(0, [1])):
+        with pytest.raises(NotFittedError, match="call fit"):
+            call()
+    assert not hasattr(ranker, "scores_")
 
 
 def test_wrong_input_is_refused():
