@@ -29,12 +29,12 @@ browser: .venv/.ready-dev
 		|| { echo "Winnow needs Python 3.11 or newer; '$(PYTHON)' is older. Try: make run PYTHON=python3.12"; exit 1; }
 	@echo "Making the environment in .venv (once, about a minute) ..."
 	@$(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.txt
+	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --requirement requirements.txt
 	@touch $@
 
 .venv/.ready-dev: .venv/.ready requirements-dev.txt
 	@echo "Adding what the tests need (once) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-dev.txt
+	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --requirement requirements-dev.txt
 	@touch $@
 
 clean:
