@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run test lint bench clean
+.PHONY: run test lint bench screenshots browser clean
 
 run: .venv/.ready  ## start Winnow and print the sign-in link
 	@exec $(BIN)/python app.py
@@ -19,10 +19,11 @@ lint: .venv/.ready-dev
 bench: .venv/.ready-dev browser  ## the benchmark tables of benchmarks/results
 	$(BIN)/python -m benchmarks
 
+screenshots: browser  ## every page, into docs/screens
+	$(BIN)/python -m tests.browser.screenshots
+
 browser: .venv/.ready-dev
 	@$(BIN)/python -m tests.browser.obtain
-
-.PHONY: browser
 
 .venv/.ready: requirements.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

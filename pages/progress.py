@@ -25,38 +25,50 @@ def watch() -> None:
 
 
 def figures(view: ProgressView) -> None:
-    """The five numbers on top."""
-    accuracy, settled, answered, left, pace = st.columns(5)
-    if view.accuracy is None or view.interval is None:
-        accuracy.metric(
-            "Accuracy", "unknown", help="The table has no true-label column, so there is no held-out truth."
+    """The five numbers on top; they wrap on a phone."""
+    with st.container(horizontal=True, gap="large"):
+        if view.accuracy is None or view.interval is None:
+            _number(
+                "Accuracy",
+                "unknown",
+                "",
+                "The table has no true-label column, so there is no held-out truth.",
+            )
+        else:
+            low, high = view.interval
+            _number(
+                "Accuracy",
+                f"{view.accuracy:.1%}",
+                f"{low:.1%} to {high:.1%}",
+                f"Share of the {view.n_test:,} held-out rows whose label the model predicts right, with its 95 % "
+                "interval. These rows are never asked about and never trained on.",
+            )
+        _number(
+            "Settled",
+            f"{view.settled:.0%}",
+            "of predictions",
+            "Share of the predictions for rows that were ambiguous at the start which no further answer can change.",
         )
-    else:
-        low, high = view.interval
-        accuracy.metric(
-            "Accuracy",
-            f"{view.accuracy:.1%}",
-            help=f"Share of the {view.n_test:,} held-out rows whose label the model predicts right. "
-            f"95 % interval {low:.1%} to {high:.1%}. These rows are never asked about and never trained on.",
-        )
-        accuracy.caption(f"{low:.1%} to {high:.1%}")
-    settled.metric(
-        "Settled",
-        f"{view.settled:.0%}",
-        help="Share of the predictions for rows that were ambiguous at the start which no further answer can change.",
+        _number("Answered", f"{view.answered:,}", "rows", "Rows with an answer that was not taken back.")
+        _number("Open", f"{view.left:,}", "rows", "Rows that still have two or more candidates.")
+        if view.seconds_per_answer is None or view.time_left is None:
+            _number("Pace", "–", "", "Shown after the first answer.")
+        else:
+            left = f"at most {span(view.time_left)} left" if view.left else "nothing left"
+            about = "Median seconds from question to answer, over the last 20 answers."
+            _number("Pace", f"{view.seconds_per_answer:.1f} s", left, about)
+
+
+def _number(label: str, value: str, note: str, about: str) -> None:
+    st.metric(
+        label,
+        value,
+        delta=note or None,
+        delta_color="off",
+        delta_arrow="off",
+        help=about,
+        width=150,
     )
-    answered.metric("Answered", f"{view.answered:,}")
-    left.metric("Open rows", f"{view.left:,}", help="Rows that still have two or more candidates.")
-    if view.seconds_per_answer is None or view.time_left is None:
-        pace.metric("Pace", "–", help="Shown after the first answer.")
-    else:
-        pace.metric(
-            "Pace",
-            f"{view.seconds_per_answer:.1f} s",
-            help="Median seconds from question to answer, over the last 20 answers.",
-        )
-        if view.left:
-            pace.caption(f"at most {span(view.time_left)} left")
 
 
 def curves(view: ProgressView) -> None:
@@ -83,14 +95,14 @@ def curves(view: ProgressView) -> None:
     with left:
         st.markdown("###### Predictions settled")
         st.plotly_chart(
-            charts.share_curve(curve.answers, curve.settled, "Settled"),
+            charts.share_curve(curve.answers, curve.settled),
             key="settled",
             alt=f"Share of predictions settled, now {view.settled:.0%}",
         )
     with right:
         st.markdown("###### False candidates left")
         st.plotly_chart(
-            charts.count_curve(curve.answers, curve.candidates_left, "Candidates beyond one per row"),
+            charts.count_curve(curve.answers, curve.candidates_left),
             key="candidates",
             alt=f"Candidates left beyond one per row, now {view.candidates_left}",
         )

@@ -34,10 +34,10 @@ def accuracy_curve(
         customdata=versions,
         hovertemplate="%{y:.1%} after %{x} answers<br>model version %{customdata}<extra></extra>",
     )
-    return _dress(figure, "Answers", "Accuracy on held-out rows")
+    return _dress(figure)
 
 
-def share_curve(answers: np.ndarray, share: np.ndarray, name: str) -> go.Figure:
+def share_curve(answers: np.ndarray, share: np.ndarray) -> go.Figure:
     """A share between 0 and 1 against answers."""
     figure = go.Figure()
     figure.add_scatter(
@@ -47,10 +47,10 @@ def share_curve(answers: np.ndarray, share: np.ndarray, name: str) -> go.Figure:
         line_color=LINE,
         hovertemplate="%{y:.1%} after %{x} answers<extra></extra>",
     )
-    return _dress(figure, "Answers", name)
+    return _dress(figure)
 
 
-def count_curve(answers: np.ndarray, count: np.ndarray, name: str) -> go.Figure:
+def count_curve(answers: np.ndarray, count: np.ndarray) -> go.Figure:
     """A count against answers."""
     figure = go.Figure()
     figure.add_scatter(
@@ -60,7 +60,7 @@ def count_curve(answers: np.ndarray, count: np.ndarray, name: str) -> go.Figure:
         line_color=SECOND,
         hovertemplate="%{y:,} after %{x} answers<extra></extra>",
     )
-    figure = _dress(figure, "Answers", name)
+    figure = _dress(figure)
     figure.update_yaxes(tickformat=",d", rangemode="tozero")
     return figure
 
@@ -68,7 +68,7 @@ def count_curve(answers: np.ndarray, count: np.ndarray, name: str) -> go.Figure:
 def label_bars(names: list[str], counts: list[int]) -> go.Figure:
     """Answers per label, most first."""
     figure = go.Figure(go.Bar(x=counts, y=names, orientation="h", marker_color=LINE))
-    figure = _dress(figure, "Answers", "")
+    figure = _dress(figure)
     figure.update_xaxes(tickformat=",d")
     figure.update_yaxes(autorange="reversed", tickformat=None, type="category")
     figure.update_layout(height=max(180, 60 + 24 * len(names)))
@@ -79,12 +79,11 @@ def _mode(points: np.ndarray) -> str:
     return "lines+markers" if len(points) < 60 else "lines"
 
 
-def _dress(figure: go.Figure, x: str, y: str) -> go.Figure:
+def _dress(figure: go.Figure) -> go.Figure:
     figure.update_layout(
         height=300,
         margin={"l": 8, "r": 8, "t": 8, "b": 8},
-        xaxis_title=x,
-        yaxis_title=y,
+        xaxis_title="Answers",
         showlegend=False,
         hovermode="closest",
     )

@@ -45,7 +45,7 @@ def row_id(page: Page) -> str:
 
 def key_for(page: Page, label: str) -> str:
     """The key of this label among the choices on screen."""
-    choice = page.locator(".choice", has=page.get_by_text(label, exact=True))
+    choice = page.locator(".choice", has=page.locator(".label").get_by_text(label, exact=True))
     return choice.get_attribute("data-key") or ""
 
 
