@@ -31,6 +31,7 @@ browser: .venv/.ready-dev
 	@echo "Making the environment in .venv (once, about a minute) ..."
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --requirement requirements.txt
+	@$(BIN)/python -m workflow.warming
 	@touch $@
 
 .venv/.ready-dev: .venv/.ready requirements-dev.txt

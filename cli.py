@@ -11,23 +11,26 @@ from workflow import backup as backups
 from workflow import exporting, importing, projects, team
 from workflow.access import NotFound
 from workflow.home import Home, close_home, home
-from workflow.settings import Settings, SettingsError
+from workflow.settings import SettingsError
 
 
 @click.group()
 def main() -> None:
     """Winnow from a shell. It works beside a running server, on the same data (WINNOW_HOME)."""
     try:
-        Settings.from_environment()
-    except SettingsError as error:
+        home()
+    except (SettingsError, OSError) as error:
         raise click.ClickException(str(error)) from None
 
 
 @main.command("link")
 def link() -> None:
-    """Print a new one-time sign-in link for the owner."""
-    settings = Settings.from_environment()
-    click.echo(f"http://{settings.host}:{settings.port}/signin?link={team.make_start_link(home())}")
+    """Print a new one-time sign-in link for the owner of the running server. An unused earlier one ends."""
+    if not home().address_file.exists():
+        raise click.ClickException(
+            "No server is running on this data. Start one: make run. It prints a link."
+        )
+    click.echo(f"{home().address_file.read_text()}/signin?link={team.make_start_link(home())}")
 
 
 @main.command("projects")
@@ -75,8 +78,11 @@ def export(project_id: int, log: bool, target: Path | None) -> None:
         raise click.ClickException(str(error)) from None
     if target is None:
         sys.stdout.buffer.write(data)
-    else:
+        return
+    try:
         target.write_bytes(data)
+    except OSError as error:
+        raise click.ClickException(f"Nothing was written: {error}") from None
 
 
 @main.command("backup")
@@ -85,7 +91,7 @@ def backup(folder: Path) -> None:
     """Copy the database and the tables into FOLDER (new or empty) while Winnow runs."""
     try:
         backups.backup(home(), folder)
-    except backups.BackupError as error:
+    except (backups.BackupError, OSError) as error:
         raise click.ClickException(str(error)) from None
     click.echo(f"Backed up to {folder}. To restore: WINNOW_HOME={folder} make run")
 

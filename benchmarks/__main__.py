@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import sys
 
-NAMES = ("latency",)
+NAMES = ("latency", "table8", "neighbors", "ranking")
 
 
 def main() -> None:

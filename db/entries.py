@@ -17,10 +17,6 @@ class DuplicateEntry(ValueError):  # noqa: N818 - a state of affairs, as the cal
     """This question has an entry already: a second press or tab, a replayed request. Nothing was written."""
 
 
-class NoSuchEntryError(LookupError):
-    """The project's log has no entry with this seq."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class NewEntry:
     """What is known of an entry before the log gives it its place.
@@ -59,14 +55,18 @@ class Entry(NewEntry):
     seq: int
 
 
+def lock(session: Session, project_id: int) -> None:
+    """Let writers of one project wait for each other (PostgreSQL); SQLite's BEGIN IMMEDIATE does so anyway."""
+    session.execute(select(ProjectRow.id).where(ProjectRow.id == project_id).with_for_update())
+
+
 def append(session: Session, new: NewEntry) -> Entry:
     """Write an entry at the end of its project's log; call it inside `Database.write`.
 
     Raises DuplicateEntry when the token, or this person's revision of the row and label, has one already.
     The transaction must then be given up: let the error leave the `with` block.
     """
-    # PostgreSQL: entries of one project wait for each other here; SQLite ignores it inside BEGIN IMMEDIATE.
-    session.execute(select(ProjectRow.id).where(ProjectRow.id == new.project_id).with_for_update())
+    lock(session, new.project_id)
     entry = Entry(**asdict(new), seq=last_seq(session, new.project_id) + 1)
     stored = asdict(entry) | {"label": entry.label or ""}
     try:
@@ -87,14 +87,6 @@ def after(session: Session, project_id: int, seq: int) -> list[Entry]:
         _all().where(EntryRow.project_id == project_id, EntryRow.seq > seq).order_by(EntryRow.seq)
     )
     return [_entry(row) for row in rows]
-
-
-def get(session: Session, project_id: int, seq: int) -> Entry:
-    """One entry; NoSuchEntryError."""
-    row = session.execute(_all().where(EntryRow.project_id == project_id, EntryRow.seq == seq)).one_or_none()
-    if row is None:
-        raise NoSuchEntryError(f"The log of project {project_id} has no entry {seq}.")
-    return _entry(row)
 
 
 def with_token(session: Session, project_id: int, token: str) -> Entry | None:

@@ -40,11 +40,6 @@ def find(session: Session, person_id: int) -> Person | None:
     return None if found is None else Person(*found)
 
 
-def find_name(session: Session, name: str) -> Person | None:
-    found = session.execute(_COLUMNS.where(PersonRow.name == name)).one_or_none()
-    return None if found is None else Person(*found)
-
-
 def first_owner(session: Session) -> Person | None:
     found = session.execute(
         _COLUMNS.where(PersonRow.role == "owner").order_by(PersonRow.id).limit(1)

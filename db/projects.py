@@ -107,6 +107,11 @@ def count(session: Session) -> int:
     return session.execute(select(func.count()).select_from(ProjectRow)).scalar_one()
 
 
+def change_settings(session: Session, project_id: int, settings: Mapping[str, Any]) -> None:
+    """Give a project other settings; the log and the table stay."""
+    session.execute(update(ProjectRow).where(ProjectRow.id == project_id).values(settings=dict(settings)))
+
+
 def archive(session: Session, project_id: int, at: datetime) -> None:
     """Take a project from the lists; its log stays."""
     session.execute(update(ProjectRow).where(ProjectRow.id == project_id).values(archived_at=at))

@@ -10,7 +10,7 @@ from workflow.access import NotAllowed, NotFound
 
 page = frame.begin_project("Annotate")
 frame.toast_from_last_page()
-frame.project_title("Annotate", page.project)
+frame.project_title("Annotate", page)
 
 
 def on_press() -> None:
@@ -31,9 +31,14 @@ def on_press() -> None:
 def _store(press: question_card.Press) -> None:
     ids = (page.home, page.person.id, page.project.id)
     if press.kind == "undo":
-        labeling.undo(*ids, token=press.token)
+        labeling.undo(*ids, seq=press.seq)
     else:
-        labeling.submit_answer(*ids, press.token or "", press.kind, press.labels)
+        saved = labeling.submit_answer(*ids, press.token or "", press.kind, press.labels)
+        if saved.repeated:
+            what = ", ".join(saved.labels) or saved.kind
+            st.session_state[state.NOTICE] = (
+                f"Not saved: row {saved.row_id} had been answered already ({what}), in another tab perhaps."
+            )
 
 
 @st.fragment
@@ -41,10 +46,10 @@ def room() -> None:
     """The answering loop: a press reruns this part alone."""
     try:
         question = labeling.next_question(page.home, page.person.id, page.project.id)
+        now = standing.standing(page.home, page.person.id, page.project.id)
     except (NotAllowed, NotFound, labeling.NotSaved) as refusal:
         st.error(str(refusal), icon=":material/error:")
         return
-    now = standing.standing(page.home, page.person.id, page.project.id)
     question_card.question_card(question, now, st.session_state.get(state.NOTICE), on_press)
 
 

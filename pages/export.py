@@ -10,7 +10,7 @@ from pages.parts import frame
 from workflow import exporting
 
 page = frame.begin_project("Export", owner=True)
-frame.project_title("Export", page.project)
+frame.project_title("Export", page)
 
 SOURCES = {
     "given": "the file had one candidate",

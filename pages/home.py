@@ -29,7 +29,7 @@ def project_card(project: ProjectSummary) -> None:
                 f"{project.n_rows:,} rows, {project.n_classes} classes · {ago(project.last_answer)}",
             )
         with actions:
-            label = "Continue" if project.answered else "Start"
+            label = "Look" if not project.left else "Continue" if project.answered else "Start"
             if st.button(
                 label, key=f"go-{project.id}", type="primary", icon=":material/keyboard:", width="stretch"
             ):

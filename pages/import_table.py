@@ -12,6 +12,7 @@ from pages.parts import frame, state
 from pages.parts.role_form import role_form
 from workflow import importing
 from workflow.projects import ProjectNameError
+from workflow.strategies import NAMES
 
 PREVIEW_ROWS = 8
 HELD_OUT = {0.0: "none", 0.1: "10 %", 0.2: "20 %", 1 / 3: "a third", 0.5: "half"}
@@ -56,6 +57,8 @@ def check(cells: pd.DataFrame, roles: importing.Roles) -> importing.Checked:
 def show_problems(problems: tuple[importing.Problem, ...]) -> None:
     """Every problem with its place and its fix."""
     count = f"{len(problems)} problems" if len(problems) > 1 else "1 problem"
+    if len(problems) >= importing.MAX_PROBLEMS:
+        count = f"The first {count} (there may be more)"
     st.error(
         f"{count} to mend before this can become a project. Nothing was stored.", icon=":material/error:"
     )
@@ -105,12 +108,9 @@ def settings_form(checked: importing.Checked, name: str) -> None:
             help="How many similar rows vote for a row's label. Fewer follow fine detail, more smooth out noise.",
         )
         strategy = st.selectbox(
-            "Which row to ask next",
-            ["apl", "mw"],
-            format_func={
-                "apl": "the one whose answer could change most predictions (APL)",
-                "mw": "the one most predictions rest on (MW)",
-            }.__getitem__,
+            "Asked first",
+            list(NAMES),
+            format_func=NAMES.__getitem__,
         )
         if st.form_submit_button("Create project", type="primary", icon=":material/add:"):
             settings = importing.LearnerSettings(
@@ -122,7 +122,7 @@ def settings_form(checked: importing.Checked, name: str) -> None:
                         page.home, page.person.id, project_name, table, settings, description.strip()
                     )
             except (ProjectNameError, importing.CannotLearn) as refusal:
-                st.error(str(refusal), icon=":material/error:")
+                st.error(frame.escape(str(refusal)), icon=":material/error:")
                 return
             for name_ in (state.UPLOAD, state.CHECKED):
                 st.session_state.pop(name_, None)
@@ -135,7 +135,7 @@ def summary(table: importing.LabelTable) -> None:
     per_row = table.candidates.sum(axis=1)
     rows, classes, ambiguous, average = st.columns(4)
     rows.metric("Rows", f"{table.n_rows:,}")
-    classes.metric("Classes", f"{len(table.classes):,}", help=", ".join(table.classes[:40]))
+    classes.metric("Classes", f"{len(table.classes):,}", help=frame.escape(", ".join(table.classes[:40])))
     ambiguous.metric(
         "Ambiguous rows", f"{int((per_row > 1).sum()):,}", help="Rows with two or more candidates."
     )
@@ -165,4 +165,4 @@ if checked.table is None:
     show_problems(checked.problems)
 else:
     summary(checked.table)
-    settings_form(checked, PurePath(upload.name).stem)
+    settings_form(checked, PurePath(upload.name).stem[: importing.NAME_LENGTH])

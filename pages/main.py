@@ -13,6 +13,7 @@ person = frame.begin().person
 shown = [
     st.Page("home.py", title="Home", icon=":material/home:", url_path="home", default=True),
     st.Page("annotate.py", title="Annotate", icon=":material/keyboard:", url_path="annotate"),
+    st.Page("queue_page.py", title="Queue", icon=":material/format_list_numbered:", url_path="queue"),
     st.Page("progress.py", title="Progress", icon=":material/monitoring:", url_path="progress"),
 ]
 if person.is_owner:

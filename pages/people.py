@@ -17,7 +17,7 @@ with st.form("invite", clear_on_submit=True, border=True):
         try:
             secret = team.make_link(page.home, page.person.id, name)
         except team.PersonNameError as refusal:
-            st.error(str(refusal))
+            st.error(frame.escape(str(refusal)))
         else:
             st.success(f"Send this to {frame.escape(name.strip())}. It is shown only now.")
             st.code(frame.link_address(secret), language=None)
@@ -29,10 +29,12 @@ for person in team.list_people(page.home, page.person.id):
         ended = " · access ended" if person.disabled_at else ""
         st.markdown(f"**{frame.escape(person.name)}** · {person.role}{ended}")
         if not person.disabled_at and person.id != page.person.id:
-            st.button(
-                "End access",
-                key=f"end-{person.id}",
-                icon=":material/person_off:",
-                on_click=team.disable_person,
-                args=(page.home, page.person.id, person.id),
-            )
+            with st.popover("End access", icon=":material/person_off:"):
+                st.markdown("They are signed out at once. Their answers stay. A new link lets them in again.")
+                st.button(
+                    "End it now",
+                    key=f"end-{person.id}",
+                    type="primary",
+                    on_click=team.disable_person,
+                    args=(page.home, page.person.id, person.id),
+                )

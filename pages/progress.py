@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import charts, frame
+from pages.parts import charts, frame, state
 from pages.parts.words import span
 from workflow import progress as use_case
 from workflow.progress import ProgressView
 
 page = frame.begin_project("Progress")
 frame.toast_from_last_page()
-frame.project_title("Progress", page.project)
-SEEN = f"winnow_seen_{page.project.id}"
+frame.project_title("Progress", page)
 
 
 @st.fragment(run_every=2.0)
 def watch() -> None:
     """Draw the page again when the log has grown, and only then."""
-    version = use_case.version(page.home, page.person.id, page.project.id)
-    if st.session_state.setdefault(SEEN, version) != version:
-        st.session_state[SEEN] = version
+    drawn = (page.project.id, use_case.version(page.home, page.person.id, page.project.id))
+    last = st.session_state.get(state.SEEN)
+    st.session_state[state.SEEN] = drawn
+    if last is not None and last[0] == drawn[0] and last != drawn:
         st.rerun()
 
 
@@ -32,7 +32,7 @@ def figures(view: ProgressView) -> None:
                 "Accuracy",
                 "unknown",
                 "",
-                "The table has no true-label column, so there is no held-out truth.",
+                _no_accuracy(view),
             )
         else:
             low, high = view.interval
@@ -54,9 +54,15 @@ def figures(view: ProgressView) -> None:
         if view.seconds_per_answer is None or view.time_left is None:
             _number("Pace", "–", "", "Shown after the first answer.")
         else:
-            left = f"at most {span(view.time_left)} left" if view.left else "nothing left"
+            left = f"about {span(view.time_left)} for all" if view.left else "nothing left"
             about = "Median seconds from question to answer, over the last 20 answers."
             _number("Pace", f"{view.seconds_per_answer:.1f} s", left, about)
+
+
+def _no_accuracy(view: ProgressView) -> str:
+    if view.has_truth:
+        return "no rows were held out when the project was made."
+    return "the table has no true-label column, so there is nothing to hold out."
 
 
 def _number(label: str, value: str, note: str, about: str) -> None:
@@ -87,8 +93,7 @@ def curves(view: ProgressView) -> None:
         )
     else:
         st.info(
-            "No accuracy curve: the table has no true-label column to hold out. "
-            "The curves below need no truth.",
+            f"No accuracy curve: {_no_accuracy(view)} The curves below need no truth.",
             icon=":material/info:",
         )
     left, right = st.columns(2)
@@ -110,6 +115,10 @@ def curves(view: ProgressView) -> None:
 
 view = use_case.progress(page.home, page.person.id, page.project.id)
 figures(view)
+if view.done:
+    st.success(
+        "No answer can change a decision any more: every prediction is settled.", icon=":material/verified:"
+    )
 if not view.answered:
     st.info("The curves begin with the first answer.", icon=":material/keyboard:")
     st.page_link(
@@ -125,4 +134,9 @@ if view.answers_per_label:
             alt="Answers per label",
         )
 st.caption(f"Model version {view.model_version}: the log entry the model has learnt from last.")
+if view.recall is not None:
+    st.caption(
+        f"With this many rows the neighbours are found approximately: {view.recall:.1%} of the true ones, "
+        "measured on a sample."
+    )
 watch()

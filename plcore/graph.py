@@ -1,29 +1,38 @@
-"""Nearest neighbours and their weights, exact to the last tie.
+"""Nearest neighbours and their weights: what PL-KNN and the query scores are made of.
 
-scikit-learn's search proposes neighbours; its distances come from matrix products and may differ in the last
-bits with the batch or the number of threads. So the distances of the proposed rows are computed again as
-plain differences, and neighbours are ordered by (distance, row number). When a row that was not proposed
-could still belong among the K nearest, more are proposed. The same data therefore gives the same neighbours,
-in any batch and on any machine with the same arithmetic.
+`plcore.search` finds the neighbours; here features are scaled, a training row becomes its own first neighbour,
+and distances become fixed-point weights. The same data give the same neighbours and weights, in any batch.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
-from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
-from plcore._types import BoolArray, FloatArray, IntArray
+from plcore._types import AnyArray, FloatArray, IntArray
+from plcore.search import SEARCHES, make_search
+from plcore.search.rows import ready
 from plcore.votes import WEIGHT_UNIT, fixed_weights
+
+__all__ = [
+    "SCALINGS",
+    "SEARCHES",
+    "WEIGHTS",
+    "Graph",
+    "NeighborGraph",
+    "find_graph",
+    "graph_key",
+    "neighbor_weights",
+]
 
 WEIGHTS = ("linear", "uniform")
 SCALINGS = ("minmax", "standard", None)
-SPARE = 4  # neighbours proposed beyond K at first
-TREE_FEATURES = 8  # up to this many features a kd-tree is faster than matrix products
-BLOCK_CELLS = 2**20  # numbers held at once while distances are computed: 8 MB
+VERSION = 1  # of what a stored graph means; raised when the same table and settings would give another
 
 
 def neighbor_weights(distances: FloatArray, weights: str) -> IntArray:
@@ -52,31 +61,35 @@ def make_scaler(scaling: str | None, is_sparse: bool) -> Any:
 
 
 class NeighborGraph:
-    """Scaler and neighbour index of the training rows. X: finite float64 array (n, d) or CSR, already checked."""
+    """Scaler and neighbour search of the training rows. X: finite float64 array (n, d) or CSR, already checked.
 
-    def __init__(self, X: Any, n_neighbors: int, weights: str, scaling: str | None) -> None:
+    search : "auto" | "exact" | "approximate", as `plcore.search.make_search`      seed : of the approximate one
+    `kind` : what was chosen, "exact" | "kd-tree" | "approximate"      `recall` : share of the true neighbours
+    found, measured on a sample of training rows; 1.0 for the exact kinds
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        n_neighbors: int,
+        weights: str,
+        scaling: str | None,
+        search: str = "auto",
+        seed: int = 0,
+    ) -> None:
         self.scaler = make_scaler(scaling, sparse.issparse(X))
-        self.X = X if self.scaler is None else self.scaler.fit_transform(X)
-        if sparse.issparse(self.X):
-            self.X = sparse.csr_matrix(self.X)
-            self.X.sort_indices()
+        self.X = ready(X if self.scaler is None else self.scaler.fit_transform(X))
         self.n_rows: int = self.X.shape[0]
         self.n_neighbors = min(n_neighbors, self.n_rows)
         self.weights = weights
-        tree = not sparse.issparse(X) and self.X.shape[1] <= TREE_FEATURES
-        # Of more than K + 1 equal rows the later ones are nobody's neighbours but their own: they stay out of the
-        # search, so that data with few distinct rows do not tie everybody with everybody.
-        self._searched = _first_of_equals(self.X, self.n_neighbors + 1)
-        self._index = NearestNeighbors(algorithm="kd_tree" if tree else "brute").fit(self.X[self._searched])
-        self._largest_norm = float(_squared_norms(self.X).max())
+        self._search = make_search(self.X, self.n_neighbors, search, seed)
+        self.kind = self._search.kind
+        self.recall = self._search.recall
 
     def neighbors_of(self, X: Any) -> tuple[IntArray, IntArray]:
         """(neighbors, weights) int64 (q, K) of new rows X (q, d), nearest first."""
         queries = X if self.scaler is None else self.scaler.transform(X)
-        if sparse.issparse(queries):
-            queries = sparse.csr_matrix(queries)
-            queries.sort_indices()
-        rows, distances = self._nearest(queries, self.n_neighbors, None)
+        rows, distances = self._search.nearest(queries, self.n_neighbors)
         return rows, neighbor_weights(distances, self.weights)
 
     def own_neighbors(self, rows: IntArray | None = None) -> tuple[IntArray, IntArray]:
@@ -84,73 +97,115 @@ class NeighborGraph:
         own = np.arange(self.n_rows) if rows is None else rows
         neighbors, distances = own[:, None], np.zeros((len(own), 1))
         if self.n_neighbors > 1:
-            others, far = self._nearest(self.X[own], self.n_neighbors - 1, own)
+            queries = self.X if rows is None else self.X[own]
+            others, far = self._search.nearest(queries, self.n_neighbors - 1, own)
             neighbors, distances = np.hstack([neighbors, others]), np.hstack([distances, far])
         return neighbors, neighbor_weights(distances, self.weights)
 
-    def _nearest(self, queries: Any, n_nearest: int, own: IntArray | None) -> tuple[IntArray, FloatArray]:
-        """The n_nearest rows of each query by (distance, row number), never its own row, with exact distances."""
-        n_queries = queries.shape[0]
-        found = np.empty((n_queries, n_nearest), dtype=np.int64)
-        distances = np.empty((n_queries, n_nearest))
-        # Rounding of the proposed squared distances: |q|^2 + |x|^2 - 2qx, sums over the features.
-        slack = (
-            8 * (self.X.shape[1] + 8) * np.finfo(float).eps * (_squared_norms(queries) + self._largest_norm)
+
+class GraphSettings(Protocol):
+    """The settings of a learner that its graph depends on."""
+
+    @property
+    def n_neighbors(self) -> int: ...
+    @property
+    def weights(self) -> str: ...
+    @property
+    def test_share(self) -> float: ...
+    @property
+    def seed(self) -> int: ...
+
+
+def graph_key(settings: GraphSettings) -> str:
+    """What a learner's graph depends on besides its table, as part of a file name."""
+    share = float(settings.test_share).hex().replace(".", "_").replace("+", "")
+    return f"v{VERSION}-k{settings.n_neighbors}-{settings.weights}-t{share}-s{settings.seed}"
+
+
+@dataclass(frozen=True)
+class Graph:
+    """The neighbours a learner works with, found once and kept.
+
+    neighbors int32, weights int64 (n_train, K) : of the training rows, each its own first neighbour
+    test_neighbors int32, test_weights int64 (n_test, K) : of the held-out rows, among the training rows
+    kind, recall : as `NeighborGraph`
+    """
+
+    neighbors: AnyArray
+    weights: IntArray
+    test_neighbors: AnyArray
+    test_weights: IntArray
+    kind: str
+    recall: float
+
+    def check(self, n_train: int, n_test: int, n_neighbors: int) -> None:
+        """Raise ValueError unless the graph is one of this many rows, with K = n_neighbors or all of them."""
+        width = min(n_neighbors, n_train)
+        if self.neighbors.shape != (n_train, width) or self.test_neighbors.shape != (n_test, width):
+            raise ValueError(
+                f"graph must have the neighbours of {n_train} training and {n_test} test rows, {width} for each. "
+                f"Got shapes {self.neighbors.shape} and {self.test_neighbors.shape}. Fix: find it anew."
+            )
+
+    def to_arrays(self) -> dict[str, AnyArray]:
+        """Named arrays for `np.savez`, none of them an object: no pickle."""
+        return {
+            "version": np.array(VERSION),
+            "neighbors": self.neighbors,
+            "weights": self.weights.astype(np.int32),  # at most 2**24
+            "test_neighbors": self.test_neighbors,
+            "test_weights": self.test_weights.astype(np.int32),
+            "kind": np.array(self.kind),
+            "recall": np.array(self.recall),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, AnyArray]) -> Graph:
+        """The graph that `to_arrays` gave, as `np.load` returns it.
+
+        Raises ValueError for arrays of another version, damaged or incomplete ones: the graph is then found anew.
+        """
+        missing = sorted({*cls.__dataclass_fields__, "version"} - set(arrays))
+        if missing:
+            raise ValueError(f"The stored graph lacks {', '.join(missing)}.")
+        if arrays["version"].tolist() != VERSION:
+            raise ValueError(f"The stored graph has version {arrays['version'].tolist()!r}, not {VERSION}.")
+        neighbors, weights = _pair(arrays["neighbors"], arrays["weights"], len(arrays["neighbors"]))
+        unseen = _pair(arrays["test_neighbors"], arrays["test_weights"], len(neighbors))
+        if (
+            unseen[0].shape[1] != neighbors.shape[1]
+            or not (neighbors[:, 0] == np.arange(len(neighbors))).all()
+        ):
+            raise ValueError("The stored graph is damaged: its parts do not fit together.")
+        return cls(neighbors, weights, *unseen, str(arrays["kind"]), float(arrays["recall"]))
+
+
+def _pair(neighbors: AnyArray, weights: AnyArray, n_rows: int) -> tuple[AnyArray, IntArray]:
+    whole = neighbors.dtype.kind == weights.dtype.kind == "i" and neighbors.ndim == 2
+    if not whole or neighbors.shape != weights.shape or not neighbors.shape[1]:
+        raise ValueError(
+            "The stored graph is damaged: neighbors and weights must be whole numbers, (n, K) both."
         )
-        todo = np.arange(n_queries)
-        n_proposed = n_nearest + (own is not None) + SPARE
-        while len(todo):
-            n_proposed = min(n_proposed, len(self._searched))
-            length = max(1, BLOCK_CELLS // (n_proposed * max(1, self._row_cells())))
-            unsure = []
-            for start in range(0, len(todo), length):
-                block = todo[start : start + length]
-                limit, places = self._index.kneighbors(queries[block], n_neighbors=n_proposed)
-                proposed = self._searched[places]
-                squared = _squared_distances(queries[block], self.X, proposed)
-                if own is not None:
-                    squared[proposed == own[block, None]] = np.inf
-                order = np.lexsort((proposed, squared), axis=1)[:, :n_nearest]
-                found[block] = np.take_along_axis(proposed, order, axis=1)
-                nearest = np.take_along_axis(squared, order, axis=1)
-                distances[block] = np.sqrt(nearest)
-                if n_proposed < len(self._searched):
-                    safe: BoolArray = nearest[:, -1] < limit[:, -1] ** 2 - slack[block]
-                    unsure.append(block[~safe])
-            todo = np.concatenate(unsure) if unsure else todo[:0]
-            n_proposed *= 4
-        return found, distances
-
-    def _row_cells(self) -> int:
-        """Numbers stored for one row, about."""
-        return int(self.X.nnz // self.n_rows if sparse.issparse(self.X) else self.X.shape[1])
+    if neighbors.size and not (0 <= neighbors.min() <= neighbors.max() < n_rows and weights.min() >= 0):
+        raise ValueError(
+            f"The stored graph is damaged: neighbors must be in 0..{n_rows - 1}, weights at least 0."
+        )
+    return neighbors.astype(np.int32), weights.astype(np.int64)
 
 
-def _first_of_equals(X: Any, most: int) -> IntArray:
-    """The rows of X, ascending, without those that equal `most` earlier ones."""
-    count: dict[bytes, int] = {}
-    kept = []
-    for row in range(X.shape[0]):
-        if sparse.issparse(X):
-            stored = slice(X.indptr[row], X.indptr[row + 1])
-            key = X.indices[stored].tobytes() + X.data[stored].tobytes()
-        else:
-            key = X[row].tobytes()
-        count[key] = count.get(key, 0) + 1
-        if count[key] <= most:
-            kept.append(row)
-    return np.array(kept, dtype=np.int64)
+def find_graph(X: Any, unseen: Any | None, settings: GraphSettings) -> Graph:
+    """The graph of training rows X (n_train, d) and held-out rows `unseen` (n_test, d), None for none.
 
-
-def _squared_norms(X: Any) -> FloatArray:
-    squares = X.multiply(X) if sparse.issparse(X) else X * X
-    return np.asarray(squares.sum(axis=1), dtype=np.float64).ravel()
-
-
-def _squared_distances(queries: Any, X: Any, proposed: IntArray) -> FloatArray:
-    """Squared distances (q, P) between each query and its proposed rows of X, as sums of squared differences."""
-    if not sparse.issparse(X):
-        difference = queries[:, None, :] - X[proposed]
-        return np.asarray((difference * difference).sum(axis=2))
-    repeated = np.repeat(np.arange(queries.shape[0]), proposed.shape[1])
-    return _squared_norms(queries[repeated] - X[proposed.ravel()]).reshape(proposed.shape)
+    Both are finite float64, dense or CSR, already scaled.
+    """
+    search = NeighborGraph(X, settings.n_neighbors, settings.weights, scaling=None, seed=settings.seed)
+    neighbors, weights = search.own_neighbors()
+    others = (
+        np.zeros((0, search.n_neighbors), dtype=np.int64),
+        np.zeros((0, search.n_neighbors), dtype=np.int64),
+    )
+    if unseen is not None:
+        others = search.neighbors_of(unseen)
+    return Graph(
+        neighbors.astype(np.int32), weights, others[0].astype(np.int32), others[1], search.kind, search.recall
+    )

@@ -7,41 +7,23 @@ row, and the held-out rows near it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Any, Generic, Protocol, TypeVar
+from collections.abc import Collection
+from typing import Generic, TypeVar
 
 import numpy as np
 
-from plcore._types import BoolArray, FloatArray, IntArray
+from plcore._types import BoolArray, FloatArray, IntArray, Table
 from plcore.candidates import check_candidates
+from plcore.disambiguation import disambiguate
 from plcore.fold import ANSWERS, AnswerError, AnswerFold, Entry
-from plcore.graph import NeighborGraph
+from plcore.graph import Graph, find_graph
 from plcore.neighbors import votes_to_distributions
+from plcore.query.effects import RULES
 from plcore.query.ranker import EffectRanker
-from plcore.query.sets import sets_in_blocks
+from plcore.query.strategies import Strategy, make_strategy
 from plcore.reports import CurvePoint, Disambiguation, LearnerSettings, Progress, Question, RowState
 from plcore.standing import Standings
 from plcore.votes import VoteTable
-
-
-class Features(Protocol):
-    """What turns rows of a table into numbers, fitted on training rows only."""
-
-    def fit(self, table: Any, rows: Any) -> Any: ...
-    def transform(self, table: Any, rows: Any) -> Any: ...
-
-
-class Table(Protocol):
-    """What the learner needs of a `plcore.table.LabelTable`."""
-
-    @property
-    def candidates(self) -> BoolArray: ...
-    @property
-    def classes(self) -> Sequence[str]: ...
-    @property
-    def truth(self) -> IntArray | None: ...
-    def features(self) -> Features: ...
-
 
 TableT = TypeVar("TableT", bound=Table)
 
@@ -49,12 +31,17 @@ TableT = TypeVar("TableT", bound=Table)
 class ActiveLearner(Generic[TableT]):
     """The loop in two verbs: `apply(entry)` and `next_question(annotator)`.
 
-    The model is PL-KNN (`PLKNeighborsClassifier`) on the table's features; questions go by effect score over
-    the rows that are ambiguous now. Test rows, a seeded share of those with a true label, are never asked,
-    never trained on and no targets.
+    The model is PL-KNN (`PLKNeighborsClassifier`) on the table's features; questions go by the strategy of the
+    settings, by default effect scores over the rows that are ambiguous now. Test rows, a seeded share of those
+    with a true label, are never asked, never trained on and no targets.
+
+    graph : the `graph` of an earlier learner of the same table and `graph_key(settings)`, so that neighbours need
+        not be found again; None: they are found now. Raises ValueError where its shape is another.
     """
 
-    def __init__(self, table: TableT, settings: LearnerSettings | None = None) -> None:
+    def __init__(
+        self, table: TableT, settings: LearnerSettings | None = None, graph: Graph | None = None
+    ) -> None:
         self.settings = settings = settings or LearnerSettings()
         self.table = table
         self.classes = tuple(table.classes)
@@ -80,21 +67,28 @@ class ActiveLearner(Generic[TableT]):
         self._train = np.flatnonzero(~self.test_rows)
         self._test = np.flatnonzero(self.test_rows)
         self._place = np.cumsum(~self.test_rows) - 1
-        features = table.features()
-        features.fit(table, self._train)
-        graph = NeighborGraph(
-            features.transform(table, self._train), settings.n_neighbors, settings.weights, scaling=None
+        by_effect = settings.strategy in RULES
+        X = None
+        if graph is None or not by_effect:
+            features = table.features()
+            features.fit(table, self._train)
+            X = features.transform(table, self._train)
+            if graph is None:
+                unseen = features.transform(table, self._test) if len(self._test) else None
+                graph = find_graph(X, unseen, settings)
+        graph.check(len(self._train), len(self._test), settings.n_neighbors)
+        self._search = graph.kind, graph.recall
+        # Under a baseline the ranker still keeps the votes and what is settled, by its cheapest rule.
+        self._ranker = EffectRanker(settings.strategy if by_effect else "mw", settings.n_neighbors)
+        self._ranker.fit_graph(
+            graph.neighbors, graph.weights, first[self._train], np.arange(len(self._train))
         )
-        neighbors, weights = graph.own_neighbors()
-        self._ranker = EffectRanker(rule=settings.strategy, n_neighbors=settings.n_neighbors)
-        self._ranker.fit_graph(neighbors, weights, first[self._train], np.arange(len(self._train)))
-        unseen = (
-            np.zeros((0, graph.n_neighbors), dtype=np.int64),
-            np.zeros((0, graph.n_neighbors), dtype=np.int64),
-        )
-        if len(self._test):
-            unseen = graph.neighbors_of(features.transform(table, self._test))
-        self._test_votes = VoteTable(*unseen, first[self._train])
+        self._strategy: Strategy = self._ranker
+        if not by_effect:
+            seed = settings.seed if settings.strategy == "random" else None  # the others: ties by row number
+            baseline = make_strategy(settings.strategy, scaling=None, random_state=seed)
+            self._strategy = baseline.fit(X, first[self._train])
+        self._test_votes = VoteTable(graph.test_neighbors, graph.test_weights, first[self._train])
         self._right = self._is_right(np.arange(len(self._test)))
 
         self.seq = 0
@@ -148,6 +142,8 @@ class ActiveLearner(Generic[TableT]):
         self._candidates[row] = new
         place = int(self._place[row])
         self._ranker.update(place, new)
+        if self._strategy is not self._ranker:
+            self._strategy.update(place, new)
         touched = self._test_votes.update(place, old, new)
         self._right[touched] = self._is_right(touched)
         self.model_version = entry.seq
@@ -168,7 +164,7 @@ class ActiveLearner(Generic[TableT]):
         """The question that matters most for this annotator, or None when nothing is left to ask them.
 
         exclude : rows not to be asked now, such as those shown to somebody else
-        Rows with the highest effect score come first, ties by row number. Never a row that is held out, bad,
+        Rows with the highest score of the strategy come first, ties by row number. Never a row that is held out, bad,
         has one candidate, or that this annotator is unsure about; rows they skipped come back after 20
         further entries of theirs, or when nothing else is left, the oldest skip first.
         """
@@ -177,7 +173,7 @@ class ActiveLearner(Generic[TableT]):
         allowed = ~self.test_rows
         allowed[list(barred)] = False
         allowed[resting] = False
-        best = self._ranker.next(1, among=allowed[self._train])
+        best = self._strategy.next(1, among=allowed[self._train])
         if len(best):
             return self.question_for(int(self._train[best[0]]))
         left = self._candidates.sum(axis=1) >= 2
@@ -192,7 +188,7 @@ class ActiveLearner(Generic[TableT]):
             )
         place = int(self._place[row])
         own = self._candidates[row]
-        why = self._ranker.explain(place)
+        why = self._ranker.explain(place, answers=False)
         votes = self._ranker.votes_
         others = votes.votes[place] - votes.weights[place, 0] * own  # the row is its own first neighbour
         shares = votes_to_distributions(others[None], own[None])[0]
@@ -201,13 +197,39 @@ class ActiveLearner(Generic[TableT]):
             choices=self._names(own),
             probabilities=tuple(shares[own].tolist()),
             strategy=self.settings.strategy,
-            score=why.score,
+            score=why.score if self._strategy is self._ranker else float(self._strategy.scores_[place]),
             decides=len(why.changes),
             undecided=why.undecided,
             model_version=self.model_version,
         )
 
+    def ranking(self) -> tuple[IntArray, FloatArray]:
+        """(rows, scores): every row that can be asked, by score descending, then row number, as things stand."""
+        open_rows = np.flatnonzero(self._candidates[self._train].sum(axis=1) >= 2)
+        scores = self._strategy.scores_[open_rows]
+        order = np.argsort(-scores, kind="stable")
+        return self._train[open_rows[order]], scores[order]
+
     # How things stand
+
+    @property
+    def graph(self) -> Graph:
+        """The neighbours the learner works with; answers do not change them. Its arrays are the learner's own."""
+        train, test = self._ranker.votes_, self._test_votes
+        return Graph(train.neighbors, train.weights, test.neighbors, test.weights, *self._search)
+
+    @property
+    def done(self) -> bool:
+        """No answer can change a decision any more: the winners (Eq. 1) of every row still ambiguous are settled.
+
+        That holds for answers inside the candidates; `none` and `bad` may still change decisions, and so may
+        any answer those about new points.
+        """
+        return bool(self._ranker.settled_ == 1.0 and self._ranker.n_undecided_ == 0)
+
+    def candidates_of(self, row: int) -> BoolArray:
+        """(m,) the row's candidates now, a copy; none while it is out."""
+        return np.array(self._candidates[self._check_row(row)])
 
     @property
     def candidates(self) -> BoolArray:
@@ -266,24 +288,14 @@ class ActiveLearner(Generic[TableT]):
 
     def disambiguate(self) -> Disambiguation:
         """A label for every row, where it comes from, and how sure it is."""
-        n = len(self._candidates)
-        labels = np.full(n, -1, dtype=np.int64)
-        sources = np.full(n, "bad", dtype="<U9")
-        confidence = np.full(n, np.nan)
-
-        train, votes, known = self._train, self._ranker.votes_, self._candidates[self._train]
-        share = votes_to_distributions(votes.votes, known)
-        sure = known & sets_in_blocks(votes.neighbors, votes.weights, known, "necessary")
-        label = np.where(sure.sum(axis=1) == 1, sure.argmax(axis=1), share.argmax(axis=1))
-        size = known.sum(axis=1)
-        source = np.where(sure.sum(axis=1) == 1, "necessary", "model")
-        source = np.where(size == 1, np.where(self._answered[train], "oracle", "given"), source)
-        kept = size > 0
-        labels[train[kept]] = label[kept]
-        sources[train[kept]] = source[kept]
-        confidence[train[kept]] = share[np.flatnonzero(kept), label[kept]]
-
-        exact = self.test_rows | self._exact
+        train, exact = self._train, self.test_rows | self._exact
+        inside = disambiguate(self._ranker.votes_, self._candidates[train], self._answered[train])
+        labels, sources, confidence = (
+            self._truth.copy(),
+            np.full(len(exact), "truth", "<U9"),
+            np.ones(len(exact)),
+        )
+        labels[train], sources[train], confidence[train] = inside.labels, inside.sources, inside.confidence
         labels[exact], sources[exact], confidence[exact] = self._truth[exact], "truth", 1.0
         return Disambiguation(labels, sources, confidence)
 

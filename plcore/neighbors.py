@@ -45,6 +45,8 @@ class PLKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     weights : "linear": w = 1 - d / (sum of the K distances), all equal if these are 0; "uniform": w = 1.
     scaling : "minmax" (each feature to [0, 1]; max-abs for sparse X), "standard" or None, fitted on the
         training rows.
+    search : "exact"; "approximate", much faster on many rows, missing few neighbours; or "auto": exact unless that
+        takes long (above 1e5 rows of 64 features). The approximate search is seeded: same data, same neighbours.
 
     Attributes
     ----------
@@ -52,25 +54,33 @@ class PLKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     label_distributions_ : (n, m) votes of the row's K neighbours, itself the first (distance 0, counts in K),
         inside its own candidates, normalised.
     transduction_ : (n,) the most likely candidate of each training row, ties to the first class.
+    neighbor_recall_ : share of the true neighbours found, on a sample of training rows; 1.0 for exact searches.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "weights": [StrOptions({"linear", "uniform"})],
         "scaling": [StrOptions({"minmax", "standard"}), None],
+        "search": [StrOptions({"auto", "exact", "approximate"})],
     }
 
     classes_: AnyArray
     candidates_: BoolArray
     label_distributions_: FloatArray
     transduction_: AnyArray
+    neighbor_recall_: float
 
     def __init__(
-        self, n_neighbors: int = 10, weights: str = "linear", scaling: str | None = "minmax"
+        self,
+        n_neighbors: int = 10,
+        weights: str = "linear",
+        scaling: str | None = "minmax",
+        search: str = "auto",
     ) -> None:
         self.n_neighbors = n_neighbors
         self.weights = weights
         self.scaling = scaling
+        self.search = search
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any) -> PLKNeighborsClassifier:
@@ -87,7 +97,8 @@ class PLKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             )
         self.candidates_, self.classes_ = check_candidates(y)
         check_consistent_length(X, self.candidates_)
-        self._graph = NeighborGraph(X, self.n_neighbors, self.weights, self.scaling)
+        self._graph = NeighborGraph(X, self.n_neighbors, self.weights, self.scaling, self.search)
+        self.neighbor_recall_ = self._graph.recall
         self._own_votes = VoteTable(*self._graph.own_neighbors(), self.candidates_)
         self.label_distributions_ = votes_to_distributions(self._own_votes.votes, self.candidates_)
         self.transduction_ = self.classes_[self.label_distributions_.argmax(axis=1)]

@@ -13,8 +13,8 @@ from plcore._types import FloatArray, IntArray
 from plcore.fold import Entry
 from plcore.graph import WEIGHTS
 from plcore.query.effects import check_choice
+from plcore.query.strategies import STRATEGIES
 
-STRATEGIES = ("apl", "mw")  # rules whose cost per answer is bounded; exact "pl" searches
 TRUTH_ROLES = ("hidden", "given")
 
 
@@ -23,10 +23,11 @@ class LearnerSettings:
     """How a learner learns and asks; plain JSON values. Raises ValueError naming the setting that is wrong.
 
     n_neighbors : K of the model and of the effect scores, the row itself counted
-    weights : "linear" | "uniform"      strategy : effect rule, "apl" | "mw"
+    weights : "linear" | "uniform"
+    strategy : effect rule "apl" | "mw" | "pl" (exact: it searches), or baseline "random" | "mp" | "act"
     test_share : share in [0, 1) of the rows with a true label that is held out for the accuracy
     truth_role : what the other true labels are for: "hidden" (never used), "given" (exact labels to train on)
-    seed : of the draw of test rows
+    seed : of the draw of test rows, and of what the strategy draws
     """
 
     n_neighbors: int = 10
@@ -59,7 +60,7 @@ class Question:
     choices: tuple[str, ...]  # the candidates left, in class order
     probabilities: tuple[float, ...]  # what the neighbours, without the row itself, say of each choice
     strategy: str
-    score: float  # the row's effect score
+    score: float  # the row's score under the strategy
     decides: int  # targets whose winners, necessary or possible labels this answer could change
     undecided: int  # targets not settled now
     model_version: int

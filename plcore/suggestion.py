@@ -118,6 +118,9 @@ def _mean(values: Iterable[float]) -> float:
     return sum(found) / len(found) if found else 0.0
 
 
+_OWN = re.compile(r"(before_)*winnow_")
+
+
 def suggest_roles(cells: pd.DataFrame) -> Roles:
     """The roles the columns of this DataFrame of str seem meant for.
 
@@ -129,6 +132,8 @@ def suggest_roles(cells: pd.DataFrame) -> Roles:
         series = cells.iloc[:, place]
         sample = tuple(cell for cell in (str(value).strip() for value in series.iloc[::step]) if cell)
         columns.append(_Column(str(name), sample, bool(series.is_unique and (series != "").all())))
+    # What an earlier export added is no truth and no feature: the model would be measured with its own guesses.
+    columns = [column for column in columns if not _OWN.match(column.name)]
     free = {column.name: column for column in columns}
 
     def take(column: _Column | None) -> str | None:

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from plcore._types import BoolArray, IntArray
+from plcore._kernels_votes import add_votes, change_votes, count_places, fill_masks, fill_places, has_repeated
+from plcore._types import AnyArray, BoolArray, IntArray
 from plcore.candidates import check_candidates, name_rows
 
 WEIGHT_UNIT = 2**24  # the integer that stands for weight 1.0
@@ -29,25 +30,29 @@ def fixed_weights(weights: Any) -> IntArray:
         raise ValueError(
             f"weights must be a numeric array (n_targets, K). Got shape {given.shape} and dtype {given.dtype}."
         )
-    rows = np.flatnonzero(~(np.isfinite(given) & (given >= 0)).all(axis=1))
-    if len(rows):
+    if given.size and not (given.min() >= 0 and given.max() < np.inf):  # NaN compares false
+        rows = np.flatnonzero(~(np.isfinite(given) & (given >= 0)).all(axis=1))
         raise ValueError(f"weights must be finite and not negative; other values in {name_rows(rows)}.")
     scaled = given
     if given.dtype.kind == "f":
         with np.errstate(over="ignore"):  # the check below refuses what overflows
-            scaled = np.rint(given.astype(np.float64) * WEIGHT_UNIT)
-    if scaled.size and float(scaled.sum(axis=1, dtype=np.float64).max()) > LARGEST_SUM:
-        raise ValueError(
-            "the weights of a target must sum to less than 2**52 (a float of 1.0 counts 2**24). "
-            f"Got {scaled.sum(axis=1, dtype=np.float64).max():g}. Fix: scale the weights down."
-        )
-    return scaled.astype(np.int64)
+            scaled = given.astype(np.float64) * WEIGHT_UNIT
+            np.rint(scaled, out=scaled)
+    if scaled.size and float(scaled.max()) * scaled.shape[1] > LARGEST_SUM:
+        largest = float(scaled.sum(axis=1, dtype=np.float64).max())
+        if largest > LARGEST_SUM:
+            raise ValueError(
+                "the weights of a target must sum to less than 2**52 (a float of 1.0 counts 2**24). "
+                f"Got {largest:g}. Fix: scale the weights down."
+            )
+    return np.ascontiguousarray(scaled, dtype=np.int64)
 
 
-def check_graph(neighbors: Any, weights: Any, candidates: Any) -> tuple[IntArray, IntArray, BoolArray]:
-    """Check a neighbour graph; return (neighbors int64 (T, K), weights int64 (T, K), candidates bool (n, m)).
+def check_graph(neighbors: Any, weights: Any, candidates: Any) -> tuple[AnyArray, IntArray, BoolArray]:
+    """Check a neighbour graph; return (neighbors int32 (T, K), weights int64 (T, K), candidates bool (n, m)).
 
     A row listed twice for a target is one voter: its weights are added up on its first place, 0 elsewhere.
+    C-contiguous arrays that have these types are not copied.
     Raises ValueError for shapes that do not match, for neighbours that are not whole numbers in 0..n-1 and
     for weights as `fixed_weights` says; CandidateError for candidates that break the convention.
     """
@@ -61,65 +66,98 @@ def check_graph(neighbors: Any, weights: Any, candidates: Any) -> tuple[IntArray
     fixed = fixed_weights(weights)
     if fixed.shape != rows.shape:
         raise ValueError(f"weights must have the shape of neighbors, {rows.shape}. Got {fixed.shape}.")
-    outside = np.flatnonzero(((rows < 0) | (rows >= len(known))).any(axis=1))
-    if len(outside):
+    if rows.size and not 0 <= int(rows.min()) <= int(rows.max()) < len(known):
+        outside = np.flatnonzero(((rows < 0) | (rows >= len(known))).any(axis=1))
         raise ValueError(
             f"neighbors must be rows of candidates, 0..{len(known) - 1}; others for the targets in "
             f"{name_rows(outside)}."
         )
-    rows = rows.astype(np.int64)
-    _merge_repeated(rows, fixed)
+    rows = np.ascontiguousarray(rows, dtype=np.int32)
+    if has_repeated(rows):
+        fixed = _merge_repeated(rows, fixed)
     return rows, fixed, known
 
 
-def _merge_repeated(neighbors: IntArray, weights: IntArray) -> None:
-    """Add the weights of a row listed twice for a target up on its first place, in place."""
+def _merge_repeated(neighbors: AnyArray, weights: IntArray) -> IntArray:
+    """New weights in which those of a row listed twice for a target are added up on its first place."""
+    weights = weights.copy()
     ordered = np.sort(neighbors, axis=1)
     for target in np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1)):
         _, first, voter = np.unique(neighbors[target], return_index=True, return_inverse=True)
         merged = np.zeros(neighbors.shape[1], dtype=np.int64)
         np.add.at(merged, first[voter], weights[target])
         weights[target] = merged
+    return weights
+
+
+def pack(candidates: BoolArray) -> IntArray:
+    """Bit masks int64 (n, words) of bool (n, m): bit l % 64 of word l // 64 = label l is a candidate."""
+    n, m = candidates.shape
+    masks: IntArray = np.zeros((n, -(-m // 64)), dtype=np.int64)
+    fill_masks(np.ascontiguousarray(candidates), masks)
+    return masks
 
 
 class SlotIndex:
-    """Who has a row among its neighbours: row -> its (target, slot) places of positive weight, in target order."""
+    """Who has a row among its neighbours: row -> its (target, slot) places of positive weight, in target order.
 
-    def __init__(self, neighbors: IntArray, weights: IntArray, n_rows: int) -> None:
-        flat = np.flatnonzero(weights.ravel() > 0)
-        rows = neighbors.ravel()[flat]
-        self._places = flat[np.argsort(rows, kind="stable")]
-        self._start = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n_rows))])
+    `start` int64 (n + 1,) and `slots` uint32: the places t * K + slot of row r are slots[start[r] : start[r + 1]].
+    """
+
+    def __init__(self, neighbors: AnyArray, weights: IntArray, n_rows: int) -> None:
+        if neighbors.size >= 2**32:
+            raise ValueError(
+                f"A neighbour graph may have at most 2**32 - 1 (target, neighbour) pairs. Got {neighbors.size}. "
+                "Fix: take fewer neighbours."
+            )
+        self.start: IntArray = np.zeros(n_rows + 1, dtype=np.int64)
+        count_places(neighbors, weights, self.start)
+        self.slots: AnyArray = np.empty(self.start[-1], dtype=np.uint32)
+        fill_places(neighbors, weights, self.start, self.slots)
         self._width = neighbors.shape[1]
+
+    def of(self, row: int) -> AnyArray:
+        """The places of one row, uint32, ascending: a view."""
+        return self.slots[self.start[row] : self.start[row + 1]]
 
     def places(self, row: int) -> tuple[IntArray, IntArray]:
         """(targets, slots) of one row; the targets ascend and are distinct."""
-        flat = self._places[self._start[row] : self._start[row + 1]]
-        targets, slots = np.divmod(flat, self._width)
-        return targets, slots
+        flat = self.of(row).astype(np.int64)
+        targets = flat // self._width
+        return targets, flat - targets * self._width
 
 
 class VoteTable:
     """The votes of Eq. 1 for fixed targets, kept right while candidate rows change.
 
-    neighbors, weights : int64 (T, K), checked, distinct neighbours for each target
+    neighbors, weights : integers (T, K), checked, distinct neighbours for each target
     candidates : bool (n, m); a row without a candidate (an item taken out) casts no vote
-    `votes` : int64 (T, m). Inputs are already valid.
+    Inputs are already valid. `masks` int64 (n, words) are the candidates now, packed. `votes` int64 (T, m) is
+    made when first asked for.
     """
 
-    def __init__(self, neighbors: IntArray, weights: IntArray, candidates: BoolArray) -> None:
-        self.neighbors = neighbors
-        self.weights = weights
-        self.index = SlotIndex(neighbors, weights, len(candidates))
-        self.votes: IntArray = np.zeros((len(neighbors), candidates.shape[1]), dtype=np.int64)
-        for slot in range(neighbors.shape[1]):
-            self.votes += weights[:, slot, None] * candidates[neighbors[:, slot]]
+    def __init__(self, neighbors: AnyArray, weights: IntArray, candidates: BoolArray) -> None:
+        self.neighbors: AnyArray = np.ascontiguousarray(neighbors, dtype=np.int32)
+        self.weights: IntArray = np.ascontiguousarray(weights, dtype=np.int64)
+        self.index = SlotIndex(self.neighbors, self.weights, len(candidates))
+        self.masks = pack(candidates)
+        self.n_classes = candidates.shape[1]
+        self._votes: IntArray | None = None
+
+    @property
+    def votes(self) -> IntArray:
+        """(T, m) votes now; a view that `update` changes."""
+        if self._votes is None:
+            self._votes = np.zeros((len(self.neighbors), self.n_classes), dtype=np.int64)
+            add_votes(self.neighbors, self.weights, self.masks, self._votes)
+        return self._votes
 
     def update(self, row: int, old: BoolArray, new: BoolArray) -> IntArray:
         """Replace what `row` votes for, `old` -> `new` (m,); return the targets whose votes changed, ascending."""
-        targets, slots = self.index.places(row)
-        difference = new.astype(np.int64) - old
-        if not difference.any():
+        targets, _ = self.index.places(row)
+        if np.array_equal(old, new):
             return targets[:0]
-        self.votes[targets] += self.weights[targets, slots, None] * difference
+        self.masks[row] = pack(new[None])[0]
+        if self._votes is not None:
+            change_votes(self.index.of(row), self.weights, old, new, self._votes)
         return targets

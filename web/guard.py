@@ -15,7 +15,6 @@ from workflow import team
 from workflow.access import Person
 from workflow.home import home
 
-SIGN_IN_COOKIE = "winnow_signin"
 #: Header by which pages learn who is there (the person's id); any sent by the client is dropped.
 PERSON_HEADER = "x-winnow-person"
 OPEN_PATHS = frozenset({"/signin", "/healthz"})
@@ -48,7 +47,7 @@ class Guard:
         if scope["type"] == "http" and scope["path"] in OPEN_PATHS:
             await self.app(scope, receive, send)
             return
-        secret = HTTPConnection(scope).cookies.get(SIGN_IN_COOKIE)
+        secret = HTTPConnection(scope).cookies.get(cookie_name(scope))
         person = await _person(secret)
         if secret is None or person is None:
             await _refuse(scope, receive, send, _ask_to_sign_in(scope, headers))
@@ -76,6 +75,12 @@ def _while_signed_in(secret: str, receive: Receive, send: Send) -> tuple[Receive
             await send(message)
 
     return receive_while_signed_in, send_while_signed_in
+
+
+def cookie_name(scope: Scope) -> str:
+    """Name of the sign-in cookie. A browser shares cookies among the ports of a host, so the port is part of it."""
+    _host, port = scope.get("server") or ("", 0)
+    return f"winnow_signin_{port}"
 
 
 def _without_person_header(scope: Scope) -> Scope:

@@ -27,9 +27,12 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     here = home()
     try:
         from workflow.demo import ensure_demo  # loads the scientific packages
+        from workflow.warming import warm_up
 
+        warm_up(lambda text: print(f"  {text}", flush=True))  # noqa: T201 - for the person at the terminal
         team.ensure_owner(here)
         ensure_demo(here)
+        here.address_file.write_text(base_url())
         print(  # noqa: T201 - for the person at the terminal
             "\n  Winnow is ready. Sign in (once, within an hour):\n\n"
             f"  {base_url()}/signin?link={team.make_start_link(here)}\n",
@@ -41,6 +44,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
         gc.freeze()
         yield
     finally:
+        here.address_file.unlink(missing_ok=True)
         close_home()
 
 

@@ -15,11 +15,12 @@ from web.guard import Guard
 from web.headers import SecurityHeaders
 from web.health import healthz
 from web.signin import signin, signout
+from workflow.home import home
 from workflow.settings import DEFAULT_PORT, Settings, SettingsError
 
 ROUTES = [
     Route("/healthz", healthz, methods=["GET"]),
-    Route("/signin", signin, methods=["GET"]),
+    Route("/signin", signin, methods=["GET", "POST"]),
     Route("/signout", signout, methods=["GET", "POST"]),
 ]
 
@@ -27,9 +28,11 @@ ROUTES = [
 def settings_or_exit() -> Settings:
     """The settings; where one is wrong the server ends with its message instead of a traceback."""
     try:
-        return Settings.from_environment()
+        settings = Settings.from_environment()
+        home()
     except SettingsError as error:
         sys.exit(f"Winnow cannot start. {error}")
+    return settings
 
 
 def middleware(settings: Settings) -> list[Middleware]:

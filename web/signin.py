@@ -8,7 +8,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from web.guard import SIGN_IN_COOKIE
+from web.guard import cookie_name
 from workflow import team
 from workflow.home import home
 
@@ -19,7 +19,8 @@ _PAGE = """<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title} - Winnow</title>
 <style>
-body {{ font: 1rem/1.5 system-ui, sans-serif; color: #1f2933; }}
+:root {{ color-scheme: light dark; }}
+body {{ font: 1rem/1.5 system-ui, sans-serif; }}
 main {{ max-width: 34rem; margin: 15vh auto; padding: 0 1.5rem; }}
 h1 {{ font-size: 1.6rem; }}
 button {{ font: inherit; padding: .5rem 1.2rem; }}
@@ -40,18 +41,31 @@ _HOW_TO_SIGN_IN = (
     "<p>Everybody else: ask the owner of this Winnow for a link.</p>"
 )
 _GO_ON = '<p>If this browser is signed in already: <a href="/">open Winnow</a>.</p>'
+_SIGN_IN_FORM = (
+    "<p>This link works once. Your browser then stays signed in for two weeks.</p>"
+    '<form method="post" action="/signin"><input type="hidden" name="link" value="{link}">'
+    '<button type="submit">Sign in</button></form>'
+)
 _SIGN_OUT_FORM = '<form method="post" action="/signout"><button type="submit">Sign out</button></form>'
 
 
 async def signin(request: Request) -> Response:
-    """GET with `?link=SECRET`: sets the cookie and goes to the start page; without: says how to get a link.
+    """Turn a link into a cookie and go to the start page; without a link: say how to get one.
 
-    HEAD never uses a link up: mail and chat programs send it to look at links.
+    The link printed in the terminal signs in at once. An invitation shows a button that posts: mail and chat
+    programs open links to look at them, and must not use one up.
     """
-    secret = request.query_params.get("link")
-    if secret is None or request.method != "GET":
+    secret: str | None
+    if request.method == "POST":
+        secret = str((await request.form()).get("link", ""))
+    else:
+        secret = request.query_params.get("link")
+    if secret is None or request.method == "HEAD":
         return _page("Sign in", _HOW_TO_SIGN_IN)
     try:
+        invited = await run_in_threadpool(team.look_at_link, home(), secret)
+        if invited is not None and request.method != "POST":
+            return _page(f"Sign in as {escape(invited)}", _SIGN_IN_FORM.format(link=escape(secret)))
         sign_in = await run_in_threadpool(team.redeem_link, home(), secret)
     except team.LinkError as error:
         return _page(
@@ -59,7 +73,7 @@ async def signin(request: Request) -> Response:
         )
     response = RedirectResponse("/", status_code=303, headers={"cache-control": "no-store"})
     response.set_cookie(
-        SIGN_IN_COOKIE,
+        cookie_name(request.scope),
         sign_in,
         max_age=int(team.SIGN_IN_LIFE.total_seconds()),
         path="/",
@@ -74,11 +88,11 @@ async def signout(request: Request) -> Response:
     """POST: ends the sign-in (the guard has refused other sites). GET: a page with the button that posts."""
     if request.method != "POST":
         return _page("Sign out", _SIGN_OUT_FORM)
-    secret = request.cookies.get(SIGN_IN_COOKIE)
+    secret = request.cookies.get(cookie_name(request.scope))
     if secret is not None:
         await run_in_threadpool(team.sign_out, home(), secret)
     response = RedirectResponse("/signin", status_code=303, headers={"cache-control": "no-store"})
-    response.delete_cookie(SIGN_IN_COOKIE, path="/", httponly=True, samesite="lax")
+    response.delete_cookie(cookie_name(request.scope), path="/", httponly=True, samesite="lax")
     return response
 
 

@@ -18,7 +18,7 @@ from sklearn.datasets import load_digits
 from db import people, projects
 from plcore import LabelTable, LearnerSettings, Roles
 from plcore.evaluation import contaminate
-from workflow.projects import create_project
+from workflow.projects import ProjectNameError, create_project
 
 if TYPE_CHECKING:
     from workflow.home import Home
@@ -42,7 +42,10 @@ def ensure_demo(home: Home) -> int | None:
     if owner is None:
         raise LookupError("The demo project needs an owner. Fix: call ensure_owner(home) first.")
     table = LabelTable.from_cells(*demo_cells())
-    return create_project(home, owner.id, NAME, table, LearnerSettings(n_neighbors=5), DESCRIPTION)
+    try:
+        return create_project(home, owner.id, NAME, table, LearnerSettings(n_neighbors=5), DESCRIPTION)
+    except ProjectNameError:
+        return None  # another process of the same home has made it a moment ago
 
 
 def demo_cells() -> tuple[pd.DataFrame, Roles]:

@@ -70,7 +70,13 @@ def export_frame(home: Home, person_id: int, project_id: int) -> pd.DataFrame:
 
 def _originals(cells: pd.DataFrame) -> pd.DataFrame:
     """The original columns; those of an earlier export, which came round again, give way to the new ones."""
-    return cells.rename(columns={name: f"before_{name}" for name in cells.columns if name in ADDED})
+    names: dict[str, str] = {}
+    for name in ADDED:
+        new = name
+        while new in cells.columns or new in names.values():
+            new = f"before_{new}"
+        names[name] = new
+    return cells.rename(columns=names)
 
 
 def _separator(classes: Sequence[str]) -> str:
@@ -110,10 +116,11 @@ def export_log(home: Home, person_id: int, project_id: int) -> bytes:
         log = entries.after(session, project_id, 0)
     with home.learners.open(home, person_id, project_id) as learner:
         ids = list(map(str, learner.table.ids))
+        separator = _separator(learner.classes)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(LOG_COLUMNS)
-    writer.writerows(_log_lines(log, names, ids))
+    writer.writerows(_log_lines(log, names, ids, separator))
     return text.getvalue().encode()
 
 
@@ -137,7 +144,7 @@ LOG_COLUMNS = (
 
 
 def _log_lines(
-    log: list[entries.Entry], names: dict[int, str], ids: Sequence[str]
+    log: list[entries.Entry], names: dict[int, str], ids: Sequence[str], separator: str
 ) -> Iterator[tuple[object, ...]]:
     for e in log:
         yield (
@@ -147,13 +154,13 @@ def _log_lines(
             e.kind,
             e.row + 1,
             ids[e.row],
-            SEPARATOR.join(e.labels),
+            separator.join(e.labels),
             e.target_seq or "",
             e.token,
             e.strategy or "",
             "" if e.score is None else f"{e.score:.6f}",
             e.model_version,
             "" if e.seconds is None else f"{e.seconds:.3f}",
-            SEPARATOR.join(e.before),
-            SEPARATOR.join(e.after),
+            separator.join(e.before),
+            separator.join(e.after),
         )

@@ -42,6 +42,11 @@ class Home:
             written.replace(self.table_path(table_hash))
         return table_hash
 
+    @property
+    def address_file(self) -> Path:
+        """Where a running server notes the address browsers reach it at."""
+        return self.settings.home / "address"
+
     def close(self) -> None:
         self.database.close()
 

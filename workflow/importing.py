@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from plcore import LabelTable, LearnerSettings, Problem, Roles, TableError, read_cells, suggest_roles
+from plcore.problems import MAX_PROBLEMS
 from workflow import projects
-from workflow.projects import CannotLearn
+from workflow.projects import NAME_LENGTH, CannotLearn
 
 if TYPE_CHECKING:
     from workflow.home import Home
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
 MAX_UPLOAD_MB = 200
 
 __all__ = [
+    "MAX_PROBLEMS",
     "MAX_UPLOAD_MB",
+    "NAME_LENGTH",
     "CannotLearn",
     "Checked",
     "LabelTable",

@@ -7,28 +7,16 @@ and the back button are all harmless.
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from sqlalchemy.exc import OperationalError
-
 from db import entries, questions
-from db.engine import DatabaseBusyError
 from plcore import AnswerError, Entry
-from workflow import access
-from workflow.learners import learner_entry
-from workflow.rows import RowView, row_view
 from workflow.standing import RESERVED_FOR, Saved, saved_of
+from workflow.turns import NotSaved, OpenQuestion, StaleQuestion, Turn, still_to_ask, take_turn, worded
 
 if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
-    from plcore import ActiveLearner, LabelTable
-    from plcore import Question as Asked
     from workflow.home import Home
 
 __all__ = [
@@ -36,35 +24,11 @@ __all__ = [
     "NotSaved",
     "OpenQuestion",
     "StaleQuestion",
+    "ask_next",
     "next_question",
     "submit_answer",
     "undo",
 ]
-
-logger = logging.getLogger("winnow")
-
-
-class StaleQuestion(ValueError):  # noqa: N818 - a state of affairs, which the page words
-    """The question answered is not the one open before this person: another tab was faster."""
-
-
-class NotSaved(RuntimeError):  # noqa: N818 - a state of affairs, which the page words
-    """The database could not be written: a full disk, a lost connection. Nothing was stored."""
-
-
-@dataclass(frozen=True)
-class OpenQuestion:
-    """A question as a page shows it."""
-
-    token: str
-    view: RowView
-    choices: tuple[str, ...]
-    probabilities: tuple[float, ...]
-    strategy: str
-    score: float
-    decides: int
-    undecided: int
-    model_version: int
 
 
 def next_question(home: Home, person_id: int, project_id: int) -> OpenQuestion | None:
@@ -72,20 +36,38 @@ def next_question(home: Home, person_id: int, project_id: int) -> OpenQuestion |
 
     Raises
     ------
-    NotAllowed
-        The person is unknown or disabled.
+    NotSaved, NotAllowed, NotFound
     """
     now = datetime.now(UTC)
     with home.learners.open(home, person_id, project_id) as learner:
         with home.database.read() as session:
             open_now = questions.get(session, project_id, person_id)
             taken = questions.reserved_rows(session, project_id, person_id, now - RESERVED_FOR)
-        asked = _still_to_ask(learner, open_now, person_id, taken)
-        if asked is None:
-            asked = learner.next_question(str(person_id), exclude=frozenset(taken))
-        if asked is None:
-            return None
-        return _show(home, learner, asked, person_id, project_id, open_now, now)
+        asked = still_to_ask(learner, open_now, person_id, taken)
+        if asked and open_now and now - open_now.reserved_at < RESERVED_FOR / 2:
+            return worded(learner, asked, open_now.token)  # a refresh: nothing to write
+    with take_turn(home, person_id, project_id) as turn:
+        taken = turn.taken()
+        asked = still_to_ask(turn.learner, turn.open_now(), person_id, taken)
+        asked = asked or turn.learner.next_question(turn.annotator, exclude=frozenset(taken))
+        return turn.show(asked) if asked else None
+
+
+def ask_next(home: Home, person_id: int, project_id: int, row: int) -> OpenQuestion:
+    """Put this row before the person now, in place of the one that was.
+
+    Raises
+    ------
+    AnswerError
+        The row is not open to this person, or is before somebody else.
+    NotSaved, NotAllowed, NotFound
+    """
+    with take_turn(home, person_id, project_id) as turn:
+        if row in turn.taken():
+            raise AnswerError("That row is before somebody else. Fix: choose another, or wait two minutes.")
+        if not turn.learner.may_ask(row, turn.annotator):
+            raise AnswerError("That row is no longer open. Fix: choose another.")
+        return turn.show(turn.learner.question_for(row))
 
 
 def submit_answer(
@@ -93,31 +75,33 @@ def submit_answer(
 ) -> Saved:
     """Store one answer (or skip) to the question with this token; exactly once.
 
+    A token answered before gives the earlier entry with ``repeated`` set; nothing is stored.
+
     Raises
     ------
     StaleQuestion
-        The token is not that of the question open before this person, and was never answered.
+        The token is not that of the question open before this person, or the row has meanwhile been
+        answered by, or given to, somebody else. Nothing is stored.
     AnswerError
         The answer does not fit the question. Nothing is stored.
-    NotSaved
-        The database could not be written.
-    NotAllowed
-        The person is unknown or disabled.
+    NotSaved, NotAllowed, NotFound
     """
-    now = datetime.now(UTC)
-    with home.learners.open(home, person_id, project_id) as learner:
-        with _writing(home) as session:
-            access.require_person(session, person_id)
-            access.require_project(session, project_id)
-            question = questions.get(session, project_id, person_id)
-            if question is None or question.token != token:
-                earlier = entries.with_token(session, project_id, token)
-                if earlier is None or earlier.person_id != person_id:
-                    raise StaleQuestion("That question is no longer open before you.")
-                return saved_of(learner, earlier, repeated=True)
-            if kind == "withdraw":
-                raise AnswerError("Kind 'withdraw' is not an answer: use undo.")
-            draft = entries.NewEntry(
+    with take_turn(home, person_id, project_id) as turn:
+        question = turn.open_now()
+        if question is None or question.token != token:
+            earlier = entries.with_token(turn.session, project_id, token)
+            if earlier is None or earlier.person_id != person_id:
+                raise StaleQuestion("That question is no longer open before you.")
+            return saved_of(turn.learner, earlier, repeated=True)
+        if question.row in turn.taken() or not turn.learner.may_ask(question.row, turn.annotator):
+            raise StaleQuestion(
+                "Somebody else has taken this row meanwhile: it lay open for over two minutes."
+            )
+        if kind == "withdraw":
+            raise AnswerError("Kind 'withdraw' is not an answer: use undo.")
+        stored = entries.append(
+            turn.session,
+            entries.NewEntry(
                 project_id=project_id,
                 kind=kind,
                 row=question.row,
@@ -126,162 +110,72 @@ def submit_answer(
                 person_id=person_id,
                 token=question.token,
                 revision=question.revision,
-                target_seq=None,
                 strategy=question.strategy,
                 score=question.score,
                 model_version=question.model_version,
-                seconds=(now - question.shown_at).total_seconds(),
-                at=now,
-                before=_labels_at(learner, question.row),
-                after=_labels_after(learner, person_id, question.row, kind, tuple(labels)),
-            )
-            stored = entries.append(session, draft)
-            questions.delete(session, project_id, person_id)
-        learner.apply(learner_entry(stored))
-        return saved_of(learner, stored)
+                seconds=(turn.now - question.shown_at).total_seconds(),
+                at=turn.now,
+                before=_labels_at(turn, question.row),
+                after=_labels_after(turn, kind, question.row, tuple(labels)),
+            ),
+        )
+        questions.delete(turn.session, project_id, person_id)
+        return saved_of(turn.learner, stored)
 
 
-def undo(home: Home, person_id: int, project_id: int, token: str | None = None) -> Saved | None:
+def undo(home: Home, person_id: int, project_id: int, seq: int | None = None) -> Saved | None:
     """Withdraw this person's latest entry (a new entry says so) and put its row before them again.
 
-    ``token`` is that of the question on screen; a stale one changes nothing, so that a doubled press
-    cannot withdraw two answers. None where the person has nothing to withdraw.
+    seq : the entry they mean to take back, as their screen shows it. Where it is not their latest any more,
+        nothing is changed, so that a doubled press cannot withdraw two answers. None: whatever is latest.
+    Returns None where the person has nothing to withdraw. A row that is before somebody else stays with them.
+
+    Raises
+    ------
+    StaleQuestion, NotSaved, NotAllowed, NotFound
     """
-    now = datetime.now(UTC)
-    with home.learners.open(home, person_id, project_id) as learner:
-        with _writing(home) as session:
-            access.require_person(session, person_id)
-            access.require_project(session, project_id)
-            open_now = questions.get(session, project_id, person_id)
-            if token is not None and (open_now is None or open_now.token != token):
-                raise StaleQuestion("That question is no longer open before you; nothing was undone.")
-            last = entries.last_open(session, project_id, person_id)
-            if last is None:
-                return None
-            revision = entries.count_for(session, project_id, person_id, last.row, last.label)
-            stored = entries.append(
-                session,
-                entries.NewEntry(
-                    project_id=project_id,
-                    kind="withdraw",
-                    row=last.row,
-                    label=last.label,
-                    labels=(),
-                    person_id=person_id,
-                    token=question_token(person_id, last.row, revision),
-                    revision=revision,
-                    target_seq=last.seq,
-                    strategy=None,
-                    score=None,
-                    model_version=learner.model_version,
-                    seconds=None,
-                    at=now,
-                    before=_labels_at(learner, last.row),
-                    after=_labels_after(learner, person_id, last.row, "withdraw", (), target=last.seq),
-                ),
-            )
-            questions.delete(session, project_id, person_id)
-        learner.apply(learner_entry(stored))
-        if learner.may_ask(last.row, str(person_id)):
-            _show(home, learner, learner.question_for(last.row), person_id, project_id, None, now)
-        return Saved(stored.seq, "withdraw", last.row, str(learner.table.ids[last.row]), tuple(last.labels))
+    with take_turn(home, person_id, project_id) as turn:
+        last = entries.last_open(turn.session, project_id, person_id)
+        if seq is not None and (last is None or last.seq != seq):
+            raise StaleQuestion("That answer is not your latest any more; nothing was undone.")
+        if last is None:
+            return None
+        stored = entries.append(
+            turn.session,
+            entries.NewEntry(
+                project_id=project_id,
+                kind="withdraw",
+                row=last.row,
+                label=last.label,
+                person_id=person_id,
+                # Not the token of a showing: an answer to one must never be taken for this withdrawal.
+                token=f"withdraw.{last.seq}",
+                revision=entries.count_for(turn.session, project_id, person_id, last.row, last.label),
+                target_seq=last.seq,
+                model_version=turn.learner.model_version,
+                at=turn.now,
+                before=_labels_at(turn, last.row),
+                after=_labels_after(turn, "withdraw", last.row, (), target=last.seq),
+            ),
+        )
+        questions.delete(turn.session, project_id, person_id)
+        saved = saved_of(turn.learner, stored)
+    with take_turn(home, person_id, project_id) as turn:
+        if last.row not in turn.taken() and turn.learner.may_ask(last.row, turn.annotator):
+            turn.show(turn.learner.question_for(last.row))
+    return saved
 
 
-@contextmanager
-def _writing(home: Home) -> Iterator[Session]:
-    """A write transaction whose failure is said in words; the log is as it was."""
-    try:
-        with home.database.write() as session:
-            yield session
-    except (OperationalError, DatabaseBusyError) as error:
-        logger.exception("The database could not be written.")
-        raise NotSaved(
-            "The database could not be written (is the disk full?). Nothing was stored; try again."
-        ) from error
-
-
-def question_token(person_id: int, row: int, revision: int) -> str:
-    """The name of one showing: the same person, row and revision always give the same token."""
-    return f"{person_id}.{row}.{revision}"
-
-
-def _still_to_ask(
-    learner: ActiveLearner[LabelTable],
-    open_now: questions.OpenQuestion | None,
-    person_id: int,
-    taken: set[int],
-) -> Asked | None:
-    """The question already before this person, if it still makes sense: a refresh shows it again."""
-    if open_now is None or open_now.row in taken or not learner.may_ask(open_now.row, str(person_id)):
-        return None
-    return learner.question_for(open_now.row)
-
-
-def _show(
-    home: Home,
-    learner: ActiveLearner[LabelTable],
-    asked: Asked,
-    person_id: int,
-    project_id: int,
-    open_now: questions.OpenQuestion | None,
-    now: datetime,
-) -> OpenQuestion:
-    """Reserve the row for this person (a write only where something changes) and word the question."""
-    if open_now is not None and open_now.row == asked.row:
-        token = open_now.token
-        if now - open_now.reserved_at > RESERVED_FOR / 2:
-            with _writing(home) as session:
-                questions.renew(session, project_id, person_id, now)
-    else:
-        with _writing(home) as session:
-            revision = entries.count_for(session, project_id, person_id, asked.row, None)
-            token = question_token(person_id, asked.row, revision)
-            questions.put(
-                session,
-                questions.OpenQuestion(
-                    project_id=project_id,
-                    person_id=person_id,
-                    row=asked.row,
-                    label=None,
-                    token=token,
-                    revision=revision,
-                    strategy=asked.strategy,
-                    score=asked.score,
-                    model_version=asked.model_version,
-                    decides=asked.decides,
-                    undecided=asked.undecided,
-                    shown_at=now,
-                    reserved_at=now,
-                ),
-            )
-    return OpenQuestion(
-        token=token,
-        view=row_view(learner.table, asked.row),
-        choices=asked.choices,
-        probabilities=asked.probabilities,
-        strategy=asked.strategy,
-        score=asked.score,
-        decides=asked.decides,
-        undecided=asked.undecided,
-        model_version=asked.model_version,
-    )
-
-
-def _labels_at(learner: ActiveLearner[LabelTable], row: int) -> tuple[str, ...]:
-    return tuple(name for name, may in zip(learner.classes, learner.candidates[row], strict=True) if may)
+def _labels_at(turn: Turn, row: int) -> tuple[str, ...]:
+    learner = turn.learner
+    return tuple(name for name, may in zip(learner.classes, learner.candidates_of(row), strict=True) if may)
 
 
 def _labels_after(
-    learner: ActiveLearner[LabelTable],
-    person_id: int,
-    row: int,
-    kind: str,
-    labels: tuple[str, ...],
-    target: int | None = None,
+    turn: Turn, kind: str, row: int, labels: tuple[str, ...], target: int | None = None
 ) -> tuple[str, ...]:
     """The row's candidates once this entry counts; raises AnswerError before anything is written."""
-    entry = Entry(
-        seq=learner.seq + 1, kind=kind, row=row, annotator=str(person_id), labels=labels, target=target
-    )
+    learner = turn.learner
+    entry = Entry(learner.seq + 1, kind, row, turn.annotator, labels, target)
     after = learner.candidates_after(entry)
     return tuple(name for name, may in zip(learner.classes, after, strict=True) if may)

@@ -15,8 +15,11 @@ from typing import TYPE_CHECKING
 from db import entries
 from plcore import ActiveLearner, Entry, LabelTable, LearnerSettings
 from workflow import access
+from workflow.graphs import build_learner
 
 if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
     from workflow.home import Home
 
 
@@ -48,8 +51,8 @@ class LearnerShelf:
             place = self._places.setdefault(project_id, _Place())
         with place.lock:
             if place.learner is None:
-                table = LabelTable.read(home.table_path(project.table_hash))
-                place.learner = ActiveLearner(table, LearnerSettings(**project.settings))
+                settings = LearnerSettings(**project.settings)
+                place.learner = build_learner(home, project.table_hash, settings)
             catch_up(home, project_id, place.learner)
             yield place.learner
 
@@ -67,8 +70,12 @@ class LearnerShelf:
 def catch_up(home: Home, project_id: int, learner: ActiveLearner[LabelTable]) -> None:
     """Apply the log entries with a ``seq`` greater than the learner's own."""
     with home.database.read() as session:
-        new = entries.after(session, project_id, learner.seq)
-    for entry in new:
+        follow(session, project_id, learner)
+
+
+def follow(session: Session, project_id: int, learner: ActiveLearner[LabelTable]) -> None:
+    """As ``catch_up``, inside a transaction; only for one that has written no entry itself yet."""
+    for entry in entries.after(session, project_id, learner.seq):
         learner.apply(learner_entry(entry))
 
 

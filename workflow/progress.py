@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +12,7 @@ from db import entries
 from workflow import access
 
 if TYPE_CHECKING:
+    from plcore import CurvePoint
     from workflow.home import Home
 
 PACE_WINDOW = 20
@@ -20,11 +21,12 @@ PACE_WINDOW = 20
 
 @dataclass(frozen=True)
 class Curve:
-    """One point per answer that changed something, and the start. Arrays of one length.
+    """One point per number of answers, and the start. Arrays of one length; after an undo the curve goes on from
+    where it was taken back to.
 
-    answers : rows answered · accuracy : share of held-out rows predicted right, NaN without truth ·
+    answers : answers given · accuracy : share of held-out rows predicted right, NaN without any ·
     low, high : 95 % Wilson interval of it · settled : share of decisions no answer can change ·
-    false_labels : candidates left beyond one per row · model_version : the log's seq the model stands at
+    candidates_left : candidates beyond one per row · model_version : the log's seq the model stands at
     """
 
     answers: np.ndarray
@@ -38,21 +40,26 @@ class Curve:
 
 @dataclass(frozen=True)
 class ProgressView:
+    """Counts are rows; shares are in [0, 1]. recall: of the approximate neighbour search, None where it is exact."""
+
     curve: Curve
     answered: int
     left: int
     candidates_left: int
     settled: float
+    done: bool
     accuracy: float | None
     interval: tuple[float, float] | None
     n_test: int
+    has_truth: bool
     seconds_per_answer: float | None
     answers_per_label: dict[str, int]
     model_version: int
+    recall: float | None
 
     @property
     def time_left(self) -> timedelta | None:
-        """Rows left times the median pace; an upper bound, for most rows never need asking."""
+        """Rows left times the median pace; most rows never need asking, so it is mostly too much."""
         if self.seconds_per_answer is None:
             return None
         return timedelta(seconds=self.seconds_per_answer * self.left)
@@ -67,12 +74,14 @@ def progress(home: Home, person_id: int, project_id: int) -> ProgressView:
     """
     with home.learners.open(home, person_id, project_id) as learner:
         now = learner.progress()
-        points = list(learner.curve)
+        points = _standing_points(learner.curve)
         labels = learner.answers_per_label()
+        has_truth = learner.table.truth is not None
+        done = learner.done
+        graph = learner.graph
         version = learner.model_version
     with home.database.read() as session:
-        latest = entries.latest(session, project_id, PACE_WINDOW)
-    seconds = [entry.seconds for entry in latest if entry.seconds is not None]
+        seconds = entries.seconds_of_latest(session, project_id, PACE_WINDOW)
     accuracy = np.array([np.nan if p.accuracy is None else p.accuracy for p in points])
     low, high = wilson_interval(accuracy, now.n_test)
     curve = Curve(
@@ -90,13 +99,27 @@ def progress(home: Home, person_id: int, project_id: int) -> ProgressView:
         left=now.ambiguous_left,
         candidates_left=now.candidates_left,
         settled=now.settled,
+        done=done,
         accuracy=now.accuracy,
         interval=None if now.accuracy is None else (float(low[-1]), float(high[-1])),
         n_test=now.n_test,
+        has_truth=has_truth,
         seconds_per_answer=float(np.median(seconds)) if seconds else None,
         answers_per_label=labels,
         model_version=version,
+        recall=graph.recall if graph.kind == "approximate" else None,
     )
+
+
+def _standing_points(curve: list[CurvePoint]) -> list[CurvePoint]:
+    """The curve without what was taken back: of several points for one number of answers the latest, and none
+    beyond the number that stands."""
+    points: list[CurvePoint] = []
+    for point in curve:
+        while points and points[-1].answers >= point.answers:
+            points.pop()
+        points.append(point)
+    return points
 
 
 def version(home: Home, person_id: int, project_id: int) -> int:
@@ -114,16 +137,3 @@ def wilson_interval(share: np.ndarray, n: int, z: float = 1.959964) -> tuple[np.
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
     return centre - half, centre + half
-
-
-def ago(moment: datetime | None) -> str:
-    """A moment in the past in words."""
-    if moment is None:
-        return "no answers yet"
-    seconds = (datetime.now(UTC) - moment).total_seconds()
-    for limit, size, name in ((90, 1, "second"), (5400, 60, "minute"), (129600, 3600, "hour")):
-        if seconds < limit:
-            count = max(1, round(seconds / size))
-            return f"{count} {name}{'s' if count > 1 else ''} ago"
-    count = round(seconds / 86400)
-    return f"{count} day{'s' if count > 1 else ''} ago"

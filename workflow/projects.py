@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from db import entries, projects
 from plcore import ActiveLearner, LabelTable, LearnerSettings
 from workflow import access
+from workflow.graphs import keep_graph
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -100,6 +101,7 @@ def create_project(
             created_by=person_id,
             created_at=datetime.now(UTC),
         )
+    keep_graph(home, table_hash, learner)
     home.learners.put(project_id, learner)
     return project_id
 
@@ -125,6 +127,25 @@ def get_project(home: Home, person_id: int, project_id: int) -> ProjectSummary:
     with home.database.read() as session:
         access.require_person(session, person_id)
         return _summary(session, access.require_project(session, project_id))
+
+
+def change_strategy(home: Home, person_id: int, project_id: int, strategy: str) -> None:
+    """Ask by another strategy from the next question on. What the learner has learnt does not depend on it.
+
+    Raises
+    ------
+    ValueError
+        There is no such strategy.
+    NotAllowed
+        The person is not an owner.
+    NotFound
+    """
+    with home.database.write() as session:
+        access.require_owner(session, person_id)
+        project = access.require_project(session, project_id)
+        settings = LearnerSettings(**{**project.settings, "strategy": strategy})
+        projects.change_settings(session, project_id, dataclasses.asdict(settings))
+    home.learners.drop(project_id)
 
 
 def _summary(session: Session, project: projects.Project) -> ProjectSummary:

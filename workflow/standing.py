@@ -30,13 +30,19 @@ class Saved:
 
 @dataclass(frozen=True)
 class Standing:
-    """Counts are rows; ``settled`` is a share; ``elsewhere`` rows are before other people now."""
+    """Counts are rows; ``settled`` is a share; ``elsewhere`` rows are before other people now.
+
+    done : no answer can change a decision any more
+    last : this person's latest entry      undoable : seq of the entry that undo would take back
+    """
 
     answered: int
     left: int
     elsewhere: int
     settled: float
+    done: bool
     last: Saved | None
+    undoable: int | None
 
 
 def standing(home: Home, person_id: int, project_id: int) -> Standing:
@@ -50,10 +56,19 @@ def standing(home: Home, person_id: int, project_id: int) -> Standing:
     with home.learners.open(home, person_id, project_id) as learner:
         with home.database.read() as session:
             found = entries.latest(session, project_id, 1, person_id)
+            undoable = entries.last_open(session, project_id, person_id)
             taken = questions.reserved_rows(session, project_id, person_id, since)
         now = learner.progress()
         last = saved_of(learner, found[0]) if found else None
-        return Standing(now.answered, now.ambiguous_left, len(taken), now.settled, last)
+        return Standing(
+            answered=now.answered,
+            left=now.ambiguous_left,
+            elsewhere=len(taken),
+            settled=now.settled,
+            done=learner.done,
+            last=last,
+            undoable=undoable.seq if undoable else None,
+        )
 
 
 def saved_of(learner: ActiveLearner[LabelTable], entry: entries.Entry, *, repeated: bool = False) -> Saved:

@@ -76,11 +76,30 @@ def make_link(home: Home, by_person_id: int, name: str) -> str:
     now = datetime.now(UTC)
     with home.database.write() as session:
         access.require_owner(session, by_person_id)
-        person = people.find_name(session, name)
+        known = [one for one in people.listed(session) if one.name.casefold() == name.casefold()]
+        person = known[0] if known else None
+        if person is not None and person.is_owner:
+            raise PersonNameError(
+                f"{person.name!r} is an owner, and this makes a link for annotators. Choose another name; a link "
+                "for the owner is printed when Winnow starts."
+            )
         person_id = people.add(session, name, "annotator", now) if person is None else person.id
         people.enable(session, person_id)
         links.expire_for(session, person_id, now)
         return _add_link(session, person_id, by_person_id, now, INVITATION_LIFE)
+
+
+def look_at_link(home: Home, secret: str) -> str | None:
+    """The name of the person a usable invitation is for; None for the link printed at the start. Uses nothing up.
+
+    Raises LinkError as `redeem_link` would.
+    """
+    with home.database.read() as session:
+        link = links.find(session, _hash(secret))
+        if link is None or link.used_at is not None or link.expires_at <= datetime.now(UTC):
+            raise LinkError(_why_not(link))
+        person = people.find(session, link.person_id)
+    return None if link.created_by is None or person is None else person.name
 
 
 def redeem_link(home: Home, secret: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 import numpy as np
 import plotly.graph_objects as go
 
@@ -67,7 +69,9 @@ def count_curve(answers: np.ndarray, count: np.ndarray) -> go.Figure:
 
 def label_bars(names: list[str], counts: list[int]) -> go.Figure:
     """Answers per label, most first."""
-    figure = go.Figure(go.Bar(x=counts, y=names, orientation="h", marker_color=LINE))
+    # Plotly reads a little HTML in names, links too; a label is shown as it is.
+    shown = [escape(name, quote=False) for name in names]
+    figure = go.Figure(go.Bar(x=counts, y=shown, orientation="h", marker_color=LINE))
     figure = _dress(figure)
     figure.update_xaxes(tickformat=",d")
     figure.update_yaxes(autorange="reversed", tickformat=None, type="category")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -70,9 +71,27 @@ def begin_project(title: str, *, owner: bool = False) -> ProjectPage:
     return ProjectPage(page.home, page.person, chosen)
 
 
-def project_title(title: str, project: ProjectSummary) -> None:
-    """The page's heading with the project it is about."""
-    st.markdown(f"##### {title} · {escape(project.name)}")
+def project_title(title: str, page: ProjectPage) -> None:
+    """The page's heading with the project it is about, and a way to another one."""
+    known = {one.id: one.name for one in projects.list_projects(page.home, page.person.id)}
+    left, right = (
+        st.columns([3, 1], vertical_alignment="center") if len(known) > 1 else (st.container(), None)
+    )
+    if right is not None:
+        right.selectbox(
+            "Project",
+            list(known),
+            index=list(known).index(page.project.id),
+            format_func=known.__getitem__,
+            key=state.SWITCH,
+            on_change=_switch_project,
+            label_visibility="collapsed",
+        )
+    left.markdown(f"##### {title} · {escape(page.project.name)}")
+
+
+def _switch_project() -> None:
+    st.query_params["project"] = str(st.session_state[state.SWITCH])
 
 
 def escape(text: str) -> str:
@@ -95,14 +114,17 @@ def toast_from_last_page() -> None:
 
 
 def _chosen_project(page: Page) -> ProjectSummary | None:
-    asked = st.query_params.get("project", "")
-    for candidate in (asked, st.session_state.get(state.PROJECT, "")):
-        if not str(candidate).isdigit():
-            continue
+    """The project in the address; without one, that of the page before, else the one worked on last."""
+    asked = st.query_params.get("project")
+    if asked is not None:
         try:
-            return projects.get_project(page.home, page.person.id, int(candidate))
+            if not re.fullmatch("[0-9]{1,9}", asked):
+                raise NotFound(f"There is no project '{asked}'.")
+            return projects.get_project(page.home, page.person.id, int(asked))
         except NotFound as missing:
-            if str(candidate) == asked:
-                st.warning(str(missing), icon=":material/search_off:")
+            st.error(f"{escape(str(missing))} Choose one on the Home page.", icon=":material/search_off:")
+            st.page_link("home.py", label="Home", icon=":material/home:")
+            st.stop()
     known = projects.list_projects(page.home, page.person.id)
-    return known[0] if known else None
+    before = [one for one in known if one.id == st.session_state.get(state.PROJECT)]
+    return next(iter(before or known), None)

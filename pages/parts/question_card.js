@@ -26,7 +26,7 @@ function instance(view) {
     const list = make("dl", { class: "features" }, ...rows);
     const folded = Boolean(view.image || view.text);
     parts.push(make("details", { class: "values", open: !folded },
-      make("summary", { text: `${view.features.length} features` }), list));
+      make("summary", { text: view.features.length === 1 ? "1 feature" : `${view.features.length} features` }), list));
   }
   return make("section", { class: "instance", "aria-label": "The instance" }, ...parts);
 }
@@ -50,6 +50,7 @@ function actionButton(name, kind, text, press, disabled = false) {
 
 function draw(state) {
   const { data, press } = state; // press(button, kind, labels)
+  const focused = state.holder.getRootNode().activeElement?.dataset?.key;
   const { counts } = data;
   const total = counts.answered + counts.left;
   const head = make("header", { class: "head" },
@@ -61,7 +62,7 @@ function draw(state) {
     make("div", { class: "track", role: "progressbar", "aria-valuemin": 0, "aria-valuemax": total, "aria-valuenow": counts.answered,
         "aria-label": "Rows answered" },
       make("span", { class: "fill", style: `width:${total ? (100 * counts.answered) / total : 100}%` })));
-  const saved = make("p", { class: `saved ${data.saved ? data.saved.tone : "quiet"}`, role: "status", "data-seq": data.saved?.seq ?? "",
+  const saved = make("p", { class: `saved ${data.saved ? data.saved.tone : "quiet"}`, "data-seq": data.saved?.seq ?? "",
     "data-row": data.saved?.row ?? "", text: data.saved ? data.saved.message : "Nothing answered yet in this project." });
   const nothing = make("section", { class: "done" });
   if (!data.question) {
@@ -71,31 +72,48 @@ function draw(state) {
     data.question && actionButton("s", "skip", "Skip – comes back later", press),
     actionButton("u", "undo", "Undo my last answer", press, !data.undoable));
   const root = make("div", { class: "card", "data-token": data.token ?? "", "data-row": data.question?.view.id ?? "", "data-turn": data.turn });
+  head.append(saved);
+  if (data.done) head.append(make("p", { class: "settled", text: data.done }));
   root.append(head);
   if (data.question) {
     const ask = make("section", { class: "ask", "aria-label": "Candidates" },
       make("h2", { text: "Which one is it?" }),
       make("div", { class: "choices" }, ...data.question.choices.map((choice) => choiceButton(choice, press))),
-      actions, saved,
+      actions,
       make("p", { class: "why" }, make("strong", { text: "Why this row? " }), data.question.why));
     const left = instance(data.question.view);
     left.prepend(make("p", { class: "rowname", text: `Row ${data.question.view.id}` }));
     root.append(make("div", { class: "body" }, left, ask));
   } else {
-    root.append(nothing, actions, saved);
+    root.append(nothing, actions);
   }
   state.holder.replaceChildren(root);
   state.saved = saved;
+  // A node that stays, so that a screen reader hears what was saved; and the focus stays on its key.
+  state.spoken.textContent = saved.textContent;
+  if (focused) state.holder.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
+}
+
+// No word from the server: it may be slow, or it was restarted and knows this page no more. Once it answers
+// again the page is loaded anew; the token makes sure that nothing is stored twice.
+async function whenLate(state) {
+  state.saved.textContent = "Still saving… An answer that is not shown as saved was not stored.";
+  while (state.busy && state.listener) {
+    await new Promise((resolve) => setTimeout(resolve, 2000));
+    const answer = await fetch("/healthz", { cache: "no-store" }).catch(() => null);
+    if (state.busy && answer?.ok) window.location.reload();
+  }
 }
 
 export default function (component) {
   const { parentElement, setTriggerValue, data } = component;
   const state = (parentElement.__winnow ??= { turn: null, busy: false });
-  const fresh = state.turn !== data.turn || state.data?.token !== data.token;
+  const fresh = state.turn !== data.turn || state.data?.token !== data.token || state.data?.tab !== data.tab;
   Object.assign(state, { data, send: setTriggerValue });
   if (!state.holder) {
     state.holder = make("div", { class: "holder" });
-    parentElement.append(state.holder);
+    state.spoken = make("p", { class: "spoken", role: "status" });
+    parentElement.append(state.holder, state.spoken);
   }
   state.press ??= (button, kind, labels) => {
     if (state.busy) return;
@@ -103,8 +121,8 @@ export default function (component) {
     button.classList.add("pressed");
     state.saved.className = "saved waiting";
     state.saved.textContent = "Saving…";
-    state.late = setTimeout(() => { state.saved.textContent = "Still saving… If this stays, reload the page: an answer not shown as saved was not stored."; }, 4000);
-    state.send("press", { kind, labels, token: state.data.token });
+    state.late = setTimeout(() => whenLate(state), 4000);
+    state.send("press", { kind, labels, token: state.data.token, seq: state.data.undoable });
   };
   if (fresh) {
     clearTimeout(state.late);

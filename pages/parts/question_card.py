@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -13,6 +14,7 @@ import streamlit as st
 from pages.parts import state
 from workflow.labeling import OpenQuestion
 from workflow.standing import Saved, Standing
+from workflow.strategies import reason
 
 _HERE = Path(__file__).parent
 
@@ -24,6 +26,10 @@ _CARD = st.components.v2.component(
     js=(_HERE / "question_card.js").read_text(),
 )
 
+DONE = (
+    "No answer can change a decision any more: every prediction is settled. You may stop here; "
+    "further answers only make single rows exact."
+)
 KEYS = "123456789abcdefghijklmnopqrtvwxyz"
 """Keys of the choices in order: the digits, then the letters that are not ``s`` (skip) or ``u`` (undo)."""
 
@@ -33,12 +39,14 @@ def question_card(
 ) -> None:
     """Draw the question, or the empty state. ``on_press`` runs before the redraw; read ``pressed()`` there."""
     data: dict[str, Any] = {
+        "tab": st.session_state.setdefault(state.TAB, uuid.uuid4().hex),
         "turn": st.session_state.get(state.TURN, 0),
         "token": question.token if question else None,
         "question": _question(question) if question else None,
         "empty": None if question else _empty(standing),
-        "undoable": standing.last is not None,
+        "undoable": standing.undoable,
         "saved": _saved(standing.last, notice),
+        "done": DONE if standing.done and question else None,
         "counts": {
             "answered": standing.answered,
             "left": standing.left,
@@ -50,11 +58,15 @@ def question_card(
 
 @dataclass(frozen=True)
 class Press:
-    """What the browser sent: `kind` is an answer's kind or "undo"; `token` that of the question on screen."""
+    """What the browser sent: `kind` is an answer's kind or "undo".
+
+    token : of the question on screen      seq : of the entry that undo is to take back
+    """
 
     kind: str
     labels: tuple[str, ...]
     token: str | None
+    seq: int | None
 
 
 def pressed() -> Press | None:
@@ -62,7 +74,13 @@ def pressed() -> Press | None:
     press = (st.session_state.get(state.CARD) or {}).get("press")
     if not press:
         return None
-    return Press(str(press["kind"]), tuple(map(str, press["labels"])), press["token"])
+    seq = press["seq"]
+    return Press(
+        kind=str(press["kind"]),
+        labels=tuple(map(str, press["labels"])),
+        token=str(press["token"]),
+        seq=None if seq is None else int(seq),
+    )
 
 
 def _question(question: OpenQuestion) -> dict[str, Any]:
@@ -72,7 +90,7 @@ def _question(question: OpenQuestion) -> dict[str, Any]:
             {"key": key, "label": label, "probability": round(share, 4)}
             for key, label, share in zip_longest(KEYS[:n], question.choices, question.probabilities)
         ],
-        "why": _why(question),
+        "why": reason(question.strategy, question.decides, question.undecided),
         "view": {
             "id": question.view.row_id,
             "image": question.view.image,
@@ -80,17 +98,6 @@ def _question(question: OpenQuestion) -> dict[str, Any]:
             "features": list(question.view.features),
         },
     }
-
-
-def _why(question: OpenQuestion) -> str:
-    if question.undecided == 0:
-        return "Every prediction is settled; this row is asked only because its own label is still open."
-    if question.decides == 0:
-        return (
-            f"No single answer can change one of the {question.undecided:,} undecided predictions any more; "
-            "this row is asked because its own label is still open."
-        )
-    return f"Your answer could change {question.decides:,} of {question.undecided:,} undecided predictions."
 
 
 def _empty(standing: Standing) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from pages.parts import state
 from workflow.importing import Roles, suggest_roles
 
 ONE_COLUMN, LABEL_COLUMNS, ANNOTATORS = "one column", "label columns", "annotators"
@@ -19,10 +20,10 @@ SEPARATOR_NAMES = {"|": "| bar", ";": "; semicolon", ",": ", comma", "/": "/ sla
 
 def role_form(cells: pd.DataFrame, key: str) -> Roles:
     """The roles chosen. ``key`` changes with the file, so that a new file starts from its own guess."""
-    guess_key = f"winnow_guess_{key}"
-    if guess_key not in st.session_state:
-        st.session_state[guess_key] = suggest_roles(cells)
-    guess: Roles = st.session_state[guess_key]
+    known = st.session_state.get(state.GUESS)
+    if known is None or known[0] != key:
+        known = st.session_state[state.GUESS] = (key, suggest_roles(cells))
+    guess: Roles = known[1]
     columns = [str(name) for name in cells.columns]
     with st.container(border=True):
         way = st.radio(

@@ -20,3 +20,18 @@ UPLOAD = "winnow_upload"
 
 CHECKED = "winnow_checked"
 """The table made of it under the roles chosen last."""
+
+STRATEGY = "winnow_strategy"
+"""Widget key of the strategy chosen on the Queue page."""
+
+TAB = "winnow_tab"
+"""A random name of this session: a card that outlived a restart of the server sees that it changed."""
+
+SEEN = "winnow_seen"
+"""Project and log version that the Progress page has drawn."""
+
+GUESS = "winnow_guess"
+"""The guessed roles of the uploaded file, with the file's key."""
+
+SWITCH = "winnow_switch"
+"""Widget key of the project chooser in a page's heading."""

@@ -1,8 +1,9 @@
-"""Evaluation: candidate sets made from exact labels, and measures that need no exact labels."""
+"""Evaluation: candidate sets made from exact labels, measures, and labelling runs replayed against known truth."""
 
 from __future__ import annotations
 
 from plcore.evaluation.contamination import contaminate
-from plcore.evaluation.metrics import candidate_accuracy
+from plcore.evaluation.metrics import candidate_accuracy, error_rate
+from plcore.evaluation.replay import Replay, ask_oracle, replay
 
-__all__ = ["candidate_accuracy", "contaminate"]
+__all__ = ["Replay", "ask_oracle", "candidate_accuracy", "contaminate", "error_rate", "replay"]

@@ -6,11 +6,12 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils import check_array, check_consistent_length
 
-from plcore._types import BoolArray, IntArray
+from plcore._types import AnyArray, BoolArray, IntArray
 from plcore.candidates import CandidateError, check_candidates, is_candidate_matrix
 
 MODELS = ("random", "bayes", "size")
@@ -24,10 +25,12 @@ def contaminate(
     r: int | None = None,
     X: Any = None,
     random_state: Any = None,
+    *,
+    classes: Any = None,
 ) -> BoolArray:
     """False candidates added to exact labels; the true label always stays.
 
-    y : label vector (n,); the m columns of the result are its sorted distinct labels
+    y : label vector (n,); the m columns of the result are its sorted distinct labels, or `classes`
     model : "random": with probability p a row is contaminated, then each other label joins with probability
         q. "bayes": with probability p, the other labels in increasing posterior of Gaussian naive Bayes on
         (X, y), the k-th joins with probability min(1, 2kq/m). Both add (m - 1) q labels on average, when
@@ -35,6 +38,8 @@ def contaminate(
     p, q : probabilities in [0, 1]      r : int in 1..m-1 (0 adds nothing)      X : features (n, d), for
         "bayes" only
     random_state : None, an int or a NumPy Generator
+    classes : (m,) distinct labels, more than occur in y where y is a part of a data set; for "bayes" a label that
+        does not occur is the least likely
     Returns bool (n, m). Raises ValueError for missing or impossible parameters, CandidateError for y that is
     no label vector.
     """
@@ -42,7 +47,9 @@ def contaminate(
         raise ValueError(f"model must be one of {', '.join(map(repr, MODELS))}. Got {model!r}.")
     if is_candidate_matrix(y):
         raise CandidateError("y must be a vector of exact labels (n,), got a matrix of candidates.")
-    candidates, _ = check_candidates(y)
+    candidates, names = check_candidates(y)
+    if classes is not None:
+        candidates = _among(candidates, names, classes)
     rng = np.random.default_rng(random_state)
     n, m = candidates.shape
     _check_probability("p", p)
@@ -57,6 +64,17 @@ def contaminate(
         joins = np.minimum(1.0, 2 * rank * float(q or 0.0) / m)
     candidates |= (rng.random((n, m)) < joins) & chosen
     return candidates
+
+
+def _among(candidates: BoolArray, names: AnyArray, classes: Any) -> BoolArray:
+    """The same labels with a column for each of `classes`."""
+    wanted = pd.Index(classes)
+    columns = wanted.get_indexer(pd.Index(names)) if wanted.is_unique else np.full(len(names), -1)
+    if (columns < 0).any():
+        raise CandidateError("classes must be different from one another and hold every label of y.")
+    result = np.zeros((len(candidates), len(wanted)), dtype=bool)
+    result[:, columns] = candidates
+    return result
 
 
 def _check_probability(name: str, value: Any, needed: str = "") -> None:
@@ -90,7 +108,9 @@ def _rank_of_others(X: Any, truth: BoolArray) -> IntArray:
     if sparse.issparse(features):
         features = features.toarray()
     labels = truth.argmax(axis=1)
+    model = GaussianNB().fit(features, labels)
     # Log posteriors: probabilities of distant classes underflow to equal zeros.
-    posterior = GaussianNB().fit(features, labels).predict_log_proba(features)
-    posterior[truth] = -np.inf  # first in order, so it has rank 0
-    return np.argsort(np.argsort(posterior, axis=1, kind="stable"), axis=1, kind="stable")
+    posterior = np.full(truth.shape, -np.inf)
+    posterior[:, model.classes_] = model.predict_log_proba(features)
+    order = np.lexsort((posterior, ~truth), axis=1)  # the true label first, so it has rank 0
+    return np.argsort(order, axis=1, kind="stable")

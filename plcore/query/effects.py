@@ -8,20 +8,27 @@ conditions misfire there.
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from numbers import Integral
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from plcore._types import BoolArray, FloatArray, IntArray
-from plcore.query.possible import MAX_NODES, answer_changes_possible, masks_of
-from plcore.query.sets import NOTHING, LabelSets, block_length, label_sets, largest_other
-from plcore.votes import check_graph
+from plcore._kernels_effects import NARROW, SETTLED, find_effects, find_imprecise
+from plcore._kernels_possible import search_effects
+from plcore._kernels_scores import SHARE_UNIT, add_scores
+from plcore._types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.query.possible import MAX_NODES
+from plcore.votes import check_graph, pack
 
 RULES = ("mw", "apl", "pl")
 DECISIONS = ("set", "incumbent")
-# The integer that stands for the whole weight of one target. 2**40 keeps shares to 1e-12 and leaves int64
-# room for eight million targets; sums of these integers do not depend on their order.
-SHARE_UNIT = 2**40
+BLOCK = (
+    2**14
+)  # targets handed to the compiled loops at once: bounded memory, and threads share the work evenly
+NO_SETS: BoolArray = np.zeros((0, 0), dtype=bool)
+NO_ROWS: IntArray = np.zeros(0, dtype=np.int64)
 
 
 def check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
@@ -30,89 +37,105 @@ def check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}. Got {value!r}.")
 
 
-def shares(weights: IntArray) -> IntArray:
-    """`rint(w * 2**40 / sum w)` for weights int64 (B, K); 0 for targets without weight."""
-    total = weights.sum(axis=1, keepdims=True)
-    share: IntArray = np.rint(weights * float(SHARE_UNIT) / np.maximum(total, 1)).astype(np.int64)
-    return share
+def check_count(name: str, value: Any) -> None:
+    """Raise ValueError unless `value` is a whole number of at least 1."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name} must be an int of at least 1. Got {value!r}.")
 
 
-def changing_slots(
-    sets: BoolArray, weights: IntArray, known: LabelSets, rule: str, decision: str, max_nodes: int
-) -> tuple[BoolArray, int]:
-    """Which neighbours could, by one answer, change h, NL or (A)PL of their target.
+class Rule(NamedTuple):
+    """What counts as an effect, and on what graph; checked arguments of the compiled loops."""
 
-    sets bool (B, K, m), weights int64 (B, K), known = label_sets(sets, weights); all valid already.
-    Returns (bool (B, K), number of exact searches that stayed undecided). rule "mw": every imprecise
-    neighbour with weight.
+    neighbors: AnyArray  # int32 (T, K)
+    weights: IntArray  # int64 (T, K)
+    masks: IntArray  # int64 (n, words), the candidates now
+    n_classes: int
+    rule: str
+    decision: str
+    max_nodes: int
+    like: AnyArray  # empty, of the type in which effects are computed
+
+    def changing(self, targets: IntArray, settled: BoolArray | None = None) -> tuple[BoolArray, int]:
+        """Which neighbours of these targets count, bool (B, K), and how many searches stayed undecided.
+
+        settled : bool (T,), takes which of the targets are settled (NL is not empty and APL = NL: no answer can
+        change anything any more, Prop. 3, B3); None: not asked for
+        "mw": every imprecise neighbour with weight. "apl", "pl": those that could, by one answer, change h, NL
+        or (A)PL of the target.
+        """
+        sure = np.empty((len(targets), self.neighbors.shape[1]), dtype=bool)
+        if self.rule == "mw":
+            find_imprecise(targets, self.neighbors, self.weights, self.masks, sure)
+            if settled is not None:
+                self.settle(targets, settled)
+            return sure, 0
+        approximate, state = np.empty_like(sure), np.empty(len(targets), dtype=np.int64)
+        self._find(targets, sure, approximate, state)
+        if settled is not None:
+            settled[targets] = state & SETTLED
+        if self.rule == "apl":
+            return np.logical_or(sure, approximate, out=sure), 0
+        undecided = search_effects(
+            targets, self.neighbors, self.weights, self.masks, self.n_classes, int(self.max_nodes), False,
+            state, sure, approximate, NO_SETS, NO_SETS,
+        )  # fmt: skip
+        return sure, undecided
+
+    def settle(self, targets: IntArray, settled: BoolArray) -> None:
+        """Fill settled bool (T,) for these targets, without looking at answers."""
+        state = np.empty(len(targets), dtype=np.int64)
+        self._find(targets, NO_SETS, NO_SETS, state)
+        settled[targets] = state & SETTLED
+
+    def _find(self, targets: IntArray, sure: BoolArray, approximate: BoolArray, state: IntArray) -> None:
+        find_effects(
+            targets, self.neighbors, self.weights, self.masks, self.n_classes, self.decision == "incumbent",
+            self.like, sure, approximate, state,
+        )  # fmt: skip
+
+
+def lanes_for(weights: IntArray) -> AnyArray:
+    """An empty array of the type in which sums of these weights (T, K) fit: int32 or int64."""
+    narrow = not weights.size or int(weights.max()) * weights.shape[1] < NARROW
+    return np.empty(0, dtype=np.int32 if narrow else np.int64)
+
+
+def in_blocks(targets: IntArray, n_jobs: int, work: Callable[[IntArray, int], None]) -> None:
+    """work(block of targets, number of the thread) for all blocks; each thread has one run of targets."""
+
+    def run(job: int) -> None:
+        mine = targets[len(targets) * job // n_jobs : len(targets) * (job + 1) // n_jobs]
+        for start in range(0, len(mine), BLOCK):
+            work(mine[start : start + BLOCK], job)
+
+    if n_jobs == 1:
+        run(0)
+        return
+    with ThreadPoolExecutor(n_jobs) as pool:
+        list(pool.map(run, range(n_jobs)))
+
+
+def add_all_scores(
+    rule: Rule, targets: IntArray, counted: BoolArray, n_jobs: int, settled: BoolArray | None = None
+) -> tuple[IntArray, int]:
+    """Scores int64 (n,) in units of 1 / SHARE_UNIT over these targets, and the searches that stayed undecided.
+
+    counted bool (T, K), False before: takes the places that count. settled: as `Rule.changing`.
     """
-    imprecise = np.asarray((sets.sum(axis=2) >= 2) & (weights > 0))
-    if rule == "mw":
-        return imprecise, 0
-    changing = np.zeros_like(imprecise)
-    # |APL| = 1: the target is settled on that label whatever is answered.
-    several: BoolArray = known.possible.sum(axis=1, dtype=np.int64) > 1
-    target, slot = np.nonzero(imprecise & several[:, None])
-    if not len(target):
-        return changing, 0
-    answers = sets[target, slot]  # (S, m), S voters that can be asked
-    weight = weights[target, slot][:, None]
-    by_sets = _changes_approximation(answers, weight, known, target)
-    changing[target, slot] = by_decision_or_necessity = _changes_winners(
-        answers, weight, known, target, decision
-    ) | _changes_necessary(answers, weight, known, target)
-    if rule == "apl":
-        changing[target, slot] |= by_sets
-        return changing, 0
-    # Exact PL: where NL is not empty APL = PL before and after (Prop. 2), so Prop. 4 decides; else search
-    # (Def. 3).
-    decided = np.asarray(known.necessary.any(axis=1))[target]
-    changing[target, slot] |= by_sets & decided
-    undecided = 0
-    for number in np.flatnonzero(~decided & ~by_decision_or_necessity):
-        voters, heavy = masks_of(sets[target[number]]), weights[target[number]].tolist()
-        changes, unknown = answer_changes_possible(voters, heavy, int(slot[number]), max_nodes)
-        changing[target[number], slot[number]] = changes
-        undecided += unknown
-    return changing, undecided
+    # One array for each thread; sums of integers do not depend on who adds what.
+    scores = np.zeros((n_jobs, len(rule.masks)), dtype=np.int64)
+    undecided = [0] * n_jobs
 
+    def work(block: IntArray, job: int) -> None:
+        changing, unknown = rule.changing(block, settled)
+        add_scores(block, rule.neighbors, rule.weights, changing, counted, scores[job], NO_ROWS)
+        undecided[job] += unknown
 
-def _changes_approximation(
-    answers: BoolArray, weight: IntArray, known: LabelSets, target: IntArray
-) -> BoolArray:
-    """Prop. 4 fails: some answer takes a label out of APL. answers (S, m), weight (S, 1), target (S,)."""
-    smin, smax = known.smin[target], known.smax[target]
-    inside = np.where(answers, smin, NOTHING)
-    outside_best = np.where(answers, NOTHING, smin).max(axis=1, keepdims=True)
-    d1 = smax >= inside.max(axis=1, keepdims=True) + weight
-    d2 = smax - weight >= np.maximum(largest_other(inside) + weight, outside_best)
-    return np.asarray((known.possible[target] & ~np.where(answers, d2, d1)).any(axis=1))
-
-
-def _changes_winners(
-    answers: BoolArray, weight: IntArray, known: LabelSets, target: IntArray, decision: str
-) -> BoolArray:
-    """Prop. 5 fails: some answer changes the set h ("set") or takes a label out of it ("incumbent")."""
-    remaining, rival = known.smax[target] - weight, known.rival[target]
-    keeps = remaining > rival if decision == "set" else remaining >= rival  # Eq. 10
-    return np.asarray((known.winners[target] & answers & ~keeps).any(axis=1))
-
-
-def _changes_necessary(answers: BoolArray, weight: IntArray, known: LabelSets, target: IntArray) -> BoolArray:
-    """Prop. 6 fails: some answer brings a label into NL."""
-    smin, smax = known.smin[target], known.smax[target]
-    inside = np.where(answers, smax, NOTHING)
-    outside = np.where(answers, NOTHING, smax)
-    # An answer a leaves S^max(a) and takes the weight from the others; the best a for lambda minimises the
-    # maximum.
-    least_inside = np.where(answers, smax, -NOTHING).min(axis=1, keepdims=True)
-    rival_if_not = np.maximum(
-        largest_other(outside), np.maximum(inside.max(axis=1, keepdims=True) - weight, least_inside)
-    )
-    c1 = smin < rival_if_not
-    c2 = smin + weight < np.maximum(outside.max(axis=1, keepdims=True), largest_other(inside) - weight)
-    joins = known.seen[target] & ~known.necessary[target] & ~np.where(answers, c2, c1)
-    return np.asarray(joins.any(axis=1))
+    in_blocks(targets, n_jobs, work)
+    total = scores[0]
+    for other in scores[1:]:
+        total += other
+    return total, sum(undecided)
 
 
 def warn_undecided(undecided: int, max_nodes: int) -> None:
@@ -133,6 +156,7 @@ def effect_scores(
     rule: str = "apl",
     decision: str = "set",
     max_nodes: int = MAX_NODES,
+    n_jobs: int = 1,
 ) -> FloatArray:
     """Share of weighted decisions that an answer about each row could change; 0 where one candidate is left.
 
@@ -143,6 +167,7 @@ def effect_scores(
     decision : "set": the winners change when the set changes; "incumbent": only when an old winner stops
         winning
     max_nodes : for rule "pl", as `possible_labels`; a RuntimeWarning tells how many searches ran out
+    n_jobs : threads; the scores are the same with any number
     Returns (n_samples,) float, higher = ask sooner: sums over targets of w / (weight sum of the target), each
     share rounded to a multiple of 2**-40 so that sums and ties do not depend on the order.
     Raises ValueError for other rules and decisions; ValueError and CandidateError as
@@ -150,17 +175,10 @@ def effect_scores(
     """
     check_choice("rule", rule, RULES)
     check_choice("decision", decision, DECISIONS)
+    check_count("max_nodes", max_nodes)
+    check_count("n_jobs", n_jobs)
     rows, fixed, known = check_graph(neighbors, weights, candidates)
-    scores = np.zeros(len(known), dtype=np.int64)
-    undecided = 0
-    length = block_length(rows.shape[1], known.shape[1])
-    for start in range(0, len(rows), length):
-        block = slice(start, start + length)
-        sets = known[rows[block]]
-        changing, unknown = changing_slots(
-            sets, fixed[block], label_sets(sets, fixed[block]), rule, decision, max_nodes
-        )
-        np.add.at(scores, rows[block].ravel(), (shares(fixed[block]) * changing).ravel())
-        undecided += unknown
+    asked = Rule(rows, fixed, pack(known), known.shape[1], rule, decision, max_nodes, lanes_for(fixed))
+    scores, undecided = add_all_scores(asked, np.arange(len(rows)), np.zeros(rows.shape, dtype=bool), n_jobs)
     warn_undecided(undecided, max_nodes)
     return scores / float(SHARE_UNIT)

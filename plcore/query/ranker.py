@@ -6,7 +6,7 @@ sums of integer shares, so an updated ranker equals a freshly fitted one bit for
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
 
@@ -14,33 +14,27 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array, check_consistent_length
 
-from plcore._types import BoolArray, FloatArray, IntArray
+from plcore._kernels_scores import SHARE_UNIT, add_scores, count_open, pick_batch
+from plcore._types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.candidates import CandidateError, check_candidates
-from plcore.graph import SCALINGS, WEIGHTS, NeighborGraph
+from plcore.graph import SCALINGS, SEARCHES, WEIGHTS, NeighborGraph
 from plcore.query.effects import (
     DECISIONS,
     RULES,
-    SHARE_UNIT,
-    changing_slots,
+    Rule,
+    add_all_scores,
     check_choice,
-    shares,
+    check_count,
+    in_blocks,
+    lanes_for,
     warn_undecided,
 )
+from plcore.query.explanation import Explanation, answer_effects
+from plcore.query.order import QuestionOrder
 from plcore.query.possible import MAX_NODES
-from plcore.query.sets import block_length, label_sets
 from plcore.votes import VoteTable, check_graph
 
-
-@dataclass(frozen=True)
-class Explanation:
-    """Why a row has its score."""
-
-    row: int
-    score: float  # summed shares of the decisions counted by the rule
-    candidates: int  # how many labels the row may still have
-    targets: tuple[int, ...]  # targets that count this row among their neighbours
-    changes: tuple[int, ...]  # those whose winners, necessary or possible labels one answer could change
-    undecided: int  # targets not settled now, over all
+NOBODY: IntArray = np.zeros(0, dtype=np.int64)
 
 
 class EffectRanker:
@@ -52,8 +46,12 @@ class EffectRanker:
     targets : "ambiguous": the rows with two candidates or more *now*; "fixed": those at `fit` (the paper);
         array (T, d): any points, scaled like X
     weights : "linear" (w = 1 - d / sum d) | "uniform"      scaling : "minmax" | "standard" | None
+    search : "auto" | "exact" | "approximate", as `PLKNeighborsClassifier`
     random_state : None: ties go to the lower row number; a seed: ties follow a seeded permutation
     max_nodes : search budget of rule "pl"
+    n_jobs : threads of `fit`; the scores are the same with any number
+    damping : in a batch a target that c rows of the batch already count has its shares multiplied by damping**c;
+        between 0 (no two rows of a batch for the same targets, as far as possible) and 1 (the top n)
 
     After `fit`: `scores_` (n,), `settled_`, `candidates_` bool (n, m), `n_targets_`. Parameters are checked
     in `fit`.
@@ -70,6 +68,9 @@ class EffectRanker:
         scaling: str | None = "minmax",
         random_state: int | None = None,
         max_nodes: int = MAX_NODES,
+        n_jobs: int = 1,
+        damping: float = 0.5,
+        search: str = "auto",
     ) -> None:
         self.rule = rule
         self.n_neighbors = n_neighbors
@@ -79,6 +80,9 @@ class EffectRanker:
         self.scaling = scaling
         self.random_state = random_state
         self.max_nodes = max_nodes
+        self.n_jobs = n_jobs
+        self.damping = damping
+        self.search = search
 
     def fit(self, X: Any, candidates: Any) -> EffectRanker:
         """Find the neighbours of the targets and score all rows. X (n, d) dense or CSR; candidates as
@@ -90,7 +94,7 @@ class EffectRanker:
         X = check_array(X, accept_sparse="csr", dtype=np.float64)
         known, _ = check_candidates(candidates)
         check_consistent_length(X, known)
-        graph = NeighborGraph(X, self.n_neighbors, self.weights, self.scaling)
+        graph = NeighborGraph(X, self.n_neighbors, self.weights, self.scaling, self.search)
         if isinstance(self.targets, str):
             # "ambiguous" may come to include any row by an update, so all rows get their neighbours.
             chosen = (
@@ -135,64 +139,78 @@ class EffectRanker:
         check_choice("rule", self.rule, RULES)
         check_choice("decision", self.decision, DECISIONS)
         check_choice("weights", self.weights, WEIGHTS)
+        check_choice("search", self.search, SEARCHES)
         if self.scaling not in SCALINGS:
             raise ValueError(
                 f"scaling must be one of {', '.join(map(repr, SCALINGS))}. Got {self.scaling!r}."
             )
         if isinstance(self.targets, str):
             check_choice("targets", self.targets, ("ambiguous", "fixed"))
-        for name in ("n_neighbors", "max_nodes"):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-                raise ValueError(f"{name} must be an int of at least 1. Got {value!r}.")
+        for name in ("n_neighbors", "max_nodes", "n_jobs"):
+            check_count(name, getattr(self, name))
+        if not 0 <= self.damping <= 1:
+            raise ValueError(f"damping must be a number in [0, 1]. Got {self.damping!r}.")
 
     def _start(
-        self, neighbors: IntArray, weights: IntArray, candidates: BoolArray, target_rows: IntArray | None
+        self, neighbors: AnyArray, weights: IntArray, candidates: BoolArray, target_rows: IntArray | None
     ) -> EffectRanker:
         n_rows, n_targets = len(candidates), len(neighbors)
         self.candidates_ = candidates
         self.n_targets_ = n_targets
-        self.votes_ = VoteTable(neighbors, weights, candidates)
-        self._target_rows = target_rows
-        self._target_of = np.full(n_rows, -1, dtype=np.int64)
-        if target_rows is not None:
-            self._target_of[target_rows] = np.arange(n_targets)
+        self.votes_ = votes = VoteTable(neighbors, weights, candidates)
+        self._target_rows = NOBODY if target_rows is None else target_rows
+        self._with_rows = target_rows is not None
+        self._target_of = np.full(n_rows if self._with_rows else 0, -1, dtype=np.int32)
+        self._target_of[self._target_rows] = np.arange(len(self._target_rows))
         self._ambiguous = candidates.sum(axis=1) >= 2
         self._initial = self._ambiguous.copy()
-        self._shares = shares(weights)
-        self._counted = np.zeros((n_targets, neighbors.shape[1]), dtype=np.int64)
-        self._settled = np.zeros(n_targets, dtype=bool)
-        self._scores = np.zeros(n_rows, dtype=np.int64)
-        # Larger comes first among equal scores; by default the lower row number.
-        order = np.arange(n_rows)
-        if self.random_state is not None:
-            order = np.random.default_rng(self.random_state).permutation(n_rows)
-        self._tie_order = order
-        length = block_length(neighbors.shape[1], candidates.shape[1])
-        for start in range(0, n_targets, length):
-            self._score_again(np.arange(start, min(start + length, n_targets)))
-        return self
-
-    def _score_again(self, targets: IntArray) -> None:
-        """Bring the counted shares and the settled flags of some targets up to date, by integer differences."""
-        neighbors, weights = self.votes_.neighbors[targets], self.votes_.weights[targets]
-        sets = self.candidates_[neighbors]
-        known = label_sets(sets, weights)
-        changing, undecided = changing_slots(sets, weights, known, self.rule, self.decision, self.max_nodes)
-        counted = self._shares[targets] * (changing & self._active(targets)[:, None])
-        np.add.at(self._scores, neighbors.ravel(), (counted - self._counted[targets]).ravel())
-        self._counted[targets] = counted
-        self._settled[targets] = known.settled()
+        fixed = isinstance(self.targets, str) and self.targets == "fixed"
+        self._counts = self._initial if fixed else self._ambiguous  # rows whose own targets count
+        self._rule = Rule(
+            votes.neighbors, votes.weights, votes.masks, votes.n_classes, self.rule, self.decision,
+            self.max_nodes, lanes_for(votes.weights),
+        )  # fmt: skip
+        self._counted = np.zeros(votes.neighbors.shape, dtype=bool)
+        everyone = np.arange(n_targets)
+        counting = everyone[self._active(everyone)]
+        # "mw" has no use for what is settled: found when it is asked for.
+        self._settled = None if self.rule == "mw" else np.zeros(n_targets, dtype=bool)
+        self._scores, undecided = add_all_scores(
+            self._rule, counting, self._counted, int(self.n_jobs), self._settled
+        )
         warn_undecided(undecided, self.max_nodes)
+        self._open: tuple[int, int] | None = None
+        self._n_initial = int(self._initial[self._target_rows].sum()) if self._with_rows else n_targets
+        # Lower comes first among equal scores; by default the lower row number.
+        self._tie_order: IntArray = np.arange(n_rows)
+        if self.random_state is not None:
+            self._tie_order = np.random.default_rng(self.random_state).permutation(n_rows)
+        self._order: QuestionOrder | None = None
+        return self
 
     def _active(self, targets: IntArray) -> BoolArray:
         """Which targets count now. "ambiguous" drops those whose own row is answered."""
-        if self._target_rows is None:
+        if not self._with_rows:
             return np.ones(len(targets), dtype=bool)
-        which = (
-            self._initial if isinstance(self.targets, str) and self.targets == "fixed" else self._ambiguous
-        )
-        return np.asarray(which[self._target_rows[targets]])
+        return np.asarray(self._counts[self._target_rows[targets]])
+
+    def _count_open(self, targets: IntArray, settled: BoolArray) -> tuple[int, int]:
+        return count_open(targets, self._target_rows, self._counts, self._initial, self._ambiguous, settled)
+
+    def _openness(self) -> tuple[int, int]:
+        """(initially ambiguous targets still open, targets that count and are not settled)."""
+        self._check_fitted()
+        if self._open is None:
+            everyone = np.arange(self.n_targets_)
+            if self._settled is None:
+                self._settled = settled = np.zeros(self.n_targets_, dtype=bool)
+                in_blocks(
+                    everyone[self._active(everyone)],
+                    int(self.n_jobs),
+                    lambda block, _: self._rule.settle(block, settled),
+                )
+            self._open = self._count_open(everyone, self._settled)
+        return self._open
 
     @property
     def scores_(self) -> FloatArray:
@@ -207,36 +225,54 @@ class EffectRanker:
         A target is settled when NL is not empty and APL = NL. When the targets are points of their own: the
         share of them. Zero scores alone do not prove that everything is settled.
         """
-        self._check_fitted()
-        if self._target_rows is None:
-            return float(self._settled.mean()) if self.n_targets_ else 1.0
-        initial = self._initial[self._target_rows]
-        if not initial.any():
-            return 1.0
-        settled = self._settled | ~self._ambiguous[self._target_rows]
-        return float(settled[initial].mean())
+        still_open, _ = self._openness()
+        initial = self._n_initial
+        return (initial - still_open) / initial if initial else 1.0
 
     @property
     def n_undecided_(self) -> int:
         """How many targets that count now are not settled."""
-        self._check_fitted()
-        return int((self._active(np.arange(self.n_targets_)) & ~self._settled).sum())
+        return self._openness()[1]
 
-    def next(self, n: int = 1, among: BoolArray | None = None) -> IntArray:
-        """The rows to ask about, best first: at most n of those with two candidates or more.
+    def next(self, n: int = 1, among: BoolArray | None = None, claimed: Iterable[int] = ()) -> IntArray:
+        """The rows to ask about now, best first: at most n of those with two candidates or more.
 
-        By score descending, then row number ascending (or the seeded permutation). among: bool (n,), rows
-        that may be returned; None for all.
+        One row: the highest score, ties by row number (or the seeded permutation). A batch: one after the
+        other, each with the shares of targets that earlier rows count damped, so that its questions do not
+        decide the same targets twice; equal damped scores go by score, then as above.
+        among: bool (n,), rows that may be returned; None for all. claimed: rows that others are being asked
+        about now; their targets are damped as well, and they are not returned.
         """
         self._check_fitted()
-        if not isinstance(n, Integral) or n < 0:
-            raise ValueError(f"n must be an int of at least 0. Got {n!r}.")
+        self._check_number(n)
+        held = np.asarray(sorted({self._check_row(row) for row in claimed}), dtype=np.int64)
+        if n == 1 and not len(held):
+            if self._order is None:
+                keys = np.where(self._ambiguous, self._scores, -1)
+                self._order = QuestionOrder(keys, self._tie_order)
+            row = self._order.best(None if among is None else np.ascontiguousarray(among, dtype=bool))
+            return np.array([row] if row >= 0 else [], dtype=np.int64)
+        allowed = self._ambiguous.copy() if among is None else self._ambiguous & among
+        allowed[held] = False
+        n = min(int(n), int(allowed.sum()))
+        index, rule = self.votes_.index, self._rule
+        power = np.power(float(self.damping), np.arange(min(n + len(held), 100) + 1))
+        return pick_batch(
+            n, held, allowed, self._tie_order, index.start, index.slots, rule.neighbors, rule.weights,
+            self._counted, self._scores, power,
+        )  # fmt: skip
+
+    def top(self, n: int | None = None, among: BoolArray | None = None) -> IntArray:
+        """At most n rows (None: all) with two candidates or more by score alone, best first, as `next` one by one.
+
+        For lists people read; to ask several people at once use `next(n)`.
+        """
+        self._check_fitted()
         rows = np.flatnonzero(self._ambiguous if among is None else self._ambiguous & among)
-        if n == 1 and len(rows):  # the usual case, without a sort
-            rows = rows[self._scores[rows] == self._scores[rows].max()]
-            return rows[[self._tie_order[rows].argmin()]]
+        if n is not None:
+            self._check_number(n)
         order = np.lexsort((self._tie_order[rows], -self._scores[rows]))
-        return rows[order[: int(n)]]
+        return rows[order[: None if n is None else int(n)]]
 
     def update(self, row: int, candidates_row: Any) -> IntArray:
         """Replace the candidates of a row (m,), narrower after an answer or wider again after an undo.
@@ -247,45 +283,72 @@ class EffectRanker:
         """
         row = self._check_row(row)
         given = np.asarray(candidates_row)
-        m = self.candidates_.shape[1]
-        if given.shape != (m,) or not np.all((given == 0) | (given == 1)):
+        m = self.votes_.n_classes
+        if given.shape != (m,) or not (given.dtype == np.bool_ or np.all((given == 0) | (given == 1))):
             raise CandidateError(
                 f"candidates_row must be {m} values True/False or 1/0 for row {row}. Got {given!r}."
             )
         new = given.astype(bool)
         old = self.candidates_[row].copy()
         targets = self.votes_.update(row, old, new)
-        own = self._target_of[row]
-        if own >= 0 and not np.array_equal(old, new):
+        if np.array_equal(old, new):
+            return targets
+        if self._with_rows and (own := self._target_of[row]) >= 0 and not (targets == own).any():
             targets = np.union1d(targets, [own])  # its own target may have the row with weight 0 only
+        was = self._count_open(targets, self._settled) if self._open and self._settled is not None else None
         self.candidates_[row] = new
-        self._ambiguous[row] = new.sum() >= 2
-        if len(targets):
-            self._score_again(targets)
+        self._ambiguous[row] = np.count_nonzero(new) >= 2
+        rule, active = self._rule, self._active(targets)
+        counting = targets if active.all() else targets[active]
+        changing, undecided = rule.changing(counting, self._settled)
+        touched = np.empty(len(targets) * rule.neighbors.shape[1] + 1, dtype=np.int64)
+        found = add_scores(
+            counting, rule.neighbors, rule.weights, changing, self._counted, self._scores, touched
+        )
+        if len(counting) < len(targets):
+            rest = targets[~active]
+            none = np.zeros((len(rest), rule.neighbors.shape[1]), dtype=bool)
+            found += add_scores(
+                rest, rule.neighbors, rule.weights, none, self._counted, self._scores, touched[found:]
+            )
+        if self._order is not None:
+            touched[found] = row
+            rows = touched[: found + 1]
+            self._order.change(rows, np.where(self._ambiguous[rows], self._scores[rows], -1))
+        if was is not None and self._open is not None and self._settled is not None:
+            now = self._count_open(targets, self._settled)
+            self._open = self._open[0] + now[0] - was[0], self._open[1] + now[1] - was[1]
+        warn_undecided(undecided, self.max_nodes)
         return targets
 
-    def explain(self, row: int) -> Explanation:
-        """Why the row has its score: which targets count it, and which of them one answer could change (Prop. 4-6)."""
+    def explain(self, row: int, answers: bool = True) -> Explanation:
+        """Why the row has its score: the targets that count it, which of them one answer could change, and how.
+
+        answers : also list what each answer would change (winners, necessary, possible labels); leave it out
+        where only the counts are needed. Under rule "mw" `changes` are those of rule "apl".
+        """
         row = self._check_row(row)
         targets, slots = self.votes_.index.places(row)
         kept = self._active(targets)
         targets, slots = targets[kept], slots[kept]
-        weights = self.votes_.weights[targets]
-        sets = self.candidates_[self.votes_.neighbors[targets]]
-        rule = (
-            "apl" if self.rule == "mw" else self.rule
-        )  # "mw" counts decisions, whether they can change or not
-        changing, _ = changing_slots(
-            sets, weights, label_sets(sets, weights), rule, self.decision, self.max_nodes
-        )
+        rule = self._rule
+        if rule.rule == "mw":  # it counts decisions, whether they can change or not
+            rule = rule._replace(rule="apl")
+        changing, _ = rule.changing(targets)
+        decided = changing[np.arange(len(targets)), slots]
         return Explanation(
             row=row,
             score=float(self._scores[row]) / SHARE_UNIT,
             candidates=int(self.candidates_[row].sum()),
             targets=tuple(targets.tolist()),
-            changes=tuple(targets[changing[np.arange(len(targets)), slots]].tolist()),
+            changes=tuple(targets[decided].tolist()),
             undecided=self.n_undecided_,
+            answers=answer_effects(rule, row, targets[decided], slots[decided]) if answers else (),
         )
+
+    def _check_number(self, n: Any) -> None:
+        if not isinstance(n, Integral) or n < 0:
+            raise ValueError(f"n must be an int of at least 0. Got {n!r}.")
 
     def _check_row(self, row: int) -> int:
         self._check_fitted()

@@ -54,6 +54,28 @@ def test_acknowledged_answers_survive_and_the_next_question_is_the_same(
         server.stop()
 
 
+def test_a_card_that_was_open_answers_again_after_a_restart(context: BrowserContext, tmp_path: Path) -> None:
+    server = Server(tmp_path / "home").start()
+    page = context.new_page()
+    page.goto(server.link)
+    page.goto(f"{server.base}/annotate")
+    page.locator(room.CARD).wait_for()
+    asked, label = room.row_id(page), page.locator(".choice .label").first.inner_text()
+    server.kill()
+    again = Server(server.home, port=server.port).start()
+    try:
+        page.wait_for_timeout(1500)
+        page.keyboard.press("1")
+        # Stored at once, or the page finds out by itself that it has to be loaded anew: never deaf for ever.
+        page.wait_for_timeout(9000)
+        if room.row_id(page) == asked:
+            room.answer(page, label)
+        log = log_of(page, again)
+        assert [(entry["row_id"], entry["labels"]) for entry in log] == [(asked, label)]
+    finally:
+        again.stop()
+
+
 def test_a_kill_between_questions_changes_nothing(context: BrowserContext, tmp_path: Path) -> None:
     server = Server(tmp_path / "home").start()
     page = context.new_page()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -62,7 +63,7 @@ def test_nobody_gets_in_without_a_link(server: Server, context: BrowserContext) 
     assert status(f"{server.base}/_stcore/metrics") == 401
     assert status(f"{server.base}/healthz") == 200
     assert websocket_status(server) == 403
-    assert websocket_status(server, cookie="winnow_signin=forged") == 403
+    assert websocket_status(server, cookie=f"winnow_signin_{server.port}=forged") == 403
     page = context.new_page()
     page.goto(server.base)
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
@@ -71,8 +72,8 @@ def test_nobody_gets_in_without_a_link(server: Server, context: BrowserContext) 
 def test_a_link_works_once_and_signing_out_ends_it(
     server: Server, context: BrowserContext, page: Page
 ) -> None:
-    secret = next(c["value"] for c in context.cookies() if c["name"] == "winnow_signin")
-    cookie = f"winnow_signin={secret}"
+    secret = next(c["value"] for c in context.cookies() if c["name"] == f"winnow_signin_{server.port}")
+    cookie = f"winnow_signin_{server.port}={secret}"
     assert websocket_status(server, cookie) == 101
     assert websocket_status(server, cookie, origin="http://127.0.0.1:9") == 403, "another site's page"
     assert status(server.link) == 403, "the link was used"
@@ -95,6 +96,8 @@ def test_an_invited_annotator_answers_beside_the_owner(
     other = browser.new_context()
     ada = other.new_page()
     ada.goto(link)
+    ada.reload()  # looking at an invitation does not use it up
+    ada.get_by_role("button", name="Sign in").click()
     ada.get_by_role("heading", name="Projects").wait_for()
     expect(ada.get_by_role("link", name="Import")).to_have_count(0)
     page.goto(f"{server.base}/annotate")
@@ -108,6 +111,20 @@ def test_an_invited_annotator_answers_beside_the_owner(
     ada.goto(f"{server.base}/export")
     expect(ada.get_by_role("button", name="Labelled table (CSV)")).to_have_count(0)
     other.close()
+
+
+def test_the_first_question_is_there_within_fifteen_seconds(context: BrowserContext, tmp_path: Path) -> None:
+    """From the command to the question, on an empty home: the demo is made on the way."""
+    begun = time.monotonic()
+    server = Server(tmp_path / "home").start()
+    try:
+        page = context.new_page()
+        page.goto(server.link)
+        page.get_by_role("button", name="Start").click()
+        page.locator(".choice").first.wait_for()
+        assert time.monotonic() - begun < 15
+    finally:
+        server.stop()
 
 
 def test_streamlit_run_alone_starts_the_same(context: BrowserContext, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from sqlalchemy.exc import DBAPIError
 
 from db import entries
 from db.engine import Database
-from db.entries import DuplicateEntry, Entry, NoSuchEntryError
+from db.entries import DuplicateEntry, Entry
 
 from .conftest import NOW, add_project, new_entry
 
@@ -39,13 +39,10 @@ def test_an_entry_comes_back_as_it_went_in(database: Database) -> None:
         target_seq=None,
     )
     with database.read() as session:
-        assert entries.get(session, project, 1) == written
         assert entries.after(session, project, 0) == [written]
         assert entries.with_token(session, project, written.token) == written
         assert entries.with_token(session, project, "other") is None
         assert entries.last(session, project) == written
-        with pytest.raises(NoSuchEntryError, match="no entry 2"):
-            entries.get(session, project, 2)
 
 
 def test_after_gives_what_is_new_in_order(database: Database) -> None:

@@ -114,7 +114,10 @@ def test_progress_shows_accuracy_with_its_interval(home: Home, owner: int, show:
 
 def test_a_missing_project_is_said(home: Home, owner: int, show: Open) -> None:
     small_project(home, owner)
-    assert "no project 99" in words(show(owner, "annotate.py", project="99"))
+    for asked in ("99", "abc", "-1", "²", "9" * 30):
+        test = show(owner, "annotate.py", project=asked)
+        assert "no project" in words(test)
+        assert "small" not in words(test), "never another project instead"
 
 
 def test_export_counts_the_sources(home: Home, owner: int, show: Open) -> None:
@@ -175,3 +178,24 @@ def test_a_link_for_an_annotator_is_shown_once(home: Home, owner: int, show: Ope
     assert (person.name, person.role) == ("Ada", "annotator")
     test.run()
     assert not test.code
+
+
+def test_the_queue_shows_the_order_and_its_reason(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner)
+    test = show(owner, "queue_page.py", project=str(project))
+    table = test.dataframe[0].value
+    assert list(table.Place) == list(range(1, len(table) + 1))
+    assert table.Why.str.contains("undecided predictions").all()
+    test.text_input[0].set_value("no such thing").run()
+    assert "No open row holds these words" in words(test)
+    test.selectbox[0].set_value("random").run()
+    assert not test.exception
+    assert projects.get_project(home, owner, project).answered == 0
+
+
+def test_an_annotator_sees_the_queue_but_not_its_settings(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner)
+    test = show(annotator(home, owner, "Ada"), "queue_page.py", project=str(project))
+    assert len(test.dataframe) == 1
+    assert not test.selectbox
+    assert not test.get("download_button")

@@ -13,7 +13,13 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import plcore
 
 # Checks that are known to fail, by class and check: the reason. Only sample-weight equivalence may stand here.
-EXPECTED_FAILED_CHECKS: dict[str, dict[str, str]] = {}
+PLANES = "rounding in the first plane changes the later ones; F agrees to 1e-3 (test_margin_estimators)"
+EXPECTED_FAILED_CHECKS: dict[str, dict[str, str]] = {
+    "LMPlaneClassifier": {
+        "check_sample_weight_equivalence_on_dense_data": PLANES,
+        "check_sample_weight_equivalence_on_sparse_data": PLANES,
+    },
+}
 
 ESTIMATORS = [
     value()

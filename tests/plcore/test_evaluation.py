@@ -88,6 +88,27 @@ def test_columns_are_the_sorted_labels():
     assert sets.tolist() == [[False, True], [True, False], [False, True]]
 
 
+def test_classes_may_be_more_than_occur():
+    part = Y[Y != 2][:2000]
+    features = X[Y != 2][:2000]
+    for options in ({"q": 0.4}, {"model": "bayes", "q": 0.4, "X": features}, {"model": "size", "r": 3}):
+        sets = contaminate(part, random_state=1, classes=range(M), **options)
+        assert sets.shape == (2000, M)
+        assert sets[np.arange(2000), part].all()
+        # Under "bayes" a class without rows is the least likely: it joins with probability 2 * 1 * q / m.
+        share = {"bayes": 2 * 0.4 / M, "size": 3 / (M - 1)}.get(options.get("model"), 0.4)
+        assert sets[:, 2].mean() == pytest.approx(share, abs=0.04)
+        np.testing.assert_array_equal(
+            contaminate(Y, random_state=1, classes=range(M), **{**options, "X": X}),
+            contaminate(Y, random_state=1, **{**options, "X": X}),
+        )
+    turned = contaminate(["emu", "wren"], q=0.0, classes=["wren", "owl", "emu"])
+    assert turned.tolist() == [[False, False, True], [True, False, False]]
+    for classes in (["wren"], ["wren", "wren", "emu"]):
+        with pytest.raises(CandidateError, match="classes must be different"):
+            contaminate(["emu", "wren"], q=0.0, classes=classes)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

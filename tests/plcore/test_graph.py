@@ -1,4 +1,4 @@
-"""Neighbours to the last tie, and their weights."""
+"""Neighbours to the last tie, their weights, and graphs that are kept."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import pytest
 from scipy import sparse
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
-from plcore.graph import NeighborGraph, neighbor_weights
+from plcore.graph import Graph, NeighborGraph, find_graph, graph_key, neighbor_weights
+from plcore.reports import LearnerSettings
 
 UNIT = 2**24
 
@@ -59,7 +60,13 @@ def test_batches_do_not_show(kind, monkeypatch):
         alone = graph.own_neighbors(np.array([row]))
         for whole, part in zip(together, alone, strict=True):
             np.testing.assert_array_equal(whole[row], part[0])
-    monkeypatch.setattr("plcore.graph.BLOCK_CELLS", 50)
+    for name, length in (
+        ("blocks.ROWS", 70),
+        ("blocks.BATCH", 30),
+        ("blocks.QUERIES", 7),
+        ("tree.BLOCK_CELLS", 50),
+    ):
+        monkeypatch.setattr(f"plcore.search.{name}", length)
     for whole, part in zip(together, graph.own_neighbors(), strict=True):
         np.testing.assert_array_equal(whole, part)
 
@@ -119,6 +126,86 @@ def test_scaling_is_fitted_on_training_rows(scaling, scaler, stored):
 def test_few_distinct_rows_are_searched_once(stored):
     """A hundred thousand equal rows must not each be compared with all others."""
     graph = NeighborGraph(stored(np.ones((3000, 2)) * (np.arange(3000) % 2)[:, None]), 4, "linear", None)
-    assert graph._searched.tolist() == list(range(10))
+    assert graph._search.searched.tolist() == list(range(10))
     neighbors, _ = graph.own_neighbors(np.array([7, 2998, 2999]))
     assert neighbors.tolist() == [[7, 1, 3, 5], [2998, 0, 2, 4], [2999, 1, 3, 5]]
+
+
+def test_the_search_is_a_choice():
+    X = np.random.default_rng(4).normal(size=(2000, 12))
+    exact = NeighborGraph(X, 5, "linear", None)
+    quick = NeighborGraph(X, 5, "linear", None, "approximate", seed=1)
+    assert (exact.kind, exact.recall, quick.kind) == ("exact", 1.0, "approximate")
+    found, right = quick.own_neighbors()[0], exact.own_neighbors()[0]
+    share = np.mean([len(set(a) & set(b)) - 1 for a, b in zip(found, right, strict=True)]) / 4
+    assert share == pytest.approx(quick.recall, abs=0.02)
+    assert share > 0.97
+    assert NeighborGraph(X[:, :2], 5, "linear", None).kind == "kd-tree"
+    with pytest.raises(ValueError, match="search must be one of"):
+        NeighborGraph(X, 5, "linear", None, "exactly")
+
+
+def same(graph, other):
+    assert (graph.kind, graph.recall) == (other.kind, other.recall)
+    for name in ("neighbors", "weights", "test_neighbors", "test_weights"):
+        one, two = getattr(graph, name), getattr(other, name)
+        assert one.dtype == two.dtype
+        np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize("n_test", [0, 3])
+def test_a_graph_is_kept_in_a_file_without_pickle(n_test, tmp_path):
+    X = np.random.default_rng(5).normal(size=(20, 9))
+    graph = find_graph(X, X[:n_test] + 0.1 if n_test else None, LearnerSettings(n_neighbors=4))
+    assert graph.test_neighbors.shape == graph.test_weights.shape == (n_test, 4)
+    np.testing.assert_array_equal(graph.neighbors, NeighborGraph(X, 4, "linear", None).own_neighbors()[0])
+    np.savez(tmp_path / "graph.npz", allow_pickle=False, **graph.to_arrays())
+    with np.load(tmp_path / "graph.npz", allow_pickle=False) as arrays:
+        same(Graph.from_arrays(arrays), graph)
+    graph.check(20, n_test, 4)
+    with pytest.raises(ValueError, match=r"20 training and 9 test rows, 4 for each. Got shapes \(20, 4\)"):
+        graph.check(20, 9, 4)
+    with pytest.raises(ValueError, match="Fix: find it anew"):
+        graph.check(20, n_test, 5)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("version", np.array(0), "has version 0, not 1"),
+        ("kind", None, "lacks kind"),
+        ("neighbors", np.zeros((20, 4)), "whole numbers"),
+        ("neighbors", np.zeros((20, 4), dtype=np.int32), "do not fit together"),
+        ("neighbors", np.full((20, 4), 20, dtype=np.int32), r"in 0..19"),
+        ("weights", np.full((20, 4), -1, dtype=np.int32), "at least 0"),
+        ("weights", np.ones((20, 3), dtype=np.int32), r"\(n, K\) both"),
+        ("test_neighbors", np.zeros((3, 3), dtype=np.int32), r"\(n, K\) both"),
+        ("test_neighbors", np.full((3, 4), 20, dtype=np.int32), r"in 0..19"),
+        ("test_neighbors", np.zeros(0, dtype=np.int32), "whole numbers"),
+    ],
+)
+def test_a_damaged_graph_is_refused(name, value, message):
+    X = np.random.default_rng(5).normal(size=(20, 9))
+    arrays = find_graph(X, X[:3], LearnerSettings(n_neighbors=4)).to_arrays()
+    arrays[name] = value
+    if value is None:
+        del arrays[name]
+    with pytest.raises(ValueError, match=message):
+        Graph.from_arrays(arrays)
+
+
+def test_the_key_of_a_graph_names_what_it_depends_on():
+    usual = LearnerSettings()
+    keys = {
+        graph_key(settings)
+        for settings in (
+            usual,
+            LearnerSettings(n_neighbors=9),
+            LearnerSettings(weights="uniform"),
+            LearnerSettings(test_share=0.3),
+            LearnerSettings(seed=1),
+        )
+    }
+    assert len(keys) == 5
+    assert all(set(key) <= set("abcdefghijklmnopqrstuvwxyz0123456789-_") for key in keys)
+    assert graph_key(LearnerSettings(strategy="mw", truth_role="given")) == graph_key(usual)

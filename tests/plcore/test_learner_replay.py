@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plcore import ActiveLearner, AnswerError, Entry, LearnerSettings
+from plcore.query import STRATEGIES
 from tests.plcore.fake_table import FakeTable, blobs
 
 KINDS = ["is", "is", "among", "not", "none", "unsure", "bad", "skip", "withdraw"]
@@ -56,7 +57,7 @@ def assert_same_state(one, other):
 
 @given(
     st.integers(0, 10**6),
-    st.sampled_from(["apl", "mw"]),
+    st.sampled_from(STRATEGIES),
     st.sampled_from(["hidden", "given"]),
     st.integers(1, 7),
 )
@@ -126,7 +127,7 @@ def test_withdrawing_everything_is_the_start(seed):
     assert (question and question.row) == (first and first.row)
 
 
-@pytest.mark.parametrize("strategy", ["apl", "mw"])
+@pytest.mark.parametrize("strategy", STRATEGIES)
 def test_asking_beats_the_start(strategy):
     table, y = blobs(150, m=5, seed=3, q=0.6)
     learner = ActiveLearner(table, LearnerSettings(n_neighbors=5, strategy=strategy))

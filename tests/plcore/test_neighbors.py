@@ -269,3 +269,19 @@ def test_wrong_updates_change_nothing(rows, candidates, error, message):
 def test_update_needs_fit():
     with pytest.raises(NotFittedError):
         PLKNeighborsClassifier().update([0], [[True]])
+
+
+def test_the_approximate_search_keeps_the_laws():
+    """Seeded, the same in any batch, and updated as a fresh fit."""
+    rng = np.random.default_rng(8)
+    X, sets = rng.normal(size=(900, 12)), rng.random((900, 4)) < 0.5
+    sets[np.arange(900), rng.integers(4, size=900)] = True
+    model = PLKNeighborsClassifier(n_neighbors=6, search="approximate").fit(X, sets)
+    assert 0.9 < model.neighbor_recall_ <= 1.0
+    assert PLKNeighborsClassifier(n_neighbors=6).fit(X, sets).neighbor_recall_ == 1.0
+    together = model.predict_proba(X + 0.1)
+    np.testing.assert_array_equal(together[5:6], model.predict_proba(X[5:6] + 0.1))
+    sets[3] = [True, False, False, False]
+    model.update(3, sets[3])
+    fresh = PLKNeighborsClassifier(n_neighbors=6, search="approximate").fit(X, sets)
+    np.testing.assert_array_equal(model.label_distributions_, fresh.label_distributions_)

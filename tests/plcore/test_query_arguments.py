@@ -137,6 +137,6 @@ def test_blocks_of_targets_do_not_show(monkeypatch):
     neighbors = np.array([rng.permutation(40)[:5] for _ in range(90)])
     weights = rng.random((90, 5))
     whole = [function(neighbors, weights, sets) for function in FUNCTIONS]
-    monkeypatch.setattr("plcore.query.sets.BLOCK_CELLS", 100)
+    monkeypatch.setattr("plcore.query.effects.BLOCK", 7)
     for function, expected in zip(FUNCTIONS, whole, strict=True):
         np.testing.assert_array_equal(function(neighbors, weights, sets), expected)

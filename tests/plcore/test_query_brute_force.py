@@ -5,36 +5,50 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plcore.query import effect_scores, effects, necessary_labels, possible_labels, winners
-from plcore.query.sets import label_sets
-from tests.plcore import brute_force
+from plcore.query import effect_scores, necessary_labels, possible_labels, winners
+from tests.plcore import brute_force, enumeration, plain_query
 
 
-def as_matrix(sets, m):
-    result = np.zeros((len(sets), m), dtype=bool)
-    for row, labels in enumerate(sets):
-        result[row, list(labels)] = True
-    return result
+SIZES = [(k, m) for k in (1, 2, 3, 4, 5) for m in (1, 2, 3, 4)]
+EACH = 3000  # 20 sizes: 60,000 cases
 
 
-def test_sets_equal_enumeration():
+@pytest.fixture(scope="module")
+def enumerated():
+    """For every size: the graph, h, NL, APL, PL (T, m) each, and what some answer changes, (T, K) each."""
     rng = np.random.default_rng(1)
-    for _ in range(2500):
-        neighbors, weights, candidates = brute_force.random_graph(rng, max_neighbors=5)
-        expected = [
-            brute_force.label_sets(
-                heavy.tolist(), [set(np.flatnonzero(candidates[row]).tolist()) for row in rows]
-            )
-            for rows, heavy in zip(neighbors, weights, strict=True)
-        ]
-        m = candidates.shape[1]
-        h, necessary, approximate, possible = (as_matrix(sets, m) for sets in zip(*expected, strict=True))
-        np.testing.assert_array_equal(winners(neighbors, weights, candidates), h)
-        np.testing.assert_array_equal(necessary_labels(neighbors, weights, candidates), necessary)
-        np.testing.assert_array_equal(
-            possible_labels(neighbors, weights, candidates, exact=False), approximate
-        )
-        np.testing.assert_array_equal(possible_labels(neighbors, weights, candidates), possible)
+    found = []
+    for k, m in SIZES:
+        sets, weights = enumeration.cases(rng, EACH, k, m)
+        expected = np.zeros((EACH, 4, m), dtype=bool)
+        changes = np.zeros((EACH, k, 5), dtype=bool)
+        enumeration.enumerate_all(sets, weights, expected, changes)
+        found.append((enumeration.as_graph(sets, weights), expected, changes))
+    return found
+
+
+def test_the_two_enumerations_agree(enumerated):
+    """The compiled one, which the tests below rely on, and the plain one of Python sets."""
+    for (neighbors, weights, candidates), expected, changes in enumerated:
+        for target in range(8):
+            sets = [set(np.flatnonzero(candidates[row]).tolist()) for row in neighbors[target]]
+            plain = brute_force.label_sets(weights[target].tolist(), sets)
+            assert [set(np.flatnonzero(row).tolist()) for row in expected[target]] == list(plain)
+            for slot in np.flatnonzero(weights[target]):  # without weight no answer counts
+                for rule, decision, which in (("apl", "set", [0, 2, 3]), ("pl", "incumbent", [1, 2, 4])):
+                    plain = brute_force.changes(weights[target].tolist(), sets, slot, rule, decision)
+                    assert changes[target, slot, which].any() == plain
+
+
+def test_sets_equal_enumeration(enumerated):
+    for graph, expected, _ in enumerated:
+        h, necessary, approximate, possible = expected.transpose(1, 0, 2)
+        np.testing.assert_array_equal(winners(*graph), h)
+        np.testing.assert_array_equal(necessary_labels(*graph), necessary)
+        np.testing.assert_array_equal(possible_labels(*graph, exact=False), approximate)
+        found, undecided = possible_labels(*graph, return_undecided=True)
+        np.testing.assert_array_equal(found, possible)
+        assert not undecided.any()
         # The facts of the paper (Prop. 2).
         assert (necessary <= possible).all()
         assert (possible <= approximate).all()
@@ -45,9 +59,24 @@ def test_sets_equal_enumeration():
 
 @pytest.mark.parametrize("decision", ["set", "incumbent"])
 @pytest.mark.parametrize("rule", ["mw", "apl", "pl"])
-def test_scores_equal_enumeration(rule, decision):
+def test_scores_equal_enumeration(enumerated, rule, decision):
+    for graph, _, changes in enumerated:
+        _, weights, candidates = graph
+        counts = (candidates.sum(axis=1) >= 2).reshape(weights.shape)
+        if rule != "mw":
+            which = [0 if decision == "set" else 1, 2, 3 if rule == "apl" else 4]
+            counts = changes[:, :, which].any(axis=2)
+        total = np.maximum(weights.sum(axis=1, keepdims=True), 1)
+        expected = np.rint(weights * 2.0**40 / total) * counts / 2.0**40
+        found = effect_scores(*graph, rule=rule, decision=decision)
+        np.testing.assert_array_equal(found, expected.ravel())
+
+
+@pytest.mark.parametrize("decision", ["set", "incumbent"])
+@pytest.mark.parametrize("rule", ["mw", "apl", "pl"])
+def test_scores_of_shared_neighbours_equal_enumeration(rule, decision):
     rng = np.random.default_rng(2)
-    for _ in range(1000):
+    for _ in range(150):
         neighbors, weights, candidates = brute_force.random_graph(rng)
         expected = brute_force.scores(neighbors, weights, candidates, rule, decision)
         found = effect_scores(neighbors, weights, candidates, rule=rule, decision=decision)
@@ -64,7 +93,7 @@ def test_each_proposition_alone_is_if_and_only_if():
         asked = [slot for slot in range(len(rows)) if len(sets[slot]) >= 2 and heavy[slot] > 0]
         if not asked:
             continue
-        known = label_sets(candidates[neighbors[:1]], weights[:1])
+        known = plain_query.label_sets(candidates[neighbors[:1]], weights[:1])
         case = candidates[rows[asked]], heavy[asked][:, None], known, np.zeros(len(asked), dtype=int)
         before = brute_force.label_sets(heavy.tolist(), sets)
         after = [
@@ -75,11 +104,11 @@ def test_each_proposition_alone_is_if_and_only_if():
             for slot in asked
         ]
         changed = [[any(new[kind] != before[kind] for new in news) for news in after] for kind in range(3)]
-        assert effects._changes_winners(*case, "set").tolist() == changed[0]
-        assert effects._changes_necessary(*case).tolist() == changed[1]
-        assert effects._changes_approximation(*case).tolist() == changed[2]
+        assert plain_query._changes_winners(*case, "set").tolist() == changed[0]
+        assert plain_query._changes_necessary(*case).tolist() == changed[1]
+        assert plain_query._changes_approximation(*case).tolist() == changed[2]
         unseated = [any(not before[0] <= new[0] for new in news) for news in after]
-        assert effects._changes_winners(*case, "incumbent").tolist() == unseated
+        assert plain_query._changes_winners(*case, "incumbent").tolist() == unseated
 
 
 def test_exact_search_beyond_enumeration_of_pairs():

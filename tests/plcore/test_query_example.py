@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from plcore.query import effect_scores, necessary_labels, possible_labels, winners
-from plcore.query.sets import label_sets
 from plcore.votes import check_graph
+from tests.plcore.plain_query import label_sets
 
 NEIGHBORS = np.array([[0, 2, 1], [1, 2, 0], [5, 3, 4], [5, 3, 4], [3, 4, 5]])  # Table 1
 WEIGHTS = np.array([[0.9, 0.8, 0.7], [0.8, 0.8, 0.4], [0.8, 0.8, 0.4], [0.7, 0.7, 0.7], [0.8, 0.8, 0.4]])

@@ -191,15 +191,19 @@ def test_next_is_ordered_and_never_more_than_there_are():
     X, sets, _ = problem(5, n=60)
     ranker = EffectRanker("mw", 3).fit(X, sets)
     ambiguous = np.flatnonzero(sets.sum(axis=1) >= 2)
-    rows = ranker.next(1000)
+    rows = ranker.top()
     assert sorted(rows.tolist()) == ambiguous.tolist()
     keys = [(-ranker.scores_[row], row) for row in rows]
     assert keys == sorted(keys)
     for n in (0, 1, 2, 7):
-        assert ranker.next(n).tolist() == rows[:n].tolist()
+        assert ranker.top(n).tolist() == rows[:n].tolist()
+        assert len(ranker.next(n)) == n
+        assert ranker.next(n)[:1].tolist() == rows[: min(n, 1)].tolist()
+    assert sorted(ranker.next(1000).tolist()) == ambiguous.tolist()
     among = np.zeros(60, dtype=bool)
     among[rows[3:5]] = True
-    assert ranker.next(9, among).tolist() == rows[3:5].tolist()
+    assert ranker.top(9, among).tolist() == rows[3:5].tolist()
+    assert sorted(ranker.next(9, among)) == sorted(rows[3:5])
     assert ranker.next(1, among).tolist() == rows[3:4].tolist()
     with pytest.raises(ValueError, match="Got -1"):
         ranker.next(-1)

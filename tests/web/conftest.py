@@ -19,6 +19,7 @@ from workflow.home import Home
 from workflow.settings import Settings
 
 BASE = "http://127.0.0.1:8501"
+COOKIE = "winnow_signin_8501"
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 from starlette.testclient import TestClient, WebSocketDenialResponse
 from starlette.websockets import WebSocketDisconnect
 
-from web.guard import SIGN_IN_COOKIE
+from tests.web.conftest import COOKIE
 from workflow import team
 from workflow.home import Home
 
@@ -18,7 +18,7 @@ HTML = {"accept": "text/html,application/xhtml+xml"}
 
 @pytest.fixture
 def signed_in(client: TestClient, home: Home) -> TestClient:
-    client.cookies.set(SIGN_IN_COOKIE, team.redeem_link(home, team.make_start_link(home)))
+    client.cookies.set(COOKIE, team.redeem_link(home, team.make_start_link(home)))
     return client
 
 
@@ -50,20 +50,20 @@ def test_without_a_sign_in_pages_redirect_and_the_rest_is_401(client: TestClient
 
 @pytest.mark.parametrize("cookie", [None, "", "forged", "a" * 43, '"', "\u00e9", "x; y=\x01"])
 def test_a_missing_or_forged_cookie_opens_nothing(client: TestClient, cookie: str | None) -> None:
-    headers = {} if cookie is None else {"cookie": f"{SIGN_IN_COOKIE}={cookie}".encode()}
+    headers = {} if cookie is None else {"cookie": f"{COOKIE}={cookie}".encode()}
     assert client.get("/", headers=headers).status_code == 401
     assert refused(client, headers=headers)
 
 
 def test_cookies_of_other_programs_do_not_hide_the_sign_in(signed_in: TestClient) -> None:
-    mine = f"{SIGN_IN_COOKIE}={signed_in.cookies[SIGN_IN_COOKIE]}"
+    mine = f"{COOKIE}={signed_in.cookies[COOKIE]}"
     signed_in.cookies.clear()
     for other in ('a={"b": [1, 2]}', "_xsrf=2|f00|x", "broken", 'a="', "=;;"):
         assert signed_in.get("/", headers={"cookie": f"{other}; {mine}"}).status_code == 200, other
 
 
 def test_a_link_s_secret_is_not_a_sign_in(client: TestClient, home: Home) -> None:
-    client.cookies.set(SIGN_IN_COOKIE, team.make_start_link(home))
+    client.cookies.set(COOKIE, team.make_start_link(home))
     assert client.get("/").status_code == 401
 
 
@@ -80,7 +80,7 @@ def test_a_person_named_by_the_client_is_dropped(client: TestClient, home: Home,
     assert client.get("/", headers={header: "1"}).status_code == 401
     assert refused(client, headers={header: "1"})
     owner = team.ensure_owner(home).id
-    client.cookies.set(SIGN_IN_COOKIE, team.redeem_link(home, team.make_link(home, owner, "bob")))
+    client.cookies.set(COOKIE, team.redeem_link(home, team.make_link(home, owner, "bob")))
     bob = str(owner + 1)
     assert client.get("/", headers={header: str(owner)}).json() == [bob]
     with client.websocket_connect(STREAM, headers={header: str(owner)}) as websocket:
@@ -101,7 +101,7 @@ def test_signing_out_ends_an_open_websocket(signed_in: TestClient) -> None:
 
 def test_disabling_a_person_ends_an_open_websocket(client: TestClient, home: Home) -> None:
     owner = team.ensure_owner(home).id
-    client.cookies.set(SIGN_IN_COOKIE, team.redeem_link(home, team.make_link(home, owner, "bob")))
+    client.cookies.set(COOKIE, team.redeem_link(home, team.make_link(home, owner, "bob")))
     with client.websocket_connect(STREAM) as websocket:
         team.disable_person(home, owner, owner + 1)
         websocket.send_text("two")

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from starlette.testclient import TestClient
 
-from web.guard import SIGN_IN_COOKIE
+from tests.web.conftest import COOKIE
 from web.headers import HEADERS
 from workflow import team
 from workflow.home import Home
@@ -14,7 +14,7 @@ def test_every_answer_has_the_security_headers(client: TestClient, home: Home, p
     for _signed_in in (False, True):
         answer = client.get(path)
         assert {name: answer.headers.get(name) for name in HEADERS} == HEADERS
-        client.cookies.set(SIGN_IN_COOKIE, team.redeem_link(home, team.make_start_link(home)))
+        client.cookies.set(COOKIE, team.redeem_link(home, team.make_start_link(home)))
 
 
 def test_nobody_may_frame_winnow_or_run_foreign_scripts() -> None:

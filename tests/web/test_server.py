@@ -68,7 +68,7 @@ def test_a_stranger_gets_nothing(server: Server) -> None:
         assert ask(server, "GET", target).status == 401, target
     assert ask(server, "GET", "/healthz").status == 200
     assert handshake(server) == 403
-    assert handshake(server, Cookie="winnow_signin=forged") == 403
+    assert handshake(server, Cookie=f"winnow_signin_{server.port}=forged") == 403
     assert handshake(server, **{"X-Winnow-Person": "1"}) == 403
 
 

@@ -6,11 +6,9 @@ from http.cookies import SimpleCookie
 import pytest
 from starlette.testclient import TestClient
 
-from web.guard import SIGN_IN_COOKIE
+from tests.web.conftest import BASE, COOKIE
 from workflow import team
 from workflow.home import Home
-
-from .conftest import BASE
 
 
 def test_a_link_signs_in_once(client: TestClient, home: Home) -> None:
@@ -18,7 +16,7 @@ def test_a_link_signs_in_once(client: TestClient, home: Home) -> None:
     answer = client.get("/signin", params={"link": secret})
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
     assert answer.headers["cache-control"] == "no-store"
-    cookie = SimpleCookie(answer.headers["set-cookie"])[SIGN_IN_COOKIE]
+    cookie = SimpleCookie(answer.headers["set-cookie"])[COOKIE]
     assert cookie["httponly"]
     assert (cookie["samesite"], cookie["path"], cookie["secure"]) == ("lax", "/", "")
     assert 0 < int(cookie["max-age"]) <= 14 * 24 * 3600
@@ -34,7 +32,7 @@ def test_a_link_signs_in_once(client: TestClient, home: Home) -> None:
 def test_the_cookie_is_secure_over_https(client: TestClient, home: Home) -> None:
     client.base_url = client.base_url.copy_with(scheme="https")
     answer = client.get("/signin", params={"link": team.make_start_link(home)})
-    assert SimpleCookie(answer.headers["set-cookie"])[SIGN_IN_COOKIE]["secure"]
+    assert SimpleCookie(answer.headers["set-cookie"])[COOKIE]["secure"]
 
 
 def test_an_expired_link_is_refused(client: TestClient, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,7 +63,7 @@ def test_looking_at_a_link_does_not_use_it_up(client: TestClient, home: Home) ->
     look = client.head("/signin", params={"link": secret})
     assert look.status_code == 200
     assert "set-cookie" not in look.headers
-    assert client.post("/signin", params={"link": secret}).status_code == 405
+    assert client.post("/signin", params={"link": secret}).status_code == 403, "a post carries it in its body"
     assert client.get("/signin", params={"link": secret}).status_code == 303
 
 
@@ -77,13 +75,36 @@ def test_without_a_link_the_page_says_what_to_do(client: TestClient) -> None:
 
 def test_signing_out_ends_the_sign_in_and_the_cookie(client: TestClient, home: Home) -> None:
     client.get("/signin", params={"link": team.make_start_link(home)})
-    sign_in = client.cookies[SIGN_IN_COOKIE]
+    sign_in = client.cookies[COOKIE]
     page = client.get("/signout")
     assert 'method="post"' in page.text
     assert client.get("/").status_code == 200  # looking at the page ends nothing
 
     answer = client.post("/signout", headers={"origin": BASE})
     assert (answer.status_code, answer.headers["location"]) == (303, "/signin")
-    assert SIGN_IN_COOKIE not in client.cookies
-    client.cookies.set(SIGN_IN_COOKIE, sign_in)
+    assert COOKIE not in client.cookies
+    client.cookies.set(COOKIE, sign_in)
     assert client.get("/").status_code == 401
+
+
+def test_an_invitation_signs_in_by_its_button_only(client: TestClient, home: Home) -> None:
+    secret = team.make_link(home, team.ensure_owner(home).id, "Ada <b>")
+    for _ in range(2):  # a mail scanner, then the person
+        look = client.get("/signin", params={"link": secret})
+        assert (look.status_code, "set-cookie" in look.headers) == (200, False)
+        assert "Ada &lt;b&gt;" in look.text
+    elsewhere = client.post("/signin", data={"link": secret}, headers={"origin": "http://evil.example"})
+    assert elsewhere.status_code == 403, "no other site signs a browser in"
+    signed_in = client.post("/signin", data={"link": secret}, headers={"origin": BASE})
+    assert (signed_in.status_code, signed_in.headers["location"]) == (303, "/")
+    assert COOKIE in client.cookies
+    assert client.post("/signin", data={"link": secret}).status_code == 403
+
+
+def test_no_link_is_made_in_the_name_of_an_owner(home: Home) -> None:
+    owner = team.ensure_owner(home)
+    with pytest.raises(team.PersonNameError, match="is an owner"):
+        team.make_link(home, owner.id, "OWNER")
+    ada = team.redeem_link(home, team.make_link(home, owner.id, "Ada"))
+    again = team.redeem_link(home, team.make_link(home, owner.id, "ada"))
+    assert team.person_of(home, ada) == team.person_of(home, again), "one person, however spelt"

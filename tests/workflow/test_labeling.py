@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from plcore import AnswerError
 from tests.workflow.world import annotator, answer_next, count_entries, small_project
-from workflow import labeling, projects, standing, team
+from workflow import exporting, labeling, projects, ranking, standing, team, turns
 from workflow.access import NotAllowed, NotFound
 from workflow.home import Home, open_home
 from workflow.settings import Settings
@@ -97,14 +97,39 @@ def test_undo_withdraws_and_shows_the_row_again(home: Home, owner: int, project:
     assert projects.get_project(home, owner, project).answered == 0
 
 
-def test_undo_with_a_stale_token_changes_nothing(home: Home, owner: int, project: int) -> None:
+def test_a_doubled_undo_takes_back_one_answer(home: Home, owner: int, project: int) -> None:
     answer_next(home, owner, project)
+    second = answer_next(home, owner, project)
+    assert standing.standing(home, owner, project).undoable == second.seq
+    labeling.undo(home, owner, project, seq=second.seq)
+    with pytest.raises(labeling.StaleQuestion):
+        labeling.undo(home, owner, project, seq=second.seq)
+    assert count_entries(home) == 3
+    assert standing.standing(home, owner, project).undoable == 1
+
+
+def test_an_answer_to_a_showing_is_never_taken_for_a_withdrawal(home: Home, owner: int, project: int) -> None:
+    """A skipped row shown again, its skip taken back, then answered from the tab that still shows it."""
+    first = labeling.next_question(home, owner, project)
+    assert first is not None
+    labeling.submit_answer(home, owner, project, first.token, "skip")
+    again = labeling.ask_next(home, owner, project, first.view.row)
+    labeling.undo(home, owner, project)
+    with pytest.raises(labeling.StaleQuestion):
+        labeling.submit_answer(home, owner, project, again.token, "is", [again.choices[0]])
+
+
+def test_undo_leaves_a_row_with_the_person_who_has_it(home: Home, owner: int, project: int) -> None:
+    ada = annotator(home, owner, "Ada")
     question = labeling.next_question(home, owner, project)
     assert question is not None
-    labeling.undo(home, owner, project, token=question.token)
-    with pytest.raises(labeling.StaleQuestion):
-        labeling.undo(home, owner, project, token=question.token)
-    assert count_entries(home) == 2
+    labeling.submit_answer(home, owner, project, question.token, "skip")
+    hers = labeling.ask_next(home, ada, project, question.view.row)
+    labeling.undo(home, owner, project)
+    mine = labeling.next_question(home, owner, project)
+    assert mine is not None
+    assert mine.view.row != hers.view.row
+    assert labeling.next_question(home, ada, project) == hers
 
 
 def test_undo_with_nothing_to_withdraw(home: Home, owner: int, project: int) -> None:
@@ -124,22 +149,58 @@ def test_two_people_never_see_the_same_row_within_two_minutes(home: Home, owner:
     assert len(set(rows)) == len(people)
 
 
-def test_a_row_left_unanswered_is_offered_again_after_two_minutes(
-    home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ada = annotator(home, owner, "Ada")
-    best = labeling.next_question(home, owner, project)
-
+def pass_two_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
     class Later(datetime):
         @classmethod
         def now(cls, tz=None):  # type: ignore[override]
             return datetime.now(UTC) + timedelta(seconds=121)
 
-    monkeypatch.setattr(labeling, "datetime", Later)
+    for module in (labeling, turns, standing):
+        monkeypatch.setattr(module, "datetime", Later)
+
+
+def test_a_row_left_unanswered_is_offered_again_after_two_minutes(
+    home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada = annotator(home, owner, "Ada")
+    best = labeling.next_question(home, owner, project)
+    pass_two_minutes(monkeypatch)
     offered = labeling.next_question(home, ada, project)
     assert best is not None
     assert offered is not None
     assert offered.view.row == best.view.row
+    # The first person comes back from lunch: neither press may override the other's unseen.
+    with pytest.raises(labeling.StaleQuestion, match="Somebody else"):
+        labeling.submit_answer(home, owner, project, best.token, "is", [best.choices[0]])
+    labeling.submit_answer(home, ada, project, offered.token, "is", [offered.choices[-1]])
+    with pytest.raises(labeling.StaleQuestion, match="Somebody else"):
+        labeling.submit_answer(home, owner, project, best.token, "is", [best.choices[0]])
+    assert count_entries(home) == 1
+
+
+def test_coming_back_late_to_a_row_nobody_took_still_counts(
+    home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    question = labeling.next_question(home, owner, project)
+    assert question is not None
+    pass_two_minutes(monkeypatch)
+    labeling.submit_answer(home, owner, project, question.token, "is", [question.choices[0]])
+    assert count_entries(home) == 1
+
+
+def test_a_row_chosen_in_the_queue_is_asked_next(home: Home, owner: int, project: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    view = ranking.queue(home, owner, project)
+    chosen = view.rows[7].row
+    assert labeling.ask_next(home, owner, project, chosen).view.row == chosen
+    shown = labeling.next_question(home, owner, project)
+    assert shown is not None
+    assert shown.view.row == chosen
+    with pytest.raises(AnswerError, match="before somebody else"):
+        labeling.ask_next(home, ada, project, chosen)
+    answer_next(home, owner, project)
+    with pytest.raises(AnswerError, match="no longer open"):
+        labeling.ask_next(home, owner, project, chosen)
 
 
 def test_when_all_open_rows_are_before_others_there_is_no_question(
@@ -207,6 +268,52 @@ def test_learners_of_two_processes_agree(home: Home, owner: int, project: int, t
         assert labeling.next_question(other, owner, project) == question
         answer_next(other, owner, project)
         assert standing.standing(home, owner, project) == standing.standing(other, owner, project)
+    finally:
+        other.close()
+
+
+def test_two_processes_at_once_lose_nothing_and_never_share_a_row(
+    home: Home, owner: int, project: int
+) -> None:
+    """Each process has its own learner; both must see every entry, whoever commits between their steps."""
+    ada = annotator(home, owner, "Ada")
+    other = open_home(home.settings)
+    try:
+        for _ in range(5):
+            mine = labeling.next_question(home, owner, project)
+            hers = labeling.next_question(other, ada, project)
+            assert mine is not None
+            assert hers is not None
+            assert mine.view.row != hers.view.row
+            labeling.submit_answer(other, ada, project, hers.token, "is", [hers.choices[0]])
+            labeling.submit_answer(home, owner, project, mine.token, "is", [mine.choices[0]])
+        for one in (home, other):
+            assert standing.standing(one, owner, project).answered == 10
+            assert exporting.summary(one, owner, project)["oracle"] == 10
+    finally:
+        other.close()
+
+
+def test_an_entry_committed_between_opening_and_writing_is_not_skipped(
+    home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada = annotator(home, owner, "Ada")
+    other = open_home(home.settings)
+    try:
+        mine = labeling.next_question(home, owner, project)
+        hers = labeling.next_question(other, ada, project)
+        assert mine is not None
+        assert hers is not None
+        real = turns._writing
+
+        def answered_meanwhile(one: Home):
+            monkeypatch.setattr(turns, "_writing", real)
+            labeling.submit_answer(other, ada, project, hers.token, "is", [hers.choices[0]])
+            return real(one)
+
+        monkeypatch.setattr(turns, "_writing", answered_meanwhile)
+        labeling.submit_answer(home, owner, project, mine.token, "is", [mine.choices[0]])
+        assert standing.standing(home, owner, project).answered == 2
     finally:
         other.close()
 

@@ -1,0 +1,98 @@
+"""Queue: every open row in asking order, with its score and reason; a row opened here is asked next."""
+
+from __future__ import annotations
+
+import re
+
+import streamlit as st
+
+from pages.parts import frame, state
+from workflow import labeling, projects, ranking
+from workflow.strategies import NAMES
+
+page = frame.begin_project("Queue")
+frame.toast_from_last_page()
+frame.project_title("Queue", page)
+IDS = (page.home, page.person.id, page.project.id)
+
+
+def change_strategy() -> None:
+    projects.change_strategy(*IDS, st.session_state[state.STRATEGY])
+
+
+def ask_next(row: int) -> None:
+    """Put the row before this person, then go where it is answered."""
+    try:
+        labeling.ask_next(*IDS, row)
+    except (labeling.AnswerError, labeling.NotSaved) as refusal:
+        st.error(str(refusal), icon=":material/error:")
+        return
+    st.switch_page("annotate.py", query_params={"project": str(page.project.id)})
+
+
+left, right = st.columns([3, 2], gap="large", vertical_alignment="bottom")
+words = left.text_input(
+    "Search",
+    placeholder="row id, candidate, word of the text",
+    icon=":material/search:",
+    key=f"search-{page.project.id}",
+)
+view = ranking.queue(*IDS, words)
+if page.person.is_owner:
+    right.selectbox(
+        "Asked first",
+        list(NAMES),
+        index=list(NAMES).index(view.strategy),
+        format_func=NAMES.__getitem__,
+        key=state.STRATEGY,
+        on_change=change_strategy,
+        help="Counts for everybody from the next question on. Answers given stay as they are.",
+    )
+else:
+    right.caption(f"Asked first: {NAMES[view.strategy]}.")
+
+if not view.open:
+    st.info("No row is open: every row has one label or was set aside.", icon=":material/check_circle:")
+    st.stop()
+if not view.rows:
+    st.info("No open row holds these words.", icon=":material/search_off:")
+    st.stop()
+chosen = st.dataframe(
+    {
+        "Place": [one.place for one in view.rows],
+        "Row": [one.row_id for one in view.rows],
+        "Candidates": [" | ".join(one.candidates) for one in view.rows],
+        "Score": [one.score for one in view.rows],
+        "Why": [one.reason for one in view.rows],
+    },
+    hide_index=True,
+    on_select="rerun",
+    selection_mode="single-row",
+    key=f"queue-{page.project.id}",
+    column_config={
+        "Score": st.column_config.NumberColumn(format="%.3f"),
+        "Why": st.column_config.Column(width="large"),
+    },
+)
+with st.container(horizontal=True, vertical_alignment="center"):
+    picked = [place for place in chosen.selection.rows if place < len(view.rows)]
+    if st.button("Ask this row next", type="primary", icon=":material/keyboard:", disabled=not picked):
+        ask_next(view.rows[picked[0]].row)
+    if page.person.is_owner:
+        stem = re.sub(r"[^A-Za-z0-9]+", "-", page.project.name).strip("-").lower() or "project"
+        st.download_button(
+            "Queue (CSV)",
+            data=lambda: ranking.queue_csv(*IDS),
+            file_name=f"{stem}-queue.csv",
+            mime="text/csv",
+            icon=":material/download:",
+            on_click="ignore",
+        )
+    if not picked:
+        st.caption("Tick a row to ask it next.")
+shown = (
+    f"The first {len(view.rows):,} of {view.matching:,}"
+    if view.matching > len(view.rows)
+    else f"{view.matching:,}"
+)
+st.caption(f"{shown} matching rows; {view.open:,} rows are open.")

@@ -1,0 +1,152 @@
+"""A labelling run replayed against known truth: how far does a strategy get with a budget of answers?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+
+from plcore._types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.candidates import CandidateError, check_candidates
+from plcore.evaluation.metrics import check_ties, error_rate
+from plcore.neighbors import PLKNeighborsClassifier
+from plcore.query.strategies import Strategy, make_strategy
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What a replayed run did, and how good the learner was on the way."""
+
+    rows: IntArray  # (b,) the rows asked, in order; fewer than the budget when nothing was left to ask
+    answers: IntArray  # (p,) ascending, how many answers had been given when the error was measured
+    errors: FloatArray  # (p,) error rates on the test rows
+    candidates: BoolArray  # (n, m) at the end
+
+
+def ask_oracle(strategy: Strategy, truth: IntArray, budget: int) -> Iterator[int]:
+    """Answer the questions of a fitted strategy with the true label, one by one; yields the rows as answered.
+
+    truth : int (n,) true column of each row      budget : most questions; it ends earlier with nothing left to ask
+    """
+    labels = np.eye(strategy.candidates_.shape[1], dtype=bool)
+    for _ in range(budget):
+        best = strategy.next(1)
+        if not len(best):
+            return
+        row = int(best[0])
+        strategy.update(row, labels[truth[row]])
+        yield row
+
+
+def replay(
+    X: Any,
+    candidates: Any,
+    y: Any,
+    X_test: Any,
+    y_test: Any,
+    *,
+    strategy: str | Strategy = "apl",
+    learner: Any = None,
+    budget: float = 0.1,
+    every: int | None = None,
+    ties: str = "error",
+    random_state: int | None = None,
+) -> Replay:
+    """Replay a labelling run: ask by the strategy, answer with the truth, measure the learner's error.
+
+    X (n, d), candidates : training rows, as the learner's `fit`
+    y : (n,) their true labels, known to the oracle alone; an answer leaves the true label as the only candidate,
+        were it a candidate before or not
+    X_test (k, d), y_test (k,) : rows with known labels to measure the error on. Labels in y and y_test are
+        classes: the columns of a DataFrame of candidates, else 0..m-1; a y_test outside of them is an error
+    strategy : a name of `plcore.query.STRATEGIES`, or an unfitted `plcore.query.Strategy`. By name it has the
+        n_neighbors, weights and scaling of a PLKNeighborsClassifier, else those of `make_strategy`
+    learner : unfitted classifier that learns from candidates and has decision_function, predict_proba or
+        predict; None: PLKNeighborsClassifier(). One with `update(rows, candidates)` is updated, others are fitted
+        again
+    budget : answers, as an int or as a share in [0, 1] of the training rows (rounded)
+    every : measure after every so many answers too; always at the start and at the end
+    ties : "error" | "uniform", as `error_rate`      random_state : seed of the strategy made from a name
+    The same arguments always give the same run. Raises ValueError for wrong arguments, CandidateError for wrong
+    candidates or a y that is not among the classes.
+    """
+    known, classes = check_candidates(candidates)
+    truth = _columns(y, classes, len(known))
+    n_answers = _check_budget(budget, len(known))
+    check_ties(ties)
+    if every is not None and (not isinstance(every, Integral) or every < 1):
+        raise ValueError(f"every must be None or an int of at least 1. Got {every!r}.")
+    model = PLKNeighborsClassifier() if learner is None else clone(learner)
+    if isinstance(strategy, str):
+        own = model.get_params() if isinstance(model, PLKNeighborsClassifier) else {}
+        strategy = make_strategy(strategy, **own, random_state=random_state)
+    strategy.fit(X, known)
+    model.fit(X, _named(known, classes))
+
+    def error() -> float:
+        return error_rate(_winners(model, X_test), y_test, ties, classes=model.classes_)
+
+    rows: list[int] = []
+    answers, errors, fresh = [0], [error()], 0
+    for row in ask_oracle(strategy, truth, n_answers):
+        rows.append(row)
+        if every is not None and len(rows) % every == 0:
+            _learn(model, X, strategy.candidates_, classes, rows[fresh:])
+            answers, errors, fresh = [*answers, len(rows)], [*errors, error()], len(rows)
+    if len(rows) > answers[-1]:
+        _learn(model, X, strategy.candidates_, classes, rows[fresh:])
+        answers, errors = [*answers, len(rows)], [*errors, error()]
+    return Replay(
+        np.array(rows, dtype=np.int64), np.array(answers), np.array(errors), strategy.candidates_.copy()
+    )
+
+
+def _learn(model: Any, X: Any, candidates: BoolArray, classes: AnyArray, rows: list[int]) -> None:
+    """Bring the model up to date after answers about these rows."""
+    if hasattr(model, "update"):
+        model.update(rows, candidates[rows])
+    else:
+        model.fit(X, _named(candidates, classes))
+
+
+def _named(candidates: BoolArray, classes: AnyArray) -> pd.DataFrame:
+    return pd.DataFrame(candidates, columns=pd.Index(classes))
+
+
+def _winners(model: Any, X: Any) -> BoolArray:
+    """bool (k, m) the best labels of each row under a fitted classifier; equal best scores all win."""
+    for name in ("decision_function", "predict_proba"):
+        if hasattr(model, name):
+            scores = np.asarray(getattr(model, name)(X))
+            if scores.ndim == 1:  # two classes: s1 - s0
+                scores = np.column_stack([-scores, scores])
+            return np.asarray(scores == scores.max(axis=1, keepdims=True))
+    return np.asarray(np.asarray(model.predict(X))[:, None] == np.asarray(model.classes_)[None])
+
+
+def _columns(y: Any, classes: AnyArray, n: int) -> IntArray:
+    """The column of each true label; CandidateError for a label that is no class."""
+    labels = np.asarray(y)
+    if labels.shape != (n,):
+        raise ValueError(f"y must be {n} labels, one for each row. Got shape {labels.shape}.")
+    columns: IntArray = pd.Index(classes).get_indexer(pd.Index(labels))
+    if (columns < 0).any():
+        row = int(np.argmax(columns < 0))
+        raise CandidateError(f"y must hold classes. Got {labels.tolist()[row]!r} in row {row}.")
+    return columns
+
+
+def _check_budget(budget: Any, n: int) -> int:
+    if isinstance(budget, Integral):
+        if not isinstance(budget, bool) and int(budget) >= 0:
+            return int(budget)
+    elif isinstance(budget, Real) and 0 <= float(budget) <= 1:
+        return int(float(budget) * n + 0.5)
+    raise ValueError(
+        f"budget must be an int of at least 0, or a share in [0, 1] of the rows as a float. Got {budget!r}."
+    )

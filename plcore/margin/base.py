@@ -1,0 +1,168 @@
+"""What all margin learners share: reading the data, scores, predictions, and the classes nobody may have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from scipy import linalg
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
+from sklearn.utils import check_consistent_length
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from plcore._types import AnyArray, BoolArray, FloatArray
+from plcore.candidates import check_candidates, is_candidate_matrix
+from plcore.evaluation.metrics import candidate_accuracy
+from plcore.margin.feature_maps import KERNELS, KernelMap, LinearMap, make_map
+from plcore.margin.majorise import Solution
+from plcore.margin.problem import HingeProblem
+from plcore.margin.ridge import even_targets, gram_matrix, ridge_start
+
+COMMON_CONSTRAINTS: dict[str, list[Any]] = {
+    "C": [Interval(Real, 0, None, closed="neither")],
+    "fit_intercept": ["boolean"],
+    "max_iter": [Interval(Integral, 1, None, closed="left")],
+    "tol": [Interval(Real, 0, None, closed="neither")],
+    "warm_start": ["boolean"],
+}
+KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
+    "kernel": [StrOptions(set(KERNELS))],
+    "degree": [Interval(Integral, 1, None, closed="left")],
+    "gamma": [Interval(Real, 0, None, closed="neither"), None],
+    "coef0": [Interval(Real, 0, None, closed="left")],
+}
+
+
+@dataclass(frozen=True)
+class Training:
+    """One fit: features Z (n, D) of the kernel, candidates (n, m), weights (n,), and where to start from."""
+
+    Z: Any
+    candidates: BoolArray
+    weights: FloatArray
+    gram: FloatArray | None
+    start: FloatArray | None  # (m, D), of the fit before, when warm_start asks for it
+
+    def ridge(self) -> FloatArray:
+        return ridge_start(self.Z, even_targets(self.candidates), self.weights, self.gram)
+
+    def problem(self, scale: float, all_others: bool) -> HingeProblem:
+        return HingeProblem(self.Z, self.candidates, self.weights, scale, all_others, self.gram)
+
+
+class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of the margin learners, which add a solver. Scores are s = W z(x), z the features of the kernel.
+
+    Attributes
+    ----------
+    classes_ (m,), n_features_in_
+    coef_ (m, d), intercept_ (m,) : for kernel="linear"
+    dual_coef_ (r, m), support_ (r,), support_vectors_ (r, d) : for other kernels, s = K(x, support_vectors_)
+        dual_coef_; the rows whose features span those of all training rows.
+    transduction_ (n,) : the candidate with the highest score for each training row, ties to the first class.
+    objective_ : history of F; n_iter_; converged_ : whether the solver's own test was met.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = COMMON_CONSTRAINTS
+
+    classes_: AnyArray
+    transduction_: AnyArray
+    objective_: FloatArray
+    n_iter_: int
+    converged_: bool
+    fit_intercept: bool
+    warm_start: bool
+    _map: LinearMap | KernelMap
+    _W: FloatArray
+    _possible: BoolArray
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Training:
+        """Check the input and make the features; sets `classes_` and the map."""
+        fitted = hasattr(self, "_W") and self.warm_start
+        before = (self._map, self._W, self.classes_, self.n_features_in_) if fitted else None
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None. "
+                "Fix: pass a label vector (n,) or a candidate matrix (n, m)."
+            )
+        candidates, self.classes_ = check_candidates(y)
+        check_consistent_length(X, candidates)
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        self._map = self._make_map()
+        Z = self._map.fit(X)
+        gram = gram_matrix(Z, weights)
+        start = None
+        if before is not None and before[3] == X.shape[1] and np.array_equal(before[2], self.classes_):
+            start = self._continue_from(before[0], before[1], X, Z, gram)
+        return Training(Z, candidates, weights, gram, start)
+
+    def _make_map(self) -> Any:
+        """The features of this learner's kernel."""
+        if not hasattr(self, "kernel"):
+            return make_map("linear", self.fit_intercept)
+        return make_map(self.kernel, self.fit_intercept, self.degree, self.gamma, self.coef0)
+
+    def _continue_from(self, old: Any, W: FloatArray, X: Any, Z: Any, gram: FloatArray | None) -> Any:
+        """The old solution in the new features; None where there is no way."""
+        if isinstance(old, LinearMap) and isinstance(self._map, LinearMap):
+            same = (old.constant, old.factor) == (self._map.constant, self._map.factor)
+            return W if same else None
+        if gram is None or not isinstance(old, KernelMap):
+            return None
+        # The weights whose scores on the training rows are nearest to the old ones.
+        right = Z.T @ old.scores(X, W)
+        system = gram + 1e-9 * max(float(np.trace(gram)), 1e-300) / len(gram) * np.eye(len(gram))
+        return np.ascontiguousarray(linalg.solve(system, right, assume_a="pos").T)
+
+    def _finish(self, training: Training, solution: Solution) -> None:
+        """Store what was learned."""
+        W = self._W = solution.W
+        self.objective_ = np.array(solution.objective)
+        self.n_iter_, self.converged_ = solution.n_iter, solution.converged
+        self._possible = np.asarray(training.candidates.any(axis=0))
+        labels = training.problem(1.0, all_others=True).labels(W)
+        self.transduction_ = self.classes_[labels]
+        for name in ("coef_", "intercept_", "dual_coef_", "support_", "support_vectors_"):
+            if hasattr(self, name):
+                delattr(self, name)
+        if isinstance(self._map, KernelMap):
+            self.dual_coef_ = self._map.dual(W)
+            self.support_, self.support_vectors_ = self._map.pivots, self._map.rows
+        else:
+            self.coef_, self.intercept_ = self._map.split(W)
+
+    def _scores(self, X: Any) -> FloatArray:
+        """(n, m) scores, -inf for classes that were a candidate of no training row."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        scores = self._map.scores(X, self._W)
+        scores[:, ~self._possible] = -np.inf
+        return scores
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """(n, m) scores, for m = 2 (n,) = s1 - s0; -inf for a class that was never a candidate."""
+        scores = self._scores(X)
+        return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores
+
+    def predict(self, X: Any) -> AnyArray:
+        """(n,) the class with the highest score, a member of `classes_`; ties go to the first class."""
+        scores = self._scores(X)
+        return np.asarray(self.classes_[scores.argmax(axis=1)])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy for labels; for a candidate matrix the share of predictions inside their candidates."""
+        if is_candidate_matrix(y):
+            classes = None if isinstance(y, pd.DataFrame) else self.classes_
+            return candidate_accuracy(y, self.predict(X), classes, sample_weight=sample_weight)
+        return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

@@ -1,0 +1,141 @@
+"""Kernels as features: one linear solver serves all of them.
+
+A kernel matrix of the training rows is factored, K = Z Z', by pivoted Cholesky. Rows of Z are features whose
+products are the kernel, to RANK_TOLERANCE of its largest diagonal entry, so that a linear learner on Z *is* the
+kernel learner. Z has as many columns as K has rank: 36 rather than n for a polynomial of degree 1 in 36 features.
+New rows need the kernel against the pivot rows only.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import lapack, solve_triangular
+from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
+
+from plcore._types import FloatArray, IntArray
+
+KERNELS = ("linear", "poly", "rbf")
+MAX_KERNEL_ROWS = 12_000  # 1.2 GB for the matrix
+RANK_TOLERANCE = 1e-11
+
+
+class FeatureMap(Protocol):
+    """Turns rows into the features Z a linear learner was fitted on; `scores` needs no Z."""
+
+    def fit(self, X: Any) -> Any: ...
+    def scores(self, X: Any, W: FloatArray) -> FloatArray: ...
+
+
+def make_map(
+    kernel: str, fit_intercept: bool, degree: int = 3, gamma: float | None = None, coef0: float = 0.0
+) -> FeatureMap:
+    """The map of a kernel: "linear", "poly" (gamma x.x' + coef0)^degree, or "rbf" exp(-gamma |x - x'|^2).
+
+    gamma : None means 1 for "poly", `default_gamma` for "rbf". fit_intercept appends a constant 1 to x.
+    """
+    if kernel == "linear":
+        return LinearMap(1.0 if fit_intercept else 0.0)
+    if kernel == "poly":
+        factor = 1.0 if gamma is None else gamma
+        if degree == 1:  # its features are at hand
+            return LinearMap(float(np.sqrt(factor * fit_intercept + coef0)), float(np.sqrt(factor)))
+        return KernelMap("poly", degree, factor, coef0 + factor * fit_intercept)
+    return KernelMap("rbf", degree, gamma, 0.0)
+
+
+def default_gamma(X: Any) -> float:
+    """1 / (2 * mean of |x_i - x_j|^2 over all pairs of different rows); 1 where all rows are equal."""
+    n = X.shape[0]
+    squares = float(X.multiply(X).sum() if sparse.issparse(X) else np.vdot(X, X))
+    total = np.asarray(X.sum(axis=0), dtype=np.float64).ravel()
+    mean = 2.0 * (n * squares - float(total @ total)) / (n * max(n - 1, 1))
+    # What rounding leaves of equal rows is no distance.
+    return 1.0 / (2.0 * mean) if mean > 1e-12 * squares / n else 1.0
+
+
+class LinearMap:
+    """Z = [factor * x, constant]; no last column where the constant is 0."""
+
+    def __init__(self, constant: float, factor: float = 1.0) -> None:
+        self.constant = constant
+        self.factor = factor
+
+    def fit(self, X: Any) -> Any:
+        Z = X if self.factor == 1.0 else X * self.factor
+        if self.constant == 0.0:
+            return Z
+        last = np.full((X.shape[0], 1), self.constant)
+        if sparse.issparse(Z):
+            return sparse.csr_matrix(sparse.hstack([Z, last], format="csr"))
+        return np.hstack([Z, last])
+
+    def split(self, W: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Coefficients (m, d) for x and intercepts (m,)."""
+        if self.constant == 0.0:
+            return W * self.factor, np.zeros(len(W))
+        return W[:, :-1] * self.factor, W[:, -1] * self.constant
+
+    def scores(self, X: Any, W: FloatArray) -> FloatArray:
+        coefficients, intercepts = self.split(W)
+        return np.asarray(X @ coefficients.T + intercepts)
+
+
+class KernelMap:
+    """Z of a kernel matrix by pivoted Cholesky; see the module."""
+
+    pivots: IntArray
+    rows: Any
+    gamma_: float
+    _factor: FloatArray
+
+    def __init__(self, kernel: str, degree: int, gamma: float | None, coef0: float) -> None:
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+
+    def fit(self, X: Any) -> FloatArray:
+        """Z (n, rank). Raises ValueError where the kernel matrix would be too large, naming the way out."""
+        n = X.shape[0]
+        if n > MAX_KERNEL_ROWS:
+            raise ValueError(
+                f"kernel={self.kernel!r} needs the {n} x {n} kernel matrix ({8 * n * n / 1e9:.1f} GB); at most "
+                f"{MAX_KERNEL_ROWS} rows are taken. Fix: approximate the kernel by features, for example "
+                "make_pipeline(Nystroem(...), LEARNER(kernel='linear')) with Nystroem or RBFSampler of "
+                "sklearn.kernel_approximation, or fit on fewer rows."
+            )
+        self.gamma_ = default_gamma(X) if self.gamma is None else self.gamma
+        matrix = np.asfortranarray(self._kernel(X, X))
+        if not np.isfinite(matrix).all():
+            raise ValueError(
+                f"The values of kernel={self.kernel!r} are too large. Fix: scale the features, or lower degree."
+            )
+        tolerance = RANK_TOLERANCE * max(float(matrix.diagonal().max()), np.finfo(float).tiny)
+        factor, order, rank, _ = lapack.dpstrf(matrix, tol=tolerance, lower=1, overwrite_a=1)
+        order = order.astype(np.int64) - 1
+        lower = np.tril(factor[:, :rank])
+        self.pivots = order[:rank]
+        self.rows = X[self.pivots]
+        self._factor = np.asfortranarray(lower[:rank])
+        Z = np.empty((n, rank))
+        Z[order] = lower
+        return Z
+
+    def dual(self, W: FloatArray) -> FloatArray:
+        """(rank, m) coefficients A of the pivot rows: scores = K(x, pivots) A."""
+        if not len(self.pivots):
+            return np.zeros((0, len(W)))
+        return np.asarray(solve_triangular(self._factor, W.T, lower=True, trans="T"))
+
+    def scores(self, X: Any, W: FloatArray) -> FloatArray:
+        if not len(self.pivots):
+            return np.zeros((X.shape[0], len(W)))
+        return np.asarray(self._kernel(X, self.rows) @ self.dual(W))
+
+    def _kernel(self, A: Any, B: Any) -> FloatArray:
+        if self.kernel == "rbf":
+            return np.asarray(rbf_kernel(A, B, gamma=self.gamma_))
+        return np.asarray(polynomial_kernel(A, B, degree=self.degree, gamma=self.gamma_, coef0=self.coef0))

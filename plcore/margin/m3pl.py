@@ -1,0 +1,160 @@
+"""M3PL: the maximum-margin learner whose labels must keep the class capacities."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval
+
+from plcore._types import BoolArray, FloatArray, IntArray
+from plcore.margin.base import COMMON_CONSTRAINTS, KERNEL_CONSTRAINTS, MarginClassifier, Training
+from plcore.margin.majorise import ConvexStep, Progress, Solution
+from plcore.margin.transport import assign, class_capacities
+
+FIRST_SHARE, FACTOR = 1e-5, 1.5  # C goes from 1e-5 C_max to C_max by this factor
+FALL = 1e-4  # the alternation at one C ends when the objective falls by less
+
+
+class M3PLClassifier(MarginClassifier):
+    """Maximum-margin partial-label learning (Yu and Zhang, ACML 2015), linear or with a kernel.
+
+        min over W, y of 1/2 |W|^2 + C * sum_i [1 - s_{y_i} + max over j != y_i of s]_+,
+        y_i a candidate of row i, and class p given to exactly n_p rows (`class_capacities`)
+
+    In turns: a Crammer-Singer SVM for the labels at hand, then the labels of the transportation problem, solved
+    exactly; C rises from 1e-5 `C_max` by factors of 1.5, every stage starting from the one before. Where the rounded
+    capacities cannot be met inside the candidates, as few rows as possible get another label.
+
+    Parameters
+    ----------
+    C_max : last C, of the *sum* of the losses (not divided by n).
+    kernel, degree, gamma, coef0, fit_intercept : as in `PLSVC`.
+    max_iter : most turns at one C.      tol : relative duality gap of each SVM.
+    warm_start : start from the solution of the fit before and do only the last stage, C = C_max.
+
+    Attributes: see `MarginClassifier`, and
+    capacities_ (m,) : n_p
+    assignment_ (n,) : the labels y of the last turn, which keep the capacities; `transduction_` holds the best
+        candidates, which need not.
+    objective_ : the objective after each turn at C = C_max.      n_iter_ : SVMs solved.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **{name: rule for name, rule in COMMON_CONSTRAINTS.items() if name != "C"},
+        **KERNEL_CONSTRAINTS,
+        "C_max": [Interval(Real, 0, None, closed="neither")],
+    }
+
+    capacities_: IntArray
+    assignment_: Any
+
+    def __init__(
+        self,
+        C_max: float = 0.1,
+        kernel: str = "linear",
+        degree: int = 3,
+        gamma: float | None = None,
+        coef0: float = 0.0,
+        fit_intercept: bool = True,
+        max_iter: int = 20,
+        tol: float = 1e-3,
+        warm_start: bool = False,
+    ) -> None:
+        self.C_max = C_max
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.warm_start = warm_start
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, *, progress: Progress | None = None) -> M3PLClassifier:
+        """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m).
+
+        progress : called with (SVMs solved, objective at the C of the moment); what it raises ends the fit.
+        Raises as `PLSVC.fit`.
+        """
+        training = self._prepare(X, y, None)
+        self.capacities_ = class_capacities(training.candidates)
+        solution, labels = self._alternate(training, progress)
+        self._finish(training, solution)
+        self.assignment_ = self.classes_[labels]
+        return self
+
+    def _alternate(self, training: Training, progress: Progress | None) -> tuple[Solution, IntArray]:
+        problem = training.problem(self.C_max, all_others=True)
+        candidates = training.candidates
+        if training.start is None:
+            W = np.zeros(problem.shape)
+            even = 1.0 / candidates.sum(axis=1, keepdims=True)
+            labels = assign(
+                outside_last(np.broadcast_to(even, candidates.shape), candidates), self.capacities_
+            )
+            stages = self.C_max * stage_shares()
+        else:
+            W = training.start
+            costs = label_costs(np.asarray(training.Z @ W.T), candidates)
+            labels = assign(costs, self.capacities_)
+            stages = np.array([self.C_max])
+        step = ConvexStep(problem, labels)
+        solved, converged = 0, True
+        objective: list[float] = []
+        for C in stages:
+            problem.rescale(float(C))
+            objective, converged = [], False
+            for _ in range(self.max_iter):
+                # 1) The SVM of these labels.
+                W = step.solve(W, self.tol)
+                solved += 1
+                scores = np.asarray(training.Z @ W.T)
+                costs = label_costs(scores, candidates)
+                # 2) The labels of this SVM.
+                labels = assign(costs, self.capacities_)
+                losses = all_losses(scores)[np.arange(len(labels)), labels]
+                objective.append(0.5 * float(np.vdot(W, W)) + float(C) * float(losses.sum()))
+                if progress is not None:
+                    progress(solved, objective[-1])
+                moved = step.relabel(labels)
+                fell = objective[-2] - objective[-1] if len(objective) > 1 else np.inf
+                if moved == 0 or fell < FALL * objective[-1]:
+                    converged = step.gap <= self.tol * problem.floor(objective[-1])
+                    break
+        return Solution(W, objective, solved, converged), labels
+
+
+def stage_shares() -> FloatArray:
+    """The stages of C as shares of C_max: 1e-5, 1.5e-5, ..., 1."""
+    steps = int(np.ceil(np.log(1 / FIRST_SHARE) / np.log(FACTOR)))
+    return np.asarray(np.minimum(FIRST_SHARE * FACTOR ** np.arange(steps + 1), 1.0))
+
+
+def all_losses(scores: FloatArray) -> FloatArray:
+    """(n, m) [1 - (s_p - max over q != p of s_q)]_+, what row i would lose with label p."""
+    n, m = scores.shape
+    if m == 1:
+        return np.zeros((n, 1))
+    top = scores.argmax(axis=1)
+    rows = np.arange(n)
+    highest = scores[rows, top]
+    others = scores.copy()
+    others[rows, top] = -np.inf
+    rival = np.broadcast_to(highest[:, None], scores.shape).copy()
+    rival[rows, top] = others.max(axis=1)
+    return np.asarray(np.maximum(0.0, 1.0 - (scores - rival)))
+
+
+def label_costs(scores: FloatArray, candidates: BoolArray) -> FloatArray:
+    """The costs of the transportation problem (Eq. 6 of the paper): losses, outside of the candidates a last resort."""
+    return outside_last(all_losses(scores), candidates)
+
+
+def outside_last(costs: FloatArray, candidates: BoolArray) -> FloatArray:
+    """The same costs with entries outside of the candidates dearer than everything inside together."""
+    inside = float(costs[candidates].max(initial=0.0))
+    return np.where(candidates, costs, (1.0 + inside) * (len(costs) + 1.0))

@@ -1,0 +1,172 @@
+"""The majorise-minimise solver: fix the labels, solve the convex problem that is left, choose the labels again.
+
+Each convex step is an augmented-Lagrangian (dual proximal) loop: L-BFGS on the smoothed hinge, then the maximiser
+becomes the next centre. The centres are dual variables of the restricted Crammer-Singer problem, so every
+evaluation carries a duality gap, and the smoothing need not go to 0 for the gap to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+from scipy.linalg import lapack
+
+from plcore._types import FloatArray, IntArray
+from plcore.margin.lbfgs import descend_from
+from plcore.margin.problem import HingeProblem
+
+Progress = Callable[[int, float], object]
+
+# The smoothing, in units of the margin, on the way from the start to the first majoriser. Large values see past
+# poor local minima of F, which is not convex: the labels are chosen anew at every evaluation.
+PATH = (0.3, 0.1, 0.03, 0.01)
+PATH_STEPS = 100
+STAGES, STAGE_STEPS = 60, 200
+STEP_SMOOTHING, FINEST = 0.03, 1e-4  # first and least smoothing of a convex step
+COARSE, FINE = (
+    1e-5,
+    1e-13,
+)  # relative gain of an L-BFGS step that ends it: first, and where the gap asks for more
+SAMPLE_FROM, SAMPLE_SHARE = 20_000, 8  # from this many rows on, the path is followed on a part of them first
+SHARE_ACTIVE = 0.2  # a guess of the share of rows with a loss; only the speed depends on it
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What a solver hands back; `objective` is the history of F, of which `W` is the least."""
+
+    W: FloatArray
+    objective: list[float]
+    n_iter: int
+    converged: bool
+
+
+class Metric:
+    """Coordinates V, W = V L^-1, in which the smoothed problem is about equally curved in all directions."""
+
+    def __init__(self, problem: HingeProblem, mu: float) -> None:
+        self._lower: FloatArray | None = None
+        if problem.gram is not None:
+            curvature = problem.gram * (problem.scale * SHARE_ACTIVE / mu)
+            self._lower = np.asarray(linalg.cholesky(curvature + np.eye(len(curvature)), lower=True))
+            self._inverse = np.asarray(lapack.dtrtri(self._lower, lower=1)[0])
+
+    def inward(self, W: FloatArray) -> FloatArray:
+        return W if self._lower is None else W @ self._lower
+
+    def outward(self, V: FloatArray) -> FloatArray:
+        return V if self._lower is None else V @ self._inverse
+
+    def gradient(self, gradient: FloatArray) -> FloatArray:
+        return gradient if self._lower is None else gradient @ self._inverse.T
+
+
+def descend(
+    problem: HingeProblem,
+    W: FloatArray,
+    mu: float,
+    labels: IntArray | None = None,
+    prior: FloatArray | None = None,
+    steps: int = STAGE_STEPS,
+    flat: float = 1e-6,
+    gap: float = 0.0,
+) -> FloatArray:
+    """L-BFGS on the smoothed problem from W; stops when a step gains less than `flat` of the value, or at a
+    duality gap of `gap` * F."""
+    metric = Metric(problem, mu)
+    enough = [False]
+
+    def evaluate(V: FloatArray) -> tuple[float, FloatArray]:
+        found = problem.smooth(metric.outward(V), mu, labels, prior)
+        enough[0] = found.gap <= gap * problem.floor(found.objective)
+        return found.value, metric.gradient(found.gradient)
+
+    memory = 20 if W.size < 1_000_000 else 5
+    found = descend_from(evaluate, metric.inward(W), steps, flat, lambda _: enough[0], memory)
+    return metric.outward(found.point)
+
+
+@dataclass
+class ConvexStep:
+    """The convex problem of fixed labels, warm from one set of labels to the next."""
+
+    problem: HingeProblem
+    labels: IntArray
+    duals: FloatArray | None = None
+    gap: float = np.inf
+
+    def relabel(self, labels: IntArray) -> int:
+        """Set the labels; the duals of the rows concerned start anew. Returns how many changed."""
+        changed = labels != self.labels
+        if self.duals is not None:
+            self.duals[changed] = 0.0
+        self.labels = labels
+        return int(changed.sum())
+
+    def solve(self, W: FloatArray, tol: float) -> FloatArray:
+        """The best W found once its duality gap is at most tol * F, or after STAGES rounds; sets `gap`."""
+        problem = self.problem
+        best, lowest, dual = W, np.inf, -np.inf
+        duals, mu, flat, self.gap = self.duals, STEP_SMOOTHING, COARSE, np.inf
+        for _ in range(STAGES):
+            after = np.empty((problem.X.shape[0], problem.shape[0] + 1))
+            W = descend(problem, W, mu, self.labels, duals, flat=flat, gap=0.5 * tol)
+            found = problem.smooth(W, mu, self.labels, duals, after)
+            duals, dual, before = after, max(dual, found.dual), self.gap
+            if found.objective < lowest:
+                best, lowest = W, found.objective
+            self.gap = lowest - dual
+            if self.gap <= tol * problem.floor(lowest):
+                break
+            if self.gap > 0.3 * before or before == np.inf:
+                flat = max(0.1 * flat, FINE)  # the L-BFGS steps are what is too coarse
+            else:
+                mu = max(0.5 * mu, FINEST)
+        self.duals = duals
+        return best
+
+
+def majorise(
+    problem: HingeProblem, W: FloatArray, tol: float, max_iter: int, progress: Progress | None = None
+) -> Solution:
+    """Minimise F of `problem` from W (m, d).
+
+    1) Follow the smoothing PATH. 2) Fix the labels, solve to a relative duality gap of `tol`, choose them again;
+    until F gains less than `tol` of its value, at most `max_iter` times. A step that would raise F is not taken.
+    """
+    objective = [problem.objective(W)]
+    if progress is not None:
+        progress(0, objective[0])
+    flat = min(1e-4, 0.1 * tol)
+    smoothed, path = W, list(PATH)
+    if len(problem.candidates) >= SAMPLE_FROM:
+        sample = problem.sample(SAMPLE_SHARE)
+        for mu in PATH:
+            smoothed = descend(sample, smoothed, mu, steps=PATH_STEPS, flat=flat)
+        path = [STEP_SMOOTHING]
+    for mu in path:
+        smoothed = descend(problem, smoothed, mu, steps=PATH_STEPS, flat=flat)
+    value = problem.objective(smoothed)
+    if value <= objective[0]:
+        W = smoothed
+        objective.append(value)
+    step = ConvexStep(problem, problem.labels(W))
+    converged, n_iter = False, 0
+    for n_iter in range(1, max_iter + 1):
+        candidate = step.solve(W, tol)
+        value = problem.objective(candidate)
+        gain = objective[-1] - value
+        certified = step.gap <= tol * problem.floor(objective[-1])
+        if gain >= 0:
+            W = candidate
+            objective.append(value)
+        if progress is not None:
+            progress(n_iter, objective[-1])
+        moved = step.relabel(problem.labels(W))
+        if gain <= tol * problem.floor(value) or moved == 0:
+            converged = certified
+            break
+    return Solution(W, objective, n_iter, converged)

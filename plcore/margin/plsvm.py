@@ -1,0 +1,92 @@
+"""PL-SVM: the best candidate must beat every class outside of the candidates by a margin of 1."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import StrOptions
+
+from plcore.margin.base import COMMON_CONSTRAINTS, KERNEL_CONSTRAINTS, MarginClassifier
+from plcore.margin.majorise import Progress, majorise
+from plcore.margin.pegasos import pegasos
+
+
+class PLSVC(MarginClassifier):
+    """Partial-label SVM (Nguyen and Caruana, KDD 2008), linear or with a kernel.
+
+        F(W) = 1/2 |W|^2 + C * (sum s_i loss_i / sum s_i)
+        loss_i = [1 - max over Y_i of s + max outside of Y_i of s]_+
+
+    The paper's lambda is 1/C. F is not convex. Rows that list all classes have no loss. Features should be
+    scaled (`StandardScaler` in a pipeline).
+
+    Parameters
+    ----------
+    C : weight of the mean loss against 1/2 |W|^2.
+    kernel, degree, gamma, coef0 : "linear"; "poly", (gamma x.x' + coef0)^degree, gamma None = 1; "rbf",
+        gamma None = 1 / (2 * mean squared distance of two rows). With coef0=0 and fit_intercept=False "poly" is
+        the paper's homogeneous kernel.
+    solver : "mm", from a ridge regression through smoothed losses to majorise-minimise steps; "pegasos", the
+        paper's batch subgradient method from W = 0, `max_iter` steps exactly, useless where C > `max_iter`.
+    average : for "pegasos": the mean of the iterates of the second half instead of the last one.
+    fit_intercept : append a constant 1 to x before the kernel; it is regularised.
+    max_iter : most relabelling rounds of "mm"; steps of "pegasos".
+    tol : "mm" solves each convex problem to this relative duality gap, and stops when F gains less.
+    warm_start : start from the solution of the fit before, when classes and features are the same.
+
+    Attributes: see `MarginClassifier`; with "mm" `objective_` never rises.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **COMMON_CONSTRAINTS,
+        **KERNEL_CONSTRAINTS,
+        "solver": [StrOptions({"mm", "pegasos"})],
+        "average": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        C: float = 10.0,
+        kernel: str = "linear",
+        degree: int = 3,
+        gamma: float | None = None,
+        coef0: float = 0.0,
+        solver: str = "mm",
+        average: bool = False,
+        fit_intercept: bool = True,
+        max_iter: int = 500,
+        tol: float = 1e-3,
+        warm_start: bool = False,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.solver = solver
+        self.average = average
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.warm_start = warm_start
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, progress: Progress | None = None) -> PLSVC:
+        """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m).
+
+        sample_weight : (n,) s_i >= 0; progress : called with (iteration, F); what it raises ends the fit.
+        Raises CandidateError for candidates that break the convention, ValueError for wrong features, weights
+        or parameters, or where a kernel matrix would be too large.
+        """
+        training = self._prepare(X, y, sample_weight)
+        problem = training.problem(self.C / training.weights.sum(), all_others=False)
+        if self.solver == "pegasos":
+            start = np.zeros(problem.shape) if training.start is None else training.start
+            solution = pegasos(problem, start, self.max_iter, self.average, progress)
+        else:
+            start = training.ridge() if training.start is None else training.start
+            solution = majorise(problem, start, self.tol, self.max_iter, progress)
+        self._finish(training, solution)
+        return self

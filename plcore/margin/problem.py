@@ -1,0 +1,176 @@
+"""What the margin learners minimise: the regularised multi-class hinge, exact and smoothed, with its dual.
+
+    F(W) = 1/2 |W|^2 + sum_i c_i loss_i,   loss_i = [1 - max_{k in Y_i} s_k + max_{j in R_i} s_j]_+,   s = x W'
+
+c_i = scale * weights_i; R_i holds the classes outside of the candidates Y_i (PL-SVM), or all but the best
+candidate y_i (LM-PLANE, M3PL). With the labels y_i fixed the loss is convex and majorises the above; its dual has
+one simplex point a_i for each row: D(a) = sum_i c_i sum_k a_ik - 1/2 |W_a|^2, W_a = -(gradient of the losses).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from plcore._kernels_margin import best_candidates, hard_rows, smooth_rows
+from plcore._types import BoolArray, FloatArray, IntArray
+
+BLOCK_BYTES = 1 << 20  # features read at a time, so that both products find them in the second-level cache
+NOTHING: FloatArray = np.zeros((0, 0))
+
+
+@dataclass(frozen=True)
+class Smoothed:
+    """One evaluation at W: the smoothed F and its gradient, F with the same labels, and a dual value."""
+
+    value: float
+    gradient: FloatArray
+    objective: float
+    dual: float
+
+    @property
+    def gap(self) -> float:
+        """How far `objective` is above the least value of the convex problem, at most."""
+        return self.objective - self.dual
+
+
+@dataclass
+class HingeProblem:
+    """The data of one fit: X (n, d) dense or CSR, candidates (n, m), weights (n,), scale (see the module)."""
+
+    X: Any
+    candidates: BoolArray
+    weights: FloatArray
+    scale: float
+    all_others: bool = False
+    gram: FloatArray | None = None
+    costs: FloatArray = field(init=False)
+    _labels: IntArray = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.candidates = np.ascontiguousarray(self.candidates)
+        self._labels = np.zeros(len(self.candidates), dtype=np.int64)
+        self.rescale(self.scale)
+
+    def rescale(self, scale: float) -> None:
+        """Set what the losses are multiplied with: C, or C divided by the sum of the weights."""
+        self.scale = scale
+        self.costs = np.ascontiguousarray(self.weights * scale)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(classes, features): the shape of W."""
+        return self.candidates.shape[1], self.X.shape[1]
+
+    @property
+    def total(self) -> float:
+        """sum_i c_i: F at W = 0 is at most this."""
+        return float(self.costs.sum())
+
+    def floor(self, value: float) -> float:
+        """What relative tolerances are relative to: F, or a millionth of F(0) where F is almost 0."""
+        return max(value, 1e-6 * self.total)
+
+    def sample(self, share: int) -> HingeProblem:
+        """The problem of every `share`-th row in a fixed random order, its losses scaled up accordingly."""
+        n = len(self.candidates)
+        rows = np.sort(np.random.default_rng(0).permutation(n)[: n // share])
+        weights = self.weights[rows]
+        scale = self.total / weights.sum() if weights.any() else self.scale
+        gram = None if self.gram is None else self.gram * (self.scale / scale)
+        return HingeProblem(self.X[rows], self.candidates[rows], weights, scale, self.all_others, gram)
+
+    def blocks(self) -> Iterator[tuple[slice, Any]]:
+        """The rows in pieces, and their features; sparse ones in a single piece."""
+        n, d = self.X.shape
+        if sparse.issparse(self.X):
+            yield slice(0, n), self.X
+            return
+        size = max(64, BLOCK_BYTES // (8 * max(d, 1)))
+        for begin in range(0, n, size):
+            yield slice(begin, min(n, begin + size)), self.X[begin : begin + size]
+
+    def labels(self, W: FloatArray) -> IntArray:
+        """(n,) y_i = arg max over the candidates of s, the first on ties."""
+        labels = np.empty(len(self.candidates), dtype=np.int64)
+        WT = np.ascontiguousarray(W.T)
+        for rows, X in self.blocks():
+            best_candidates(np.ascontiguousarray(X @ WT), self.candidates[rows], labels[rows])
+        return labels
+
+    def objective(self, W: FloatArray) -> float:
+        """F(W), exact."""
+        return self.hard(W)[0]
+
+    def hard(self, W: FloatArray, labels: IntArray | None = None) -> tuple[float, FloatArray, float]:
+        """F(W), a subgradient of the sum of losses (m, d), and the weight of the rows with a loss.
+
+        labels : (n,) fixed labels; None: the best candidates at W.
+        """
+        fixed = self._labels if labels is None else labels
+        WT = np.ascontiguousarray(W.T)
+        gradient = np.zeros(W.shape)
+        losses, weight = 0.0, 0.0
+        for rows, X in self.blocks():
+            scores = np.ascontiguousarray(X @ WT)
+            if labels is None:
+                best_candidates(scores, self.candidates[rows], fixed[rows])
+            slope, active = np.empty(scores.shape), np.empty(len(scores), dtype=bool)
+            loss, moved = hard_rows(
+                scores, self.candidates[rows], fixed[rows], self.costs[rows], self.all_others, slope, active
+            )
+            losses, weight = losses + loss, weight + moved
+            _add_product(gradient, slope, X, active)
+        return float(0.5 * np.vdot(W, W)) + losses, gradient, weight
+
+    def smooth(
+        self,
+        W: FloatArray,
+        mu: float,
+        labels: IntArray | None = None,
+        prior: FloatArray | None = None,
+        store: FloatArray | None = None,
+    ) -> Smoothed:
+        """The smoothed problem at W; see `smooth_rows` for mu (in units of the margin), prior and store."""
+        fixed = self._labels if labels is None else labels
+        WT = np.ascontiguousarray(W.T)
+        gradient = np.zeros(W.shape)
+        smoothed, hinge, linear = 0.0, 0.0, 0.0
+        for rows, X in self.blocks():
+            scores = np.ascontiguousarray(X @ WT)
+            if labels is None:
+                best_candidates(scores, self.candidates[rows], fixed[rows])
+            slope, active = np.empty(scores.shape), np.empty(len(scores), dtype=bool)
+            sums = smooth_rows(
+                scores,
+                self.candidates[rows],
+                fixed[rows],
+                self.costs[rows],
+                self.all_others,
+                mu,
+                NOTHING if prior is None else prior[rows],
+                slope,
+                active,
+                NOTHING if store is None else store[rows],
+            )
+            smoothed, hinge, linear = smoothed + sums[0], hinge + sums[1], linear + sums[2]
+            _add_product(gradient, slope, X, active)
+        half = float(0.5 * np.vdot(W, W))
+        dual = linear - float(0.5 * np.vdot(gradient, gradient))
+        return Smoothed(half + smoothed, gradient + W, half + hinge, dual)
+
+
+def _add_product(total: FloatArray, slope: FloatArray, X: Any, active: BoolArray) -> None:
+    """total += slope' X, over the active rows only."""
+    if sparse.issparse(X):
+        total += (X.T @ slope).T
+        return
+    rows = np.flatnonzero(active)
+    if len(rows) > 0.7 * len(active):
+        total += slope.T @ X
+    elif len(rows):
+        total += slope[rows].T @ X[rows]

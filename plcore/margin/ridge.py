@@ -1,0 +1,65 @@
+"""Where the solvers start: ridge regression on the normalised candidate matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import linalg, sparse
+
+from plcore._types import BoolArray, FloatArray
+
+WIDEST = 2048  # features up to which the d x d matrix is made and factored
+STEPS = 200
+
+
+def gram_matrix(X: Any, weights: FloatArray) -> FloatArray | None:
+    """X' diag(weights) X (d, d); None where d is too large for it to pay."""
+    d = X.shape[1]
+    if d > WIDEST:
+        return None
+    if sparse.issparse(X):
+        return np.asarray((X.T @ X.multiply(weights[:, None]).tocsr()).toarray())
+    if (weights == 1).all():
+        return np.asarray(X.T @ X)
+    root = X * np.sqrt(weights)[:, None]
+    return np.asarray(root.T @ root)
+
+
+def ridge_start(X: Any, targets: FloatArray, weights: FloatArray, gram: FloatArray | None) -> FloatArray:
+    """W (m, d) = T' S X (X' S X + I)^-1, S the weights; by conjugate gradients where there is no gram matrix.
+
+    targets : T (n, m), the candidates divided by their number in each row (`even_targets`)
+    """
+    right = np.asarray(X.T @ (targets * weights[:, None]))
+    if gram is not None:
+        system = gram + np.eye(len(gram))
+        return np.ascontiguousarray(linalg.solve(system, right, assume_a="pos").T)
+    return np.ascontiguousarray(_conjugate_gradients(X, weights, right).T)
+
+
+def even_targets(candidates: BoolArray) -> FloatArray:
+    """Y_i / |Y_i| (n, m)."""
+    return np.asarray(candidates / candidates.sum(axis=1, keepdims=True))
+
+
+def _conjugate_gradients(X: Any, weights: FloatArray, right: FloatArray) -> FloatArray:
+    """(X' S X + I)^-1 right, all columns side by side, to a relative residual of 1e-6."""
+    solution = np.zeros(right.shape)
+    residual = right.copy()
+    direction = residual.copy()
+    size = (residual * residual).sum(axis=0)
+    enough = 1e-12 * size
+    for _ in range(STEPS):
+        open_ = size > enough
+        if not open_.any():
+            break
+        image = X.T @ (weights[:, None] * (X @ direction)) + direction
+        bend = (direction * image).sum(axis=0)
+        step = np.where(open_, size / np.where(open_, bend, 1.0), 0.0)
+        solution += step * direction
+        residual -= step * image
+        after = (residual * residual).sum(axis=0)
+        direction = residual + np.where(open_, after / np.where(open_, size, 1.0), 0.0) * direction
+        size = after
+    return solution

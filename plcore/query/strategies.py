@@ -1,0 +1,274 @@
+"""Strategies: which row to ask about next, all behind one small interface.
+
+A strategy is fitted once, gives the next rows and takes in answers: `fit`, `scores_`, `next`, `update`. The
+effect scores have it in `EffectRanker`; here are the baselines they are compared with (section 5 of Nguyen,
+Destercke and Masson, AAAI 2017), and `make_strategy`, which makes any of them from its name.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, Protocol, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_array, check_consistent_length
+
+from plcore._types import BoolArray, FloatArray, IntArray
+from plcore.candidates import CandidateError, check_candidates
+from plcore.graph import SCALINGS, make_scaler
+from plcore.query.effects import RULES, check_choice
+from plcore.query.possible import MAX_NODES
+from plcore.query.ranker import EffectRanker
+from plcore.search import make_search
+
+BASELINES = ("random", "mp", "act")
+STRATEGIES = (*BASELINES, *RULES)
+
+
+class Strategy(Protocol):
+    """What learner, replay and benchmarks need of a strategy. Rows with one candidate or none are never asked."""
+
+    candidates_: BoolArray  # (n, m) as they stand after the updates
+
+    def fit(self, X: Any, candidates: Any) -> Any:
+        """Start on features X (n, d), dense or CSR, and candidates (n, m)."""
+
+    @property
+    def scores_(self) -> FloatArray:
+        """(n,) a new array, higher = ask sooner; 0 for rows that are never asked."""
+
+    def next(self, n: int = 1, among: BoolArray | None = None) -> IntArray:
+        """At most n rows to ask, best first; ties by row number. among: bool (n,), rows that may be returned."""
+
+    def update(self, row: int, candidates_row: Any) -> Any:
+        """Replace the candidates of a row (m,) after an answer or an undo."""
+
+
+def make_strategy(
+    name: str,
+    *,
+    n_neighbors: int = 3,
+    targets: Any = "ambiguous",
+    decision: str = "set",
+    weights: str = "linear",
+    scaling: str | None = "minmax",
+    random_state: int | None = None,
+    max_nodes: int = MAX_NODES,
+    search: str = "auto",
+) -> RandomOrder | LargestSet | FarthestFirst | EffectRanker:
+    """An unfitted strategy by name: "random", "mp", "act", or an effect rule "mw", "apl", "pl".
+
+    The other arguments are those of `EffectRanker`; a baseline takes those that concern it: `random_state`
+    all of them, `scaling` "act". Raises ValueError for another name.
+    """
+    check_choice("strategy", name, STRATEGIES)
+    if name == "random":
+        return RandomOrder(random_state=random_state)
+    if name == "mp":
+        return LargestSet(random_state=random_state)
+    if name == "act":
+        return FarthestFirst(scaling=scaling, random_state=random_state)
+    return EffectRanker(
+        name,
+        n_neighbors,
+        targets,
+        decision,
+        weights=weights,
+        scaling=scaling,
+        random_state=random_state,
+        max_nodes=max_nodes,
+        search=search,
+    )
+
+
+class Baseline:
+    """The interface of a strategy around one method, `_values`.
+
+    random_state : None: ties go to the lower row number; a seed: ties follow a seeded permutation
+    """
+
+    def __init__(self, *, random_state: int | None = None) -> None:
+        self.random_state = random_state
+
+    def fit(self, X: Any, candidates: Any) -> Self:
+        """Start on X (n, d), dense or CSR, and candidates as `check_candidates`.
+
+        Raises ValueError for wrong parameters or features, CandidateError for wrong candidates.
+        """
+        features = check_array(X, accept_sparse="csr", dtype=np.float64, order="C")
+        known, _ = check_candidates(candidates)
+        check_consistent_length(features, known)
+        n_rows = len(known)
+        self._tie_order = np.arange(n_rows)
+        if self.random_state is not None:
+            self._tie_order = np.random.default_rng(self.random_state).permutation(n_rows)
+        self.candidates_ = known
+        self._sizes: IntArray = known.sum(axis=1)
+        self._start(features)
+        return self
+
+    def _start(self, features: Any) -> None:
+        """Prepare what `_values` needs; candidates and sizes are set."""
+
+    def _changed(self, row: int, old_size: int) -> None:
+        """Take note of new candidates of a row, already stored."""
+
+    def _values(self, rows: IntArray) -> FloatArray:
+        """Scores of these rows, which have two candidates or more."""
+        raise NotImplementedError
+
+    @property
+    def scores_(self) -> FloatArray:
+        """(n,) scores, a new array; 0 for rows with one candidate or none."""
+        self._check_fitted()
+        scores = np.zeros(len(self._sizes))
+        rows = np.flatnonzero(self._sizes >= 2)
+        scores[rows] = self._values(rows)
+        return scores
+
+    def next(self, n: int = 1, among: BoolArray | None = None) -> IntArray:
+        """At most n rows to ask of those with two candidates or more, best first. among: bool (n,), None for all."""
+        self._check_fitted()
+        if not isinstance(n, Integral) or n < 0:
+            raise ValueError(f"n must be an int of at least 0. Got {n!r}.")
+        unclear = self._sizes >= 2
+        return self._best(np.flatnonzero(unclear if among is None else unclear & among), int(n))
+
+    def _best(self, rows: IntArray, n: int) -> IntArray:
+        values = self._values(rows)
+        if n == 1 and len(rows):  # the usual case, without a sort
+            rows = rows[values == values.max()]
+            return rows[[self._tie_order[rows].argmin()]]
+        return rows[np.lexsort((self._tie_order[rows], -values))[:n]]
+
+    def update(self, row: int, candidates_row: Any) -> None:
+        """Replace the candidates of a row (m,); all False: an item taken out, it is not asked.
+
+        Raises ValueError for a row out of range, CandidateError for values that are not m times True/False or
+        1/0.
+        """
+        self._check_fitted()
+        if not isinstance(row, Integral) or not 0 <= row < len(self._sizes):
+            raise ValueError(f"row must be a row number in 0..{len(self._sizes) - 1}. Got {row!r}.")
+        given, m = np.asarray(candidates_row), self.candidates_.shape[1]
+        if given.shape != (m,) or not np.all((given == 0) | (given == 1)):
+            raise CandidateError(
+                f"candidates_row must be {m} values True/False or 1/0 for row {row}. Got {given!r}."
+            )
+        old_size = int(self._sizes[row])
+        self.candidates_[row] = given.astype(bool)
+        self._sizes[row] = self.candidates_[row].sum()
+        self._changed(int(row), old_size)
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "candidates_"):
+            raise NotFittedError(f"This {type(self).__name__} is not fitted yet: call fit first.")
+
+
+class RandomOrder(Baseline):
+    """RD: rows in a random order that is drawn once.
+
+    random_state : seed of the order, None counts as 0. The order is a permutation of all rows, so the same rows
+    with the same seed are asked in the same order live, in a replay and after an undo; at every step each
+    row still unclear is equally likely. Scores are places in that order, in (0, 1].
+    """
+
+    def _start(self, features: Any) -> None:  # noqa: ARG002
+        n = len(self._sizes)
+        # A stream of its own: the same seed may have drawn test rows or ties.
+        rank = np.random.default_rng([self.random_state or 0, 1]).permutation(n)
+        self._priority: FloatArray = (n - rank) / n
+
+    def _values(self, rows: IntArray) -> FloatArray:
+        return self._priority[rows]
+
+
+class LargestSet(Baseline):
+    """MP: the row with the most candidates first. Scores are numbers of candidates."""
+
+    def _values(self, rows: IntArray) -> FloatArray:
+        sizes: FloatArray = self._sizes[rows].astype(np.float64)
+        return sizes
+
+
+class FarthestFirst(Baseline):
+    """ACT: the row farthest from its nearest labelled row first; rows with one candidate left are labelled.
+
+    The paper's ACT is ModFF (Joshi, Porikli and Papanikolopoulos, "Coverage optimized active learning for k-nn
+    classifiers", ICRA 2012), "in such a way that all target data have labelled samples at a bounded maximum
+    distance". Its full text was not at hand: this is greedy farthest-first traversal, which has that bound.
+    Partially labelled rows count as unlabelled. Nothing labelled: farthest from the mean of all rows.
+    Scores are Euclidean distances of the scaled features, all measured by `plcore.search`, so that after any
+    updates they equal those of a fresh fit bit for bit. A batch is chosen as if its earlier rows were labelled.
+
+    scaling : "minmax" | "standard" | None
+    """
+
+    def __init__(self, *, scaling: str | None = "minmax", random_state: int | None = None) -> None:
+        super().__init__(random_state=random_state)
+        self.scaling = scaling
+
+    def _start(self, features: Any) -> None:
+        if self.scaling not in SCALINGS:
+            raise ValueError(
+                f"scaling must be one of {', '.join(map(repr, SCALINGS))}. Got {self.scaling!r}."
+            )
+        scaler = make_scaler(self.scaling, sparse.issparse(features))
+        self._X = _stored(features if scaler is None else scaler.fit_transform(features))
+        everyone = np.arange(len(self._sizes))
+        mean = np.asarray(self._X.mean(axis=0)).reshape(1, -1)
+        mean = sparse.csr_matrix(mean) if sparse.issparse(self._X) else mean
+        self._from_mean = self._nearest_of(everyone, _stored(mean))[1]
+        # Of every row: its nearest labelled row (-1: none) and the distance to it.
+        self._nearest: IntArray = np.full(len(everyone), -1)
+        self._distance: FloatArray = np.full(len(everyone), np.inf)
+        self._find_labelled(everyone)
+
+    def _nearest_of(self, rows: IntArray, points: Any) -> tuple[IntArray, FloatArray]:
+        """(places, distances) (r,): the nearest of these points to each of these rows."""
+        places, distances = make_search(points, 1, "exact").nearest(self._X[rows], 1)
+        return places[:, 0], distances[:, 0]
+
+    def _find_labelled(self, rows: IntArray) -> None:
+        """Search the nearest labelled row of these rows anew."""
+        labelled = np.flatnonzero(self._sizes == 1)
+        self._nearest[rows], self._distance[rows] = -1, np.inf
+        if len(labelled) and len(rows):
+            places, self._distance[rows] = self._nearest_of(rows, self._X[labelled])
+            self._nearest[rows] = labelled[places]
+
+    def _changed(self, row: int, old_size: int) -> None:
+        is_labelled, was_labelled = self._sizes[row] == 1, old_size == 1
+        if is_labelled and not was_labelled:
+            _, distances = self._nearest_of(np.arange(len(self._sizes)), self._X[[row]])
+            closer = distances < self._distance
+            self._nearest[closer], self._distance[closer] = row, distances[closer]
+        elif was_labelled and not is_labelled:
+            self._find_labelled(np.flatnonzero(self._nearest == row))
+
+    def _values(self, rows: IntArray) -> FloatArray:
+        return (self._distance if (self._sizes == 1).any() else self._from_mean)[rows]
+
+    def _best(self, rows: IntArray, n: int) -> IntArray:
+        values, nearest = self._values(rows), self._distance[rows]
+        left = np.ones(len(rows), dtype=bool)
+        chosen: list[int] = []
+        while left.any() and len(chosen) < n:
+            best = np.flatnonzero(left & (values == values[left].max()))
+            place = best[self._tie_order[rows[best]].argmin()]
+            chosen.append(int(rows[place]))
+            left[place] = False
+            if len(chosen) < n:
+                values = nearest = np.minimum(nearest, self._nearest_of(rows, self._X[[rows[place]]])[1])
+        return np.array(chosen, dtype=np.int64)
+
+
+def _stored(X: Any) -> Any:
+    """X as `plcore.search` takes it: CSR with sorted indices, or C-contiguous."""
+    if not sparse.issparse(X):
+        return np.ascontiguousarray(X, dtype=np.float64)
+    stored = sparse.csr_matrix(X)
+    stored.sum_duplicates()
+    return stored

@@ -1,0 +1,268 @@
+"""The margin learners as estimators: kernels, known answers, sparse and weighted data, selection, bad input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+
+from plcore import PLSVC, CandidateError, CLPLClassifier, LMPlaneClassifier, M3PLClassifier
+from plcore.evaluation import contaminate
+from plcore.margin import feature_maps
+from plcore.margin.feature_maps import KernelMap, default_gamma
+from plcore.margin.transport import class_capacities
+
+LEARNERS = [
+    PLSVC(),
+    PLSVC(solver="pegasos", max_iter=100),
+    PLSVC(solver="pegasos", max_iter=100, average=True),
+    PLSVC(kernel="rbf"),
+    CLPLClassifier(),
+    LMPlaneClassifier(),
+    LMPlaneClassifier(solver="mm", kernel="poly", degree=2),
+    LMPlaneClassifier(init="zero"),
+    M3PLClassifier(),
+    M3PLClassifier(kernel="rbf"),
+]
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y = load_iris(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    return X, contaminate(y, "size", p=0.8, r=1, random_state=0), y
+
+
+def learners(choice=LEARNERS):
+    return pytest.mark.parametrize("learner", [clone(one) for one in choice], ids=repr)
+
+
+@learners()
+def test_partial_labels_are_disambiguated(learner, data):
+    X, candidates, y = data
+    model = learner.fit(X, candidates)
+    assert candidates[np.arange(150), model.transduction_].all()
+    assert (model.predict(X) == y).mean() > 0.8
+    assert model.n_iter_ >= 1
+    assert len(model.objective_) >= 1
+
+
+@learners([PLSVC(), LMPlaneClassifier(solver="mm"), LMPlaneClassifier(), CLPLClassifier()])
+def test_objective_is_that_of_the_coefficients(learner, data):
+    X, candidates, _ = data
+    weights = np.random.default_rng(0).random(150)
+    model = learner.fit(X, candidates, weights)
+    scores = X @ model.coef_.T + model.intercept_
+    np.testing.assert_allclose(model.decision_function(X), scores)
+    rows = np.arange(150)
+    best = np.where(candidates, scores, -np.inf)
+    free = np.where(candidates, -np.inf, scores)
+    if isinstance(learner, LMPlaneClassifier):
+        free = scores.copy()
+        free[rows, best.argmax(axis=1)] = -np.inf
+    losses = np.maximum(0, 1 - best.max(axis=1) + free.max(axis=1))
+    if isinstance(learner, CLPLClassifier):
+        mean = (scores * candidates).sum(axis=1) / candidates.sum(axis=1)
+        losses = np.maximum(0, 1 - mean) ** 2 + (np.maximum(0, 1 + scores) ** 2 * ~candidates).sum(axis=1)
+    square = (model.coef_**2).sum() + (model.intercept_**2).sum()
+    F = square / 2 + learner.C * np.average(losses, weights=weights)
+    np.testing.assert_allclose(model.objective_.min(), F, rtol=1e-9)
+
+
+@learners(
+    [PLSVC(), PLSVC(solver="pegasos"), LMPlaneClassifier(), LMPlaneClassifier(solver="mm"), M3PLClassifier()]
+)
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_degree_one_is_linear(learner, fit_intercept, data):
+    X, candidates, _ = data
+    linear = clone(learner).set_params(fit_intercept=fit_intercept).fit(X, candidates)
+    poly = clone(linear).set_params(kernel="poly", degree=1).fit(X, candidates)
+    np.testing.assert_allclose(poly.decision_function(X), linear.decision_function(X), rtol=0, atol=1e-10)
+
+
+def test_pegasos_in_the_kernel_matrix_is_linear_pegasos(data, monkeypatch):
+    X, candidates, _ = data
+    linear = PLSVC(solver="pegasos", max_iter=250).fit(X, candidates)
+    monkeypatch.setattr(PLSVC, "_make_map", lambda self: KernelMap("poly", 1, 1.0, 1.0))
+    kernel = PLSVC(solver="pegasos", max_iter=250).fit(X, candidates)
+    assert kernel.support_.shape == (5,)
+    np.testing.assert_allclose(kernel.decision_function(X), linear.decision_function(X), rtol=0, atol=1e-10)
+
+
+@learners([PLSVC(tol=1e-8), LMPlaneClassifier(solver="mm", tol=1e-8)])
+def test_kernel_is_linear_on_the_same_features(learner, data):
+    X, candidates, _ = data
+    monomials = PolynomialFeatures(2).fit(X)
+    # (x.x' + 1)^2: squares and the constant have weight 1, all others sqrt(2).
+    factor = np.where(
+        (monomials.powers_.max(axis=1) == 2) | (monomials.powers_.sum(axis=1) == 0), 1, np.sqrt(2)
+    )
+    explicit = monomials.transform(X) * factor
+    linear = clone(learner).set_params(fit_intercept=False).fit(explicit, candidates)
+    kernel = clone(learner).set_params(kernel="poly", degree=2).fit(X, candidates)
+    assert len(kernel.support_) == explicit.shape[1]
+    np.testing.assert_allclose(kernel.objective_[-1], linear.objective_[-1], rtol=1e-6)
+    np.testing.assert_allclose(
+        kernel.decision_function(X[::7]), linear.decision_function(explicit[::7]), atol=1e-2
+    )
+
+
+def test_feature_map_factors_the_kernel(data):
+    X = data[0]
+    for kind, degree, gamma, coef0 in (("poly", 3, 0.5, 1.0), ("rbf", 3, None, 0.0)):
+        chosen = KernelMap(kind, degree, gamma, coef0)
+        Z = chosen.fit(X)
+        K = chosen._kernel(X, X)
+        np.testing.assert_allclose(Z @ Z.T, K, atol=1e-9 * K.max())
+        W = np.random.default_rng(0).normal(size=(3, Z.shape[1]))
+        np.testing.assert_allclose(chosen.scores(X, W), Z @ W.T, rtol=1e-6, atol=1e-6)
+
+
+def test_default_gamma_is_half_the_inverse_mean_squared_distance():
+    X = np.random.default_rng(0).normal(size=(20, 3)) + 5
+    squares = ((X[:, None] - X[None]) ** 2).sum(axis=2)[~np.eye(20, dtype=bool)]
+    np.testing.assert_allclose(default_gamma(X), 1 / (2 * squares.mean()))
+    np.testing.assert_allclose(default_gamma(sparse.csr_matrix(X)), 1 / (2 * squares.mean()))
+    assert default_gamma(np.full((5, 2), 3.1)) == 1.0
+    assert default_gamma(np.ones((1, 2))) == 1.0
+
+
+def test_too_many_rows_for_a_kernel_matrix_names_the_way_out(data, monkeypatch):
+    monkeypatch.setattr(feature_maps, "MAX_KERNEL_ROWS", 100)
+    with pytest.raises(ValueError, match=r"150 x 150 kernel matrix .* Fix: .*Nystroem.*RBFSampler"):
+        LMPlaneClassifier(kernel="rbf").fit(data[0], data[1])
+
+
+@learners([PLSVC(), CLPLClassifier(), LMPlaneClassifier(), M3PLClassifier(), PLSVC(kernel="poly", degree=2)])
+def test_sparse_equals_dense(learner, data):
+    X, candidates, _ = data
+    X = np.where(np.abs(X) < 0.5, 0, X)
+    dense = clone(learner).fit(X, candidates)
+    thin = clone(learner).fit(sparse.csr_matrix(X), candidates)
+    np.testing.assert_allclose(
+        thin.objective_.min(),
+        dense.objective_.min(),
+        rtol=5e-2 if learner.__class__ is M3PLClassifier else 5e-3,
+    )
+    agree = thin.predict(sparse.csr_matrix(X)) == dense.predict(X)
+    assert agree.mean() > 0.97
+
+
+@learners(
+    [PLSVC(tol=1e-6), CLPLClassifier(tol=1e-8), LMPlaneClassifier(solver="mm", tol=1e-6), LMPlaneClassifier()]
+)
+def test_a_weight_of_two_is_the_row_twice(learner, data):
+    X, candidates, _ = data
+    weights = np.random.default_rng(0).integers(0, 3, size=150)
+    weighted = clone(learner).fit(X, candidates, weights)
+    repeated = clone(learner).fit(np.repeat(X, weights, axis=0), np.repeat(candidates, weights, axis=0))
+    np.testing.assert_allclose(weighted.objective_.min(), repeated.objective_.min(), rtol=1e-3)
+    scaled = clone(learner).set_params(warm_start=True)
+    scaled.fit(X, candidates, weights).fit(X, candidates, 5.0 * weights)
+    np.testing.assert_allclose(scaled.objective_.min(), weighted.objective_.min(), rtol=2e-2)
+
+
+@learners([PLSVC(), PLSVC(kernel="rbf"), CLPLClassifier(), LMPlaneClassifier(solver="mm")])
+def test_warm_start_continues(learner, data):
+    X, candidates, y = data
+    model = clone(learner).set_params(warm_start=True).fit(X, candidates)
+    end = model.objective_[-1]
+    model.fit(X, candidates)
+    np.testing.assert_allclose(model.objective_[0], end, rtol=1e-4)
+    assert model.objective_[-1] <= end * 1.0001
+    narrowed = candidates.copy()
+    narrowed[:50] = np.eye(3, dtype=bool)[y[:50]]
+    assert model.fit(X, narrowed).score(X, narrowed) > 0.85
+    assert model.fit(X, y).classes_.tolist() == [0, 1, 2]
+    assert model.fit(X[:, :2], candidates).n_features_in_ == 2
+
+
+def test_m3pl_keeps_its_capacities(data):
+    X, candidates, _ = data
+    candidates = np.column_stack([candidates, np.zeros(150, dtype=bool)])
+    model = M3PLClassifier(C_max=1.0).fit(X, candidates)
+    np.testing.assert_array_equal(model.capacities_, class_capacities(candidates))
+    np.testing.assert_array_equal(np.bincount(model.assignment_, minlength=4), model.capacities_)
+    assert candidates[np.arange(150), model.assignment_].all()
+    warm = M3PLClassifier(C_max=1.0, warm_start=True).fit(X, candidates).fit(X, candidates)
+    assert warm.n_iter_ < model.n_iter_ / 4
+
+
+@learners()
+def test_progress_is_told_and_can_end_the_fit(learner, data):
+    X, candidates, _ = data
+    told = []
+    learner.fit(X, candidates, progress=lambda step, value: told.append((step, value)))
+    assert told
+    assert [step for step, _ in told] == sorted(step for step, _ in told)
+
+    def cancel(step, value):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        clone(learner).fit(X, candidates, progress=cancel)
+
+
+@learners()
+def test_a_class_nobody_may_have_is_never_predicted(learner, data):
+    X, candidates, _ = data
+    names = ["nobody", "a", "b", "c", "none"]
+    blank = np.zeros((150, 1), dtype=bool)
+    table = pd.DataFrame(np.hstack([blank, candidates, blank]), columns=names)
+    model = learner.fit(X, table)
+    assert model.classes_.tolist() == names
+    far = np.random.default_rng(0).normal(size=(500, 4)) * 100
+    assert set(model.predict(far)) <= {"a", "b", "c"}
+    assert (model.decision_function(far)[:, [0, 4]] == -np.inf).all()
+    assert model.score(X, table) > 0.8
+
+
+@learners()
+def test_bad_and_odd_input(learner, data):
+    X, candidates, _ = data
+    rng = np.random.default_rng(0)
+    empty = candidates.copy()
+    empty[3] = False
+    with pytest.raises(CandidateError, match="row 3 "):
+        clone(learner).fit(X, empty)
+    broken = X.copy()
+    broken[0, 0] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        clone(learner).fit(broken, candidates)
+    name = "C_max" if isinstance(learner, M3PLClassifier) else "C"
+    for wrong in (0, -1.0, "much"):
+        with pytest.raises(ValueError, match=f"The '{name}' parameter of {type(learner).__name__}"):
+            clone(learner).set_params(**{name: wrong}).fit(X, candidates)
+    # One class only, as a label and as a matrix; constant features; more classes than rows; a single row.
+    assert clone(learner).fit(X, ["a"] * 150).predict(X[:2]).tolist() == ["a", "a"]
+    assert clone(learner).fit(X, np.ones((150, 1), dtype=bool)).decision_function(X).shape == (150, 1)
+    assert clone(learner).fit(np.zeros((150, 2)), candidates).score(np.zeros((150, 2)), candidates) > 0
+    assert clone(learner).fit(np.full((150, 2), 7.0), candidates).converged_ in (True, False)
+    many = rng.random((6, 40)) < 0.2
+    many[:, 0] = True
+    few = clone(learner).fit(rng.normal(size=(6, 3)), many)
+    assert many[np.arange(6), few.transduction_].all()
+    assert clone(learner).fit(X[:1], candidates[:1]).predict(X[:1]).shape == (1,)
+    everything = clone(learner).fit(X, np.ones((150, 3), dtype=bool))
+    assert np.isfinite(everything.decision_function(X)).all()
+
+
+def test_weights_of_zero_are_refused(data):
+    with pytest.raises(ValueError, match="at least one non-zero"):
+        PLSVC().fit(data[0], data[1], np.zeros(150))
+
+
+def test_grid_search_needs_no_clean_labels(data):
+    X, candidates, y = data
+    pipeline = make_pipeline(StandardScaler(), PLSVC())
+    search = GridSearchCV(
+        pipeline, {"plsvc__C": [1e-3, 1.0, 100.0]}, cv=KFold(3, shuffle=True, random_state=0)
+    ).fit(X, candidates)
+    assert search.best_params_["plsvc__C"] > 1e-3
+    assert (search.predict(X) == y).mean() > 0.9

@@ -1,0 +1,274 @@
+"""The margin solvers: gradients, known answers, independent convex solvers, and the laws of MM and of the planes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import optimize, sparse
+from sklearn.datasets import load_iris
+
+from plcore.evaluation import contaminate
+from plcore.margin.clpl import convex_objective
+from plcore.margin.clpl import minimise as minimise_clpl
+from plcore.margin.lbfgs import descend_from
+from plcore.margin.majorise import ConvexStep, majorise
+from plcore.margin.pegasos import pegasos
+from plcore.margin.planes import cutting_planes, most_violated
+from plcore.margin.problem import HingeProblem
+from plcore.margin.ridge import even_targets, gram_matrix, ridge_start
+
+
+def iris():
+    X, y = load_iris(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    return np.hstack([X, np.ones((len(X), 1))]), y
+
+
+def partial(seed=0, share=0.8, extra=1):
+    X, y = iris()
+    return X, contaminate(y, "size", p=share, r=extra, random_state=seed), y
+
+
+def problem_of(X, candidates, C, all_others=False, weights=None):
+    weights = np.ones(len(candidates)) if weights is None else weights
+    return HingeProblem(X, candidates, weights, C / weights.sum(), all_others, gram_matrix(X, weights))
+
+
+def ridge(problem):
+    return ridge_start(problem.X, even_targets(problem.candidates), problem.weights, problem.gram)
+
+
+def plain_objective(X, candidates, C, W, all_others, weights=None):
+    """F by the formula."""
+    scores = X @ W.T
+    best = np.where(candidates, scores, -np.inf)
+    labels = best.argmax(axis=1)
+    rows = np.arange(len(X))
+    free = np.where(candidates, -np.inf, scores)
+    if all_others:
+        free = scores.copy()
+        free[rows, labels] = -np.inf
+    losses = np.maximum(0, 1 - best.max(axis=1) + free.max(axis=1))
+    return (W**2).sum() / 2 + C * np.average(losses, weights=weights)
+
+
+def crammer_singer(X, y, C, classes):
+    """The least F with exact labels, by SLSQP on the primal problem with slack variables."""
+    n, d = X.shape
+    size = classes * d
+    rows, others = [], []
+    for i in range(n):
+        for k in range(classes):
+            if k != y[i]:
+                row = np.zeros(size + n)
+                row[y[i] * d : (y[i] + 1) * d] = X[i]
+                row[k * d : (k + 1) * d] -= X[i]
+                row[size + i] = 1
+                rows.append(row)
+                others.append(k)
+    A = np.array(rows)
+    found = optimize.minimize(
+        lambda v: v[:size] @ v[:size] / (2 * C) + v[size:].sum() / n,
+        np.append(np.zeros(size), np.ones(n)),
+        jac=lambda v: np.append(v[:size] / C, np.full(n, 1 / n)),
+        bounds=[(None, None)] * size + [(0, None)] * n,
+        constraints={"type": "ineq", "fun": lambda v: A @ v - 1, "jac": lambda v: A},
+        method="SLSQP",
+        options={"ftol": 1e-14, "maxiter": 500},
+    )
+    assert found.success
+    return C * found.fun
+
+
+@pytest.mark.parametrize("all_others", [False, True])
+def test_objective_is_the_formula(all_others):
+    X, candidates, _ = partial()
+    weights = np.random.default_rng(0).random(len(X))
+    W = np.random.default_rng(1).normal(size=(3, 5))
+    problem = problem_of(X, candidates, 7.0, all_others, weights)
+    expected = plain_objective(X, candidates, 7.0, W, all_others, weights)
+    np.testing.assert_allclose(problem.objective(W), expected)
+    np.testing.assert_allclose(problem.smooth(W, 0.1).objective, expected)
+    sparse_problem = problem_of(sparse.csr_matrix(X), candidates, 7.0, all_others, weights)
+    np.testing.assert_allclose(sparse_problem.hard(W)[1], problem.hard(W)[1], atol=1e-12)
+    np.testing.assert_allclose(sparse_problem.gram, problem.gram)
+
+
+@pytest.mark.parametrize("all_others", [False, True])
+def test_smoothed_gradient_by_differences_and_bounds(all_others):
+    X, candidates, _ = partial()
+    problem = problem_of(X, candidates, 5.0, all_others)
+    W = np.random.default_rng(1).normal(size=(3, 5))
+    labels = problem.labels(W)
+    prior = np.column_stack([~candidates, np.ones(len(X))]) * 0.25
+    found = problem.smooth(W, 0.2, labels)
+    assert found.objective - 0.1 * 5 <= found.value <= found.objective
+    assert found.dual <= found.objective
+    for given in (None, prior):
+        error = optimize.check_grad(
+            lambda w, p=given: problem.smooth(w.reshape(3, 5), 0.2, labels, p).value,
+            lambda w, p=given: problem.smooth(w.reshape(3, 5), 0.2, labels, p).gradient.ravel(),
+            W.ravel(),
+        )
+        assert error < 1e-4
+
+
+def test_clpl_gradient_and_minimum():
+    X, candidates, _ = partial()
+    problem = problem_of(X, candidates, 5.0)
+    W = np.random.default_rng(1).normal(size=(3, 5))
+
+    def value(w):
+        return convex_objective(problem, w.reshape(3, 5))[0]
+
+    def slope(w):
+        return convex_objective(problem, w.reshape(3, 5))[1].ravel()
+
+    assert optimize.check_grad(value, slope, W.ravel()) < 1e-4
+    found = minimise_clpl(problem, ridge(problem), 1e-12, 500)
+    theirs = optimize.minimize(
+        value,
+        W.ravel(),
+        jac=slope,
+        method="BFGS",
+        options={"gtol": 1e-7},
+    )
+    assert found.converged
+    np.testing.assert_allclose(value(found.W.ravel()), theirs.fun, rtol=1e-9)
+    # The formula, on one row by hand: mean of two scores is .3, one other score is -.4.
+    one = HingeProblem(np.eye(1), np.array([[True, True, False]]), np.ones(1), 1.0)
+    by_hand = 0.5 * (0.1**2 + 0.5**2 + 0.4**2) + 0.7**2 + 0.6**2
+    np.testing.assert_allclose(convex_objective(one, np.array([[0.1], [0.5], [-0.4]]))[0], by_hand)
+
+
+def test_lbfgs_finds_the_minimum_of_a_quadratic():
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(6, 6))
+    A = A @ A.T + np.eye(6)
+    b = rng.normal(size=6)
+    found = descend_from(lambda x: (x @ A @ x / 2 - b @ x, A @ x - b), np.zeros(6), 200, 0.0, lambda _: False)
+    np.testing.assert_allclose(found.point, np.linalg.solve(A, b), atol=1e-6)
+    assert found.settled
+
+
+@pytest.mark.parametrize("all_others", [False, True])
+def test_two_separable_classes_by_hand(all_others):
+    # Rows -1 and 1: W = (-1/2, 1/2) has margins of exactly 1, and F = 1/4.
+    X = np.array([[-1.0], [1.0]])
+    problem = problem_of(X, np.eye(2, dtype=bool), 100.0, all_others)
+    for found in (
+        majorise(problem, ridge(problem), 1e-9, 50),
+        cutting_planes(problem, ridge(problem), 1e-7, 500),
+    ):
+        np.testing.assert_allclose(found.W, [[-0.5], [0.5]], atol=1e-4)
+        np.testing.assert_allclose(problem.objective(found.W), 0.25, atol=1e-6)
+        assert found.converged
+
+
+@pytest.mark.parametrize("C", [1.0, 30.0, 300.0])
+def test_exact_labels_give_the_crammer_singer_svm(C):
+    X, y = iris()
+    rows = np.arange(0, 150, 5)
+    X, y = X[rows], y[rows]
+    exact = crammer_singer(X, y, C, 3)
+    for all_others in (False, True):
+        problem = problem_of(X, np.eye(3, dtype=bool)[y], C, all_others)
+        found = majorise(problem, ridge(problem), 1e-8, 100)
+        np.testing.assert_allclose(problem.objective(found.W), exact, rtol=1e-6)
+        assert found.converged
+    planes = cutting_planes(problem, ridge(problem), 1e-6, 2000)
+    np.testing.assert_allclose(min(planes.objective), exact, rtol=2e-4)
+
+
+@pytest.mark.parametrize("all_others", [False, True])
+@pytest.mark.parametrize("C", [1.0, 100.0, 10_000.0])
+def test_majorise_never_rises(C, all_others):
+    for seed in range(5):
+        X, candidates, _ = partial(seed)
+        problem = problem_of(X, candidates, C, all_others)
+        found = majorise(problem, ridge(problem), 1e-4, 100)
+        assert (np.diff(found.objective) <= 0).all()
+        np.testing.assert_allclose(
+            found.objective[-1], plain_objective(X, candidates, C, found.W, all_others)
+        )
+
+
+@pytest.mark.parametrize("all_others", [False, True])
+def test_the_duality_gap_bounds_what_is_still_to_gain(all_others):
+    X, candidates, _ = partial()
+    problem = problem_of(X, candidates, 100.0, all_others)
+    labels = problem.labels(ridge(problem))
+    rough, fine = ConvexStep(problem, labels), ConvexStep(problem, labels)
+    W = rough.solve(ridge(problem), 0.05)
+    best = problem.hard(fine.solve(W, 1e-8), labels)[0]
+    assert rough.gap <= 0.05 * problem.hard(W, labels)[0]
+    assert fine.gap <= 1e-8 * best
+    assert problem.hard(W, labels)[0] - best <= rough.gap
+
+
+def test_pegasos_is_the_printed_algorithm():
+    X, candidates, _ = partial()
+    C, n = 20.0, len(X)
+    lam = 1 / C
+    W = np.zeros((3, 5))
+    for t in range(1, 41):
+        scores = X @ W.T
+        best = np.where(candidates, scores, -np.inf)
+        worst = np.where(candidates, -np.inf, scores)
+        violated = best.max(axis=1) - worst.max(axis=1) < 1
+        step = np.zeros((3, 5))
+        np.add.at(step, best.argmax(axis=1)[violated], X[violated])
+        np.subtract.at(step, worst.argmax(axis=1)[violated], X[violated])
+        W = (1 - 1 / t) * W + step / (lam * t * n)
+        W *= min(1, 1 / np.sqrt(lam) / np.linalg.norm(W))
+    found = pegasos(problem_of(X, candidates, C), np.zeros((3, 5)), 40)
+    np.testing.assert_allclose(found.W, W, atol=1e-12)
+    assert len(found.objective) == 41
+    average = pegasos(problem_of(X, candidates, C), np.zeros((3, 5)), 2000, average=True)
+    best = majorise(problem_of(X, candidates, C), found.W, 1e-4, 50).objective[-1]
+    np.testing.assert_allclose(average.objective[-1], best, rtol=0.02)
+
+
+@pytest.mark.parametrize("C", [1.0, 30.0, 300.0])
+@pytest.mark.parametrize("zero", [False, True])
+def test_laws_of_the_planes(C, zero):
+    for seed in range(4):
+        X, candidates, _ = partial(seed)
+        problem = problem_of(X, candidates, C, all_others=True)
+        start = np.zeros((3, 5)) if zero else ridge(problem)
+        found = cutting_planes(problem, start, 1e-4, 500)
+        assert (np.diff(found.program_values) >= 0).all()
+        np.testing.assert_allclose(problem.objective(found.W), min(found.objective))
+        if found.converged:
+            assert found.objective[-1] <= found.program_values[-1] + C * 1e-4 * 1.01
+
+
+def test_the_most_violated_pair_never_stops_but_algorithm_2_does():
+    """Theorem 1: at a perfect solution the pair of least margin is still violated; Algorithm 2's is not."""
+    X, candidates, y = partial(share=1.0)
+    keep = y != 2  # two of the species and a third label nobody has: separable
+    X, candidates = X[keep], candidates[keep]
+    exact = problem_of(X, np.eye(3, dtype=bool)[y[keep]], 1e4, all_others=True)
+    W = majorise(exact, ridge(exact), 1e-6, 50).W * 1.01
+    problem = problem_of(X, candidates, 1e4, all_others=True)
+    _, plane, violation = most_violated(problem, W)
+    assert np.vdot(W, plane) >= violation - 1e-4
+    scores = X @ W.T
+    rows = np.arange(len(X))
+    least = np.where(candidates, scores, np.inf).argmin(axis=1)
+    others = scores.copy()
+    others[rows, least] = -np.inf
+    rival = others.argmax(axis=1)
+    plain = np.zeros((3, 5))
+    np.add.at(plain, least, X / len(X))
+    np.subtract.at(plain, rival, X / len(X))
+    assert np.vdot(W, plain) < 1 - 1e-4
+
+
+def test_ridge_start_by_both_ways():
+    X, candidates, _ = partial()
+    weights = np.random.default_rng(0).random(150)
+    targets = even_targets(candidates)
+    expected = np.linalg.solve(X.T @ (X * weights[:, None]) + np.eye(5), X.T @ (targets * weights[:, None])).T
+    np.testing.assert_allclose(ridge_start(X, targets, weights, gram_matrix(X, weights)), expected)
+    np.testing.assert_allclose(ridge_start(sparse.csr_matrix(X), targets, weights, None), expected, atol=1e-5)

@@ -1,0 +1,78 @@
+"""The queue: every open row in asking order, found by words, downloaded, under every strategy."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from plcore.query.strategies import STRATEGIES
+from tests.workflow.world import annotator, answer_next, small_project
+from workflow import labeling, projects, ranking, standing, strategies
+from workflow.access import NotAllowed
+from workflow.home import Home
+
+
+def test_every_strategy_has_its_words() -> None:
+    assert set(strategies.NAMES) == set(STRATEGIES)
+    for name in STRATEGIES:
+        assert strategies.reason(name, 3, 10).endswith(
+            "Your answer could change 3 of 10 undecided predictions."
+        )
+        assert "No single answer" in strategies.reason(name, 0, 10)
+        assert "No answer can change" in strategies.reason(name, 0, 0)
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_the_first_of_the_queue_is_asked_next(home: Home, owner: int, name: str) -> None:
+    project = small_project(home, owner, strategy=name)
+    for _ in range(6):
+        view = ranking.queue(home, owner, project)
+        assert view.strategy == name
+        question = labeling.next_question(home, owner, project)
+        assert question is not None
+        assert view.rows[0].row == question.view.row
+        assert view.rows[0].candidates == question.choices
+        assert [one.score for one in view.rows] == sorted((one.score for one in view.rows), reverse=True)
+        answer_next(home, owner, project)
+
+
+def test_the_search_looks_at_ids_and_candidates(home: Home, owner: int, project: int) -> None:
+    everything = ranking.queue(home, owner, project)
+    assert everything.matching == everything.open == standing.standing(home, owner, project).left
+    found = ranking.queue(home, owner, project, "ANT bee")
+    assert 0 < found.matching < everything.open
+    assert all({"ant", "bee"} <= set(one.candidates) for one in found.rows)
+    one = everything.rows[3]
+    assert one.row_id in {row.row_id for row in ranking.queue(home, owner, project, one.row_id).rows}
+    assert ranking.queue(home, owner, project, "no such thing").rows == ()
+
+
+def test_the_queue_downloads_whole(home: Home, owner: int, project: int) -> None:
+    lines = list(csv.DictReader(io.StringIO(ranking.queue_csv(home, owner, project).decode())))
+    view = ranking.queue(home, owner, project)
+    assert [line["row_id"] for line in lines] == [one.row_id for one in view.rows]
+    assert lines[0]["candidates"] == "|".join(view.rows[0].candidates)
+    with pytest.raises(NotAllowed):
+        ranking.queue_csv(home, annotator(home, owner, "Ada"), project)
+
+
+def test_another_strategy_asks_otherwise_and_forgets_nothing(home: Home, owner: int, project: int) -> None:
+    answer_next(home, owner, project)
+    before = standing.standing(home, owner, project)
+    projects.change_strategy(home, owner, project, "random")
+    assert standing.standing(home, owner, project) == before
+    assert ranking.queue(home, owner, project).strategy == "random"
+    with pytest.raises(ValueError, match="strategy"):
+        projects.change_strategy(home, owner, project, "guess")
+    with pytest.raises(NotAllowed):
+        projects.change_strategy(home, annotator(home, owner, "Ada"), project, "mw")
+
+
+def test_the_end_is_proved_and_said(home: Home, owner: int, project: int) -> None:
+    while labeling.next_question(home, owner, project) is not None:
+        answer_next(home, owner, project)
+    final = standing.standing(home, owner, project)
+    assert (final.settled, final.done, final.left) == (1.0, True, 0)
+    assert ranking.queue(home, owner, project).rows == ()

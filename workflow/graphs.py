@@ -1,0 +1,63 @@
+"""Neighbour graphs kept on disk: found once per table and settings, read at the next start.
+
+A cache and nothing more: a file that is missing, old or damaged is found anew and written again.
+"""
+
+from __future__ import annotations
+
+import logging
+import zipfile
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from plcore import ActiveLearner, LabelTable, LearnerSettings
+from plcore.graph import Graph, graph_key
+
+if TYPE_CHECKING:
+    from workflow.home import Home
+
+logger = logging.getLogger("winnow")
+
+
+def build_learner(home: Home, table_hash: str, settings: LearnerSettings) -> ActiveLearner[LabelTable]:
+    """The learner of a stored table, its neighbours from the cache where they are."""
+    table = LabelTable.read(home.table_path(table_hash))
+    path = _path(home, table_hash, settings)
+    if (graph := _load(path)) is not None:
+        try:
+            return ActiveLearner(table, settings, graph)
+        except ValueError:
+            logger.warning("The stored neighbours %s do not fit their table; they are found anew.", path.name)
+    learner = ActiveLearner(table, settings)
+    keep_graph(home, table_hash, learner)
+    return learner
+
+
+def keep_graph(home: Home, table_hash: str, learner: ActiveLearner[LabelTable]) -> None:
+    """Write the learner's graph for the next start. A disk that is full costs time then, nothing else."""
+    path = _path(home, table_hash, learner.settings)
+    try:
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        with NamedTemporaryFile(dir=path.parent, suffix=".npz", delete=False) as aside:
+            np.savez(aside, **learner.graph.to_arrays())  # type: ignore[arg-type]
+        Path(aside.name).replace(path)
+    except OSError:
+        logger.exception("The neighbours could not be kept; they will be found anew at the next start.")
+
+
+def _load(path: Path) -> Graph | None:
+    if not path.exists():
+        return None
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+            return Graph.from_arrays(dict(arrays))
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+        logger.warning("The stored neighbours %s cannot be read; they are found anew.", path.name)
+        return None
+
+
+def _path(home: Home, table_hash: str, settings: LearnerSettings) -> Path:
+    return home.settings.home / "graphs" / f"{table_hash}-{graph_key(settings)}.npz"

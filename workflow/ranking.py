@@ -1,0 +1,100 @@
+"""The queue: every open row in the order it would be asked, with its score and the reason in plain words."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workflow import access
+from workflow.strategies import reason
+
+if TYPE_CHECKING:
+    from plcore import ActiveLearner, LabelTable
+    from workflow.home import Home
+
+SHOWN = 200
+"""Rows a page shows at most; the search looks through all of them."""
+
+
+@dataclass(frozen=True)
+class QueueRow:
+    """One open row: its place in the queue from 1, its score under the project's strategy, and why."""
+
+    place: int
+    row: int
+    row_id: str
+    candidates: tuple[str, ...]
+    score: float
+    reason: str
+
+
+@dataclass(frozen=True)
+class QueueView:
+    """``rows`` are the first that match, at most SHOWN; ``matching`` of ``open`` rows match."""
+
+    strategy: str
+    rows: tuple[QueueRow, ...]
+    matching: int
+    open: int
+
+
+def queue(home: Home, person_id: int, project_id: int, search: str = "") -> QueueView:
+    """The open rows in asking order; those whose id, candidates, text or categories hold the words searched for.
+
+    Raises
+    ------
+    NotAllowed, NotFound
+    """
+    with home.learners.open(home, person_id, project_id) as learner:
+        order, scores = learner.ranking()
+        words = search.casefold().split()
+        found = [
+            (place, row, score)
+            for place, (row, score) in enumerate(zip(order.tolist(), scores.tolist(), strict=True), start=1)
+            if not words or _holds(learner, row, words)
+        ]
+        rows = tuple(_queue_row(learner, place, row, score) for place, row, score in found[:SHOWN])
+        return QueueView(learner.settings.strategy, rows, len(found), len(order))
+
+
+def queue_csv(home: Home, person_id: int, project_id: int) -> bytes:
+    """The whole queue as CSV. Raises NotAllowed unless the person is an owner."""
+    with home.database.read() as session:
+        access.require_owner(session, person_id)
+    with home.learners.open(home, person_id, project_id) as learner:
+        order, scores = learner.ranking()
+        rows = [
+            _queue_row(learner, place, row, score)
+            for place, (row, score) in enumerate(zip(order.tolist(), scores.tolist(), strict=True), start=1)
+        ]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("place", "row", "row_id", "candidates", "score", "reason"))
+    for one in rows:
+        writer.writerow(
+            (one.place, one.row + 1, one.row_id, "|".join(one.candidates), f"{one.score:.6f}", one.reason)
+        )
+    return text.getvalue().encode()
+
+
+def _queue_row(learner: ActiveLearner[LabelTable], place: int, row: int, score: float) -> QueueRow:
+    question = learner.question_for(row)
+    return QueueRow(
+        place=place,
+        row=row,
+        row_id=str(learner.table.ids[row]),
+        candidates=question.choices,
+        score=score,
+        reason=reason(learner.settings.strategy, question.decides, question.undecided),
+    )
+
+
+def _holds(learner: ActiveLearner[LabelTable], row: int, words: list[str]) -> bool:
+    table = learner.table
+    names = [name for name, may in zip(learner.classes, learner.candidates_of(row), strict=True) if may]
+    columns = [column for column in (table.roles.text, *table.roles.categories) if column]
+    cells = (str(table.cells[column].iloc[row]) for column in columns)
+    text = " ".join((str(table.ids[row]), *names, *cells)).casefold()
+    return all(word in text for word in words)
