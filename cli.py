@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from workflow import backup as backups
-from workflow import exporting, importing, projects, team
+from workflow import exporting, importing, projects, ranking, team
 from workflow.access import NotFound
 from workflow.home import Home, close_home, home
 from workflow.settings import SettingsError
@@ -83,6 +83,16 @@ def export(project_id: int, log: bool, target: Path | None) -> None:
         target.write_bytes(data)
     except OSError as error:
         raise click.ClickException(f"Nothing was written: {error}") from None
+
+
+@main.command("rank")
+@click.argument("project_id", type=int)
+def rank(project_id: int) -> None:
+    """Write the open rows of PROJECT_ID in asking order, with score and reason, as CSV."""
+    try:
+        sys.stdout.buffer.write(ranking.queue_csv(home(), _owner(home()), project_id))
+    except NotFound as error:
+        raise click.ClickException(str(error)) from None
 
 
 @main.command("backup")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import sys
 
-NAMES = ("latency", "table8", "neighbors", "ranking")
+NAMES = ("latency", "table8", "neighbors", "ranking", "margin_objective", "margin_accuracy", "margin_speed")
 
 
 def main() -> None:

@@ -106,9 +106,10 @@ def main() -> None:
         f"""
 lambda/2 |W|^2 + mean loss (lambda = 1/C), |Y| = 3, seed 0, z-scored, a regularised constant appended; CPU seconds of
 one thread. F is not convex: differences are between local minima as much as between solvers. Target: "mm" at most 1 %
-above the better of the other two. The spec's columns were measured on other candidates and show the pattern only.
+above the better of the other two. The spec's values (Pegasos T=500, MM, L-BFGS)
+were measured on other candidates and show the pattern only.
 
-| set | lambda | PLSVC "mm" (default tol) | Pegasos T={T}, last | smoothed L-BFGS (SciPy) | mm over the better | spec: Pegasos 500 / MM / L-BFGS |
+| set | lambda | PLSVC "mm" | Pegasos T={T}, last | smoothed L-BFGS (SciPy) | mm over the better | spec, in this order |
 |---|---|---|---|---|---|---|
 {chr(10).join(rows)}
 

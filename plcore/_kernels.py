@@ -20,13 +20,17 @@ Rules:
 * Integers only, so that sums do not depend on order or on the number of threads. Kernels release the GIL.
 * One argument type for each parameter (C-contiguous arrays), so that each kernel is compiled once;
   `plcore.compile_kernels` compiles all of them, and the machine code is kept on disk.
-* No kernel calls one of another module: Numba notices a change of a source file only for the kernels in it.
-* Every kernel has a plain twin in `tests/plcore/plain_query.py` that must agree to the last bit.
+* Numba keeps machine code until the file of the kernel changes, though it contains the kernels called from other
+  files; here it is kept until any file of kernels changes.
+* Every kernel has a plain twin in the tests (`tests/plcore/plain_query.py` and beside its tests) that must agree to
+  the last bit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from numba import njit
@@ -34,6 +38,23 @@ from numba import njit
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+def _sources() -> str:
+    """A hash of all files of kernels."""
+    digest = sha256()
+    for source in sorted(Path(__file__).parent.glob("_kernels*.py")):
+        digest.update(source.read_bytes())
+    return digest.hexdigest()
+
+
+SOURCES = _sources()
+
+
 def kernel(function: F) -> F:
     """Compile at the first call, keep the machine code on disk, release the GIL, divide without checks."""
-    return cast(F, njit(nogil=True, cache=True, error_model="numpy")(function))
+    try:
+        compiled: Any = njit(nogil=True, cache=True, error_model="numpy")(function)
+    except RuntimeError:  # no folder to keep it in: compile anew in every process
+        return cast(F, njit(nogil=True, error_model="numpy")(function))
+    # Numba's own stamp is the time and size of the one file.
+    compiled._cache._cache_file._source_stamp = SOURCES
+    return cast(F, compiled)

@@ -53,6 +53,18 @@ def add_scores(
 
 
 @kernel
+def add_shares(targets: IntArray, neighbors: AnyArray, weights: IntArray, scores: IntArray) -> None:
+    """Add the shares of all neighbours of B targets to scores int64 (n,): MW before precise rows are set to 0."""
+    n_voters = neighbors.shape[1]
+    for target in targets:
+        total = 0
+        for slot in range(n_voters):
+            total += weights[target, slot]
+        for slot in range(n_voters):
+            scores[neighbors[target, slot]] += share(weights[target, slot], total)
+
+
+@kernel
 def build_maxima(keys: IntArray, begin: IntArray) -> None:
     """Fill the upper levels of blocked maxima; level l is keys[begin[l] : begin[l + 1]], level 0 is given."""
     for level in range(1, len(begin) - 1):

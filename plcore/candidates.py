@@ -48,15 +48,15 @@ def check_candidates(y: Any) -> tuple[BoolArray, AnyArray]:
         distinct labels; candidate matrix (n, m), bool or 0/1, as array, DataFrame (column names become the
         classes) or SciPy sparse matrix: classes are 0..m-1 unless the columns have names. Columns without any
         True are kept.
-    Returns new arrays, never views of `y`.
+    Returns new arrays, never views of `y`, and leaves `y` as it is.
     Raises CandidateError, naming rows, for NaN, -1, any value but 0 and 1, and for rows without a candidate;
-    for missing labels in a label vector, and for repeated column names. ValueError for labels that are
-    continuous numbers.
+    for labels in a vector that are missing, of several kinds or neither text nor numbers, and for repeated
+    column names. ValueError for labels that are continuous numbers.
     """
     if not is_candidate_matrix(y):
         return _one_each(_as_array(y))
     if isinstance(y, pd.DataFrame):
-        classes = np.asarray(y.columns)
+        classes = column_names(y)
         if not y.columns.is_unique:
             repeated = y.columns[y.columns.duplicated()].unique().tolist()
             raise CandidateError(
@@ -75,6 +75,13 @@ def check_candidates(y: Any) -> tuple[BoolArray, AnyArray]:
         raise CandidateError("The candidate matrix has no columns. Fix: give one column for every class.")
     refuse_empty_rows(candidates)
     return candidates, classes
+
+
+def column_names(frame: pd.DataFrame) -> AnyArray:
+    """(m,) the names of the columns: numbers as numbers, also where the index calls them objects."""
+    if isinstance(frame.columns, pd.MultiIndex):
+        return np.asarray(frame.columns)
+    return np.asarray(frame.columns.infer_objects())
 
 
 def refuse_empty_rows(candidates: BoolArray) -> None:
@@ -103,7 +110,7 @@ def _one_each(y: AnyArray) -> tuple[BoolArray, AnyArray]:
         raise CandidateError(
             f"y must be a label vector (n,) or a candidate matrix (n, m). Got an array with {y.ndim} dimensions."
         )
-    labels = column_or_1d(y, warn=True)
+    labels = infer_labels(column_or_1d(y, warn=True))
     unusable = pd.isna(labels)
     if labels.dtype.kind == "f":
         unusable |= np.isinf(labels)
@@ -113,11 +120,37 @@ def _one_each(y: AnyArray) -> tuple[BoolArray, AnyArray]:
             f"Every row needs a label; NaN, None or infinity in {name_rows(rows)}. "
             "Fix: leave these rows out, or pass a candidate matrix in which all their classes are True."
         )
+    if labels.dtype == object:
+        _refuse_odd_labels(labels)
     check_classification_targets(labels)
     classes, column = np.unique(labels, return_inverse=True)
     candidates = np.zeros((len(labels), len(classes)), dtype=bool)
     candidates[np.arange(len(labels)), column] = True
     return candidates, classes
+
+
+def infer_labels(labels: AnyArray) -> AnyArray:
+    """The labels (n,) as numbers or bools where objects hold nothing else; text and mixtures stay objects."""
+    return np.asarray(pd.Series(labels).infer_objects()) if labels.dtype == object else labels
+
+
+def _refuse_odd_labels(labels: AnyArray) -> None:
+    """Raise CandidateError naming the rows whose label is not text, when they are objects: numbers are none then."""
+    rows = np.flatnonzero([not isinstance(label, str) for label in labels])
+    if not len(rows):
+        return
+    got = labels[rows[0]]
+    if isinstance(got, (set, frozenset, list, tuple, dict, np.ndarray)):
+        raise CandidateError(
+            f"A label must be text, a whole number or a bool. Got {got!r} in row {rows[0]}; "
+            f"values that are no text are in {name_rows(rows)}. "
+            "Fix: for sets of candidates pass a bool matrix or DataFrame with one column for every class."
+        )
+    raise CandidateError(
+        "The labels must all be text, or all whole numbers, or all bools. "
+        f"Got {got!r} in row {rows[0]}; values that are no text are in {name_rows(rows)}. "
+        "Fix: write all labels in one way, for example as text."
+    )
 
 
 def _as_bool(array: AnyArray, classes: AnyArray) -> BoolArray:
@@ -142,7 +175,7 @@ def _as_bool(array: AnyArray, classes: AnyArray) -> BoolArray:
 
 def _sparse_as_bool(y: Any) -> BoolArray:
     """A dense bool matrix from a sparse one whose stored values are bool or 0/1."""
-    stored = sparse.csr_matrix(y)
+    stored = sparse.csr_matrix(y, copy=True)  # to add up what is stored twice is to change it
     stored.sum_duplicates()
     if stored.dtype != np.bool_:
         wrong = ~((stored.data == 0) | (stored.data == 1))

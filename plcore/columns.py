@@ -16,12 +16,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from plcore._types import BoolArray, FloatArray, IntArray
 from plcore.problems import MAX_PROBLEMS, Problem, TableError, listed, quoted
 from plcore.roles import Roles
-
-BoolMatrix = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 MAX_CLASSES = 4096  # beyond it, a wrong column or separator was chosen; candidates are a dense matrix
 
@@ -59,7 +56,7 @@ def stripped(cells: pd.DataFrame, column: str) -> pa.LargeStringArray:
     return pc.utf8_trim_whitespace(array)
 
 
-def first_rows(mask: npt.NDArray[np.bool_] | pa.Array) -> list[int]:
+def first_rows(mask: BoolArray | pa.Array) -> list[int]:
     """The first rows where the mask is set: more than `MAX_PROBLEMS` are never shown."""
     return [int(row) for row in np.flatnonzero(np.asarray(mask))[:MAX_PROBLEMS]]
 
@@ -82,7 +79,7 @@ def parse_ids(cells: pd.DataFrame, column: str | None, finder: Finder) -> npt.ND
     return ids
 
 
-def parse_numbers(cells: pd.DataFrame, columns: Sequence[str], finder: Finder) -> Floats:
+def parse_numbers(cells: pd.DataFrame, columns: Sequence[str], finder: Finder) -> FloatArray:
     """(n, p) float64, NaN where a cell is empty. Problems: text, infinities, decimal commas."""
     numbers = np.full((len(cells), len(columns)), np.nan)
     for place, column in enumerate(columns):
@@ -109,7 +106,7 @@ def _number_advice(text: str) -> tuple[str, str]:
     return message, "Write a number, leave the cell empty if it is unknown, or use the column as categories."
 
 
-def parse_candidates(cells: pd.DataFrame, roles: Roles, finder: Finder) -> tuple[BoolMatrix, tuple[str, ...]]:
+def parse_candidates(cells: pd.DataFrame, roles: Roles, finder: Finder) -> tuple[BoolArray, tuple[str, ...]]:
     """Candidates (n, m) bool and the m class names. Problems: rows without any, fewer than two classes.
 
     Classes stand in column order for `label_columns`, else sorted: as numbers if all are integers, as text if
@@ -144,8 +141,8 @@ def parse_candidates(cells: pd.DataFrame, roles: Roles, finder: Finder) -> tuple
 
 
 def _from_labels(
-    n_rows: int, row_of: npt.NDArray[np.int64], labels: pa.Array, column: str
-) -> tuple[BoolMatrix, tuple[str, ...]]:
+    n_rows: int, row_of: IntArray, labels: pa.Array, column: str
+) -> tuple[BoolArray, tuple[str, ...]]:
     """The matrix of (row, label) pairs; empty labels are no labels."""
     encoded = labels.dictionary_encode()
     names: list[str] = encoded.dictionary.to_pylist()
@@ -164,7 +161,7 @@ def _from_labels(
 
 def _from_label_columns(
     cells: pd.DataFrame, columns: tuple[str, ...], finder: Finder
-) -> tuple[BoolMatrix, tuple[str, ...]]:
+) -> tuple[BoolArray, tuple[str, ...]]:
     candidates = np.zeros((len(cells), len(columns)), dtype=bool)
     for place, column in enumerate(columns):
         text = pc.utf8_lower(stripped(cells, column))
@@ -175,7 +172,13 @@ def _from_label_columns(
             fix = "Write 1 if the label may be right for this row and 0 if not."
             finder.add(row, column, message, fix)
         candidates[:, place] = yes.to_numpy(zero_copy_only=False)
-    return candidates, columns
+    classes = tuple(column.strip() for column in columns)  # as everywhere where a label stands in text
+    for place, name in enumerate(classes):
+        if name in classes[:place]:
+            other = columns[classes.index(name)]
+            message = f"its label {quoted(name)} is also that of column {quoted(other)}."
+            finder.add(None, columns[place], message, "Give every label a column with a name of its own.")
+    return candidates, classes
 
 
 def sorted_classes(names: Sequence[str]) -> tuple[str, ...]:
@@ -188,20 +191,20 @@ def sorted_classes(names: Sequence[str]) -> tuple[str, ...]:
 def parse_truth(
     cells: pd.DataFrame,
     column: str | None,
-    candidates: BoolMatrix,
+    candidates: BoolArray,
     classes: tuple[str, ...],
     finder: Finder,
-) -> Ints | None:
+) -> IntArray | None:
     """(n,) int64 class numbers, -1 where unknown; None without a column. Problem: outside the candidates."""
     if column is None:
         return None
     text = stripped(cells, column)
     found = pc.index_in(text, value_set=pa.array(classes, pa.large_string()))
-    truth: Ints = pc.fill_null(found, -1).to_numpy(zero_copy_only=False).astype(np.int64)
-    known = np.asarray(pc.not_equal(text, ""))
+    truth: IntArray = pc.fill_null(found, -1).to_numpy(zero_copy_only=False).astype(np.int64)
+    filled = np.asarray(pc.not_equal(text, ""))
     inside = np.zeros(len(cells), dtype=bool)
     inside[truth >= 0] = candidates[np.flatnonzero(truth >= 0), truth[truth >= 0]]
-    for row in first_rows(known & ~inside & candidates.any(axis=1)):
+    for row in first_rows(filled & ~inside & candidates.any(axis=1)):
         own = [classes[index] for index in np.flatnonzero(candidates[row])]
         message = (
             f"the true label {quoted(text[row].as_py())} is not among the row's candidates {listed(own)}."

@@ -24,6 +24,7 @@ def _sets() -> None:
 
 
 def _effects() -> None:
+    effect_scores(*_graph(1), rule="mw")
     for unit in (1, 2**40):
         effect_scores(*_graph(unit), rule="apl")
 

@@ -10,10 +10,9 @@ import pandas as pd
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.impute import SimpleImputer
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MinMaxScaler, OneHotEncoder
+from sklearn.preprocessing import OneHotEncoder
 
+from plcore._types import FloatArray
 from plcore.columns import stripped
 from plcore.roles import Roles
 
@@ -21,6 +20,9 @@ Rows = npt.NDArray[np.integer[Any]] | npt.NDArray[np.bool_] | None
 
 _WIDEST_DENSE = 1024  # one-hot columns beyond which a dense matrix would be mostly zeros
 _MOST_WORDS = 50_000
+_NARROWEST = (
+    1e-50  # a range below it is none: the largest numbers of a table divided by it can still be squared
+)
 _WORD = r"(?u)\b\w+\b"  # scikit-learn's own pattern leaves out words of one letter
 
 
@@ -35,11 +37,30 @@ class FeatureSource(Protocol):
     def numbers(self) -> npt.NDArray[np.float64]: ...
 
 
+class _NumberScaler:
+    """Mean and range of each number column over the training rows, from the cells that are not empty."""
+
+    def __init__(self, numbers: FloatArray) -> None:
+        known = ~np.isnan(numbers)
+        low = np.min(numbers, axis=0, where=known, initial=np.inf)
+        high = np.max(numbers, axis=0, where=known, initial=-np.inf)
+        total = np.sum(numbers, axis=0, where=known)
+        narrow = ~(high - low > _NARROWEST)  # one value, or none
+        # Held-out rows may have other values there, on any scale: over an infinite range they are all 0.
+        self._range: FloatArray = np.where(narrow, np.inf, high - low)
+        self._low: FloatArray = np.where(narrow, 0.0, low)
+        self._mean: FloatArray = np.where(narrow, 0.0, total / np.maximum(known.sum(axis=0), 1))
+
+    def transform(self, numbers: FloatArray) -> FloatArray:
+        return (np.where(np.isnan(numbers), self._mean, numbers) - self._low) / self._range
+
+
 class FeatureTransformer:
     """Turns rows of a table into numbers on comparable scales.
 
     numbers : missing ones become the mean of the training rows, then each column is scaled to [0, 1] over
-        them (rows outside the training range may leave it);
+        them (rows outside the training range may leave it); a column that has one value or none in the training
+        rows tells nothing: it is 0 in every row;
     categories : one-hot divided by sqrt(2), so that two different values are at distance 1, as far as the two
         ends of a number column; empty cells and values not seen in training are all zeros;
     text : TF-IDF of its words, rows of length 1, only where the table has no number columns.
@@ -51,7 +72,7 @@ class FeatureTransformer:
 
     feature_names_: tuple[str, ...]
     n_features_: int
-    _numbers: Pipeline | None
+    _numbers: _NumberScaler | None
     _categories: OneHotEncoder | None
     _words: TfidfVectorizer | None
     _used: list[int]
@@ -65,19 +86,17 @@ class FeatureTransformer:
         self._numbers, self._categories, self._words = None, None, None
         names: list[str] = []
         if roles.numbers:
-            # A column without any number in the training rows has no mean: it becomes 0 and tells nothing.
-            self._numbers = make_pipeline(SimpleImputer(keep_empty_features=True), MinMaxScaler())
-            self._numbers.fit(numbers)
+            self._numbers = _NumberScaler(numbers)
             names += roles.numbers
         values = _categories(table, rows)
-        known = [sorted(set(column) - {""}) for column in values.T]
-        self._used = [place for place, column in enumerate(known) if column]
+        kinds = [sorted(set(column) - {""}) for column in values.T]
+        self._used = [place for place, column in enumerate(kinds) if column]
         if self._used:
             self._categories = OneHotEncoder(
-                categories=[np.array(known[place], dtype=object) for place in self._used],
+                categories=[np.array(kinds[place], dtype=object) for place in self._used],
                 handle_unknown="ignore",
             ).fit(values[:, self._used])
-            names += [f"{roles.categories[place]}={value}" for place in self._used for value in known[place]]
+            names += [f"{roles.categories[place]}={value}" for place in self._used for value in kinds[place]]
         if roles.text is not None and not roles.numbers:
             self._words = _fitted_words(_text(table, rows))
             if self._words is not None:
@@ -93,7 +112,7 @@ class FeatureTransformer:
         blocks: list[Any] = []
         numbers = _taken(table.numbers, rows)
         if self._numbers is not None:
-            blocks.append(self._numbers.transform(numbers) if len(numbers) else numbers)
+            blocks.append(self._numbers.transform(numbers))
         if self._categories is not None:
             values = _categories(table, rows)[:, self._used]
             blocks.append(self._categories.transform(values) * np.sqrt(0.5))

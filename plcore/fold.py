@@ -2,9 +2,10 @@
 
 The fold of a row is taken over its unwithdrawn entries in the order of `seq`:
 `is` k and `among` S set the candidates, whatever came before (the latest wins); `not` k takes k out of what
-is left; `none` sets all classes that were not candidates at first; `bad` takes the row out until a later
-answer sets candidates; `unsure` and `skip` leave everything as it is. `withdraw` makes another entry as if it
-had never been.
+is left; `none` says that no label is right of those that were left when it was asked, and sets all others;
+`bad` takes the row out until a later answer sets candidates; `unsure` and `skip` leave everything as it is.
+`withdraw` makes another entry as if it had never been. An answer that would leave nothing is refused; where a
+withdrawal brings a `not` or `none` that was taken in before to that, it is passed over.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,6 +37,29 @@ class Entry:
     annotator: str
     labels: tuple[str, ...] = ()
     target: int | None = None
+
+
+def check_form(entry: Entry) -> None:
+    """Raise AnswerError unless the parts of the entry are what `Entry` says they are."""
+    if not _is_number(entry.seq):
+        raise AnswerError(f"The seq of an entry must be an int. Got {entry.seq!r}.")
+    where = f"Entry {entry.seq}"
+    if entry.kind not in KINDS:
+        raise AnswerError(f"{where}: kind must be one of {', '.join(KINDS)}. Got {entry.kind!r}.")
+    if not _is_number(entry.row):
+        raise AnswerError(f"{where}: row must be an int. Got {entry.row!r}.")
+    if not isinstance(entry.annotator, str):
+        raise AnswerError(f"{where}: annotator must be a str. Got {entry.annotator!r}.")
+    if not isinstance(entry.labels, tuple) or not all(isinstance(label, str) for label in entry.labels):
+        raise AnswerError(f"{where}: labels must be a tuple of str. Got {entry.labels!r}.")
+    if entry.target is not None and not _is_number(entry.target):
+        raise AnswerError(
+            f"{where}: target must be the seq of an entry, an int, or None. Got {entry.target!r}."
+        )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 class Folded(NamedTuple):
@@ -95,8 +119,11 @@ class AnswerFold:
                 narrowed = left & ~self._mask(entry.labels)
                 # After a withdrawal a later `not` may meet other candidates; it never takes the last one.
                 left = narrowed if narrowed.any() else left
+            elif entry.kind == "none":
+                # As above: with a withdrawal every class may be left again, and then there are no others.
+                left, out = (left, out) if left.all() else (~left, False)
             else:
-                left, out = (~self.first[row] if entry.kind == "none" else self._mask(entry.labels)), False
+                left, out = self._mask(entry.labels), False
         return Folded(left, out, answer)
 
     def add(self, entry: Entry) -> None:
@@ -108,11 +135,11 @@ class AnswerFold:
             self._by_seq[entry.seq] = entry
 
     def check(self, entry: Entry) -> None:
-        """Raise AnswerError if the entry is impossible after those already taken in; changes nothing."""
+        """Raise AnswerError if the entry, which has passed `check_form`, is impossible after those already taken in;
+        changes nothing.
+        """
         where = f"Entry {entry.seq}"
-        if entry.kind not in KINDS:
-            raise AnswerError(f"{where}: kind must be one of {', '.join(KINDS)}. Got {entry.kind!r}.")
-        if not isinstance(entry.row, Integral) or not 0 <= entry.row < len(self.first):
+        if not 0 <= entry.row < len(self.first):
             raise AnswerError(f"{where}: row must be in 0..{len(self.first) - 1}. Got {entry.row!r}.")
         if (entry.target is not None) != (entry.kind == "withdraw"):
             raise AnswerError(f"{where}: target is the entry a 'withdraw' takes back. Got {entry.target!r}.")
@@ -151,11 +178,11 @@ class AnswerFold:
             raise AnswerError(
                 f"{where}: {unknown[0]!r} is not a class. The classes: {', '.join(self._column)}."
             )
-        if entry.kind == "none" and self.first[entry.row].all():
+        left = self.fold(entry.row).left
+        if entry.kind == "none" and left.all():
             raise AnswerError(f"{where}: every class is a candidate, so 'none' leaves nothing. Use 'bad'.")
         if not given:
             return
-        left = self.fold(entry.row).left
         outside = self._mask(given) & ~(self.first[entry.row] | left)
         if outside.any():
             name = list(self._column)[int(outside.argmax())]

@@ -8,6 +8,7 @@ row, and the held-out rows near it.
 from __future__ import annotations
 
 from collections.abc import Collection
+from numbers import Integral
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from plcore._types import BoolArray, FloatArray, IntArray, Table
 from plcore.candidates import check_candidates
 from plcore.disambiguation import disambiguate
-from plcore.fold import ANSWERS, AnswerError, AnswerFold, Entry
+from plcore.fold import ANSWERS, AnswerError, AnswerFold, Entry, check_form
 from plcore.graph import Graph, find_graph
 from plcore.neighbors import votes_to_distributions
 from plcore.query.effects import RULES
@@ -99,11 +100,11 @@ class ActiveLearner(Generic[TableT]):
         self._curve = [self._curve_point()]
 
     def _draw_test_rows(self) -> BoolArray:
-        known = np.flatnonzero(self._truth >= 0)
+        labelled = np.flatnonzero(self._truth >= 0)
         # At least one row is left to learn from.
-        count = min(int(self.settings.test_share * len(known) + 0.5), len(self._truth) - 1)
+        count = min(int(self.settings.test_share * len(labelled) + 0.5), len(self._truth) - 1)
         test = np.zeros(len(self._truth), dtype=bool)
-        test[np.random.default_rng(self.settings.seed).permutation(known)[:count]] = True
+        test[np.random.default_rng(self.settings.seed).permutation(labelled)[:count]] = True
         return test
 
     def _is_right(self, tests: IntArray) -> BoolArray:
@@ -115,6 +116,7 @@ class ActiveLearner(Generic[TableT]):
 
     def check(self, entry: Entry) -> None:
         """Raise AnswerError if `apply` would refuse the entry; changes nothing."""
+        check_form(entry)
         if entry.seq <= self.seq:
             raise AnswerError(
                 f"Entry {entry.seq} comes too late: entries up to {self.seq} are applied. "
@@ -163,17 +165,23 @@ class ActiveLearner(Generic[TableT]):
     def next_question(self, annotator: str, exclude: Collection[int] = frozenset()) -> Question | None:
         """The question that matters most for this annotator, or None when nothing is left to ask them.
 
-        exclude : rows not to be asked now, such as those shown to somebody else
+        exclude : rows that other people are being asked about now; other numbers in it do no harm. An effect
+        strategy also damps the predictions those rows will decide, so that two people's questions do not overlap.
         Rows with the highest score of the strategy come first, ties by row number. Never a row that is held out, bad,
         has one candidate, or that this annotator is unsure about; rows they skipped come back after 20
         further entries of theirs, or when nothing else is left, the oldest skip first.
         """
-        barred = set(exclude) | self._standings.unsure(annotator)
+        shown = [row for row in exclude if 0 <= row < len(self.test_rows) and not self.test_rows[row]]
+        barred = set(shown) | self._standings.unsure(annotator)
         resting = [row for row in self._standings.resting(annotator) if row not in barred]
         allowed = ~self.test_rows
         allowed[list(barred)] = False
         allowed[resting] = False
-        best = self._strategy.next(1, among=allowed[self._train])
+        among = allowed[self._train]
+        if self._strategy is self._ranker:
+            best = self._ranker.next(1, among=among, claimed=self._place[shown].tolist())
+        else:
+            best = self._strategy.next(1, among=among)
         if len(best):
             return self.question_for(int(self._train[best[0]]))
         left = self._candidates.sum(axis=1) >= 2
@@ -319,6 +327,7 @@ class ActiveLearner(Generic[TableT]):
         return tuple(self.classes[number] for number in np.flatnonzero(mask))
 
     def _check_row(self, row: int) -> int:
-        if not 0 <= row < len(self._candidates):
+        whole = isinstance(row, Integral) and not isinstance(row, bool)
+        if not whole or not 0 <= row < len(self._candidates):
             raise AnswerError(f"row must be in 0..{len(self._candidates) - 1}. Got {row!r}.")
         return int(row)

@@ -9,14 +9,13 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
-from sklearn.metrics import accuracy_score
 from sklearn.utils import check_consistent_length
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from plcore._types import AnyArray, BoolArray, FloatArray, IntArray
-from plcore.candidates import CandidateError, check_candidates, is_candidate_matrix
-from plcore.evaluation.metrics import candidate_accuracy
+from plcore.candidates import CandidateError, check_candidates
+from plcore.evaluation.metrics import score_of
 from plcore.graph import NeighborGraph
 from plcore.votes import VoteTable
 
@@ -177,10 +176,7 @@ class PLKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy for labels; for a candidate matrix the share of predictions inside their candidates."""
-        if is_candidate_matrix(y):
-            classes = None if isinstance(y, pd.DataFrame) else self.classes_
-            return candidate_accuracy(y, self.predict(X), classes, sample_weight=sample_weight)
-        return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
+        return score_of(self.predict(X), y, self.classes_, sample_weight)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -146,6 +146,8 @@ def suggest_roles(cells: pd.DataFrame) -> Roles:
     label_columns: list[_Column] = []
     if candidates is None:
         annotators = [column for column in free.values() if _ANNOTATOR.fullmatch(column.key)]
+        # Beside votes in words, numbers such as rater_count, vote_total or coder_age are none.
+        annotators = [column for column in annotators if not column.is_numbers] or annotators
         if len(annotators) < 2:
             annotators = []
             label_columns = _label_columns(list(free.values()))

@@ -43,7 +43,8 @@ class LabelTable:
 
     Attributes
     ----------
-    cells : DataFrame of str, every column of the source, text untouched, rows 0..n-1.
+    cells : DataFrame of str, every column of the source, text untouched, rows 0..n-1; a copy, cheap (no cell is
+        copied), that the caller may change.
     roles : what the columns are for.
     ids : (n,) str objects; the row numbers from 1 where no id column was chosen.
     numbers : (n, p) float64 in the order of `roles.numbers`; NaN where the cell is empty.
@@ -53,7 +54,7 @@ class LabelTable:
         A known truth is always among the row's candidates.
     """
 
-    cells: pd.DataFrame
+    _cells: pd.DataFrame
     roles: Roles
     ids: npt.NDArray[np.object_]
     numbers: npt.NDArray[np.float64]
@@ -65,6 +66,10 @@ class LabelTable:
         for array in (self.ids, self.numbers, self.candidates, self.truth):
             if array is not None:
                 array.flags.writeable = False
+
+    @property
+    def cells(self) -> pd.DataFrame:
+        return self._cells.copy(deep=False)
 
     @property
     def n_rows(self) -> int:
@@ -116,9 +121,14 @@ class LabelTable:
     def write(self, path: str | Path) -> str:
         """Write the table, cells and parsed values alike, as one Parquet file; returns its SHA-256 in hex.
 
-        The same table always gives the same bytes. The file appears whole or not at all.
+        The same table always gives the same bytes. The file appears whole or not at all, and stays after a crash.
         """
-        return write_table(self, Path(path))
+        target = Path(path)
+        return write_table(self, target.parent, lambda _digest: target.name)
+
+    def write_named(self, folder: str | Path) -> str:
+        """`write` as SHA-256.parquet in this folder. The same table twice is harmless."""
+        return write_table(self, Path(folder), "{}.parquet".format)
 
     @classmethod
     def read(cls, path: str | Path) -> LabelTable:

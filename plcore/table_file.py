@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
 
-from plcore.columns import BoolMatrix, Finder, Floats, Ints, parse_ids
+from plcore._types import BoolArray, FloatArray, IntArray
+from plcore.columns import Finder, parse_ids
 from plcore.problems import Problem, TableError
 from plcore.roles import Roles
 
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from plcore.table import LabelTable
 
 Parts = tuple[
-    pd.DataFrame, Roles, npt.NDArray[np.object_], Floats, BoolMatrix, tuple[str, ...], Ints | None
+    pd.DataFrame, Roles, npt.NDArray[np.object_], FloatArray, BoolArray, tuple[str, ...], IntArray | None
 ]  # cells, roles, ids, numbers, candidates, classes, truth
 
 _KEY = b"winnow"
@@ -38,10 +40,13 @@ _VERSION = 1
 _ROWS_PER_GROUP = 1 << 16
 
 
-def write_table(table: LabelTable, path: Path) -> str:
-    """Write the file, whole or not at all, and return the SHA-256 of its bytes in hex."""
+def write_table(table: LabelTable, folder: Path, name_of: Callable[[str], str]) -> str:
+    """Write the file into the folder, whole or not at all, and return the SHA-256 of its bytes in hex.
+
+    name_of : makes the file's name from that SHA-256. When this returns, the file survives a power cut.
+    """
     data = _to_arrow(table)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
+    handle, name = tempfile.mkstemp(dir=folder, prefix=".new-", suffix=".part")
     try:
         with os.fdopen(handle, "w+b") as file:
             pa.parquet.write_table(
@@ -57,23 +62,42 @@ def write_table(table: LabelTable, path: Path) -> str:
             os.fsync(file.fileno())
             file.seek(0)
             digest = hashlib.file_digest(file, "sha256").hexdigest()
-        Path(name).replace(path)
+        Path(name).replace(folder / name_of(digest))
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+    _sync_folder(folder)
     return digest
 
 
-def read_parts(path: Path) -> Parts:
-    """What the table is made of, in LabelTable's order. Raises TableError: not our file, or damaged."""
+def _sync_folder(folder: Path) -> None:
+    """Make a name given to a file in this folder last: syncing the file keeps its bytes, not its name."""
+    if os.name != "posix":
+        return  # other systems cannot open folders
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        data = pa.parquet.read_table(path, page_checksum_verification=True)
-        return _from_arrow(data)
-    except FileNotFoundError:
-        raise
-    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, IndexError) as error:
-        message = f"{path.name} is not a Winnow table, or is damaged ({type(error).__name__})."
-        raise TableError(Problem(None, None, None, message, "Import the original file again.")) from error
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def read_parts(path: Path) -> Parts:
+    """What the table is made of, in LabelTable's order. Raises TableError: not our file, or damaged.
+
+    What the system refuses (no such file, no permission, a disk that fails) says nothing about the table: the
+    OSError comes through.
+    """
+    with pa.OSFile(str(path)) as file:
+        try:
+            return _from_arrow(pa.parquet.read_table(file, page_checksum_verification=True))
+        except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, IndexError) as error:
+            if (
+                getattr(error, "errno", None) is not None
+            ):  # of the system; Arrow's, of bad bytes, has no number
+                raise
+            message = f"{path.name} is not a Winnow table, or is damaged ({type(error).__name__})."
+            fix = "Import the original file again."
+            raise TableError(Problem(None, None, None, message, fix)) from error
 
 
 def _to_arrow(table: LabelTable) -> pa.Table:

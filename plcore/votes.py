@@ -56,26 +56,26 @@ def check_graph(neighbors: Any, weights: Any, candidates: Any) -> tuple[AnyArray
     Raises ValueError for shapes that do not match, for neighbours that are not whole numbers in 0..n-1 and
     for weights as `fixed_weights` says; CandidateError for candidates that break the convention.
     """
-    known, _ = check_candidates(candidates)
+    candidates, _ = check_candidates(candidates)
     rows = np.asarray(neighbors)
     if rows.ndim != 2 or rows.shape[1] == 0 or rows.dtype.kind not in "iu":
         raise ValueError(
             "neighbors must be an integer array (n_targets, K) of row numbers with K at least 1. "
             f"Got shape {rows.shape} and dtype {rows.dtype}."
         )
-    fixed = fixed_weights(weights)
-    if fixed.shape != rows.shape:
-        raise ValueError(f"weights must have the shape of neighbors, {rows.shape}. Got {fixed.shape}.")
-    if rows.size and not 0 <= int(rows.min()) <= int(rows.max()) < len(known):
-        outside = np.flatnonzero(((rows < 0) | (rows >= len(known))).any(axis=1))
+    weights = fixed_weights(weights)
+    if weights.shape != rows.shape:
+        raise ValueError(f"weights must have the shape of neighbors, {rows.shape}. Got {weights.shape}.")
+    if rows.size and not 0 <= int(rows.min()) <= int(rows.max()) < len(candidates):
+        outside = np.flatnonzero(((rows < 0) | (rows >= len(candidates))).any(axis=1))
         raise ValueError(
-            f"neighbors must be rows of candidates, 0..{len(known) - 1}; others for the targets in "
+            f"neighbors must be rows of candidates, 0..{len(candidates) - 1}; others for the targets in "
             f"{name_rows(outside)}."
         )
     rows = np.ascontiguousarray(rows, dtype=np.int32)
     if has_repeated(rows):
-        fixed = _merge_repeated(rows, fixed)
-    return rows, fixed, known
+        weights = _merge_repeated(rows, weights)
+    return rows, weights, candidates
 
 
 def _merge_repeated(neighbors: AnyArray, weights: IntArray) -> IntArray:

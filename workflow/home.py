@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
-import tempfile
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,14 +31,7 @@ class Home:
 
     def store_table(self, table: LabelTable) -> str:
         """Keep the table as an immutable file and return its SHA-256, the file's name. Twice is harmless."""
-        # Written aside and renamed: a file under its final name is always whole.
-        with tempfile.TemporaryDirectory(dir=self.tables_dir, prefix=".new-") as aside:
-            written = Path(aside) / "table.parquet"
-            table_hash = table.write(written)
-            with written.open("r+b") as file:
-                os.fsync(file.fileno())  # on disk before the project that names it
-            written.replace(self.table_path(table_hash))
-        return table_hash
+        return table.write_named(self.tables_dir)  # on disk, whole, before the project that names it
 
     @property
     def address_file(self) -> Path:

@@ -107,6 +107,13 @@ def _rank_of_others(X: Any, truth: BoolArray) -> IntArray:
     check_consistent_length(features, truth)
     if sparse.issparse(features):
         features = features.toarray()
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = features.var(axis=0).max()
+    if not 0 < spread < np.inf or not np.ptp(features, axis=0).any():
+        raise ValueError(
+            "X must differ between rows for model 'bayes', by numbers whose squares a double can hold. "
+            f"The largest variance of a feature is {spread:g}. Fix: give features that vary, or scale them."
+        )
     labels = truth.argmax(axis=1)
     model = GaussianNB().fit(features, labels)
     # Log posteriors: probabilities of distant classes underflow to equal zeros.

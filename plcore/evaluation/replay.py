@@ -75,9 +75,9 @@ def replay(
     The same arguments always give the same run. Raises ValueError for wrong arguments, CandidateError for wrong
     candidates or a y that is not among the classes.
     """
-    known, classes = check_candidates(candidates)
-    truth = _columns(y, classes, len(known))
-    n_answers = _check_budget(budget, len(known))
+    candidates, classes = check_candidates(candidates)
+    truth = _columns(y, classes, len(candidates))
+    n_answers = _check_budget(budget, len(candidates))
     check_ties(ties)
     if every is not None and (not isinstance(every, Integral) or every < 1):
         raise ValueError(f"every must be None or an int of at least 1. Got {every!r}.")
@@ -85,8 +85,8 @@ def replay(
     if isinstance(strategy, str):
         own = model.get_params() if isinstance(model, PLKNeighborsClassifier) else {}
         strategy = make_strategy(strategy, **own, random_state=random_state)
-    strategy.fit(X, known)
-    model.fit(X, _named(known, classes))
+    strategy.fit(X, candidates)
+    model.fit(X, _named(candidates, classes))
 
     def error() -> float:
         return error_rate(_winners(model, X_test), y_test, ties, classes=model.classes_)

@@ -7,22 +7,21 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
-from scipy import linalg
+from scipy import linalg, sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import accuracy_score
 from sklearn.utils import check_consistent_length
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from plcore._types import AnyArray, BoolArray, FloatArray
-from plcore.candidates import check_candidates, is_candidate_matrix
-from plcore.evaluation.metrics import candidate_accuracy
+from plcore.candidates import check_candidates
+from plcore.evaluation.metrics import score_of
 from plcore.margin.feature_maps import KERNELS, KernelMap, LinearMap, make_map
 from plcore.margin.majorise import Solution
 from plcore.margin.problem import HingeProblem
-from plcore.margin.ridge import even_targets, gram_matrix, ridge_start
+from plcore.margin.ridge import even_targets, gram_matrix, ridge_start, shifted_factor
 
+LARGEST = 1e50  # features beyond would overflow where they are squared and summed
 COMMON_CONSTRAINTS: dict[str, list[Any]] = {
     "C": [Interval(Real, 0, None, closed="neither")],
     "fit_intercept": ["boolean"],
@@ -94,6 +93,13 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         candidates, self.classes_ = check_candidates(y)
         check_consistent_length(X, candidates)
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        # Not abs(X) of a sparse X: that sorts the caller's own matrix.
+        largest = float(np.abs(X.data if sparse.issparse(X) else X).max(initial=0.0))
+        if largest > LARGEST:
+            raise ValueError(
+                f"The features must be at most {LARGEST:g} in size, got {largest:g}. Fix: scale them, for example "
+                "with sklearn.preprocessing.StandardScaler in a pipeline."
+            )
         self._map = self._make_map()
         Z = self._map.fit(X)
         gram = gram_matrix(Z, weights)
@@ -117,8 +123,8 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return None
         # The weights whose scores on the training rows are nearest to the old ones.
         right = Z.T @ old.scores(X, W)
-        system = gram + 1e-9 * max(float(np.trace(gram)), 1e-300) / len(gram) * np.eye(len(gram))
-        return np.ascontiguousarray(linalg.solve(system, right, assume_a="pos").T)
+        lower = shifted_factor(gram, 1e-9 * max(float(np.trace(gram)), 1e-300) / max(len(gram), 1))
+        return np.ascontiguousarray(linalg.cho_solve((lower, True), right).T)
 
     def _finish(self, training: Training, solution: Solution) -> None:
         """Store what was learned."""
@@ -157,10 +163,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy for labels; for a candidate matrix the share of predictions inside their candidates."""
-        if is_candidate_matrix(y):
-            classes = None if isinstance(y, pd.DataFrame) else self.classes_
-            return candidate_accuracy(y, self.predict(X), classes, sample_weight=sample_weight)
-        return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
+        return score_of(self.predict(X), y, self.classes_, sample_weight)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -12,6 +12,7 @@ from plcore.margin.base import COMMON_CONSTRAINTS, MarginClassifier
 from plcore.margin.lbfgs import descend_from
 from plcore.margin.majorise import Metric, Progress, Solution
 from plcore.margin.problem import HingeProblem
+from plcore.margin.threads import one_thread
 
 
 class CLPLClassifier(MarginClassifier):
@@ -47,8 +48,10 @@ class CLPLClassifier(MarginClassifier):
         """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m); see `PLSVC.fit`."""
         training = self._prepare(X, y, sample_weight)
         problem = training.problem(self.C / training.weights.sum(), all_others=False)
-        start = training.ridge() if training.start is None else training.start
-        self._finish(training, minimise(problem, start, self.tol, self.max_iter, progress))
+        with one_thread():
+            start = training.ridge() if training.start is None else training.start
+            solution = minimise(problem, start, self.tol, self.max_iter, progress)
+        self._finish(training, solution)
         return self
 
 

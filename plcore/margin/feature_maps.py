@@ -18,7 +18,7 @@ from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from plcore._types import FloatArray, IntArray
 
 KERNELS = ("linear", "poly", "rbf")
-MAX_KERNEL_ROWS = 12_000  # 1.2 GB for the matrix
+MAX_KERNEL_ROWS = 10_000  # .8 GB for the matrix, and twice that while it is factored
 RANK_TOLERANCE = 1e-11
 
 
@@ -108,8 +108,10 @@ class KernelMap:
                 "sklearn.kernel_approximation, or fit on fewer rows."
             )
         self.gamma_ = default_gamma(X) if self.gamma is None else self.gamma
-        matrix = np.asfortranarray(self._kernel(X, X))
-        if not np.isfinite(matrix).all():
+        with np.errstate(over="ignore", invalid="ignore"):
+            matrix = self._kernel(X, X).T  # symmetric, and now in Fortran's order
+            finite = np.isfinite(matrix.sum())
+        if not finite:
             raise ValueError(
                 f"The values of kernel={self.kernel!r} are too large. Fix: scale the features, or lower degree."
             )

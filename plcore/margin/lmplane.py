@@ -12,6 +12,7 @@ from plcore._types import FloatArray
 from plcore.margin.base import COMMON_CONSTRAINTS, KERNEL_CONSTRAINTS, MarginClassifier
 from plcore.margin.majorise import Progress, Solution, majorise
 from plcore.margin.planes import EPSILON, PlaneSolution, cutting_planes
+from plcore.margin.threads import one_thread
 
 
 class LMPlaneClassifier(MarginClassifier):
@@ -79,18 +80,18 @@ class LMPlaneClassifier(MarginClassifier):
         """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m); see `PLSVC.fit`."""
         training = self._prepare(X, y, sample_weight)
         problem = training.problem(self.C / training.weights.sum(), all_others=True)
-        if training.start is not None:
-            start = training.start
-        else:
-            start = training.ridge() if self.init == "ridge" else np.zeros(problem.shape)
-        solution: Solution
-        if self.solver == "cp":
-            tol = EPSILON if self.tol is None else self.tol
-            solution = cutting_planes(problem, start, tol, self.max_iter, progress)
-        else:
-            solution = majorise(
-                problem, start, 1e-3 if self.tol is None else self.tol, self.max_iter, progress
-            )
+        with one_thread():
+            if training.start is not None:
+                start = training.start
+            else:
+                start = training.ridge() if self.init == "ridge" else np.zeros(problem.shape)
+            solution: Solution
+            if self.solver == "cp":
+                tol = EPSILON if self.tol is None else self.tol
+                solution = cutting_planes(problem, start, tol, self.max_iter, progress)
+            else:
+                tol, warm = 1e-3 if self.tol is None else self.tol, training.start is not None
+                solution = majorise(problem, start, tol, self.max_iter, progress, warm)
         self._finish(training, solution)
         if hasattr(self, "program_values_"):
             del self.program_values_

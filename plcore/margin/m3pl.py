@@ -12,9 +12,11 @@ from sklearn.utils._param_validation import Interval
 from plcore._types import BoolArray, FloatArray, IntArray
 from plcore.margin.base import COMMON_CONSTRAINTS, KERNEL_CONSTRAINTS, MarginClassifier, Training
 from plcore.margin.majorise import ConvexStep, Progress, Solution
+from plcore.margin.threads import one_thread
 from plcore.margin.transport import assign, class_capacities
 
 FIRST_SHARE, FACTOR = 1e-5, 1.5  # C goes from 1e-5 C_max to C_max by this factor
+PASSING = 1e-2  # relative duality gap of the SVMs at C below C_max
 FALL = 1e-4  # the alternation at one C ends when the objective falls by less
 
 
@@ -32,7 +34,7 @@ class M3PLClassifier(MarginClassifier):
     ----------
     C_max : last C, of the *sum* of the losses (not divided by n).
     kernel, degree, gamma, coef0, fit_intercept : as in `PLSVC`.
-    max_iter : most turns at one C.      tol : relative duality gap of each SVM.
+    max_iter : most turns at one C.      tol : relative duality gap of the SVMs at C_max.
     warm_start : start from the solution of the fit before and do only the last stage, C = C_max.
 
     Attributes: see `MarginClassifier`, and
@@ -82,7 +84,8 @@ class M3PLClassifier(MarginClassifier):
         """
         training = self._prepare(X, y, None)
         self.capacities_ = class_capacities(training.candidates)
-        solution, labels = self._alternate(training, progress)
+        with one_thread():
+            solution, labels = self._alternate(training, progress)
         self._finish(training, solution)
         self.assignment_ = self.classes_[labels]
         return self
@@ -96,7 +99,7 @@ class M3PLClassifier(MarginClassifier):
             labels = assign(
                 outside_last(np.broadcast_to(even, candidates.shape), candidates), self.capacities_
             )
-            stages = self.C_max * stage_shares()
+            stages = self.C_max * stage_shares()  # the last is C_max itself
         else:
             W = training.start
             costs = label_costs(np.asarray(training.Z @ W.T), candidates)
@@ -107,10 +110,11 @@ class M3PLClassifier(MarginClassifier):
         objective: list[float] = []
         for C in stages:
             problem.rescale(float(C))
+            tol = self.tol if self.C_max <= C else max(self.tol, PASSING)
             objective, converged = [], False
             for _ in range(self.max_iter):
                 # 1) The SVM of these labels.
-                W = step.solve(W, self.tol)
+                W = step.solve(W, tol)
                 solved += 1
                 scores = np.asarray(training.Z @ W.T)
                 costs = label_costs(scores, candidates)
@@ -123,7 +127,7 @@ class M3PLClassifier(MarginClassifier):
                 moved = step.relabel(labels)
                 fell = objective[-2] - objective[-1] if len(objective) > 1 else np.inf
                 if moved == 0 or fell < FALL * objective[-1]:
-                    converged = step.gap <= self.tol * problem.floor(objective[-1])
+                    converged = step.gap <= tol * problem.floor(objective[-1])
                     break
         return Solution(W, objective, solved, converged), labels
 

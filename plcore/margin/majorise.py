@@ -11,12 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg
 from scipy.linalg import lapack
 
 from plcore._types import FloatArray, IntArray
 from plcore.margin.lbfgs import descend_from
 from plcore.margin.problem import HingeProblem
+from plcore.margin.ridge import shifted_factor
 
 Progress = Callable[[int, float], object]
 
@@ -51,7 +51,7 @@ class Metric:
         self._lower: FloatArray | None = None
         if problem.gram is not None:
             curvature = problem.gram * (problem.scale * SHARE_ACTIVE / mu)
-            self._lower = np.asarray(linalg.cholesky(curvature + np.eye(len(curvature)), lower=True))
+            self._lower = shifted_factor(curvature)
             self._inverse = np.asarray(lapack.dtrtri(self._lower, lower=1)[0])
 
     def inward(self, W: FloatArray) -> FloatArray:
@@ -130,19 +130,27 @@ class ConvexStep:
 
 
 def majorise(
-    problem: HingeProblem, W: FloatArray, tol: float, max_iter: int, progress: Progress | None = None
+    problem: HingeProblem,
+    W: FloatArray,
+    tol: float,
+    max_iter: int,
+    progress: Progress | None = None,
+    warm: bool = False,
 ) -> Solution:
     """Minimise F of `problem` from W (m, d).
 
-    1) Follow the smoothing PATH. 2) Fix the labels, solve to a relative duality gap of `tol`, choose them again;
-    until F gains less than `tol` of its value, at most `max_iter` times. A step that would raise F is not taken.
+    1) Follow the smoothing PATH; only its end where W is `warm`, a solution of a problem much the same.
+    2) Fix the labels, solve to a relative duality gap of `tol`, choose them again; until F gains less than `tol`
+    of its value, at most `max_iter` times. A step that would raise F is not taken.
     """
     objective = [problem.objective(W)]
     if progress is not None:
         progress(0, objective[0])
     flat = min(1e-4, 0.1 * tol)
     smoothed, path = W, list(PATH)
-    if len(problem.candidates) >= SAMPLE_FROM:
+    if warm:
+        path = [STEP_SMOOTHING]
+    elif len(problem.candidates) >= SAMPLE_FROM:
         sample = problem.sample(SAMPLE_SHARE)
         for mu in PATH:
             smoothed = descend(sample, smoothed, mu, steps=PATH_STEPS, flat=flat)

@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import StrOptions
 from plcore.margin.base import COMMON_CONSTRAINTS, KERNEL_CONSTRAINTS, MarginClassifier
 from plcore.margin.majorise import Progress, majorise
 from plcore.margin.pegasos import pegasos
+from plcore.margin.threads import one_thread
 
 
 class PLSVC(MarginClassifier):
@@ -82,11 +83,13 @@ class PLSVC(MarginClassifier):
         """
         training = self._prepare(X, y, sample_weight)
         problem = training.problem(self.C / training.weights.sum(), all_others=False)
-        if self.solver == "pegasos":
-            start = np.zeros(problem.shape) if training.start is None else training.start
-            solution = pegasos(problem, start, self.max_iter, self.average, progress)
-        else:
-            start = training.ridge() if training.start is None else training.start
-            solution = majorise(problem, start, self.tol, self.max_iter, progress)
+        with one_thread():
+            if self.solver == "pegasos":
+                start = np.zeros(problem.shape) if training.start is None else training.start
+                solution = pegasos(problem, start, self.max_iter, self.average, progress)
+            else:
+                start = training.ridge() if training.start is None else training.start
+                warm = training.start is not None
+                solution = majorise(problem, start, self.tol, self.max_iter, progress, warm)
         self._finish(training, solution)
         return self

@@ -33,9 +33,17 @@ def ridge_start(X: Any, targets: FloatArray, weights: FloatArray, gram: FloatArr
     """
     right = np.asarray(X.T @ (targets * weights[:, None]))
     if gram is not None:
-        system = gram + np.eye(len(gram))
-        return np.ascontiguousarray(linalg.solve(system, right, assume_a="pos").T)
+        lower = shifted_factor(gram)
+        return np.ascontiguousarray(linalg.cho_solve((lower, True), right).T)
     return np.ascontiguousarray(_conjugate_gradients(X, weights, right).T)
+
+
+def shifted_factor(gram: FloatArray, shift: float = 1.0) -> FloatArray:
+    """L (d, d) lower triangular, L L' = gram + shift * I, and what rounding needs to keep that positive."""
+    size = len(gram)
+    largest = float(gram.diagonal().max(initial=0.0))
+    rounding = 10.0 * size * float(np.finfo(np.float64).eps) * largest
+    return np.asarray(linalg.cholesky(gram + (shift + rounding) * np.eye(size), lower=True))
 
 
 def even_targets(candidates: BoolArray) -> FloatArray:

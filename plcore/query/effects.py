@@ -17,7 +17,7 @@ import numpy as np
 
 from plcore._kernels_effects import NARROW, SETTLED, find_effects, find_imprecise
 from plcore._kernels_possible import search_effects
-from plcore._kernels_scores import SHARE_UNIT, add_scores
+from plcore._kernels_scores import SHARE_UNIT, add_scores, add_shares
 from plcore._types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.query.possible import MAX_NODES
 from plcore.votes import check_graph, pack
@@ -138,6 +138,21 @@ def add_all_scores(
     return total, sum(undecided)
 
 
+def many_candidates(masks: IntArray) -> BoolArray:
+    """(n,) rows with two candidates or more, from their masks int64 (n, words)."""
+    within: BoolArray = np.asarray(((masks & (masks - 1)) != 0).any(axis=1))
+    return within if masks.shape[1] == 1 else within | ((masks != 0).sum(axis=1) > 1)
+
+
+def mw_scores(rule: Rule, targets: IntArray, ambiguous: BoolArray, n_jobs: int) -> IntArray:
+    """`add_all_scores` of rule "mw" where nobody asks which places count: no look at the neighbours' candidates."""
+    scores = np.zeros((n_jobs, len(rule.masks)), dtype=np.int64)
+    in_blocks(
+        targets, n_jobs, lambda block, job: add_shares(block, rule.neighbors, rule.weights, scores[job])
+    )
+    return np.where(ambiguous, scores.sum(axis=0), 0)
+
+
 def warn_undecided(undecided: int, max_nodes: int) -> None:
     """Say that the exact search gave up somewhere, so that a score is never silently wrong."""
     if undecided:
@@ -179,6 +194,9 @@ def effect_scores(
     check_count("n_jobs", n_jobs)
     rows, fixed, known = check_graph(neighbors, weights, candidates)
     asked = Rule(rows, fixed, pack(known), known.shape[1], rule, decision, max_nodes, lanes_for(fixed))
-    scores, undecided = add_all_scores(asked, np.arange(len(rows)), np.zeros(rows.shape, dtype=bool), n_jobs)
+    targets = np.arange(len(rows))
+    if rule == "mw":
+        return mw_scores(asked, targets, many_candidates(asked.masks), n_jobs) / float(SHARE_UNIT)
+    scores, undecided = add_all_scores(asked, targets, np.zeros(rows.shape, dtype=bool), n_jobs)
     warn_undecided(undecided, max_nodes)
     return scores / float(SHARE_UNIT)

@@ -17,20 +17,17 @@ from sklearn.utils import check_array, check_consistent_length
 from plcore._kernels_scores import SHARE_UNIT, add_scores, count_open, pick_batch
 from plcore._types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.candidates import CandidateError, check_candidates
-from plcore.graph import SCALINGS, SEARCHES, WEIGHTS, NeighborGraph
+from plcore.graph import NeighborGraph
 from plcore.query.effects import (
-    DECISIONS,
-    RULES,
     Rule,
     add_all_scores,
-    check_choice,
-    check_count,
     in_blocks,
     lanes_for,
     warn_undecided,
 )
 from plcore.query.explanation import Explanation, answer_effects
 from plcore.query.order import QuestionOrder
+from plcore.query.parameters import check_number, check_parameters, check_target_rows
 from plcore.query.possible import MAX_NODES
 from plcore.votes import VoteTable, check_graph
 
@@ -90,7 +87,7 @@ class EffectRanker:
 
         Raises ValueError for wrong parameters or features, CandidateError for wrong candidates.
         """
-        self._check_parameters()
+        check_parameters(self)
         X = check_array(X, accept_sparse="csr", dtype=np.float64)
         known, _ = check_candidates(candidates)
         check_consistent_length(X, known)
@@ -115,41 +112,22 @@ class EffectRanker:
     ) -> EffectRanker:
         """Score all rows on a neighbour graph made elsewhere.
 
-        neighbors, weights : (T, K), candidates : bool (n, m), all as `effect_scores`
+        neighbors, weights : (T, K), candidates : bool (n, m), all as `effect_scores`; int32
+            neighbors and int64 weights are kept without a copy: leave them unchanged
         target_rows : int (T,) distinct, the training row each target stands for, needed for "ambiguous" and
             "fixed" to tell targets apart; None: targets are points of their own, and all of them count.
         Raises ValueError and CandidateError as `plcore.votes.check_graph` says.
         """
-        self._check_parameters()
+        check_parameters(self)
         rows, fixed, known = check_graph(neighbors, weights, candidates)
         if target_rows is None:
             return self._start(rows, fixed, known, None)
-        own = np.asarray(target_rows)
-        if own.shape != (len(rows),) or own.dtype.kind not in "iu" or len(np.unique(own)) != len(own):
-            raise ValueError(f"target_rows must be {len(rows)} distinct row numbers. Got shape {own.shape}.")
-        if len(own) and not 0 <= own.min() <= own.max() < len(known):
-            raise ValueError(f"target_rows must be rows of candidates, 0..{len(known) - 1}.")
-        return self._start(rows, fixed, known, own.astype(np.int64))
+        own = check_target_rows(target_rows, len(rows), len(known))
+        return self._start(rows, fixed, known, own)
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "candidates_"):
             raise NotFittedError("This EffectRanker is not fitted yet: call fit or fit_graph first.")
-
-    def _check_parameters(self) -> None:
-        check_choice("rule", self.rule, RULES)
-        check_choice("decision", self.decision, DECISIONS)
-        check_choice("weights", self.weights, WEIGHTS)
-        check_choice("search", self.search, SEARCHES)
-        if self.scaling not in SCALINGS:
-            raise ValueError(
-                f"scaling must be one of {', '.join(map(repr, SCALINGS))}. Got {self.scaling!r}."
-            )
-        if isinstance(self.targets, str):
-            check_choice("targets", self.targets, ("ambiguous", "fixed"))
-        for name in ("n_neighbors", "max_nodes", "n_jobs"):
-            check_count(name, getattr(self, name))
-        if not 0 <= self.damping <= 1:
-            raise ValueError(f"damping must be a number in [0, 1]. Got {self.damping!r}.")
 
     def _start(
         self, neighbors: AnyArray, weights: IntArray, candidates: BoolArray, target_rows: IntArray | None
@@ -226,8 +204,7 @@ class EffectRanker:
         share of them. Zero scores alone do not prove that everything is settled.
         """
         still_open, _ = self._openness()
-        initial = self._n_initial
-        return (initial - still_open) / initial if initial else 1.0
+        return (self._n_initial - still_open) / self._n_initial if self._n_initial else 1.0
 
     @property
     def n_undecided_(self) -> int:
@@ -244,7 +221,7 @@ class EffectRanker:
         about now; their targets are damped as well, and they are not returned.
         """
         self._check_fitted()
-        self._check_number(n)
+        check_number(n)
         held = np.asarray(sorted({self._check_row(row) for row in claimed}), dtype=np.int64)
         if n == 1 and not len(held):
             if self._order is None:
@@ -270,7 +247,7 @@ class EffectRanker:
         self._check_fitted()
         rows = np.flatnonzero(self._ambiguous if among is None else self._ambiguous & among)
         if n is not None:
-            self._check_number(n)
+            check_number(n)
         order = np.lexsort((self._tie_order[rows], -self._scores[rows]))
         return rows[order[: None if n is None else int(n)]]
 
@@ -345,10 +322,6 @@ class EffectRanker:
             undecided=self.n_undecided_,
             answers=answer_effects(rule, row, targets[decided], slots[decided]) if answers else (),
         )
-
-    def _check_number(self, n: Any) -> None:
-        if not isinstance(n, Integral) or n < 0:
-            raise ValueError(f"n must be an int of at least 0. Got {n!r}.")
 
     def _check_row(self, row: int) -> int:
         self._check_fitted()

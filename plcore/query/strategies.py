@@ -216,7 +216,8 @@ class FarthestFirst(Baseline):
                 f"scaling must be one of {', '.join(map(repr, SCALINGS))}. Got {self.scaling!r}."
             )
         scaler = make_scaler(self.scaling, sparse.issparse(features))
-        self._X = _stored(features if scaler is None else scaler.fit_transform(features))
+        # A copy: the caller's own matrix may change or be read-only.
+        self._X = _stored(features.copy() if scaler is None else scaler.fit_transform(features))
         everyone = np.arange(len(self._sizes))
         mean = np.asarray(self._X.mean(axis=0)).reshape(1, -1)
         mean = sparse.csr_matrix(mean) if sparse.issparse(self._X) else mean

@@ -20,7 +20,7 @@ from plcore.search.rows import ready
 
 AIM = 0.995  # recall aimed at on the first sample, so that 0.99 holds beyond it
 SAMPLE = 256  # rows in each of the two samples
-MOST_ROWS = 10_000  # rows a query compares itself with at most, about, whatever the recall
+MOST_ROWS = 20_000  # rows a query compares itself with at most, about, whatever the recall
 CELL_ROWS = (
     0.4  # cells: sqrt(n / CELL_ROWS), so that finding the cells costs about as much as looking into them
 )

@@ -135,9 +135,78 @@ def test_other_shapes_are_refused(y, message):
         check_candidates(y)
 
 
+@pytest.mark.parametrize(
+    ("index", "classes", "kind"),
+    [
+        (pd.DataFrame(SETS).assign(x="a").columns[:3], [0, 1, 2], "i"),  # numbers, in an index of objects
+        (pd.Index([0, "a", 2.5]), [0, "a", 2.5], "O"),
+        (
+            pd.to_datetime(["2020", "2021", "2022"]),
+            list(pd.to_datetime(["2020", "2021", "2022"]).to_numpy()),
+            "M",
+        ),
+        (pd.MultiIndex.from_tuples([("a", 1), ("b", 2), ("a", 2)]), [("a", 1), ("b", 2), ("a", 2)], "O"),
+    ],
+)
+def test_any_column_names_are_classes(index, classes, kind):
+    frame = pd.DataFrame(SETS, columns=index)
+    _, found = check_candidates(frame)
+    assert found.shape == (3,)
+    assert list(found) == classes
+    assert found.dtype.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes"),
+    [
+        ([2, 1, 2], [1, 2]),
+        ([True, False, True], [False, True]),
+        ([2.0, 1.0, 2.0], [1.0, 2.0]),
+        (["b", "a", "b"], ["a", "b"]),
+    ],
+)
+def test_labels_may_be_objects(labels, classes):
+    for y in (np.array(labels, dtype=object), pd.Series(labels, dtype=object)):
+        candidates, found = check_candidates(y)
+        assert found.tolist() == classes
+        assert candidates.tolist() == [[False, True], [True, False], [False, True]]
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (["a", 1, "b", 2], "all be text.*Got 1 in row 1.*rows 1, 3"),
+        ([True, 2, 2], "all be text.*rows 0, 1, 2"),
+        ([b"a", b"b"], "Got b'a' in row 0"),
+        ([{1}, {1, 2}], r"Got \{1\} in row 0.*rows 0, 1 .*pass a bool matrix or DataFrame"),
+        ([frozenset("a"), frozenset("ab")], "pass a bool matrix or DataFrame"),
+    ],
+)
+def test_odd_labels_name_their_rows(labels, message):
+    y = np.empty(len(labels), dtype=object)
+    y[:] = labels
+    with pytest.raises(CandidateError, match=message):
+        check_candidates(y)
+
+
 def test_continuous_labels_are_refused():
     with pytest.raises(ValueError, match="Unknown label type"):
         check_candidates([0.1, 0.5, 0.9])
+
+
+@pytest.mark.parametrize("form", [sparse.csr_matrix, sparse.csr_array])
+def test_what_is_stored_unsorted_or_cannot_be_written_is_left_as_it_is(form):
+    y = form((np.array([True] * 3), np.array([2, 0, 1]), np.array([0, 2, 3])), shape=(2, 3))
+    before = y.data.copy(), y.indices.copy(), y.indptr.copy()
+    assert check_candidates(y)[0].tolist() == [[True, False, True], [False, True, False]]
+    zeros = form((np.array([1, 0, 0, 1]), np.array([1, 1, 0, 0]), np.array([0, 2, 4])), shape=(2, 2))
+    check_candidates(zeros)
+    assert zeros.nnz == 4
+    for now, then in zip((y.data, y.indices, y.indptr), before, strict=True):
+        np.testing.assert_array_equal(now, then)
+        now.flags.writeable = False
+    y.has_sorted_indices = y.has_canonical_format = False
+    assert check_candidates(y)[0].tolist() == [[True, False, True], [False, True, False]]
 
 
 @pytest.mark.parametrize("form", [np.asarray, pd.DataFrame, sparse.csr_matrix])

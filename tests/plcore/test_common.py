@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import inspect
 import os
+from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -47,6 +50,16 @@ def test_scikit_learn_checks(estimator, check):
     ):
         return  # about array libraries we do not claim; it would only skip itself
     check(estimator)
+
+
+def unsorted(matrix):
+    """CSR with the columns of each row stored backwards, its own buffers."""
+    stored = sparse.csr_matrix(matrix)
+    for start, end in pairwise(stored.indptr):
+        stored.data[start:end] = stored.data[start:end][::-1].copy()
+        stored.indices[start:end] = stored.indices[start:end][::-1].copy()
+    stored.has_sorted_indices = stored.has_canonical_format = False
+    return stored
 
 
 @pytest.fixture
@@ -91,6 +104,51 @@ class TestCandidates:
         values = model.decision_function(X)
         assert values.shape == (60,)
         np.testing.assert_array_equal(model.predict(X), (values > 0).astype(int))
+
+    @pytest.mark.parametrize("read_only", [False, True])
+    def test_sparse_input_is_left_as_it_is(self, estimator, problem, read_only):
+        X, candidates = problem
+        stored = [unsorted(X), unsorted(candidates)]
+        if read_only:
+            for matrix in stored:
+                for array in (matrix.data, matrix.indices, matrix.indptr):
+                    array.flags.writeable = False
+        before = [(matrix.data.copy(), matrix.indices.copy()) for matrix in stored]
+        model = clone(estimator)
+        if "scaling" in model.get_params():
+            model.set_params(scaling=None)  # nothing but the caller's own matrix to work with
+        model.fit(*stored).decision_function(stored[0])
+        model.score(*stored)
+        for matrix, (data, indices) in zip(stored, before, strict=True):
+            np.testing.assert_array_equal(matrix.data, data)
+            np.testing.assert_array_equal(matrix.indices, indices)
+        expected = clone(model).fit(sparse.csr_matrix(X), candidates)
+        np.testing.assert_allclose(
+            model.decision_function(stored[0]), expected.decision_function(sparse.csr_matrix(X))
+        )
+
+    def test_class_names_of_any_kind(self, estimator, problem):
+        X, candidates = problem
+        mixed = pd.DataFrame(candidates).assign(x="text").columns[:5]  # numbers in an index of objects
+        dates = pd.date_range("2020-01-01", periods=5)
+        pairs = pd.MultiIndex.from_product([["a"], range(5)])
+        for names in (mixed, pd.Index(["a", 1, "b", 2.5, "c"]), dates, pairs):
+            frame = pd.DataFrame(candidates, columns=names)
+            model = clone(estimator).fit(X, frame)
+            labels = pd.Series([names[column] for column in candidates.argmax(axis=1)])
+            expected = clone(estimator).fit(X, candidates)
+            assert model.score(X, frame) == expected.score(X, candidates)
+            assert model.score(X, labels) == expected.score(X, candidates.argmax(axis=1))
+            weights = np.arange(60)
+            weighted = expected.score(X, candidates.argmax(axis=1), sample_weight=weights)
+            assert model.score(X, labels, sample_weight=weights) == pytest.approx(weighted)
+
+    def test_foreign_class_names_are_refused(self, estimator, problem):
+        X, candidates = problem
+        model = clone(estimator).fit(X, pd.DataFrame(candidates, columns=list("abcde")))
+        for foreign in (pd.DataFrame(candidates), pd.DataFrame(candidates, columns=list("vwxyz"))):
+            with pytest.raises(plcore.CandidateError, match="columns of y must be classes: 'a', 'b'"):
+                model.score(X, foreign)
 
     def test_fit_does_not_change_its_input_and_repeats(self, estimator, problem):
         X, candidates = problem

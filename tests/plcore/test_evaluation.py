@@ -121,6 +121,9 @@ def test_classes_may_be_more_than_occur():
         ({"model": "size", "r": 6}, "Got 6"),
         ({"model": "size", "r": 1.5}, "Got 1.5"),
         ({"model": "bayes", "q": 0.5, "X": X[:9]}, "inconsistent"),
+        ({"model": "bayes", "q": 0.5, "X": np.full((N, 2), 0.1)}, "X must differ between rows"),
+        ({"model": "bayes", "q": 0.5, "X": np.eye(N)[:, :1] * 1e-200}, "X must differ between rows"),
+        ({"model": "bayes", "q": 0.5, "X": np.eye(N)[:, :1] * 1e200}, "X must differ between rows"),
     ],
 )
 def test_wrong_options_are_refused(options, message):
@@ -157,8 +160,15 @@ def test_candidate_accuracy_refuses():
         candidate_accuracy(SETS, [0] * 4, classes=[0, 1])
     with pytest.raises(CandidateError, match="different from one another"):
         candidate_accuracy(SETS, [0] * 4, classes=[0, 1, 1])
-    with pytest.raises(ValueError, match=r"holds text such as 'wren'.*classes="):
-        candidate_accuracy(SETS, ["wren"] * 4)
+    for candidates, labels in (
+        (SETS, ["wren"] * 4),
+        (SETS, [True] * 4),
+        (pd.DataFrame(SETS, columns=list("abc")), [0] * 4),
+    ):
+        with pytest.raises(
+            CandidateError, match=r"holds (text|numbers|bools) such as .* but the classes are"
+        ):
+            candidate_accuracy(candidates, labels)
     with pytest.raises(CandidateError, match="row 1"):
         candidate_accuracy([[1, 0], [0, 0]], [0, 0])
 

@@ -39,9 +39,28 @@ def test_numbers_are_imputed_and_scaled_by_the_training_rows() -> None:
     found = features.transform(data)
     assert isinstance(found, np.ndarray)
     np.testing.assert_allclose(found[:, 0], [0, 0.5, 1, 2])  # the mean of 0 and 4 is 2; 8 lies outside
-    np.testing.assert_allclose(found[:3, 1:], 0)  # constant, and never known: nothing to tell rows apart
+    np.testing.assert_array_equal(
+        found[:, 1:], 0
+    )  # constant, or never known, in training: tells nothing anywhere
     assert features.feature_names_ == ("w", "one", "none")
     assert features.n_features_ == 3
+
+
+def test_a_column_that_does_not_vary_in_training_never_weighs() -> None:
+    # The mean of three times 0.1 is not 0.1 in doubles; a gap must not become a value of its own.
+    data = table(
+        {"w": ["0", "1", "1", "0", "1"], "same": ["0.1", "0.1", "", "0.1", "1e9"],
+         "large": ["1234567.1", "1234567.1", "1234567.1", "", "5"], "tiny": ["1e-18", "3e-18", "", "2e-18", "1e-18"],
+         "none": ["", "", "", "", "1e100"]}
+    )  # fmt: skip
+    found = data.features().fit(data, np.arange(4)).transform(data)
+    np.testing.assert_array_equal(found[:, [1, 2, 4]], 0)
+    np.testing.assert_allclose(found[:, 3], [0, 1, 0.5, 0.5, 0])
+
+
+def test_gaps_become_the_mean_and_not_the_median() -> None:
+    data = table({"w": ["0", "1", "8", ""]})
+    np.testing.assert_allclose(data.features().fit(data).transform(data)[:, 0], [0, 1 / 8, 1, 3 / 8])
 
 
 def test_rows_may_be_a_mask_or_numbers_in_any_order() -> None:

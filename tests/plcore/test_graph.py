@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
-from plcore.graph import Graph, NeighborGraph, find_graph, graph_key, neighbor_weights
+from plcore.graph import VERSION, Graph, NeighborGraph, find_graph, graph_key, neighbor_weights
 from plcore.reports import LearnerSettings
 
 UNIT = 2**24
@@ -172,7 +172,7 @@ def test_a_graph_is_kept_in_a_file_without_pickle(n_test, tmp_path):
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("version", np.array(0), "has version 0, not 1"),
+        ("version", np.array(0), f"has version 0, not {VERSION}"),
         ("kind", None, "lacks kind"),
         ("neighbors", np.zeros((20, 4)), "whole numbers"),
         ("neighbors", np.zeros((20, 4), dtype=np.int32), "do not fit together"),

@@ -7,7 +7,7 @@ import pytest
 
 from plcore import ActiveLearner, AnswerError, Entry, LearnerSettings, PLKNeighborsClassifier
 from plcore.graph import NeighborGraph
-from plcore.query import EffectRanker, necessary_labels
+from plcore.query import STRATEGIES, EffectRanker, necessary_labels
 from tests.plcore.fake_table import FakeTable, blobs
 
 SETTINGS = LearnerSettings(n_neighbors=5)
@@ -19,15 +19,17 @@ def answer(learner, seq, row, label, annotator="ann"):
 
 def test_test_rows_are_a_seeded_share_of_the_known_truth():
     table, _ = blobs(120, truth=0.5)
-    known = np.flatnonzero(table.truth >= 0)
+    labelled = np.flatnonzero(table.truth >= 0)
     learner = ActiveLearner(table, SETTINGS)
-    assert learner.test_rows.sum() == round(len(known) / 3)
+    assert learner.test_rows.sum() == round(len(labelled) / 3)
     assert (table.truth[learner.test_rows] >= 0).all()
     np.testing.assert_array_equal(learner.test_rows, ActiveLearner(table, SETTINGS).test_rows)
     other = ActiveLearner(table, LearnerSettings(seed=1))
     assert (other.test_rows != learner.test_rows).any()
     assert ActiveLearner(table, LearnerSettings(test_share=0)).test_rows.sum() == 0
-    assert ActiveLearner(table, LearnerSettings(test_share=0.5)).test_rows.sum() == int(len(known) / 2 + 0.5)
+    assert ActiveLearner(table, LearnerSettings(test_share=0.5)).test_rows.sum() == int(
+        len(labelled) / 2 + 0.5
+    )
     assert ActiveLearner(blobs(truth="none")[0], SETTINGS).test_rows.sum() == 0
     one = ActiveLearner(
         FakeTable([[0.0], [1.0]], np.ones((2, 2)), np.array([0, 1])), LearnerSettings(test_share=0.99)
@@ -80,10 +82,28 @@ def test_held_out_labels_never_matter():
         answer(learner, 99, int(np.flatnonzero(test)[0]), 0)
 
 
-def test_hidden_truth_never_matters_and_given_truth_trains():
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_hidden_truth_never_matters(strategy):
+    table, y = blobs()
+    settings = LearnerSettings(n_neighbors=5, strategy=strategy)
+    learner = ActiveLearner(table, settings)
+    hidden = np.where(learner.test_rows, table.truth, (table.truth + 1) % 4)
+    other = ActiveLearner(FakeTable(table.X, table.candidates, hidden), settings)
+    np.testing.assert_array_equal(other.test_rows, learner.test_rows)
+    for seq in range(1, 31):
+        question = learner.next_question("ann")
+        assert question == other.next_question("ann")
+        answer(learner, seq, question.row, y[question.row])
+        answer(other, seq, question.row, y[question.row])
+    np.testing.assert_array_equal(learner.label_distributions, other.label_distributions)
+    assert learner.progress() == other.progress()
+    assert learner.curve == other.curve
+    assert len(learner.curve) == 31
+
+
+def test_given_truth_trains():
     table, _ = blobs()
     hidden = ActiveLearner(table, SETTINGS)
-    blind_truth = np.where(hidden.test_rows, table.truth, -1)
     settings = LearnerSettings(n_neighbors=5, truth_role="given")
     given = ActiveLearner(table, settings)
     np.testing.assert_array_equal(given.test_rows, hidden.test_rows)
@@ -101,7 +121,64 @@ def test_hidden_truth_never_matters_and_given_truth_trains():
     row = int(np.flatnonzero(train)[0])
     with pytest.raises(AnswerError, match="exact label was given"):
         given.apply(Entry(1, "bad", row, "ann"))
-    assert blind_truth.max() >= 0
+    held = int(np.flatnonzero(~train)[0])
+    np.testing.assert_array_equal(given.candidates[~train], table.candidates[~train])
+    with pytest.raises(AnswerError, match="held out to measure"):
+        given.apply(Entry(1, "bad", held, "ann"))
+
+
+def test_weights_are_those_of_the_settings():
+    table, y = blobs()
+    linear, uniform = (
+        ActiveLearner(table, LearnerSettings(n_neighbors=5, weights=weights))
+        for weights in ("linear", "uniform")
+    )
+    train, test = np.flatnonzero(~uniform.test_rows), np.flatnonzero(uniform.test_rows)
+    X = table.made[-1].transform(table, train)
+    model = PLKNeighborsClassifier(n_neighbors=5, weights="uniform", scaling=None).fit(
+        X, table.candidates[train]
+    )
+    np.testing.assert_array_equal(uniform.label_distributions[train], model.label_distributions_)
+    assert (uniform.label_distributions[train] != linear.label_distributions[train]).any()
+    assert uniform.progress().accuracy == model.score(table.made[-1].transform(table, test), y[test])
+    ranker = EffectRanker(n_neighbors=5, weights="uniform", scaling=None).fit(X, table.candidates[train])
+    assert uniform.next_question("ann").score == ranker.scores_.max()
+
+
+def test_a_held_out_row_without_votes_is_predicted_wrong():
+    sets = [[1, 1], [1, 0], [0, 1], [0, 1]]
+    table = FakeTable([[0.0], [0.1], [5.0], [6.0]], sets, np.array([0, -1, -1, -1]))
+    learner = ActiveLearner(table, LearnerSettings(n_neighbors=1, test_share=0.9))
+    assert learner.test_rows.tolist() == [True, False, False, False]
+    assert learner.progress().accuracy == 1.0
+    learner.apply(Entry(1, "bad", 1, "ann"))  # its only neighbour
+    assert learner.progress().accuracy == 0.0
+
+
+@pytest.mark.parametrize("row", [-1, 90, 1.7, 1.0, "1", None, True])
+def test_wrong_rows_are_refused(row):
+    learner = ActiveLearner(blobs()[0], SETTINGS)
+    for ask in (
+        learner.state,
+        learner.question_for,
+        learner.answer_of,
+        learner.candidates_of,
+        lambda wrong: learner.may_ask(wrong, "ann"),
+    ):
+        with pytest.raises(AnswerError, match=r"row must be in 0\.\.89"):
+            ask(row)
+
+
+def test_rows_that_are_not_there_can_be_excluded():
+    learner = ActiveLearner(blobs()[0], LearnerSettings(n_neighbors=5, test_share=0.0))
+    for row in range(89):
+        if learner.may_ask(row, "ann"):
+            learner.apply(Entry(row + 1, "unsure", row, "ann"))
+    assert learner.may_ask(89, "ann")
+    question = learner.next_question("ann", exclude={-1, 999})
+    assert question is not None
+    assert question.row == 89
+    assert learner.next_question("ann", exclude={89}) is None
 
 
 def test_progress_and_curve_count():
@@ -159,15 +236,15 @@ def test_disambiguate_names_its_sources():
     result = learner.disambiguate()
     train = np.flatnonzero(~learner.test_rows)
     graph = NeighborGraph(table.made[-1].transform(table, train), 5, "linear", None).own_neighbors()
-    known = learner.candidates[train]
-    votes = np.zeros(known.shape, dtype=np.int64)
-    necessary = np.zeros(known.shape, dtype=bool)
+    candidates = learner.candidates[train]
+    votes = np.zeros(candidates.shape, dtype=np.int64)
+    necessary = np.zeros(candidates.shape, dtype=bool)
     for place, (rows, weights) in enumerate(zip(*graph, strict=True)):
-        voting = known[rows].any(axis=1)  # bad rows cast no vote
-        votes[place] = (weights[voting, None] * known[rows[voting]]).sum(axis=0)
+        voting = candidates[rows].any(axis=1)  # bad rows cast no vote
+        votes[place] = (weights[voting, None] * candidates[rows[voting]]).sum(axis=0)
         compact = np.flatnonzero(voting)
         necessary[place] = necessary_labels(
-            np.arange(len(compact))[None], weights[None, voting], known[rows[voting]]
+            np.arange(len(compact))[None], weights[None, voting], candidates[rows[voting]]
         )[0]
     for place, row in enumerate(train.tolist()):
         own = learner.candidates[row]

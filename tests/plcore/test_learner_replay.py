@@ -20,11 +20,11 @@ def random_entry(rng, learner, seq):
     annotator = str(rng.choice(["ann", "bob"]))
     if kind == "withdraw":
         target = int(rng.integers(max(seq, 1))) or 1
-        known = [entry for row in range(len(learner.original)) for entry in learner.state(row).entries]
-        row = next((entry.row for entry in known if entry.seq == target), 0)
+        standing = [entry for row in range(len(learner.original)) for entry in learner.state(row).entries]
+        row = next((entry.row for entry in standing if entry.seq == target), 0)
         return Entry(seq, kind, row, annotator, target=target)
     row = int(rng.integers(len(learner.original)))
-    choices = [*(learner.state(row).candidates or learner.classes)]
+    choices = learner.classes
     count = {"is": 1, "not": 1, "among": int(rng.integers(1, len(choices) + 1))}.get(kind, 0)
     labels = tuple(rng.permutation(choices)[:count].tolist())
     return Entry(seq, kind, row, annotator, labels)
@@ -42,6 +42,27 @@ def lived(table, options, seed, length):
             continue
         log.append(entry)
     return learner, log
+
+
+def plain_fold(first, classes, log):
+    """The candidates after a log as sets of names, by docs/decisions/0002 and not by plcore.fold."""
+    withdrawn = {entry.target for entry in log}
+    result = []
+    for row, mask in enumerate(first):
+        left, out = {name for name, can in zip(classes, mask, strict=True) if can}, False
+        for entry in log:
+            if entry.row != row or entry.seq in withdrawn:
+                continue
+            if entry.kind in ("is", "among"):
+                left, out = set(entry.labels), False
+            elif entry.kind == "none" and left != set(classes):
+                left, out = set(classes) - left, False
+            elif entry.kind == "not" and left != set(entry.labels):
+                left = left - set(entry.labels)
+            elif entry.kind == "bad":
+                out = True
+        result.append(set() if out else left)
+    return result
 
 
 def assert_same_state(one, other):
@@ -77,6 +98,15 @@ def test_replay_equals_live(seed, strategy, role, k):
         assert again.state(row) == learner.state(row)
 
 
+@given(st.integers(0, 10**6), st.integers(3, 5))
+@settings(max_examples=60, deadline=None)
+def test_candidates_are_the_fold_of_the_log(seed, m):
+    table, _ = blobs(8, m=m, seed=seed, truth="none")
+    learner, log = lived(table, LearnerSettings(n_neighbors=2), seed, 80)
+    expected = plain_fold(table.candidates, table.classes, log)
+    assert [set(learner.state(row).candidates) for row in range(8)] == expected
+
+
 @given(st.integers(0, 10**6), st.integers(1, 7))
 @settings(max_examples=40, deadline=None)
 def test_a_learner_equals_one_whose_table_already_says_so(seed, k):
@@ -84,9 +114,13 @@ def test_a_learner_equals_one_whose_table_already_says_so(seed, k):
     options = LearnerSettings(n_neighbors=k)
     table, _ = blobs(24, m=3, seed=seed, truth="none")
     learner, _ = lived(table, options, seed, 40)
-    if not learner.candidates.any(axis=1).all():
-        return  # a table has no rows without candidates
-    fresh = ActiveLearner(FakeTable(table.X, learner.candidates), options)
+    bad = ~learner.candidates.any(
+        axis=1
+    )  # a table has no rows without candidates: these become bad once more
+    said = np.where(bad[:, None], table.candidates, learner.candidates)
+    fresh = ActiveLearner(FakeTable(table.X, said), options)
+    for seq, row in enumerate(np.flatnonzero(bad).tolist(), start=1):
+        fresh.apply(Entry(seq, "bad", row, "ann"))
     np.testing.assert_array_equal(fresh.candidates, learner.candidates)
     np.testing.assert_array_equal(fresh.label_distributions, learner.label_distributions)
     question, expected = learner.next_question("nobody"), fresh.next_question("nobody")

@@ -7,7 +7,7 @@ import pytest
 
 from plcore import ActiveLearner, AnswerError, Entry, LearnerSettings
 from plcore.graph import NeighborGraph
-from plcore.query import STRATEGIES, make_strategy, necessary_labels, possible_labels, winners
+from plcore.query import STRATEGIES, EffectRanker, make_strategy, necessary_labels, possible_labels, winners
 from tests.plcore.fake_table import FakeTable, blobs
 
 
@@ -168,3 +168,18 @@ def test_candidates_of_is_a_copy():
     np.testing.assert_array_equal(learner.candidates_of(3), table.candidates[3])
     with pytest.raises(AnswerError, match=r"0\.\.89"):
         learner.candidates_of(90)
+
+
+def test_two_people_are_not_asked_about_the_same_predictions():
+    """The second person's question is the best once the predictions that the first one decides are damped."""
+    table, _ = blobs(80, seed=11)
+    learner = ActiveLearner(table, LearnerSettings(n_neighbors=5))
+    first = learner.next_question("ann").row
+    train = np.flatnonzero(~learner.test_rows)
+    ranker = EffectRanker("apl", 5)
+    graph = learner.graph
+    ranker.fit_graph(graph.neighbors, graph.weights, learner.candidates[train], np.arange(len(train)))
+    pair = train[ranker.next(2)].tolist()
+    assert pair[0] == first
+    assert learner.next_question("bob", exclude={first}).row == pair[1]
+    assert learner.next_question("bob", exclude={first, -1, 10**6}).row == pair[1]

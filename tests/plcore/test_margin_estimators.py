@@ -266,3 +266,30 @@ def test_grid_search_needs_no_clean_labels(data):
     ).fit(X, candidates)
     assert search.best_params_["plsvc__C"] > 1e-3
     assert (search.predict(X) == y).mean() > 0.9
+
+
+@learners()
+def test_extreme_features_give_no_warning_from_the_depths(learner, data):
+    X, candidates, _ = data
+    wide = X * np.array([1e9, 1e-9, 1.0, 0.0])
+    wide = np.hstack([wide, wide])
+    assert np.isfinite(clone(learner).fit(wide, candidates).decision_function(wide)).all()
+    with pytest.raises(ValueError, match=r"at most 1e\+50 in size.*StandardScaler"):
+        clone(learner).fit(X * 1e60, candidates)
+    with pytest.raises(ValueError, match=r"too large\. Fix: scale"):
+        PLSVC(kernel="poly", degree=5).fit(X * 1e40, candidates)
+
+
+@pytest.mark.public_data
+def test_the_first_plane_decides_on_lost(data_folder):
+    stored = np.load(data_folder / "lost.npz")
+    X, candidates, y = stored["X"].astype(float), stored["S"].astype(bool), stored["y"]
+    found = {"ridge": [], "zero": []}
+    for train, test in list(KFold(10, shuffle=True, random_state=0).split(X))[:2]:
+        for init, accuracy in found.items():
+            model = make_pipeline(StandardScaler(), LMPlaneClassifier(init=init)).fit(
+                X[train], candidates[train]
+            )
+            accuracy.append((model.predict(X[test]) == y[test]).mean())
+    assert np.mean(found["ridge"]) > 0.74
+    assert np.mean(found["ridge"]) > np.mean(found["zero"]) + 0.05

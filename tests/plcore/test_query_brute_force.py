@@ -8,7 +8,6 @@ import pytest
 from plcore.query import effect_scores, necessary_labels, possible_labels, winners
 from tests.plcore import brute_force, enumeration, plain_query
 
-
 SIZES = [(k, m) for k in (1, 2, 3, 4, 5) for m in (1, 2, 3, 4)]
 EACH = 3000  # 20 sizes: 60,000 cases
 

@@ -131,7 +131,7 @@ def test_any_number_of_threads_gives_the_same_bits(rule, monkeypatch):
     alone = effect_scores(*graph, rule=rule)
     for n_jobs in (2, 3, 8):
         np.testing.assert_array_equal(effect_scores(*graph, rule=rule, n_jobs=n_jobs), alone)
-    with pytest.raises(ValueError, match="n_jobs must be an int of at least 1. Got 0"):
+    with pytest.raises(ValueError, match=r"n_jobs must be an int of at least 1\. Got 0"):
         effect_scores(*graph, n_jobs=0)
 
 

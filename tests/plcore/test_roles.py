@@ -98,6 +98,16 @@ def test_annotators() -> None:
     assert roles == Roles(annotators=("annotator_1", "annotator_2", "Annotator 3"), id="item", numbers=("w",))
 
 
+def test_numbers_about_annotators_are_not_votes() -> None:
+    roles = guess("rater_a,rater_b,rater_count,vote_total,coder_age\nx,y,2,3,31.5\ny,y,2,4,40\nx,x,2,5,\n")
+    assert roles.annotators == ("rater_a", "rater_b")
+    assert roles.numbers == ("rater_count", "vote_total", "coder_age")
+    digits = guess("rater_1,rater_2,w\n3,5,1.5\n5,5,2\n3,3,2\n")  # here the labels are numbers
+    assert digits.annotators == ("rater_1", "rater_2")
+    alone = guess("expert,expert_age,w\nx,30,1.5\ny,41,2\n")
+    assert alone.annotators == ()
+
+
 def test_binary_features_stay_features_where_candidates_are_given() -> None:
     roles = guess("candidates,f1,f2\na|b,0,1\nb,1,1\n")
     assert roles == Roles(candidates="candidates", numbers=("f1", "f2"))

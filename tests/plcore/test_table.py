@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from plcore import LabelTable, Roles, TableError
 from plcore.csv_text import to_csv_bytes
+from plcore.frame_text import frame_as_text
 from plcore.problems import MAX_PROBLEMS
 
 BIRDS = b"""id,candidates,width,kind,truth,note
@@ -54,6 +55,21 @@ def test_nothing_in_it_can_be_changed_by_accident() -> None:
             array[0] = array[1]
 
 
+def test_cells_are_copies_that_may_be_changed(tmp_path) -> None:
+    table = LabelTable.read_csv(BIRDS, ROLES)
+    digest = table.write(tmp_path / "before")
+    cells = table.cells
+    cells.loc[0, "candidates"] = "finch"
+    cells["new"] = "x"
+    cells.columns = [*"abcdefg"]
+    assert table.cells["candidates"][0] == " wren | robin "
+    assert table.write(tmp_path / "after") == digest
+    given = pd.DataFrame({"c": ["a|b", "b"], "k": ["x", "y"]}, dtype="str")
+    other = LabelTable.from_cells(given, Roles(candidates="c", categories=("k",)))
+    given.loc[0, "c"] = "c"
+    assert other.cells["c"].tolist() == ["a|b", "b"]
+
+
 def test_without_id_and_truth_columns() -> None:
     table = LabelTable.read_csv(b"c,w\na|b,1\nb,2\n", Roles(candidates="c", numbers=("w",)))
     assert table.ids.tolist() == ["1", "2"]
@@ -76,6 +92,15 @@ def test_the_three_ways_give_the_same_candidates() -> None:
 def test_label_columns_keep_their_order() -> None:
     table = LabelTable.read_csv(b"z,a,w\n1,0,1\n1,1,2\n", Roles(label_columns=("z", "a"), numbers=("w",)))
     assert table.classes == ("z", "a")
+
+
+def test_label_columns_are_named_like_labels_anywhere() -> None:
+    roles = Roles(label_columns=(" wren", "robin "), numbers=("w",), truth="t")
+    table = LabelTable.read_csv(b"id, wren,robin ,w,t\n1,1,0,1,wren\n2,1,1,2,robin\n", roles)
+    assert table.classes == ("wren", "robin")
+    assert table.truth is not None
+    assert table.truth.tolist() == [0, 1]
+    assert list(table.cells.columns) == ["id", " wren", "robin ", "w", "t"]
 
 
 @pytest.mark.parametrize(
@@ -167,6 +192,12 @@ BAD: dict[str, tuple[bytes, Roles | None, tuple[int | None, int | None, str | No
     "no votes": (b"rater_1,rater_2,w\na,b,1\n, ,2\n", None, (2, 3, "rater_1"), "no annotator has voted"),
     "no label set": (b"a,b,w\n1,1,1\n0,0,2\n", COLUMNS, (2, 3, "a"), "none of the label columns"),
     "no 0 or 1": (b"a,b,w\n1,1,1\n1,2,2\n", COLUMNS, (2, 3, "b"), "expected 0 or 1, got '2'"),
+    "two columns for a label": (
+        b"a, a,b,w\n1,0,1,1\n1,0,0,2\n",
+        Roles(label_columns=("a", " a", "b"), numbers=("w",)),
+        (None, None, " a"),
+        "its label 'a' is also that of column 'a'",
+    ),
     "empty 0/1 cell": (b"a,b,w\n1,1,1\n1,,2\n", COLUMNS, (2, 3, "b"), "expected 0 or 1, got ''"),
     "text in numbers": (b"candidates,w\na|b,1\nb,2\na,wide\n", None, (3, 4, "w"), "a number, got 'wide'"),
     "id twice": (b"id,candidates,w\nk,a|b,1\nj,a,2\n k,b,3\n", None, (3, 4, "id"), "already used in row 1"),
@@ -232,6 +263,12 @@ def test_all_problems_are_found_at_once_in_row_order() -> None:
     assert str(error).count("\n") == 3
 
 
+def test_a_row_without_candidates_is_one_problem_whatever_its_truth_says() -> None:
+    error = refused(b"candidates,w,truth\n,1,a\na|b,2,a\n")
+    (problem,) = error.problems
+    assert (problem.row, problem.column) == (1, "candidates")
+
+
 def test_never_more_problems_than_one_can_read() -> None:
     error = refused(b"candidates,w\n" + b"a|b,x\n" * 300, Roles(candidates="candidates", numbers=("w",)))
     assert len(error.problems) == MAX_PROBLEMS
@@ -283,6 +320,34 @@ def test_a_frame_of_many_types() -> None:
     assert table.cells["day"].tolist() == ["2020-01-01 00:00:00", "", "2020-01-03 00:00:00"]
 
 
+def test_floats_are_the_same_text_in_every_kind_of_column() -> None:
+    values = [1.0, None, 2.5, 1e20, 0.1]
+    plain = pd.Series(values, dtype=float)
+    assert plain.tolist()[3] == 1e20
+    columns = {
+        "plain": plain,
+        "Float64": pd.Series(values, dtype="Float64"),
+        "Arrow": pd.Series(values, dtype="double[pyarrow]"),
+        "objects": pd.Series(values, dtype=object),
+        "categories": pd.Categorical(values),
+        "numpy": pd.Series([None if value is None else np.float64(value) for value in values], dtype=object),
+    }
+    cells = frame_as_text(pd.DataFrame(columns))
+    for name in columns:
+        assert cells[name].tolist() == ["1", "", "2.5", "1e+20", "0.1"], name
+    single = np.array([0.1, 3.0], dtype=np.float32)
+    singles = {
+        "plain": single,
+        "Float32": pd.Series(single, dtype="Float32"),
+        "Arrow": pd.Series(single, dtype="float[pyarrow]"),
+        "objects": pd.Series(list(single), dtype=object),
+        "categories": pd.Categorical(single),
+    }
+    assert frame_as_text(pd.DataFrame(singles)).T.to_numpy().tolist() == [["0.1", "3"]] * 5
+    mixed = frame_as_text(pd.DataFrame({"x": pd.Series([2.0, "2.0", True, 7], dtype=object)}))
+    assert mixed["x"].tolist() == ["2", "2.0", "True", "7"]
+
+
 @pytest.mark.parametrize(
     ("frame", "words"),
     [
@@ -290,6 +355,7 @@ def test_a_frame_of_many_types() -> None:
         (pd.DataFrame({"c": [], "w": []}), "no rows"),
         (pd.DataFrame([["a|b", 1, 2]], columns=["c", "1", 1]), "same name"),
         (pd.DataFrame([["a|b", 1]], columns=["c", " "]), "has no name"),
+        (pd.DataFrame([["a|b", 1]], columns=["c", "w\0"]), "name of column 2 .* no file can hold"),
         (pd.DataFrame([["a|b", 1]], columns=pd.Index(["c", "\ud800"], dtype=object)), "no file can hold"),
         (pd.DataFrame({"c": ["a|b"], "w": pd.Series(["\ud800"], dtype=object)}), "half of a character"),
         (pd.DataFrame({"c": ["a|b"], "w": ["\0"]}), "NUL"),

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import os
+import re
+import stat
 from pathlib import Path
 
 import numpy as np
@@ -144,6 +148,34 @@ def test_every_damaged_byte_of_the_text_is_noticed(table: LabelTable, tmp_path: 
         path.write_bytes(data)
         with pytest.raises(TableError, match="damaged"):
             LabelTable.read(path)
+
+
+def test_the_name_is_on_disk_too(table: LabelTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[tuple[bool, int]] = []
+
+    def sync(handle: int) -> None:
+        synced.append((stat.S_ISDIR(os.fstat(handle).st_mode), len(list(tmp_path.glob("*.parquet")))))
+
+    monkeypatch.setattr("plcore.table_file.os.fsync", sync)
+    table.write(tmp_path / "table.parquet")
+    assert synced == [(False, 0), (True, 1)]  # the bytes before the name, then the folder that has the name
+    digest = table.write_named(tmp_path)
+    assert synced[2:] == [(False, 1), (True, 2)]
+    assert (tmp_path / f"{digest}.parquet").read_bytes() == (tmp_path / "table.parquet").read_bytes()
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EMFILE, errno.EIO])
+def test_what_the_system_refuses_is_not_a_damaged_table(
+    table: LabelTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    table.write(tmp_path / "table.parquet")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("plcore.table_file.pa.parquet.read_table", refuse)
+    with pytest.raises(OSError, match=re.escape(os.strerror(number))):
+        LabelTable.read(tmp_path / "table.parquet")
 
 
 def test_a_missing_file_is_not_a_bad_table(tmp_path: Path) -> None:

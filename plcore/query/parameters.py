@@ -1,0 +1,45 @@
+"""What `EffectRanker` checks at the door."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from plcore._types import IntArray
+from plcore.graph import SCALINGS, WEIGHTS
+from plcore.query.effects import DECISIONS, RULES, check_choice, check_count
+from plcore.search import SEARCHES
+
+
+def check_parameters(ranker: Any) -> None:
+    """Raise ValueError, naming the parameter, unless those of an `EffectRanker` are legal."""
+    check_choice("rule", ranker.rule, RULES)
+    check_choice("decision", ranker.decision, DECISIONS)
+    check_choice("weights", ranker.weights, WEIGHTS)
+    check_choice("search", ranker.search, SEARCHES)
+    if ranker.scaling not in SCALINGS:
+        raise ValueError(f"scaling must be one of {', '.join(map(repr, SCALINGS))}. Got {ranker.scaling!r}.")
+    if isinstance(ranker.targets, str):
+        check_choice("targets", ranker.targets, ("ambiguous", "fixed"))
+    for name in ("n_neighbors", "max_nodes", "n_jobs"):
+        check_count(name, getattr(ranker, name))
+    if not 0 <= ranker.damping <= 1:
+        raise ValueError(f"damping must be a number in [0, 1]. Got {ranker.damping!r}.")
+
+
+def check_number(n: Any) -> None:
+    """Raise ValueError unless `n` is a number of rows to return."""
+    if not isinstance(n, Integral) or n < 0:
+        raise ValueError(f"n must be an int of at least 0. Got {n!r}.")
+
+
+def check_target_rows(target_rows: Any, n_targets: int, n_rows: int) -> IntArray:
+    """The rows that targets stand for as int64 (n_targets,); ValueError unless distinct and in 0..n_rows-1."""
+    own = np.asarray(target_rows)
+    if own.shape != (n_targets,) or own.dtype.kind not in "iu" or len(np.unique(own)) != len(own):
+        raise ValueError(f"target_rows must be {n_targets} distinct row numbers. Got shape {own.shape}.")
+    if len(own) and not 0 <= own.min() <= own.max() < n_rows:
+        raise ValueError(f"target_rows must be rows of candidates, 0..{n_rows - 1}.")
+    return own.astype(np.int64)
