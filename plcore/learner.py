@@ -54,9 +54,7 @@ class ActiveLearner(Generic[TableT]):
         self._exact = (self._truth >= 0) & ~self.test_rows & (settings.truth_role == "given")
         first = self.original.copy()
         first[self._exact] = np.eye(len(self.classes), dtype=bool)[self._truth[self._exact]]
-        closed = dict.fromkeys(
-            np.flatnonzero(self.test_rows).tolist(), "it is held out to measure the accuracy"
-        )
+        closed = dict.fromkeys(np.flatnonzero(self.test_rows).tolist(), "it is held out to measure accuracy")
         closed |= dict.fromkeys(np.flatnonzero(self._exact).tolist(), "its exact label was given at import")
         self._fold = AnswerFold(first, self.classes, closed)
         self._standings = Standings(self._fold)
@@ -165,8 +163,7 @@ class ActiveLearner(Generic[TableT]):
     def next_question(self, annotator: str, exclude: Collection[int] = frozenset()) -> Question | None:
         """The question that matters most for this annotator, or None when nothing is left to ask them.
 
-        exclude : rows that other people are being asked about now; other numbers in it do no harm. An effect
-        strategy also damps the predictions those rows will decide, so that two people's questions do not overlap.
+        exclude : rows before other people now; an effect strategy also damps the predictions they will decide
         Rows with the highest score of the strategy come first, ties by row number. Never a row that is held out, bad,
         has one candidate, or that this annotator is unsure about; rows they skipped come back after 20
         further entries of theirs, or when nothing else is left, the oldest skip first.

@@ -261,3 +261,21 @@ def test_make_strategy_hands_its_options_on():
         make_strategy("RD")
     with pytest.raises(ValueError, match="scaling must be"):
         FarthestFirst(scaling="max").fit(np.zeros((2, 1)), np.ones((2, 2)))
+
+
+def test_act_keeps_features_of_its_own():
+    rng = np.random.default_rng(3)
+    X, sets = rng.normal(size=(20, 3)), np.ones((20, 2), dtype=bool)
+    expected = FarthestFirst(scaling=None).fit(X.copy(), sets)
+    stored = sparse.csr_matrix(X[:, ::-1])
+    stored.indices = (2 - stored.indices).astype(stored.indices.dtype)  # each row backwards
+    stored.has_sorted_indices = stored.has_canonical_format = False
+    indices = stored.indices.copy()
+    dense, thin = FarthestFirst(scaling=None).fit(X, sets), FarthestFirst(scaling=None).fit(stored, sets)
+    np.testing.assert_array_equal(stored.indices, indices)
+    X[:] = stored.data[:] = 0
+    for row in (4, 7, 11):
+        for strategy in (expected, dense, thin):
+            strategy.update(row, [True, False])
+    np.testing.assert_array_equal(dense.scores_, expected.scores_)
+    np.testing.assert_allclose(thin.scores_, expected.scores_)
