@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from sqlalchemy import delete as sql_delete
-from sqlalchemy import select, update
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from db.models import QuestionRow
@@ -50,15 +50,6 @@ def get(session: Session, project_id: int, person_id: int) -> OpenQuestion | Non
         return None
     values = dict(found._mapping)
     return OpenQuestion(**(values | {"label": values["label"] or None}))
-
-
-def renew(session: Session, project_id: int, person_id: int, at: datetime) -> None:
-    """Reserve the row of the person's open question anew from this time on."""
-    session.execute(
-        update(QuestionRow)
-        .where(QuestionRow.project_id == project_id, QuestionRow.person_id == person_id)
-        .values(reserved_at=at)
-    )
 
 
 def delete(session: Session, project_id: int, person_id: int) -> None:

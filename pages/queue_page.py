@@ -17,7 +17,7 @@ IDS = (page.home, page.person.id, page.project.id)
 
 
 def change_strategy() -> None:
-    projects.change_strategy(*IDS, st.session_state[state.STRATEGY])
+    projects.change_strategy(*IDS, st.session_state[STRATEGY])
 
 
 def ask_next(row: int) -> None:
@@ -38,13 +38,16 @@ words = left.text_input(
     key=f"search-{page.project.id}",
 )
 view = ranking.queue(*IDS, words)
+# Keys name what they are about: a box never shows another project's strategy, a tick never means another row.
+STRATEGY = f"{state.STRATEGY}-{page.project.id}-{view.strategy}"
+SHOWN = f"{state.QUEUE}-{page.project.id}-{hash(tuple(one.row for one in view.rows))}"
 if page.person.is_owner:
     right.selectbox(
         "Asked first",
         list(NAMES),
         index=list(NAMES).index(view.strategy),
         format_func=NAMES.__getitem__,
-        key=state.STRATEGY,
+        key=STRATEGY,
         on_change=change_strategy,
         help="Counts for everybody from the next question on. Answers given stay as they are.",
     )
@@ -68,7 +71,7 @@ chosen = st.dataframe(
     hide_index=True,
     on_select="rerun",
     selection_mode="single-row",
-    key=f"queue-{page.project.id}",
+    key=SHOWN,
     column_config={
         "Score": st.column_config.NumberColumn(format="%.3f"),
         "Why": st.column_config.Column(width="large"),

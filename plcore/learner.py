@@ -202,7 +202,7 @@ class ActiveLearner(Generic[TableT]):
             choices=self._names(own),
             probabilities=tuple(shares[own].tolist()),
             strategy=self.settings.strategy,
-            score=why.score if self._strategy is self._ranker else float(self._strategy.scores_[place]),
+            score=self._strategy.score_of(place),
             decides=len(why.changes),
             undecided=why.undecided,
             model_version=self.model_version,

@@ -39,12 +39,15 @@ def build_learner(home: Home, table_hash: str, settings: LearnerSettings) -> Act
 def keep_graph(home: Home, table_hash: str, learner: ActiveLearner[LabelTable]) -> None:
     """Write the learner's graph for the next start. A disk that is full costs time then, nothing else."""
     path = _path(home, table_hash, learner.settings)
+    aside = None
     try:
         path.parent.mkdir(mode=0o700, exist_ok=True)
         with NamedTemporaryFile(dir=path.parent, suffix=".npz", delete=False) as aside:
             np.savez(aside, **learner.graph.to_arrays())  # type: ignore[arg-type]
         Path(aside.name).replace(path)
     except OSError:
+        if aside is not None:
+            Path(aside.name).unlink(missing_ok=True)
         logger.exception("The neighbours could not be kept; they will be found anew at the next start.")
 
 

@@ -7,6 +7,7 @@ and the back button are all harmless.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -14,10 +15,21 @@ from typing import TYPE_CHECKING
 from db import entries, questions
 from plcore import AnswerError, Entry
 from workflow.standing import RESERVED_FOR, Saved, saved_of
-from workflow.turns import NotSaved, OpenQuestion, StaleQuestion, Turn, still_to_ask, take_turn, worded
+from workflow.turns import (
+    NotSaved,
+    OpenQuestion,
+    StaleQuestion,
+    Turn,
+    as_stored,
+    still_to_ask,
+    take_turn,
+    worded,
+)
 
 if TYPE_CHECKING:
     from workflow.home import Home
+
+logger = logging.getLogger("winnow")
 
 __all__ = [
     "AnswerError",
@@ -44,7 +56,8 @@ def next_question(home: Home, person_id: int, project_id: int) -> OpenQuestion |
             open_now = questions.get(session, project_id, person_id)
             taken = questions.reserved_rows(session, project_id, person_id, now - RESERVED_FOR)
         asked = still_to_ask(learner, open_now, person_id, taken)
-        if asked and open_now and now - open_now.reserved_at < RESERVED_FOR / 2:
+        fresh = open_now is not None and now - open_now.reserved_at < RESERVED_FOR / 2
+        if asked and open_now and fresh and as_stored(asked, open_now):
             return worded(learner, asked, open_now.token)  # a refresh: nothing to write
     with take_turn(home, person_id, project_id) as turn:
         taken = turn.taken()
@@ -160,9 +173,12 @@ def undo(home: Home, person_id: int, project_id: int, seq: int | None = None) ->
         )
         questions.delete(turn.session, project_id, person_id)
         saved = saved_of(turn.learner, stored)
-    with take_turn(home, person_id, project_id) as turn:
-        if last.row not in turn.taken() and turn.learner.may_ask(last.row, turn.annotator):
-            turn.show(turn.learner.question_for(last.row))
+    try:
+        with take_turn(home, person_id, project_id) as turn:
+            if last.row not in turn.taken() and turn.learner.may_ask(last.row, turn.annotator):
+                turn.show(turn.learner.question_for(last.row))
+    except NotSaved:
+        logger.warning("An answer was withdrawn, but its row could not be shown again at once.")
     return saved
 
 

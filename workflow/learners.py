@@ -46,12 +46,14 @@ class LearnerShelf:
         """
         with home.database.read() as session:
             access.require_person(session, person_id)
-            project = access.require_project(session, project_id)
+            access.require_project(session, project_id)
         with self._lock:
             place = self._places.setdefault(project_id, _Place())
         with place.lock:
-            if place.learner is None:
-                settings = LearnerSettings(**project.settings)
+            with home.database.read() as session:  # as they stand now that it is this thread's turn
+                project = access.require_project(session, project_id)
+            settings = LearnerSettings(**project.settings)
+            if place.learner is None or place.learner.settings != settings:
                 place.learner = build_learner(home, project.table_hash, settings)
             catch_up(home, project_id, place.learner)
             yield place.learner
@@ -60,11 +62,6 @@ class LearnerShelf:
         """Keep the learner of a project made a moment ago, so that its first question waits for nothing."""
         with self._lock:
             self._places.setdefault(project_id, _Place(learner=learner))
-
-    def drop(self, project_id: int) -> None:
-        """Forget a project's learner, to free its memory; the next ``open`` rebuilds it from the log."""
-        with self._lock:
-            self._places.pop(project_id, None)
 
 
 def catch_up(home: Home, project_id: int, learner: ActiveLearner[LabelTable]) -> None:

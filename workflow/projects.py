@@ -145,7 +145,6 @@ def change_strategy(home: Home, person_id: int, project_id: int, strategy: str) 
         project = access.require_project(session, project_id)
         settings = LearnerSettings(**{**project.settings, "strategy": strategy})
         projects.change_settings(session, project_id, dataclasses.asdict(settings))
-    home.learners.drop(project_id)
 
 
 def _summary(session: Session, project: projects.Project) -> ProjectSummary:

@@ -75,11 +75,9 @@ class Turn:
         return questions.reserved_rows(self.session, self.project_id, self.person_id, since)
 
     def show(self, asked: Asked) -> OpenQuestion:
-        """Reserve the row for this person and word the question; the same showing keeps its token."""
+        """Reserve the row for this person and word the question; the same showing keeps its token and its start."""
         open_now = self.open_now()
-        if open_now is not None and open_now.row == asked.row:
-            questions.renew(self.session, self.project_id, self.person_id, self.now)
-            return worded(self.learner, asked, open_now.token)
+        shown_at = open_now.shown_at if open_now is not None and open_now.row == asked.row else self.now
         revision = entries.count_for(self.session, self.project_id, self.person_id, asked.row)
         token = question_token(self.person_id, asked.row, revision)
         questions.put(
@@ -95,7 +93,7 @@ class Turn:
                 model_version=asked.model_version,
                 decides=asked.decides,
                 undecided=asked.undecided,
-                shown_at=self.now,
+                shown_at=shown_at,
                 reserved_at=self.now,
             ),
         )
@@ -138,6 +136,17 @@ def still_to_ask(
     if open_now is None or open_now.row in taken or not learner.may_ask(open_now.row, str(person_id)):
         return None
     return learner.question_for(open_now.row)
+
+
+def as_stored(asked: Asked, stored: questions.OpenQuestion) -> bool:
+    """Whether the log would say of the question what the screen says: why it was asked, by which model."""
+    return (asked.strategy, asked.score, asked.model_version, asked.decides, asked.undecided) == (
+        stored.strategy,
+        stored.score,
+        stored.model_version,
+        stored.decides,
+        stored.undecided,
+    )
 
 
 def worded(learner: ActiveLearner[LabelTable], asked: Asked, token: str) -> OpenQuestion:

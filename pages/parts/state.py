@@ -22,7 +22,10 @@ CHECKED = "winnow_checked"
 """The table made of it under the roles chosen last."""
 
 STRATEGY = "winnow_strategy"
-"""Widget key of the strategy chosen on the Queue page."""
+"""Widget key, with project and strategy behind it, of the chooser on the Queue page."""
+
+QUEUE = "winnow_queue"
+"""Widget key, with project and rows behind it, of the table on the Queue page."""
 
 TAB = "winnow_tab"
 """A random name of this session: a card that outlived a restart of the server sees that it changed."""

@@ -22,8 +22,8 @@ Progress = Callable[[int, float], object]
 
 # The smoothing, in units of the margin, on the way from the start to the first majoriser. Large values see past
 # poor local minima of F, which is not convex: the labels are chosen anew at every evaluation.
-PATH = (0.3, 0.1, 0.03, 0.01)
-PATH_STEPS = 100
+PATH = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
+PATH_STEPS = 300
 STAGES, STAGE_STEPS = 60, 200
 STEP_SMOOTHING, FINEST = 0.03, 1e-4  # first and least smoothing of a convex step
 COARSE, FINE = (
@@ -146,7 +146,7 @@ def majorise(
     objective = [problem.objective(W)]
     if progress is not None:
         progress(0, objective[0])
-    flat = min(1e-4, 0.1 * tol)
+    flat = min(1e-5, 0.01 * tol)
     smoothed, path = W, list(PATH)
     if warm:
         path = [STEP_SMOOTHING]

@@ -7,10 +7,8 @@ conditions misfire there.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +17,7 @@ from plcore._kernels_effects import NARROW, SETTLED, find_effects, find_imprecis
 from plcore._kernels_possible import search_effects
 from plcore._kernels_scores import SHARE_UNIT, add_scores, add_shares
 from plcore._types import AnyArray, BoolArray, FloatArray, IntArray
-from plcore.query.possible import MAX_NODES
+from plcore.query.possible import MAX_NODES, check_count, warn_undecided
 from plcore.votes import check_graph, pack
 
 RULES = ("mw", "apl", "pl")
@@ -35,12 +33,6 @@ def check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
     """Raise ValueError unless `value` is one of the allowed words."""
     if value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}. Got {value!r}.")
-
-
-def check_count(name: str, value: Any) -> None:
-    """Raise ValueError unless `value` is a whole number of at least 1."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name} must be an int of at least 1. Got {value!r}.")
 
 
 class Rule(NamedTuple):
@@ -151,17 +143,6 @@ def mw_scores(rule: Rule, targets: IntArray, ambiguous: BoolArray, n_jobs: int) 
         targets, n_jobs, lambda block, job: add_shares(block, rule.neighbors, rule.weights, scores[job])
     )
     return np.where(ambiguous, scores.sum(axis=0), 0)
-
-
-def warn_undecided(undecided: int, max_nodes: int) -> None:
-    """Say that the exact search gave up somewhere, so that a score is never silently wrong."""
-    if undecided:
-        warnings.warn(
-            f"{undecided} searches for exact possible labels stopped after max_nodes={max_nodes} "
-            "and count as possible. Fix: raise max_nodes, or use rule='apl'.",
-            RuntimeWarning,
-            stacklevel=3,
-        )
 
 
 def effect_scores(

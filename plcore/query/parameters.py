@@ -9,7 +9,8 @@ import numpy as np
 
 from plcore._types import IntArray
 from plcore.graph import SCALINGS, WEIGHTS
-from plcore.query.effects import DECISIONS, RULES, check_choice, check_count
+from plcore.query.effects import DECISIONS, RULES, check_choice
+from plcore.query.possible import check_count
 from plcore.search import SEARCHES
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from numbers import Integral
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -70,12 +72,11 @@ def possible_labels(
 
     neighbors, weights, candidates : as `plcore.query.winners`
     max_nodes : placements the search may try for each label of each target. A label on which it runs out is
-        *undecided*: it counts as possible, and `return_undecided=True` returns (possible, undecided), both
-        bool (T, m). With equal weights nothing is ever undecided: a maximum flow answers.
+        *undecided*: it counts as possible, with a RuntimeWarning, or `return_undecided=True` returns
+        (possible, undecided), both bool (T, m). With equal weights nothing is ever undecided: a maximum flow answers.
     Returns bool (T, m). Raises ValueError and CandidateError as `plcore.votes.check_graph` says.
     """
-    if max_nodes < 1:
-        raise ValueError(f"max_nodes must be an int of at least 1. Got {max_nodes!r}.")
+    check_count("max_nodes", max_nodes)
     if not exact:
         approximate = approximate_possible_labels(neighbors, weights, candidates)
         return (approximate, np.zeros_like(approximate)) if return_undecided else approximate
@@ -83,4 +84,24 @@ def possible_labels(
     possible, undecided = exact_possible(
         np.arange(len(rows)), rows, fixed, pack(known), known.shape[1], max_nodes
     )
-    return (possible, undecided) if return_undecided else possible
+    if return_undecided:
+        return possible, undecided
+    warn_undecided(int(undecided.sum()), max_nodes)
+    return possible
+
+
+def check_count(name: str, value: Any) -> None:
+    """Raise ValueError unless `value` is a whole number of at least 1."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name} must be an int of at least 1. Got {value!r}.")
+
+
+def warn_undecided(undecided: int, max_nodes: int) -> None:
+    """Say that the exact search gave up somewhere, so that a score is never silently wrong."""
+    if undecided:
+        warnings.warn(
+            f"{undecided} searches for exact possible labels stopped after max_nodes={max_nodes} "
+            "and count as possible. Fix: raise max_nodes, or use rule='apl'.",
+            RuntimeWarning,
+            stacklevel=3,
+        )

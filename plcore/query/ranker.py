@@ -23,12 +23,11 @@ from plcore.query.effects import (
     add_all_scores,
     in_blocks,
     lanes_for,
-    warn_undecided,
 )
 from plcore.query.explanation import Explanation, answer_effects
 from plcore.query.order import QuestionOrder
 from plcore.query.parameters import check_number, check_parameters, check_target_rows
-from plcore.query.possible import MAX_NODES
+from plcore.query.possible import MAX_NODES, warn_undecided
 from plcore.votes import VoteTable, check_graph
 
 NOBODY: IntArray = np.zeros(0, dtype=np.int64)
@@ -195,6 +194,10 @@ class EffectRanker:
         """(n,) effect scores, a new array; 0 for rows with one candidate left."""
         self._check_fitted()
         return self._scores / float(SHARE_UNIT)
+
+    def score_of(self, row: int) -> float:
+        """The score of one row."""
+        return float(self._scores[self._check_row(row)] / SHARE_UNIT)
 
     @property
     def settled_(self) -> float:

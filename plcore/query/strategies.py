@@ -39,6 +39,9 @@ class Strategy(Protocol):
     def scores_(self) -> FloatArray:
         """(n,) a new array, higher = ask sooner; 0 for rows that are never asked."""
 
+    def score_of(self, row: int) -> float:
+        """The score of one row."""
+
     def next(self, n: int = 1, among: BoolArray | None = None) -> IntArray:
         """At most n rows to ask, best first; ties by row number. among: bool (n,), rows that may be returned."""
 
@@ -127,6 +130,11 @@ class Baseline:
         rows = np.flatnonzero(self._sizes >= 2)
         scores[rows] = self._values(rows)
         return scores
+
+    def score_of(self, row: int) -> float:
+        """The score of one row, without those of the others."""
+        self._check_fitted()
+        return float(self._values(np.array([row]))[0]) if self._sizes[row] >= 2 else 0.0
 
     def next(self, n: int = 1, among: BoolArray | None = None) -> IntArray:
         """At most n rows to ask of those with two candidates or more, best first. among: bool (n,), None for all."""

@@ -84,7 +84,7 @@ def test_a_sign_in_names_its_person_until_it_ends_or_expires(database: Database)
         assert sign_ins.person_of(session, "two", NOW) is None
 
 
-def test_the_open_question_is_replaced_renewed_and_reserves_its_row(database: Database) -> None:
+def test_the_open_question_is_replaced_and_reserves_its_row(database: Database) -> None:
     project = add_project(database)
     asked = OpenQuestion(
         project_id=project,
@@ -111,7 +111,7 @@ def test_the_open_question_is_replaced_renewed_and_reserves_its_row(database: Da
         assert questions.reserved_rows(session, project, 2, LATER) == set()
         assert questions.reserved_rows(session, project + 1, 2, NOW) == set()
     with database.write() as session:
-        questions.renew(session, project, 1, LATER)
+        questions.put(session, OpenQuestion(**(vars(asked) | {"reserved_at": LATER})))
         assert questions.reserved_rows(session, project, 2, LATER) == {3}
         renewed = questions.get(session, project, 1)
         assert renewed is not None

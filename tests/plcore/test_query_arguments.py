@@ -120,14 +120,16 @@ def test_undecided_searches_are_said_and_count_as_possible():
     proved, left = possible_labels(neighbors, weights, sets, return_undecided=True)
     assert not proved[0, 0]
     assert not left.any()
-    np.testing.assert_array_equal(possible_labels(neighbors, weights, sets, max_nodes=1), possible)
+    with pytest.warns(RuntimeWarning, match="max_nodes=1 and count as possible"):
+        np.testing.assert_array_equal(possible_labels(neighbors, weights, sets, max_nodes=1), possible)
     with pytest.warns(RuntimeWarning, match="max_nodes=1 and count as possible"):
         effect_scores(neighbors, weights, sets, rule="pl", max_nodes=1)
     approximate, none = possible_labels(neighbors, weights, sets, exact=False, return_undecided=True)
     assert (possible <= approximate).all()
     assert not none.any()
-    with pytest.raises(ValueError, match="max_nodes"):
-        possible_labels(neighbors, weights, sets, max_nodes=0)
+    for wrong in (0, -5, 1.5, "5"):
+        with pytest.raises(ValueError, match="max_nodes"):
+            possible_labels(neighbors, weights, sets, max_nodes=wrong)
 
 
 def test_blocks_of_targets_do_not_show(monkeypatch):

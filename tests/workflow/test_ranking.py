@@ -9,9 +9,9 @@ import pytest
 
 from plcore.query.strategies import STRATEGIES
 from tests.workflow.world import annotator, answer_next, small_project
-from workflow import labeling, projects, ranking, standing, strategies
+from workflow import exporting, labeling, projects, ranking, standing, strategies
 from workflow.access import NotAllowed
-from workflow.home import Home
+from workflow.home import Home, open_home
 
 
 def test_every_strategy_has_its_words() -> None:
@@ -76,3 +76,32 @@ def test_the_end_is_proved_and_said(home: Home, owner: int, project: int) -> Non
     final = standing.standing(home, owner, project)
     assert (final.settled, final.done, final.left) == (1.0, True, 0)
     assert ranking.queue(home, owner, project).rows == ()
+
+
+def test_a_change_of_strategy_reaches_every_process(home: Home, owner: int, project: int) -> None:
+    other = open_home(home.settings)
+    try:
+        assert ranking.queue(other, owner, project).strategy == "apl"
+        projects.change_strategy(home, owner, project, "mp")
+        assert ranking.queue(other, owner, project).strategy == "mp"
+        question = labeling.next_question(other, owner, project)
+        assert question is not None
+        answer_next(other, owner, project)
+        log = csv.DictReader(io.StringIO(exporting.export_log(home, owner, project).decode()))
+        assert [line["strategy"] for line in log] == ["mp"]
+    finally:
+        other.close()
+
+
+def test_the_log_says_why_as_the_screen_did(home: Home, owner: int, project: int) -> None:
+    """The same question, shown again after the strategy was changed, is logged with the new one."""
+    first = labeling.next_question(home, owner, project)
+    projects.change_strategy(home, owner, project, "mw")
+    again = labeling.next_question(home, owner, project)
+    assert first is not None
+    assert again is not None
+    assert (again.token, again.strategy) == (first.token, "mw")
+    answer_next(home, owner, project)
+    (line,) = csv.DictReader(io.StringIO(exporting.export_log(home, owner, project).decode()))
+    assert line["strategy"] == "mw"
+    assert float(line["score"]) == pytest.approx(again.score, abs=1e-6)
