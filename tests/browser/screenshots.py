@@ -22,6 +22,7 @@ SIZES = {"": {"width": 1280, "height": 800}, "-phone": {"width": 390, "height": 
 PAGES = {
     "home": ("Projects", ""),
     "annotate": ("", room.CARD),
+    "queue": ("", "[data-testid=stDataFrame]"),
     "progress": ("", ".js-plotly-plot .main-svg"),
     "export": ("", "[data-testid=stDataFrame]"),
     "import": ("Import a table", ""),
