@@ -26,7 +26,7 @@ def watch() -> None:
 
 def figures(view: ProgressView) -> None:
     """The five numbers on top; they wrap on a phone."""
-    with st.container(horizontal=True, gap="large"):
+    with st.container(horizontal=True, gap="small"):
         if view.accuracy is None or view.interval is None:
             _number(
                 "Accuracy",
