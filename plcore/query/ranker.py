@@ -18,12 +18,7 @@ from plcore._kernels_scores import SHARE_UNIT, add_scores, count_open, pick_batc
 from plcore._types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.candidates import CandidateError, check_candidates
 from plcore.graph import NeighborGraph
-from plcore.query.effects import (
-    Rule,
-    add_all_scores,
-    in_blocks,
-    lanes_for,
-)
+from plcore.query.effects import Rule, add_all_scores, in_blocks, lanes_for
 from plcore.query.explanation import Explanation, answer_effects
 from plcore.query.order import QuestionOrder
 from plcore.query.parameters import check_number, check_parameters, check_target_rows
@@ -305,7 +300,8 @@ class EffectRanker:
         """Why the row has its score: the targets that count it, which of them one answer could change, and how.
 
         answers : also list what each answer would change (winners, necessary, possible labels); leave it out
-        where only the counts are needed. Under rule "mw" `changes` are those of rule "apl".
+        where only the counts are needed. Targets are row numbers with "ambiguous"; with "fixed" they are places
+        among the rows ambiguous at `fit`, with an array rows of it. Under rule "mw" `changes` are those of rule "apl".
         """
         row = self._check_row(row)
         targets, slots = self.votes_.index.places(row)
@@ -318,7 +314,7 @@ class EffectRanker:
         decided = changing[np.arange(len(targets)), slots]
         return Explanation(
             row=row,
-            score=float(self._scores[row]) / SHARE_UNIT,
+            score=self.score_of(row),
             candidates=int(self.candidates_[row].sum()),
             targets=tuple(targets.tolist()),
             changes=tuple(targets[decided].tolist()),
