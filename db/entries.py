@@ -27,6 +27,7 @@ class NewEntry:
     token : name of the question answered; unique in the project
     target_seq : the entry a `withdraw` takes back
     before, after : candidate labels of the row, in class order      seconds : from shown to answered
+    predicted : the label the model gave the row when it was shown      flagged : marked for a second look
     """
 
     project_id: int
@@ -46,6 +47,8 @@ class NewEntry:
     after: tuple[str, ...] = ()
     seconds: float | None = None
     note: str | None = None
+    predicted: str | None = None
+    flagged: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,6 +19,7 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
+    false,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
@@ -111,6 +112,9 @@ class ProjectRow(Base):
     created_at: Mapped[datetime]
     created_by: Mapped[int] = mapped_column(ForeignKey("people.id"))
     archived_at: Mapped[datetime | None]
+    deleted_at: Mapped[datetime | None]  # in the bin, from which it can come back
+    # how the answering room is set; {} is the defaults
+    room: Mapped[dict[str, Any]] = mapped_column(server_default="{}")
 
 
 class EntryRow(Base):
@@ -141,6 +145,8 @@ class EntryRow(Base):
     seconds: Mapped[float | None]
     note: Mapped[str | None]
     at: Mapped[datetime]
+    predicted: Mapped[str | None]  # what the model said of the row when it was shown
+    flagged: Mapped[bool] = mapped_column(server_default=false())
 
 
 class QuestionRow(Base):
@@ -159,5 +165,30 @@ class QuestionRow(Base):
     model_version: Mapped[int]
     decides: Mapped[int]
     undecided: Mapped[int]
+    predicted: Mapped[str | None]
     shown_at: Mapped[datetime]  # first shown: what the seconds spent are counted from
     reserved_at: Mapped[datetime]  # last shown: what the reservation is counted from
+
+
+class ModelRow(Base):
+    """A published model version: what it scored. Its scores lie in a file, which can be made again from the log."""
+
+    __tablename__ = "models"
+
+    project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), primary_key=True)
+    key: Mapped[str] = mapped_column(primary_key=True)  # of the settings it was trained with
+    version: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)  # the log's seq it has learnt
+    figures: Mapped[dict[str, Any]]
+    seconds: Mapped[float]
+    made_at: Mapped[datetime]
+
+
+class TrainingRow(Base):
+    """Who trains a project's model now: one worker at a time, for as long as it keeps its lease."""
+
+    __tablename__ = "trainings"
+
+    project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), primary_key=True)
+    worker: Mapped[str]
+    lease_until: Mapped[datetime]
+    fault: Mapped[str | None]  # why the last training failed, in words

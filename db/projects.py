@@ -33,6 +33,8 @@ class Project:
     created_at: datetime
     created_by: int
     archived_at: datetime | None
+    deleted_at: datetime | None
+    room: dict[str, Any]
 
 
 _COLUMNS = select(
@@ -48,6 +50,8 @@ _COLUMNS = select(
     ProjectRow.created_at,
     ProjectRow.created_by,
     ProjectRow.archived_at,
+    ProjectRow.deleted_at,
+    ProjectRow.room,
 )
 
 
@@ -78,6 +82,8 @@ def add(
         "created_at": created_at,
         "created_by": created_by,
         "archived_at": None,
+        "deleted_at": None,
+        "room": {},
     }
     return session.execute(insert(ProjectRow).values(values).returning(ProjectRow.id)).scalar_one()
 
@@ -91,15 +97,20 @@ def get(session: Session, project_id: int) -> Project:
 
 
 def by_name(session: Session, name: str) -> Project | None:
-    """The project of this name that is not archived."""
-    found = session.execute(_COLUMNS.where(ProjectRow.name == name, ProjectRow.archived_at.is_(None))).first()
+    """The project in use that has this name."""
+    in_use = ProjectRow.archived_at.is_(None), ProjectRow.deleted_at.is_(None)
+    found = session.execute(_COLUMNS.where(ProjectRow.name == name, *in_use)).first()
     return None if found is None else Project(*found)
 
 
 def listed(session: Session) -> list[Project]:
-    """The projects that are not archived, in the order they were made."""
-    rows = session.execute(_COLUMNS.where(ProjectRow.archived_at.is_(None)).order_by(ProjectRow.id))
-    return [Project(*row) for row in rows]
+    """The projects in use, neither archived nor in the bin, in the order they were made."""
+    return [one for one in everything(session) if one.archived_at is None and one.deleted_at is None]
+
+
+def everything(session: Session) -> list[Project]:
+    """Every project ever made, in that order."""
+    return [Project(*row) for row in session.execute(_COLUMNS.order_by(ProjectRow.id))]
 
 
 def count(session: Session) -> int:
@@ -112,6 +123,22 @@ def change_settings(session: Session, project_id: int, settings: Mapping[str, An
     session.execute(update(ProjectRow).where(ProjectRow.id == project_id).values(settings=dict(settings)))
 
 
-def archive(session: Session, project_id: int, at: datetime) -> None:
-    """Take a project from the lists; its log stays."""
+def change_room(session: Session, project_id: int, room: Mapping[str, Any]) -> None:
+    """Set the answering room of a project anew."""
+    session.execute(update(ProjectRow).where(ProjectRow.id == project_id).values(room=dict(room)))
+
+
+def rename(session: Session, project_id: int, name: str, description: str) -> None:
+    session.execute(
+        update(ProjectRow).where(ProjectRow.id == project_id).values(name=name, description=description)
+    )
+
+
+def archive(session: Session, project_id: int, at: datetime | None) -> None:
+    """Take a project from the lists, or (None) put it back; its log stays."""
     session.execute(update(ProjectRow).where(ProjectRow.id == project_id).values(archived_at=at))
+
+
+def bin_project(session: Session, project_id: int, at: datetime | None) -> None:
+    """Put a project into the bin, or (None) take it out; its log stays."""
+    session.execute(update(ProjectRow).where(ProjectRow.id == project_id).values(deleted_at=at))

@@ -32,6 +32,7 @@ class OpenQuestion:
     shown_at: datetime
     reserved_at: datetime
     label: str | None = None
+    predicted: str | None = None
 
 
 def put(session: Session, question: OpenQuestion) -> None:

@@ -64,6 +64,7 @@ class Question:
     decides: int  # targets whose winners, necessary or possible labels this answer could change
     undecided: int  # targets not settled now
     model_version: int
+    predicted: str | None = None  # what the model gives the row now; None where it says nothing
 
 
 @dataclass(frozen=True)

@@ -36,11 +36,11 @@ def require_owner(session: Session, person_id: int) -> Person:
 
 
 def require_project(session: Session, project_id: int) -> Project:
-    """The project, if there is one with this id and it is not archived. Raises NotFound."""
+    """The project, if there is one with this id, neither archived nor in the bin. Raises NotFound."""
     try:
         project = projects.get(session, project_id)
     except projects.NoSuchProjectError:
         project = None
-    if project is None or project.archived_at is not None:
+    if project is None or project.archived_at is not None or project.deleted_at is not None:
         raise NotFound(f"There is no project {project_id} here. Fix: choose one on the Home page.")
     return project

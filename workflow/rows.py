@@ -11,13 +11,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RowView:
-    """`image` is a data URI; `features` are (column, original cell text) pairs in file order."""
+    """`image` and `audio` are addresses a browser can show; `features` are (column, original cell text) pairs in
+    file order.
+    """
 
     row: int
     row_id: str
     image: str | None
     text: str | None
     features: tuple[tuple[str, str], ...]
+    audio: str | None = None
 
 
 def row_view(table: LabelTable, row: int) -> RowView:
