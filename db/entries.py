@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import ColumnElement, Row, Select, func, insert, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, aliased
 
-from db.models import EntryRow, ProjectRow
+from db.models import EntryRow, PersonRow, ProjectRow
+
+NO_ROW = -1
+"""Row of the entries that change the classes: they are about no row, and no answers of anybody."""
 
 
 class DuplicateEntry(ValueError):  # noqa: N818 - a state of affairs, as the callers word it
@@ -21,7 +24,8 @@ class DuplicateEntry(ValueError):  # noqa: N818 - a state of affairs, as the cal
 class NewEntry:
     """What is known of an entry before the log gives it its place.
 
-    kind : is, among, not, none, unsure, bad, skip, withdraw      row : row number in the table, from 0
+    kind : is, among, not, none, unsure, bad, skip, withdraw, or class (of a change of classes)
+    row : row number in the table, from 0; NO_ROW where the classes are changed
     label : the one label asked about, None where the whole set is the question
     revision : entries of this person on this row and label before this one
     token : name of the question answered; unique in the project
@@ -120,6 +124,7 @@ def last_open(session: Session, project_id: int, person_id: int) -> Entry | None
             EntryRow.project_id == project_id,
             EntryRow.person_id == person_id,
             EntryRow.kind != "withdraw",
+            EntryRow.row != NO_ROW,
             ~_withdrawn(),
         )
         .order_by(EntryRow.seq.desc())
@@ -129,11 +134,70 @@ def last_open(session: Session, project_id: int, person_id: int) -> Entry | None
 
 
 def latest(session: Session, project_id: int, limit: int, person_id: int | None = None) -> list[Entry]:
-    """The newest entries of every kind, newest first; of one person or of everybody."""
-    query = _all().where(EntryRow.project_id == project_id)
+    """The newest entries about rows, of every kind, newest first; of one person or of everybody."""
+    query = _all().where(EntryRow.project_id == project_id, EntryRow.row != NO_ROW)
     if person_id is not None:
         query = query.where(EntryRow.person_id == person_id)
     return [_entry(row) for row in session.execute(query.order_by(EntryRow.seq.desc()).limit(limit))]
+
+
+def get(session: Session, project_id: int, seq: int) -> Entry | None:
+    """The entry at this place of the log."""
+    row = session.execute(_all().where(EntryRow.project_id == project_id, EntryRow.seq == seq)).one_or_none()
+    return None if row is None else _entry(row)
+
+
+def withdrawal_of(session: Session, project_id: int, seq: int) -> int | None:
+    """The seq of the entry that takes this one back, None where it stands."""
+    return session.execute(
+        select(EntryRow.seq).where(
+            EntryRow.project_id == project_id, EntryRow.target_seq == seq, EntryRow.kind == "withdraw"
+        )
+    ).scalar_one_or_none()
+
+
+def history(session: Session, project_id: int, person_id: int, limit: int) -> list[tuple[Entry, int | None]]:
+    """This person's latest entries about rows but for withdrawals, newest first; each with its withdrawal's seq."""
+    withdrawal = aliased(EntryRow)
+    taken_back = (
+        select(withdrawal.seq)
+        .where(
+            withdrawal.project_id == project_id,
+            withdrawal.target_seq == EntryRow.seq,
+            withdrawal.kind == "withdraw",
+        )
+        .scalar_subquery()
+        .label("taken_back")
+    )
+    rows = session.execute(
+        select(*EntryRow.__table__.columns, taken_back)
+        .where(
+            EntryRow.project_id == project_id,
+            EntryRow.person_id == person_id,
+            EntryRow.row >= 0,
+            EntryRow.kind != "withdraw",
+        )
+        .order_by(EntryRow.seq.desc())
+        .limit(limit)
+    )
+    return [(_entry(cast(Row[Any], row)), row.taken_back) for row in rows]
+
+
+def changed_since(session: Session, project_id: int, row: int, moment: datetime) -> bool:
+    """Whether an entry after this moment gave the row other candidates."""
+    before = (
+        select(EntryRow.seq)
+        .where(EntryRow.project_id == project_id, EntryRow.at <= moment)
+        .order_by(EntryRow.seq.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    changes = session.execute(
+        select(EntryRow.before, EntryRow.after).where(
+            EntryRow.project_id == project_id, EntryRow.row == row, EntryRow.seq > func.coalesce(before, 0)
+        )
+    )
+    return any(old != new for old, new in changes)
 
 
 def last(session: Session, project_id: int) -> Entry | None:
@@ -147,9 +211,29 @@ def answered_rows(session: Session, project_id: int) -> int:
     """How many rows have an entry, skips apart, that was not withdrawn."""
     return session.execute(
         select(func.count(func.distinct(EntryRow.row))).where(
-            EntryRow.project_id == project_id, EntryRow.kind.not_in(("withdraw", "skip")), ~_withdrawn()
+            EntryRow.project_id == project_id,
+            EntryRow.kind.not_in(("withdraw", "skip", "class")),
+            ~_withdrawn(),
         )
     ).scalar_one()
+
+
+def about_classes(session: Session, project_id: int) -> list[Entry]:
+    """The changes of classes and their withdrawals, in order; found by index, whatever the length of the log."""
+    everybody = select(PersonRow.id).scalar_subquery()
+    query = _all().where(
+        EntryRow.project_id == project_id, EntryRow.person_id.in_(everybody), EntryRow.row == NO_ROW
+    )
+    return [_entry(row) for row in session.execute(query.order_by(EntryRow.seq))]
+
+
+def of_row(session: Session, project_id: int, row: int) -> list[Entry]:
+    """Every entry about this row, withdrawn ones and withdrawals too, in order; found by index."""
+    everybody = select(PersonRow.id).scalar_subquery()
+    query = _all().where(
+        EntryRow.project_id == project_id, EntryRow.person_id.in_(everybody), EntryRow.row == row
+    )
+    return [_entry(one) for one in session.execute(query.order_by(EntryRow.seq))]
 
 
 def _withdrawn() -> ColumnElement[bool]:
@@ -174,6 +258,13 @@ def last_seq(session: Session, project_id: int) -> int:
     return found or 0
 
 
+def time_of(session: Session, project_id: int, seq: int) -> datetime | None:
+    """When this entry was made; None where there is none."""
+    return session.execute(
+        select(EntryRow.at).where(EntryRow.project_id == project_id, EntryRow.seq == seq)
+    ).scalar_one_or_none()
+
+
 def seconds_of_latest(session: Session, project_id: int, limit: int) -> list[float]:
     """Seconds spent on each of the project's latest answers, newest first; skips do not count."""
     spent = select(EntryRow.seconds).where(EntryRow.project_id == project_id, EntryRow.seconds.is_not(None))
@@ -189,7 +280,9 @@ def _all() -> Select[Any]:
 
 def _entry(row: Row[Any]) -> Entry:
     values: dict[str, Any] = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in row._mapping.items()
+        key: tuple(value) if isinstance(value, list) else value
+        for key, value in row._mapping.items()
+        if key != "taken_back"
     }
     return Entry(**(values | {"label": values["label"] or None}))
 

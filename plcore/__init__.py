@@ -9,20 +9,40 @@ from plcore.csv_text import read_cells
 from plcore.features import FeatureTransformer
 from plcore.fold import AnswerError, Entry
 from plcore.learner import ActiveLearner
-from plcore.margin import PLSVC, CLPLClassifier, LMPlaneClassifier, M3PLClassifier
+from plcore.margin import (
+    PARAMETER_GRIDS,
+    PLSVC,
+    PRECISE_GRID,
+    CLPLClassifier,
+    LMPlaneClassifier,
+    M3PLClassifier,
+    precise_folds,
+)
 from plcore.neighbors import PLKNeighborsClassifier
+from plcore.online import PLPegasos, PLPerceptron, learn_stream
 from plcore.problems import Problem, TableError
-from plcore.reports import CurvePoint, Disambiguation, LearnerSettings, Progress, Question, RowState
+from plcore.reports import (
+    ControlCounts,
+    CurvePoint,
+    Disambiguation,
+    LearnerSettings,
+    Progress,
+    Question,
+    RowState,
+)
 from plcore.roles import Roles
 from plcore.suggestion import suggest_roles
 from plcore.table import LabelTable
 
 __all__ = [
+    "PARAMETER_GRIDS",
     "PLSVC",
+    "PRECISE_GRID",
     "ActiveLearner",
     "AnswerError",
     "CLPLClassifier",
     "CandidateError",
+    "ControlCounts",
     "CurvePoint",
     "Disambiguation",
     "Entry",
@@ -32,6 +52,8 @@ __all__ = [
     "LearnerSettings",
     "M3PLClassifier",
     "PLKNeighborsClassifier",
+    "PLPegasos",
+    "PLPerceptron",
     "Problem",
     "Progress",
     "Question",
@@ -40,6 +62,8 @@ __all__ = [
     "TableError",
     "compile_kernels",
     "evaluation",
+    "learn_stream",
+    "precise_folds",
     "query",
     "read_cells",
     "suggest_roles",

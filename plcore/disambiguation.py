@@ -2,29 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
-from plcore._types import BoolArray
-from plcore.neighbors import votes_to_distributions
+from plcore._types import BoolArray, FloatArray, IntArray
+from plcore.pool import Pool
 from plcore.query.sets import sets_in_blocks
 from plcore.reports import Disambiguation
 from plcore.votes import VoteTable
 
 
-def disambiguate(votes: VoteTable, candidates: BoolArray, answered: BoolArray) -> Disambiguation:
-    """Labels of training rows from their own neighbourhoods, each inside its candidates.
+def disambiguate(
+    pool: Pool[Any], shares: Callable[[IntArray], FloatArray], votes: VoteTable | None
+) -> Disambiguation:
+    """Labels of all rows, each inside its candidates.
 
-    votes : votes of the n rows' neighbours      candidates : bool (n, m), none while a row is out
-    answered : bool (n,), rows with an answer that counts. Inputs are already valid.
+    shares : the model's label distributions (r, m) of rows, inside their candidates
+    votes : votes of the training rows' neighbours, which prove some labels; None: nothing is proven
     """
-    share = votes_to_distributions(votes.votes, candidates)
-    sure = candidates & sets_in_blocks(votes.neighbors, votes.weights, candidates, "necessary")
-    label = np.where(sure.sum(axis=1) == 1, sure.argmax(axis=1), share.argmax(axis=1))
+    candidates = pool.candidates
+    share = shares(np.arange(len(candidates)))
+    sure: BoolArray = np.zeros_like(candidates)
+    if votes is not None:
+        own = candidates[pool.train]
+        sure[pool.train] = own & sets_in_blocks(votes.neighbors, votes.weights, own, "necessary")
+    proven = sure.sum(axis=1) == 1
+    label = np.where(proven, sure.argmax(axis=1), share.argmax(axis=1))
     size = candidates.sum(axis=1)
-    source = np.where(sure.sum(axis=1) == 1, "necessary", "model")
-    source = np.where(size == 1, np.where(answered, "oracle", "given"), source)
+    source = np.where(proven, "necessary", "model")
+    source = np.where(size == 1, np.where(pool.answered, "oracle", "given"), source)
+    exact = pool.test_rows | pool.exact
+    label = np.where(exact, pool.truth, np.where(size > 0, label, -1))
+    confidence = np.where(size > 0, share[np.arange(len(label)), label], np.nan)
     return Disambiguation(
-        labels=np.where(size > 0, label, -1),
-        sources=np.where(size > 0, source, "bad"),
-        confidence=np.where(size > 0, share[np.arange(len(label)), label], np.nan),
+        labels=label,
+        sources=np.where(exact, "truth", np.where(size > 0, source, "bad")),
+        confidence=np.where(exact, 1.0, confidence),
     )

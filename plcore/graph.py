@@ -113,13 +113,16 @@ class GraphSettings(Protocol):
     @property
     def test_share(self) -> float: ...
     @property
+    def control_share(self) -> float: ...
+    @property
     def seed(self) -> int: ...
 
 
 def graph_key(settings: GraphSettings) -> str:
     """What a learner's graph depends on besides its table, as part of a file name."""
-    share = float(settings.test_share).hex().replace(".", "_").replace("+", "")
-    return f"v{VERSION}-k{settings.n_neighbors}-{settings.weights}-t{share}-s{settings.seed}"
+    shares = (float(share).hex() for share in (settings.test_share, settings.control_share))
+    test, control = (share.replace(".", "_").replace("+", "") for share in shares)
+    return f"v{VERSION}-k{settings.n_neighbors}-{settings.weights}-t{test}-c{control}-s{settings.seed}"
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.conftest import ROOT
 
-ROOMS = {"plcore", "db", "workflow", "web", "pages", "app", "cli", "tests", "benchmarks"}
+ROOMS = {"plcore", "db", "workflow", "web", "pages", "app", "cli", "worker", "tests", "benchmarks"}
 MAY_IMPORT = {
     "plcore": set(),
     "db": set(),
@@ -18,6 +18,7 @@ MAY_IMPORT = {
     "pages": {"workflow"},
     "app": {"web", "workflow"},
     "cli": {"workflow"},
+    "worker": {"workflow"},
 }
 # plcore is a library: it must not need a web framework or a database to be imported.
 FOREIGN = {

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from streamlit import config
 
+from web.workers import WorkerCrew
 from workflow import team
 from workflow.home import close_home, home
 
@@ -25,6 +26,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     # Under bare uvicorn the access log would print the secrets of sign-in links.
     logging.getLogger("uvicorn.access").disabled = True
     here = home()
+    crew = WorkerCrew(here)
     try:
         from workflow.demo import ensure_demo  # loads the scientific packages
         from workflow.warming import warm_up
@@ -42,8 +44,10 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
         # looked at, which makes a key press several times faster.
         gc.collect()
         gc.freeze()
+        crew.start()
         yield
     finally:
+        crew.stop()
         here.address_file.unlink(missing_ok=True)
         close_home()
 

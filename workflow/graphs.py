@@ -37,13 +37,15 @@ def build_learner(home: Home, table_hash: str, settings: LearnerSettings) -> Act
 
 
 def keep_graph(home: Home, table_hash: str, learner: ActiveLearner[LabelTable]) -> None:
-    """Write the learner's graph for the next start. A disk that is full costs time then, nothing else."""
+    """Write the learner's graph, if it has one, for the next start. A full disk costs time then, nothing else."""
+    if (graph := learner.graph) is None:
+        return
     path = _path(home, table_hash, learner.settings)
     aside = None
     try:
         path.parent.mkdir(mode=0o700, exist_ok=True)
         with NamedTemporaryFile(dir=path.parent, suffix=".npz", delete=False) as aside:
-            np.savez(aside, **learner.graph.to_arrays())  # type: ignore[arg-type]
+            np.savez(aside, **graph.to_arrays())  # type: ignore[arg-type]
         Path(aside.name).replace(path)
     except OSError:
         if aside is not None:

@@ -13,9 +13,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from db import entries
-from plcore import ActiveLearner, Entry, LabelTable, LearnerSettings
+from plcore import ActiveLearner, LabelTable, LearnerSettings
 from workflow import access
 from workflow.graphs import build_learner
+from workflow.learner_entries import learner_entry
+from workflow.training import adopt
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -56,6 +58,7 @@ class LearnerShelf:
             if place.learner is None or place.learner.settings != settings:
                 place.learner = build_learner(home, project.table_hash, settings)
             catch_up(home, project_id, place.learner)
+            adopt(home, project_id, place.learner)
             yield place.learner
 
     def put(self, project_id: int, learner: ActiveLearner[LabelTable]) -> None:
@@ -74,15 +77,3 @@ def follow(session: Session, project_id: int, learner: ActiveLearner[LabelTable]
     """As ``catch_up``, inside a transaction; only for one that has written no entry itself yet."""
     for entry in entries.after(session, project_id, learner.seq):
         learner.apply(learner_entry(entry))
-
-
-def learner_entry(entry: entries.Entry) -> Entry:
-    """The part of a stored log entry that the learner reads."""
-    return Entry(
-        seq=entry.seq,
-        kind=entry.kind,
-        row=entry.row,
-        annotator=str(entry.person_id),
-        labels=tuple(entry.labels),
-        target=entry.target_seq,
-    )

@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from db import entries, projects
 from plcore import ActiveLearner, LabelTable, LearnerSettings
+from plcore.training import Trainer
 from workflow import access
 from workflow.graphs import keep_graph
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from workflow.home import Home
 
 NAME_LENGTH = 80
+DRAWN = {"seed", "test_share", "control_share", "truth_role"}
+"""Settings that decide which rows are held out; they never change."""
 
 
 class ProjectNameError(ValueError):
@@ -79,6 +82,8 @@ def create_project(
     # The learner before anything is stored: a table it cannot learn from leaves nothing behind.
     try:
         learner = ActiveLearner(table, settings)
+        if settings.is_trained:
+            Trainer(learner.pool)
     except ValueError as error:
         raise CannotLearn(f"The model cannot be built from this table: {error}") from error
     # The file first: should the process die before the commit, an unnamed file is left, never a project
@@ -132,18 +137,31 @@ def get_project(home: Home, person_id: int, project_id: int) -> ProjectSummary:
 def change_strategy(home: Home, person_id: int, project_id: int, strategy: str) -> None:
     """Ask by another strategy from the next question on. What the learner has learnt does not depend on it.
 
+    Raises as ``change_learner``.
+    """
+    change_learner(home, person_id, project_id, strategy=strategy)
+
+
+def change_learner(home: Home, person_id: int, project_id: int, **changes: Any) -> None:
+    """Learn and ask by other settings from now on: fields of ``LearnerSettings`` with their new values.
+
     Raises
     ------
     ValueError
-        There is no such strategy.
+        A value is not allowed, or the setting belongs to the project for good: what was drawn when it was made.
     NotAllowed
         The person is not an owner.
     NotFound
     """
+    if fixed := sorted(set(changes) & DRAWN):
+        raise ValueError(
+            f"{fixed[0]} is fixed when a project is made: the rows drawn by it have been asked about, or kept from "
+            "the model. Fix: import the table as a new project."
+        )
     with home.database.write() as session:
         access.require_owner(session, person_id)
         project = access.require_project(session, project_id)
-        settings = LearnerSettings(**{**project.settings, "strategy": strategy})
+        settings = LearnerSettings(**{**project.settings, **changes})
         projects.change_settings(session, project_id, dataclasses.asdict(settings))
 
 

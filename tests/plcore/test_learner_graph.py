@@ -32,9 +32,7 @@ def test_a_kept_graph_changes_nothing(strategy, truth):
     kept = Graph.from_arrays(first.graph.to_arrays())
     made = len(table.made)
     second = ActiveLearner(table, settings, graph=kept)
-    assert len(table.made) == made + (
-        strategy == "act" or strategy == "mp"
-    )  # features only where they are needed
+    assert len(table.made) == made + (strategy == "act")  # features only where they are needed
     assert told(second) == told(first)
     for name in ("neighbors", "weights", "test_neighbors", "test_weights"):
         np.testing.assert_array_equal(getattr(second.graph, name), getattr(kept, name))

@@ -1,0 +1,60 @@
+"""The papers' parameter grids, and how to choose from them without clean labels.
+
+`score` of every classifier here is, on a candidate matrix, the share of predictions inside their candidates. It
+needs no truth, so scikit-learn's own search can go by it (five-fold candidate consistency):
+
+    search = GridSearchCV(LMPlaneClassifier(), PARAMETER_GRIDS["LMPlaneClassifier"], cv=KFold(5, shuffle=True))
+    search.fit(X, candidates)
+
+PL-SVM's paper goes by the precise rows instead, those with one candidate, where it has some. Each trial is then
+fitted and scored on them alone; the winner is fitted again on all rows:
+
+    search = GridSearchCV(PLSVC(fit_intercept=False), PRECISE_GRID, cv=precise_folds(candidates))
+    search.fit(X, candidates)
+
+In a pipeline the names take the step's prefix: {f"plsvc__{name}": values for name, values in grid.items()}. Rows in
+an order (by class, by source) must be shuffled, as above, or the folds see other data than what they are judged by.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import KFold
+
+from plcore._types import IntArray
+from plcore.candidates import check_candidates
+
+_SVM = [1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3]
+
+# By class name, as GridSearchCV takes them: PL-SVM's C = 1/lambda (Nguyen and Caruana, KDD 2008, section 4), LM-PLANE's
+# C (TNNLS 2020), M3PL's C_max (Yu and Zhang, ACML 2015). CLPL's paper has none; its C means what PL-SVM's does.
+PARAMETER_GRIDS: dict[str, dict[str, list[Any]]] = {
+    "PLSVC": {"C": _SVM},
+    "CLPLClassifier": {"C": list(_SVM)},
+    "LMPlaneClassifier": {"C": [1.0, 10.0, 100.0, 1000.0, 5000.0, 10_000.0, 50_000.0]},
+    "M3PLClassifier": {"C_max": [0.01, 0.1, 1.0, 10.0, 100.0]},
+}
+
+# The whole grid of PL-SVM's paper, with the degree of its polynomial kernel; for use with `precise_folds`.
+PRECISE_GRID: dict[str, list[Any]] = {"kernel": ["poly"], "degree": [1, 2, 3, 4, 5], "C": list(_SVM)}
+
+
+def precise_folds(
+    y: Any, n_folds: int = 2, random_state: int | np.random.RandomState | None = None
+) -> list[tuple[IntArray, IntArray]]:
+    """Train and test rows of each fold, all with one candidate: what `GridSearchCV(cv=...)` takes.
+
+    y : label vector (n,) or candidate matrix (n, m)      random_state : of the order the rows are dealt in
+    Raises CandidateError for candidates that break the convention, ValueError for fewer precise rows than folds.
+    """
+    candidates, _ = check_candidates(y)
+    rows: IntArray = np.flatnonzero(candidates.sum(axis=1) == 1)
+    if len(rows) < n_folds:
+        raise ValueError(
+            f"{n_folds} folds need at least {n_folds} rows with one candidate. Got {len(rows)} of {len(candidates)} "
+            "rows. Fix: go by candidate consistency instead, cv=KFold(5, shuffle=True)."
+        )
+    folds = KFold(n_folds, shuffle=True, random_state=random_state).split(rows)
+    return [(rows[train], rows[test]) for train, test in folds]

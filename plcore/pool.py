@@ -1,0 +1,210 @@
+"""The rows of a project: which are held out, what the answers make of the candidates of each, who is asked what.
+
+Everything here follows from table, settings and log alone, whatever model learns from it.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Generic, NamedTuple, TypeVar
+
+import numpy as np
+
+from plcore._types import BoolArray, IntArray, Table
+from plcore.candidates import check_candidates
+from plcore.fold import ANSWERS, AnswerError, AnswerFold, Entry, check_form
+from plcore.reports import ControlCounts, CurvePoint, LearnerSettings, RowState
+from plcore.standing import Standings
+
+TableT = TypeVar("TableT", bound=Table)
+
+
+class Change(NamedTuple):
+    """What an entry did to the candidates of its row."""
+
+    row: int
+    old: BoolArray  # (m,)
+    new: BoolArray  # (m,)
+
+
+class Pool(Generic[TableT]):
+    """Table + entries -> candidates. Test rows and control rows are held out: no model learns from them.
+
+    test_rows : bool (n,), a seeded share of the rows with a true label; never asked
+    control_rows : bool (n,), a seeded uniform share of all other rows without exact label; asked blindly now and
+        then, so that their answers measure the model. Those with one candidate need no asking.
+    train, held : row numbers, ascending      place : (n,) of each row in `train` or in `held`
+    candidates : bool (n, m) as they stand; none while a row is out. Read it only.
+    """
+
+    def __init__(self, table: TableT, settings: LearnerSettings) -> None:
+        self.table, self.settings = table, settings
+        self.classes = tuple(table.classes)
+        self.original, _ = check_candidates(table.candidates)
+        n = len(self.original)
+        truth = table.truth
+        self.truth: IntArray = np.full(n, -1) if truth is None else np.array(truth, dtype=np.int64)
+        self.test_rows = self._draw_test_rows()
+        self.exact = (self.truth >= 0) & ~self.test_rows & (settings.truth_role == "given")
+        first = self.original.copy()
+        first[self.exact] = np.eye(len(self.classes), dtype=bool)[self.truth[self.exact]]
+        self.first = first
+        drawn = self._draw_control_rows()
+        self.control_rows = np.zeros(n, dtype=bool)
+        self.control_rows[drawn] = True
+        self._control_order = drawn[first[drawn].sum(axis=1) >= 2]
+        for shared in (self.original, self.test_rows, self.control_rows, self.first):
+            shared.flags.writeable = False  # callers see these arrays themselves
+        held = self.test_rows | self.control_rows
+        self.train, self.held = np.flatnonzero(~held), np.flatnonzero(held)
+        self.place: IntArray = np.where(held, np.cumsum(held), np.cumsum(~held)) - 1
+
+        closed = dict.fromkeys(np.flatnonzero(self.test_rows).tolist(), "it is held out to measure accuracy")
+        closed |= dict.fromkeys(np.flatnonzero(self.exact).tolist(), "its exact label was given at import")
+        self.fold = AnswerFold(first, self.classes, closed)
+        self.standings = Standings(self.fold)
+        self.candidates = first.copy()
+        self.seq = 0
+        self.answers = 0  # unwithdrawn ones
+        self.answered = np.zeros(n, dtype=bool)
+        self.bad = np.zeros(n, dtype=bool)
+        self._ambiguous = self._size_at_first(self.train) >= 2
+
+    def _size_at_first(self, rows: IntArray) -> IntArray:
+        return np.asarray(self.first[rows].sum(axis=1))
+
+    def _draw_test_rows(self) -> BoolArray:
+        labelled = np.flatnonzero(self.truth >= 0)
+        # At least one row is left to learn from.
+        count = min(int(self.settings.test_share * len(labelled) + 0.5), len(self.truth) - 1)
+        test = np.zeros(len(self.truth), dtype=bool)
+        test[np.random.default_rng(self.settings.seed).permutation(labelled)[:count]] = True
+        return test
+
+    def _draw_control_rows(self) -> IntArray:
+        """The control rows in the order in which they are asked."""
+        free = np.flatnonzero(~self.test_rows & ~self.exact)
+        left = int((~self.test_rows).sum()) - 1  # one row at least to learn from
+        count = min(int(self.settings.control_share * len(free) + 0.5), left)
+        return np.random.default_rng([self.settings.seed, 2]).permutation(free)[:count]
+
+    # Entries
+
+    def check(self, entry: Entry) -> None:
+        """Raise AnswerError if `apply` would refuse the entry; changes nothing."""
+        check_form(entry)
+        if entry.seq <= self.seq:
+            raise AnswerError(
+                f"Entry {entry.seq} comes too late: entries up to {self.seq} are applied. "
+                "Entries must come in the order of seq, each once."
+            )
+        self.fold.check(entry)
+
+    def apply(self, entry: Entry) -> Change | None:
+        """Take in one entry; what it changed, or None. Raises AnswerError, and changes nothing, if it cannot be."""
+        self.check(entry)
+        kind = entry.kind if entry.target is None else self.fold.entry(entry.target).kind
+        self.fold.add(entry)
+        self.standings.record(entry)
+        self.seq = entry.seq
+        if kind not in ANSWERS:
+            return None
+        self.answers += 1 if entry.target is None else -1
+        row = int(entry.row)
+        folded = self.fold.fold(row)
+        self.answered[row] = folded.answer is not None
+        self.bad[row] = folded.out
+        new, old = folded.votes, self.candidates[row].copy()
+        if np.array_equal(new, old):
+            return None
+        self.candidates[row] = new
+        return Change(row, old, new)
+
+    # Who may be asked what
+
+    def is_open(self, row: int) -> bool:
+        """Whether the row still has two candidates or more, and can be asked about."""
+        return bool(self.candidates[row].sum() >= 2 and not self.test_rows[row])
+
+    def control_left(self) -> IntArray:
+        """Control rows that are still to be asked, in the order of their draw."""
+        open_now = self.candidates[self._control_order].sum(axis=1) >= 2
+        return np.asarray(self._control_order[open_now])
+
+    def control_is_due(self) -> bool:
+        """Whether the next question is a blind one: with probability `control_share`, drawn anew for each entry."""
+        share = self.settings.control_share
+        return bool(share and np.random.default_rng([self.settings.seed, 3, self.seq]).random() < share)
+
+    # How things stand
+
+    def known(self) -> IntArray:
+        """(n_held,) the label of each held-out row as far as it is known: true, given or answered; else -1."""
+        left = self.candidates[self.held]
+        label = np.where(left.sum(axis=1) == 1, left.argmax(axis=1), -1)
+        return np.where(self.test_rows[self.held], self.truth[self.held], label)
+
+    def point(self, said: IntArray | None, settled: float | None, model_version: int) -> CurvePoint:
+        """Where the work stands, with a model that says these labels of the held-out rows.
+
+        said : (n_held,), -1 for none; None: there is no model yet
+        settled : None: the share of the training rows, of those ambiguous at first, that have one label or are out.
+        """
+        known, test = self.known(), self.test_rows[self.held]
+        right = (known >= 0) & (said == known) if said is not None else np.zeros(len(known), dtype=bool)
+        asked = ~test & (self._size_at_first(self.held) >= 2)
+        free = ~test & ~asked
+        left = self.candidates[self.train].sum(axis=1)
+        if settled is None:
+            settled = float((left[self._ambiguous] < 2).mean()) if self._ambiguous.any() else 1.0
+        control = ControlCounts(
+            right_asked=int(right[asked].sum()),
+            asked=int((known[asked] >= 0).sum()),
+            right_free=int(right[free].sum()),
+            free=int((known[free] >= 0).sum()),
+        )
+        return CurvePoint(
+            seq=self.seq,
+            answers=self.answers,
+            accuracy=float(right[test].mean()) if test.any() and said is not None else None,
+            settled=settled,
+            candidates_left=int(np.maximum(left - 1, 0).sum()),
+            model_version=model_version,
+            control=control,
+        )
+
+    @property
+    def share_ambiguous(self) -> float:
+        """Share of the rows that control rows are drawn from which had two candidates or more at first."""
+        eligible = ~self.test_rows & ~self.exact
+        return float((self.first[eligible].sum(axis=1) >= 2).mean()) if eligible.any() else 0.0
+
+    def state(self, row: int) -> RowState:
+        """One row as it stands."""
+        row = self.check_row(row)
+        return RowState(
+            row=row,
+            original=self.names(self.original[row]),
+            candidates=self.names(self.candidates[row]),
+            bad=bool(self.bad[row]),
+            test=bool(self.test_rows[row]),
+            answer=self.fold.fold(row).answer,
+            entries=tuple(self.fold.entries(row)),
+        )
+
+    def answers_per_label(self) -> dict[str, int]:
+        """How many rows people's answers have narrowed to each label; labels without any are left out."""
+        narrowed = self.candidates[self.answered & (self.candidates.sum(axis=1) == 1)]
+        counts = dict(zip(self.classes, narrowed.sum(axis=0).tolist(), strict=True))
+        return {label: count for label, count in sorted(counts.items(), key=lambda one: -one[1]) if count}
+
+    def names(self, mask: BoolArray) -> tuple[str, ...]:
+        """The classes that are True in mask (m,)."""
+        return tuple(self.classes[number] for number in np.flatnonzero(mask))
+
+    def check_row(self, row: int) -> int:
+        """The row number as an int. Raises AnswerError where there is no such row."""
+        whole = isinstance(row, Integral) and not isinstance(row, bool)
+        if not whole or not 0 <= row < len(self.candidates):
+            raise AnswerError(f"row must be in 0..{len(self.candidates) - 1}. Got {row!r}.")
+        return int(row)

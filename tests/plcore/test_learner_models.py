@@ -1,0 +1,253 @@
+"""Models trained elsewhere, the margin strategy, and blind control rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from plcore.estimators import TRAINED
+from plcore.fold import Entry
+from plcore.learner import CONTROL, ActiveLearner
+from plcore.models import softmax_inside
+from plcore.pool import Pool
+from plcore.reports import ControlCounts, LearnerSettings
+from plcore.training import Trainer
+from tests.plcore.fake_table import blobs
+
+
+def run(table, y, n=30, **settings):
+    """A learner after n truthful answers, and its log."""
+    learner, log = ActiveLearner(table, LearnerSettings(**settings)), []
+    for seq in range(1, n + 1):
+        question = learner.next_question("ann")
+        if question is None:
+            break
+        log.append(Entry(seq, "is", question.row, "ann", (learner.classes[y[question.row]],)))
+        learner.apply(log[-1])
+    return learner, log
+
+
+# Models trained elsewhere
+
+
+@pytest.mark.parametrize("model", sorted(TRAINED))
+def test_a_version_follows_from_table_settings_and_log_alone(model):
+    table, y = blobs(n=120, truth="all")
+    settings = LearnerSettings(model=model, strategy="margin")
+    pool, again = Pool(table, settings), Pool(table, settings)
+    trainer = Trainer(pool)
+    first = trainer.train()
+    rows = pool.train[pool.candidates[pool.train].sum(axis=1) >= 2][:15]
+    log = [Entry(k + 1, "is", int(row), "ann", (table.classes[y[row]],)) for k, row in enumerate(rows)]
+    for entry in log:
+        pool.apply(entry)
+        again.apply(entry)
+    later, rebuilt = trainer.train(), Trainer(again).train()
+    assert (first.number, later.number) == (0, 15)
+    np.testing.assert_array_equal(later.scores, rebuilt.scores)
+    assert later.point == rebuilt.point
+    assert later.point.candidates_left < first.point.candidates_left
+    assert later.point.accuracy >= 0.75
+
+
+def test_the_running_model_answers_until_the_next_version_is_published():
+    table, y = blobs(n=120, truth="all")
+    settings = LearnerSettings(model="plsvc", strategy="margin")
+    learner, pool = ActiveLearner(table, settings), Pool(table, settings)
+    trainer = Trainer(pool)
+    start = learner.next_question("ann")
+    assert start.predicted is None  # no model yet: even shares, and no accuracy
+    assert len(set(start.probabilities)) == 1
+    assert learner.progress().accuracy is None
+    assert learner.version_published is None
+    first = trainer.train()
+    learner.publish(first.scores, [first.point])
+    assert learner.version_published == 0
+    question = learner.next_question("ann")
+    shares = learner.label_distributions
+    assert question.predicted == learner.classes[int(shares[question.row].argmax())]
+    entry = Entry(1, "is", question.row, "ann", (learner.classes[y[question.row]],))
+    learner.apply(entry)
+    pool.apply(entry)
+    assert learner.model_version == 0
+    assert learner.next_question("ann").model_version == 0
+    second = trainer.train()
+    learner.publish(second.scores, [second.point])
+    assert learner.model_version == 1
+    assert [point.model_version for point in learner.curve] == [0, 1]
+    assert learner.progress().accuracy == second.point.accuracy
+    with pytest.raises(ValueError, match="after 1, in order"):
+        learner.publish(second.scores, [second.point])
+    with pytest.raises(ValueError, match="shape"):
+        learner.publish(second.scores[:-1], [second.point.__class__(2, 1, None, 0.0, 0, 2)])
+    with pytest.raises(ValueError, match="follows each answer"):
+        ActiveLearner(table).publish(first.scores, [first.point])
+
+
+def test_a_learner_given_all_versions_at_once_is_the_one_that_saw_them_come():
+    table, y = blobs(n=120, truth="all")
+    settings = LearnerSettings(model="clpl", strategy="margin")
+    live, pool = ActiveLearner(table, settings), Pool(table, settings)
+    trainer, log, points = Trainer(pool), [], []
+    for seq in range(25):
+        if seq % 5 == 0:
+            version = trainer.train()
+            live.publish(version.scores, [version.point])
+            points.append(version.point)
+        row = live.next_question("ann").row
+        log.append(Entry(seq + 1, "is", row, "ann", (live.classes[y[row]],)))
+        live.apply(log[-1])
+        pool.apply(log[-1])
+    rebuilt = ActiveLearner(table, settings)
+    for entry in log:
+        rebuilt.apply(entry)
+    rebuilt.publish(version.scores, points)
+    assert rebuilt.curve == live.curve
+    assert rebuilt.progress() == live.progress()
+    assert rebuilt.next_question("ann") == live.next_question("ann")
+    np.testing.assert_array_equal(rebuilt.disambiguate().labels, live.disambiguate().labels)
+
+
+def test_the_trained_label_lies_inside_the_candidates():
+    table, y = blobs(n=120, truth="none")
+    settings = LearnerSettings(model="lmplane", strategy="random")
+    learner = ActiveLearner(table, settings)
+    version = Trainer(Pool(table, settings)).train()
+    learner.publish(version.scores, [version.point])
+    result = learner.disambiguate()
+    assert table.candidates[np.arange(len(y)), result.labels].all()
+    assert set(result.sources) <= {"given", "model"}
+    assert (result.labels == y).mean() > 0.85
+
+
+def test_margin_asks_where_the_best_two_are_nearest():
+    table, _ = blobs(n=120, truth="none")
+    settings = LearnerSettings(model="plsvc", strategy="margin")
+    learner = ActiveLearner(table, settings)
+    version = Trainer(Pool(table, settings)).train()
+    learner.publish(version.scores, [version.point])
+    shares = softmax_inside(version.scores.astype(float), table.candidates)
+    ordered = np.sort(shares, axis=1)
+    gap = np.where(table.candidates.sum(axis=1) >= 2, ordered[:, -1] - ordered[:, -2], np.inf)
+    question = learner.next_question("ann")
+    assert question.row == gap.argmin()
+    assert question.score == pytest.approx(1 - gap.min())
+    rows, scores = learner.ranking()
+    assert rows[0] == question.row
+    assert (np.diff(scores) <= 0).all()
+
+
+def test_margin_with_neighbours_follows_each_answer():
+    table, y = blobs(n=120, truth="all")
+    live, log = run(table, y, n=20, strategy="margin", n_neighbors=5)
+    rebuilt = ActiveLearner(table, LearnerSettings(strategy="margin", n_neighbors=5))
+    for entry in log:
+        rebuilt.apply(entry)
+    assert rebuilt.next_question("ann") == live.next_question("ann")
+
+
+def test_effect_questions_may_serve_a_trained_model():
+    table, _ = blobs(n=120, truth="all")
+    settings = LearnerSettings(model="plsvc", strategy="apl", n_neighbors=5)
+    assert ActiveLearner(table, settings).next_question("ann").row == (
+        ActiveLearner(table, LearnerSettings(strategy="apl", n_neighbors=5)).next_question("ann").row
+    )
+
+
+def test_softmax_inside_stays_inside():
+    scores = np.array([[1.0, 2.0, 3.0], [-np.inf, -np.inf, 5.0], [900.0, 0.0, 0.0], [1.0, 1.0, 1.0]])
+    sets = np.array([[1, 1, 0], [1, 1, 0], [1, 1, 1], [0, 0, 0]], dtype=bool)
+    shares = softmax_inside(scores, sets)
+    assert shares[0].tolist() == pytest.approx([1 / (1 + np.e), np.e / (1 + np.e), 0])
+    assert shares[1].tolist() == [0.5, 0.5, 0]  # the model has never met either of them
+    assert shares[2].tolist() == [1, 0, 0]
+    assert shares[3].tolist() == [0, 0, 0]
+
+
+# Blind control rows
+
+
+def test_control_rows_are_a_seeded_uniform_share_and_never_train():
+    table, _ = blobs(n=400, truth="none")
+    drawn = [Pool(table, LearnerSettings(control_share=0.1, seed=seed)).control_rows for seed in range(200)]
+    assert all(rows.sum() == 40 for rows in drawn)
+    frequency = np.mean(drawn, axis=0)
+    assert abs(frequency.mean() - 0.1) < 1e-12
+    assert frequency.max() < 0.2  # 200 draws with probability .1: five standard deviations
+    table, y = blobs(n=150, truth="none")
+    learner, _ = run(table, y, n=200, control_share=0.2, n_neighbors=5)
+    pool = learner.pool
+    answered = pool.control_rows & pool.answered
+    assert answered.sum() == (pool.control_rows & (table.candidates.sum(axis=1) >= 2)).sum()
+    # Another answer to each of them changes nothing the model says of any other row.
+    before = learner.label_distributions
+    for row in np.flatnonzero(answered):
+        other = next(k for k in np.flatnonzero(table.candidates[row]) if k != y[row])
+        learner.apply(Entry(learner.seq + 1, "is", int(row), "ann", (learner.classes[other],)))
+    after = learner.label_distributions
+    np.testing.assert_array_equal(after[~pool.control_rows], before[~pool.control_rows])
+
+
+def test_control_questions_come_with_the_known_probability_and_look_like_the_others():
+    table, y = blobs(n=900, m=4, truth="none", q=0.6)
+    learner, log = run(table, y, n=400, control_share=0.15, n_neighbors=5)
+    share = np.mean([learner.pool.control_rows[entry.row] for entry in log])
+    assert abs(share - 0.15) < 0.054  # three standard errors
+    fresh = ActiveLearner(table, LearnerSettings(control_share=0.15, n_neighbors=5))
+    for entry in log:
+        if fresh.pool.control_is_due():
+            break
+        fresh.apply(entry)
+    blind = fresh.next_question("ann")
+    assert fresh.pool.control_rows[blind.row]
+    assert blind.strategy == CONTROL
+    assert blind.score == 0.15
+    stand_in = fresh.question_for(int(fresh.ranking()[0][0]))
+    assert (blind.decides, blind.undecided) == (stand_in.decides, stand_in.undecided)
+    assert blind.predicted in blind.choices
+    assert sum(blind.probabilities) == pytest.approx(1)
+
+
+def test_control_counts_are_the_models_hits_on_answered_control_rows():
+    table, y = blobs(n=300, truth="none", q=0.3)
+    learner, _ = run(table, y, n=120, control_share=0.2, n_neighbors=5)
+    pool, said = learner.pool, learner._model.said
+    wanted = ControlCounts()
+    counts = dict.fromkeys(("right_asked", "asked", "right_free", "free"), 0)
+    for place, row in enumerate(pool.held):
+        single = table.candidates[row].sum() == 1
+        if not single and not pool.answered[row]:
+            continue
+        name = "free" if single else "asked"
+        counts[name] += 1
+        counts[f"right_{name}"] += int(said[place] == y[row])
+    assert learner.progress().control == type(wanted)(**counts)
+    assert counts["asked"] > 10
+    assert counts["free"] > 10
+
+
+def test_without_controls_nothing_is_drawn():
+    table, y = blobs(n=90, truth="all")
+    learner, log = run(table, y, n=30, n_neighbors=5)
+    assert not learner.pool.control_rows.any()
+    assert learner.progress().control == ControlCounts()
+    assert {learner.settings.strategy} == {"apl"}
+    assert len(log) == 30
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("model", "svm"),
+        ("C", 0.0),
+        ("C", float("nan")),
+        ("train_every", 0),
+        ("train_seconds", -1.0),
+        ("control_share", 1.0),
+        ("control_share", True),
+        ("strategy", "margins"),
+    ],
+)
+def test_settings_are_checked(name, value):
+    with pytest.raises(ValueError, match=name):
+        LearnerSettings(**{name: value})

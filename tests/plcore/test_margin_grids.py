@@ -1,0 +1,90 @@
+"""The grids of the papers, through scikit-learn's own search, without clean labels."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import plcore
+from plcore import PARAMETER_GRIDS, PLSVC, PRECISE_GRID, LMPlaneClassifier, precise_folds
+from plcore.evaluation import contaminate
+from plcore.margin.base import MarginClassifier
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y = load_iris(return_X_y=True)
+    return StandardScaler().fit_transform(X), contaminate(y, "size", p=0.7, r=1, random_state=0), y
+
+
+def test_every_margin_learner_has_a_grid_of_its_own_parameters():
+    learners = {
+        name: value
+        for name in plcore.__all__
+        if inspect.isclass(value := getattr(plcore, name)) and issubclass(value, MarginClassifier)
+    }
+    assert set(PARAMETER_GRIDS) == set(learners)
+    for name, grid in PARAMETER_GRIDS.items():
+        assert set(grid) <= set(learners[name]().get_params())
+        for values in grid.values():
+            assert values == sorted(set(values))
+            assert min(values) > 0
+    assert set(PRECISE_GRID) <= set(PLSVC().get_params())
+
+
+def test_search_by_candidate_consistency(data):
+    X, candidates, y = data
+    grid = {
+        f"lmplaneclassifier__{name}": values for name, values in PARAMETER_GRIDS["LMPlaneClassifier"].items()
+    }
+    model = make_pipeline(StandardScaler(), LMPlaneClassifier(max_iter=50))
+    search = GridSearchCV(model, grid, cv=KFold(5, shuffle=True, random_state=0)).fit(X, candidates)
+    # The scores are the shares of predictions inside the candidates of the rows left out: no truth is seen.
+    train, test = next(KFold(5, shuffle=True, random_state=0).split(X))
+    first = make_pipeline(StandardScaler(), LMPlaneClassifier(C=1.0, max_iter=50)).fit(
+        X[train], candidates[train]
+    )
+    inside = candidates[test, first.predict(X[test])].mean()
+    assert search.cv_results_["split0_test_score"][0] == pytest.approx(inside)
+    assert search.best_params_["lmplaneclassifier__C"] in PARAMETER_GRIDS["LMPlaneClassifier"]["C"]
+    assert (search.predict(X) == y).mean() > 0.9
+
+
+def test_search_by_the_precise_rows_ends_in_a_fit_on_all(data):
+    X, candidates, y = data
+    folds = precise_folds(candidates, random_state=0)
+    search = GridSearchCV(PLSVC(fit_intercept=False), PRECISE_GRID, cv=folds).fit(X, candidates)
+    assert len(search.cv_results_["params"]) == 35
+    train, test = folds[0]
+    best = PLSVC(fit_intercept=False, **search.best_params_).fit(X[train], y[train])
+    assert search.cv_results_["split0_test_score"][search.best_index_] == pytest.approx(
+        best.score(X[test], y[test])
+    )
+    again = PLSVC(fit_intercept=False, **search.best_params_).fit(X, candidates)
+    assert np.array_equal(search.best_estimator_.decision_function(X), again.decision_function(X))
+
+
+def test_precise_folds_deal_each_precise_row_once(data):
+    _, candidates, y = data
+    precise = np.flatnonzero(candidates.sum(axis=1) == 1)
+    for n_folds in (2, 5):
+        folds = precise_folds(candidates, n_folds, random_state=1)
+        assert len(folds) == n_folds
+        assert np.array_equal(np.sort(np.concatenate([test for _, test in folds])), precise)
+        for train, test in folds:
+            assert np.array_equal(np.sort(np.concatenate([train, test])), precise)
+    assert sum(len(test) for _, test in precise_folds(y)) == len(y)  # labels are precise
+
+
+def test_too_few_precise_rows_name_the_way_out():
+    candidates = np.array([[True, True], [True, False], [True, True]])
+    with pytest.raises(
+        ValueError, match=r"2 folds need at least 2 rows with one candidate\. Got 1 of 3 .*KFold\(5"
+    ):
+        precise_folds(candidates)

@@ -1,0 +1,50 @@
+"""The training process: reads the log, fits, publishes a model version. The server starts it where a project needs it.
+
+By hand, on another machine with the same WINNOW_HOME and WINNOW_DATABASE_URL, too: `python worker.py`.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import platform
+import signal
+import sys
+import threading
+
+from workflow.home import open_home
+from workflow.settings import Settings, SettingsError
+from workflow.training import Worker
+
+BELOW_PAGES = 10
+"""Niceness: a person waiting for a page comes before a model waiting for its next version."""
+
+
+def main() -> None:
+    """Train until stopped; with `--with-parent` until the process that started it ends."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s worker: %(message)s")
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    if "--with-parent" in sys.argv[1:]:
+        threading.Thread(target=_until_parent_ends, args=(stop,), daemon=True).start()
+    if hasattr(os, "nice"):
+        os.nice(BELOW_PAGES)
+    try:
+        home = open_home(Settings.from_environment())
+    except SettingsError as error:
+        sys.exit(str(error))
+    try:
+        Worker(home, f"{platform.node()}-{os.getpid()}").work(stop)
+    finally:
+        home.close()
+
+
+def _until_parent_ends(stop: threading.Event) -> None:
+    """The parent holds the other end of stdin: however it ends, kill -9 included, this end is told."""
+    sys.stdin.buffer.read()
+    stop.set()
+
+
+if __name__ == "__main__":
+    main()
