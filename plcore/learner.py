@@ -226,7 +226,7 @@ class ActiveLearner(Generic[TableT]):
 
     def ranking(self) -> tuple[IntArray, FloatArray]:
         """(rows, scores): every row the strategy can ask, by score descending, then row number, as things stand."""
-        open_rows = np.flatnonzero(self.pool.candidates[self._train].sum(axis=1) >= 2)
+        open_rows = np.flatnonzero(self.pool.sizes[self._train] >= 2)
         scores = self._strategy.scores_[open_rows]
         order = np.argsort(-scores, kind="stable")
         return self._train[open_rows[order]], scores[order]
@@ -251,7 +251,7 @@ class ActiveLearner(Generic[TableT]):
         any answer those about new points. Models other than PL-KNN have no such proof: done when nothing is open.
         """
         if self._neighbors is None or self._ranker is None:
-            return not (self.pool.candidates[self._train].sum(axis=1) >= 2).any()
+            return not (self.pool.sizes[self._train] >= 2).any()
         return bool(self._ranker.settled_ == 1.0 and self._ranker.n_undecided_ == 0)
 
     def candidates_of(self, row: int) -> BoolArray:
@@ -295,7 +295,7 @@ class ActiveLearner(Generic[TableT]):
             answers=pool.answers,
             answered=int(pool.answered.sum()),
             bad=int(pool.bad.sum()),
-            ambiguous_left=int((pool.candidates.sum(axis=1) >= 2)[~self.test_rows].sum()),
+            ambiguous_left=int((pool.sizes[~self.test_rows] >= 2).sum()),
             candidates_left=now.candidates_left,
             settled=now.settled,
             accuracy=now.accuracy,

@@ -34,7 +34,7 @@ class Pool(Generic[TableT]):
     control_rows : bool (n,), a seeded uniform share of all other rows without exact label; asked blindly now and
         then, so that their answers measure the model. Those with one candidate need no asking.
     train, held : row numbers, ascending      place : (n,) of each row in `train` or in `held`
-    candidates : bool (n, m) as they stand; none while a row is out. Read it only.
+    candidates : bool (n, m) as they stand; none while a row is out      sizes : (n,) how many. Read them only.
     """
 
     def __init__(self, table: TableT, settings: LearnerSettings) -> None:
@@ -64,14 +64,13 @@ class Pool(Generic[TableT]):
         self.fold = AnswerFold(first, self.classes, closed)
         self.standings = Standings(self.fold)
         self.candidates = first.copy()
+        self._sizes_at_first: IntArray = first.sum(axis=1)
+        self.sizes = self._sizes_at_first.copy()
         self.seq = 0
         self.answers = 0  # unwithdrawn ones
         self.answered = np.zeros(n, dtype=bool)
         self.bad = np.zeros(n, dtype=bool)
-        self._ambiguous = self._size_at_first(self.train) >= 2
-
-    def _size_at_first(self, rows: IntArray) -> IntArray:
-        return np.asarray(self.first[rows].sum(axis=1))
+        self._ambiguous = self._sizes_at_first[self.train] >= 2
 
     def _draw_test_rows(self) -> BoolArray:
         labelled = np.flatnonzero(self.truth >= 0)
@@ -118,18 +117,18 @@ class Pool(Generic[TableT]):
         if np.array_equal(new, old):
             return None
         self.candidates[row] = new
+        self.sizes[row] = new.sum()
         return Change(row, old, new)
 
     # Who may be asked what
 
     def is_open(self, row: int) -> bool:
         """Whether the row still has two candidates or more, and can be asked about."""
-        return bool(self.candidates[row].sum() >= 2 and not self.test_rows[row])
+        return bool(self.sizes[row] >= 2 and not self.test_rows[row])
 
     def control_left(self) -> IntArray:
         """Control rows that are still to be asked, in the order of their draw."""
-        open_now = self.candidates[self._control_order].sum(axis=1) >= 2
-        return np.asarray(self._control_order[open_now])
+        return np.asarray(self._control_order[self.sizes[self._control_order] >= 2])
 
     def control_is_due(self) -> bool:
         """Whether the next question is a blind one: with probability `control_share`, drawn anew for each entry."""
@@ -140,8 +139,7 @@ class Pool(Generic[TableT]):
 
     def known(self) -> IntArray:
         """(n_held,) the label of each held-out row as far as it is known: true, given or answered; else -1."""
-        left = self.candidates[self.held]
-        label = np.where(left.sum(axis=1) == 1, left.argmax(axis=1), -1)
+        label = np.where(self.sizes[self.held] == 1, self.candidates[self.held].argmax(axis=1), -1)
         return np.where(self.test_rows[self.held], self.truth[self.held], label)
 
     def point(self, said: IntArray | None, settled: float | None, model_version: int) -> CurvePoint:
@@ -152,9 +150,9 @@ class Pool(Generic[TableT]):
         """
         known, test = self.known(), self.test_rows[self.held]
         right = (known >= 0) & (said == known) if said is not None else np.zeros(len(known), dtype=bool)
-        asked = ~test & (self._size_at_first(self.held) >= 2)
+        asked = ~test & (self._sizes_at_first[self.held] >= 2)
         free = ~test & ~asked
-        left = self.candidates[self.train].sum(axis=1)
+        left = self.sizes[self.train]
         if settled is None:
             settled = float((left[self._ambiguous] < 2).mean()) if self._ambiguous.any() else 1.0
         control = ControlCounts(
@@ -177,7 +175,7 @@ class Pool(Generic[TableT]):
     def share_ambiguous(self) -> float:
         """Share of the rows that control rows are drawn from which had two candidates or more at first."""
         eligible = ~self.test_rows & ~self.exact
-        return float((self.first[eligible].sum(axis=1) >= 2).mean()) if eligible.any() else 0.0
+        return float((self._sizes_at_first[eligible] >= 2).mean()) if eligible.any() else 0.0
 
     def state(self, row: int) -> RowState:
         """One row as it stands."""
@@ -194,7 +192,7 @@ class Pool(Generic[TableT]):
 
     def answers_per_label(self) -> dict[str, int]:
         """How many rows people's answers have narrowed to each label; labels without any are left out."""
-        narrowed = self.candidates[self.answered & (self.candidates.sum(axis=1) == 1)]
+        narrowed = self.candidates[self.answered & (self.sizes == 1)]
         counts = dict(zip(self.classes, narrowed.sum(axis=0).tolist(), strict=True))
         return {label: count for label, count in sorted(counts.items(), key=lambda one: -one[1]) if count}
 

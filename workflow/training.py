@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-import shutil
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -226,10 +225,11 @@ def training_state(home: Home, project_id: int) -> TrainingState:
         return TrainingState(*trained.training(session, project_id, datetime.now(UTC)))
 
 
-def forget_files(home: Home, project_id: int) -> None:
-    """Delete the score files of a project; they are made anew when it is used again."""
-    for folder in (home.settings.home / "models").glob(f"{project_id}-*"):
-        shutil.rmtree(folder, ignore_errors=True)
+def published_versions(home: Home, project_id: int) -> list[int]:
+    """The versions trained with the project's settings as they are, in order."""
+    with home.database.read() as session:
+        settings = _settings(projects.get(session, project_id))
+        return [one.version for one in trained.versions(session, project_id, settings.model_key)]
 
 
 def _path(home: Home, project_id: int, settings: LearnerSettings, version: int) -> Path:
