@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from sklearn.utils.extmath import row_norms
+
 from plcore.margin import PLSVC, CLPLClassifier, LMPlaneClassifier, M3PLClassifier
+from plcore.online import PLPegasos, PLPerceptron
 
 TRAINED = {
     "plsvc": PLSVC,
@@ -14,11 +18,31 @@ TRAINED = {
 }
 """Trained as a whole, in the background: every answer would take too long."""
 
-MODELS = ("plknn", *TRAINED)
-"""Every model by name; "plknn" follows each answer at once."""
+ONLINE = {
+    "perceptron-average": (PLPerceptron, "average"),
+    "perceptron-max": (PLPerceptron, "max"),
+    "pegasos-average": (PLPegasos, "average"),
+    "pegasos-max": (PLPegasos, "max"),
+}
+"""Take one answer at a time, at once."""
+
+MODELS = ("plknn", *TRAINED, *ONLINE)
+"""Every model by name; "plknn" follows each answer at once, too."""
 
 
 def make_estimator(model: str, C: float | None) -> Any:
     """An unfitted estimator of `TRAINED`; C: its own default where None (of "m3pl" it is C_max)."""
     given = {} if C is None else {"C_max" if model == "m3pl" else "C": float(C)}
     return TRAINED[model](**given)
+
+
+def make_online(model: str, C: float | None, X: Any, seed: int) -> Any:
+    """An unfitted estimator of `ONLINE` for rows like X (n, d).
+
+    C : of Pegasos, alpha = 1 / C; None: alpha = 1 / mean |x|^2, which `docs/online-learners.md` found good
+    """
+    estimator, loss = ONLINE[model]
+    if estimator is PLPerceptron:
+        return PLPerceptron(loss=loss, random_state=seed)
+    length = float(np.mean(row_norms(X, squared=True))) if X.shape[0] else 1.0
+    return PLPegasos(loss=loss, alpha=1.0 / float(C) if C else 1.0 / max(length, 1.0), random_state=seed)

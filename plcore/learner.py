@@ -16,6 +16,7 @@ from plcore.disambiguation import disambiguate
 from plcore.fold import AnswerError, Entry
 from plcore.graph import Graph, find_graph
 from plcore.models import Model, NeighborModel, ScoredModel
+from plcore.online_model import OnlineModel
 from plcore.pool import Pool
 from plcore.query.effects import RULES
 from plcore.query.ranker import EffectRanker
@@ -32,10 +33,10 @@ TableT = TypeVar("TableT", bound=Table)
 class ActiveLearner(Generic[TableT]):
     """The loop in two verbs: `apply(entry)` and `next_question(annotator)`.
 
-    The model is that of the settings: PL-KNN on the table's features, which follows each answer, or one trained
-    elsewhere (`plcore.training`), whose versions come by `publish`. Questions go by the strategy of the settings,
-    by default effect scores over the rows that are ambiguous now; some are blind controls (`plcore.pool`). Held-out
-    rows are never trained on and no targets.
+    The model is that of the settings: PL-KNN on the table's features or an online learner, which follow each
+    answer, or one trained elsewhere (`plcore.training`), whose versions come by `publish`. Questions go by the
+    strategy of the settings, by default effect scores over the rows that are ambiguous now; some are blind controls
+    (`plcore.pool`). Held-out rows are never trained on and no targets.
 
     graph : the `graph` of an earlier learner of the same table and `graph_key(settings)`, so that neighbours need
         not be found again; None: they are found now, where they are needed. Raises ValueError where its shape is
@@ -52,7 +53,7 @@ class ActiveLearner(Generic[TableT]):
         self.test_rows = pool.test_rows
         self._train = pool.train
         by_effect = settings.strategy in RULES
-        by_neighbors = by_effect or not settings.is_trained
+        by_neighbors = by_effect or settings.model == "plknn"
         X, unseen = None, None
         if (by_neighbors and graph is None) or settings.strategy == "act":
             features = table.features()
@@ -70,8 +71,11 @@ class ActiveLearner(Generic[TableT]):
             self._ranker.fit_graph(self._graph.neighbors, self._graph.weights, first, np.arange(len(first)))
         self._neighbors: NeighborModel | None = None
         self._scored: ScoredModel | None = None
+        self._online: OnlineModel | None = None
         if settings.is_trained:
             self._scored = ScoredModel(pool)
+        elif settings.is_online:
+            self._online = OnlineModel(pool)
         elif self._ranker is not None and self._graph is not None:
             self._neighbors = NeighborModel(pool, self._ranker, self._graph)
         self._strategy = self._make_strategy(X, first)
@@ -80,7 +84,7 @@ class ActiveLearner(Generic[TableT]):
 
     @property
     def _model(self) -> Model:
-        model = self._scored or self._neighbors
+        model = self._scored or self._online or self._neighbors
         assert model is not None  # noqa: S101 - __init__ makes one of them
         return model
 
@@ -113,10 +117,10 @@ class ActiveLearner(Generic[TableT]):
             self._model.learn(change)
             if self._strategy is not self._ranker:
                 self._strategy.update(place, change.new)
-            if self._neighbors is not None:
+            if self._scored is None:
                 self.model_version = entry.seq
                 self._model_changed()
-        if self._neighbors is not None:
+        if self._scored is None:
             self._curve.append(self._curve_point())
 
     def publish(self, scores: AnyArray, points: Sequence[CurvePoint]) -> None:
@@ -314,4 +318,5 @@ class ActiveLearner(Generic[TableT]):
 
     def _curve_point(self) -> CurvePoint:
         proof = self._ranker.settled_ if self._neighbors is not None and self._ranker is not None else None
-        return self.pool.point(self._model.said, proof, self.model_version)
+        error = self._online.progressive_error if self._online is not None else None
+        return self.pool.point(self._model.said, proof, self.model_version, error)

@@ -34,6 +34,7 @@ class Pool(Generic[TableT]):
     control_rows : bool (n,), a seeded uniform share of all other rows without exact label; asked blindly now and
         then, so that their answers measure the model. Those with one candidate need no asking.
     train, held : row numbers, ascending      place : (n,) of each row in `train` or in `held`
+    answered : bool (n,), rows with an answer that counts      answered_at : (n,) its seq, 0 for none
     candidates : bool (n, m) as they stand; none while a row is out      sizes : (n,) how many. Read them only.
     """
 
@@ -69,6 +70,7 @@ class Pool(Generic[TableT]):
         self.seq = 0
         self.answers = 0  # unwithdrawn ones
         self.answered = np.zeros(n, dtype=bool)
+        self.answered_at: IntArray = np.zeros(n, dtype=np.int64)
         self.bad = np.zeros(n, dtype=bool)
         self._ambiguous = self._sizes_at_first[self.train] >= 2
 
@@ -112,6 +114,7 @@ class Pool(Generic[TableT]):
         row = int(entry.row)
         folded = self.fold.fold(row)
         self.answered[row] = folded.answer is not None
+        self.answered_at[row] = folded.answer.seq if folded.answer is not None else 0
         self.bad[row] = folded.out
         new, old = folded.votes, self.candidates[row].copy()
         if np.array_equal(new, old):
@@ -142,7 +145,13 @@ class Pool(Generic[TableT]):
         label = np.where(self.sizes[self.held] == 1, self.candidates[self.held].argmax(axis=1), -1)
         return np.where(self.test_rows[self.held], self.truth[self.held], label)
 
-    def point(self, said: IntArray | None, settled: float | None, model_version: int) -> CurvePoint:
+    def point(
+        self,
+        said: IntArray | None,
+        settled: float | None,
+        model_version: int,
+        progressive_error: float | None = None,
+    ) -> CurvePoint:
         """Where the work stands, with a model that says these labels of the held-out rows.
 
         said : (n_held,), -1 for none; None: there is no model yet
@@ -169,6 +178,7 @@ class Pool(Generic[TableT]):
             candidates_left=int(np.maximum(left - 1, 0).sum()),
             model_version=model_version,
             control=control,
+            progressive_error=progressive_error,
         )
 
     @property

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plcore._types import FloatArray, IntArray
-from plcore.estimators import MODELS, TRAINED
+from plcore.estimators import MODELS, ONLINE, TRAINED
 from plcore.fold import Entry
 from plcore.graph import WEIGHTS
 from plcore.query.effects import check_choice
@@ -32,7 +32,8 @@ class LearnerSettings:
     test_share : share in [0, 1) of the rows with a true label that is held out for the accuracy
     truth_role : what the other true labels are for: "hidden" (never used), "given" (exact labels to train on)
     seed : of the draws of test rows and control rows, and of what the strategy draws
-    model : one of `plcore.estimators.MODELS`      C : its parameter C (C_max of "m3pl"); None: its default
+    model : one of `plcore.estimators.MODELS`
+    C : its parameter C (C_max of "m3pl", 1 / alpha of Pegasos; the others have none); None: its default
     train_every, train_seconds : a model trained in the background is trained anew after so many answers, or
         so many seconds after an answer, whichever is first
     control_share : share in [0, 1) of the rows, and of the questions, that are blind controls (see `plcore.pool`)
@@ -71,6 +72,11 @@ class LearnerSettings:
     def is_trained(self) -> bool:
         """Whether the model is trained as a whole, in the background."""
         return self.model in TRAINED
+
+    @property
+    def is_online(self) -> bool:
+        """Whether the model takes one answer at a time."""
+        return self.model in ONLINE
 
     @property
     def model_key(self) -> str:
@@ -146,6 +152,9 @@ class CurvePoint:
     candidates_left: int
     model_version: int
     control: ControlCounts = ControlCounts()
+    progressive_error: float | None = (
+        None  # of an online model, over the rows answered; see `plcore.online_model`
+    )
 
 
 @dataclass(frozen=True)

@@ -39,17 +39,12 @@ class Version:
 class Trainer:
     """Fits the model of a pool's settings to its candidates as they stand; features are made once.
 
-    The features of the table are standardised over the training rows (sparse ones are scaled, not shifted). Every
-    fit starts anew, so that the same log gives the same version whatever was trained before.
+    Every fit starts anew, so that the same log gives the same version whatever was trained before.
     """
 
     def __init__(self, pool: Pool[Any]) -> None:
         self.pool = pool
-        features = pool.table.features()
-        features.fit(pool.table, pool.train)
-        X = features.transform(pool.table, np.arange(len(pool.original)))
-        scaler = StandardScaler(with_mean=not sparse.issparse(X)).fit(X[pool.train])
-        self._X = scaler.transform(X)
+        self._X = standardized_features(pool)
 
     def train(self, progress: Callable[[int, float], None] | None = None) -> Version:
         """One version of the model, from all training rows that are not out.
@@ -63,12 +58,20 @@ class Trainer:
             raise ValueError("Every training row is marked as a bad item: nothing is left to learn from.")
         estimator = make_estimator(pool.settings.model, pool.settings.C)
         estimator.fit(self._X[rows], pool.candidates[rows], progress=progress)
-        scores = _scores(estimator, self._X).astype(np.float32)
+        scores = class_scores(estimator, self._X).astype(np.float32)
         said = np.asarray(scores[pool.held].argmax(axis=1), dtype=np.int64)
         return Version(scores, pool.point(said, None, pool.seq), bool(estimator.converged_))
 
 
-def _scores(estimator: Any, X: Any) -> AnyArray:
+def standardized_features(pool: Pool[Any]) -> Any:
+    """(n, d) features of all rows, fitted and standardised on the training rows; sparse ones are not shifted."""
+    features = pool.table.features()
+    features.fit(pool.table, pool.train)
+    X = features.transform(pool.table, np.arange(len(pool.original)))
+    return StandardScaler(with_mean=not sparse.issparse(X)).fit(X[pool.train]).transform(X)
+
+
+def class_scores(estimator: Any, X: Any) -> AnyArray:
     """(n, m) scores; scikit-learn's one column of a two-class problem becomes two."""
     scores = np.asarray(estimator.decision_function(X))
     if scores.ndim == 2:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plcore.estimators import TRAINED
+from plcore.estimators import ONLINE, TRAINED, make_online
 from plcore.fold import Entry
 from plcore.learner import CONTROL, ActiveLearner
 from plcore.models import softmax_inside
 from plcore.pool import Pool
 from plcore.reports import ControlCounts, LearnerSettings
-from plcore.training import Trainer
+from plcore.training import Trainer, standardized_features
 from tests.plcore.fake_table import blobs
 
 
@@ -251,3 +251,78 @@ def test_without_controls_nothing_is_drawn():
 def test_settings_are_checked(name, value):
     with pytest.raises(ValueError, match=name):
         LearnerSettings(**{name: value})
+
+
+# Online models
+
+
+ONLINE_NAMES = sorted(ONLINE)
+
+
+def same_state(one, other):
+    assert one.progress() == other.progress()
+    np.testing.assert_array_equal(one.label_distributions, other.label_distributions)
+    assert one.next_question("ann") == other.next_question("ann")
+
+
+@pytest.mark.parametrize("model", ONLINE_NAMES)
+def test_an_online_model_takes_each_answer_at_once(model):
+    table, y = blobs(n=200, truth="all")
+    settings = {"model": model, "strategy": "margin"}
+    live, log = run(table, y, n=40, **settings)
+    assert live.model_version == 40
+    rebuilt = ActiveLearner(table, LearnerSettings(**settings))
+    for entry in log:
+        rebuilt.apply(entry)
+    same_state(rebuilt, live)
+    assert live.curve == rebuilt.curve
+    # Ten lines of NumPy: the same passes, then one round for each answer.
+    pool = Pool(table, LearnerSettings(**settings))
+    X = standardized_features(pool)
+    plain = make_online(model, None, X[pool.train], 0).fit(X[pool.train], pool.first[pool.train])
+    wrong = []
+    for entry in log:
+        sets = np.eye(4, dtype=bool)[[y[entry.row]]]
+        wrong.append(plain.predict(X[[entry.row]])[0] != y[entry.row])
+        plain.partial_fit(X[[entry.row]], sets)
+    assert live.curve[-1].progressive_error == np.mean(wrong)
+    held = plain.predict(X[pool.held])
+    assert live.progress().accuracy == np.mean(held == y[pool.held])
+
+
+@pytest.mark.parametrize("model", ONLINE_NAMES)
+def test_undo_and_correction_leave_what_the_standing_answers_alone_would_give(model):
+    table, y = blobs(n=200, truth="all")
+    settings = LearnerSettings(model=model, strategy="margin")
+    learner, log = run(table, y, n=12, model=model, strategy="margin")
+    undone, corrected, bad = log[3], log[5], log[7]
+    others = [k for k in np.flatnonzero(table.candidates[corrected.row]) if k != y[corrected.row]]
+    late = [
+        Entry(13, "withdraw", undone.row, "ann", (), 4),
+        Entry(14, "is", corrected.row, "ann", (learner.classes[others[0]],)),
+        Entry(15, "bad", bad.row, "ann"),
+    ]
+    for entry in late:
+        learner.apply(entry)
+    fresh = ActiveLearner(table, settings)
+    standing = [entry for entry in log if entry not in (undone, corrected, bad)] + late[1:]
+    for entry in standing:
+        fresh.apply(entry)
+    np.testing.assert_array_equal(learner.label_distributions, fresh.label_distributions)
+    assert learner.curve[-1].progressive_error == fresh.curve[-1].progressive_error
+    learner.apply(Entry(16, "withdraw", bad.row, "ann", (), 15))
+    learner.apply(Entry(17, "withdraw", corrected.row, "ann", (), 14))
+    plain = ActiveLearner(table, settings)
+    for entry in log:
+        if entry != undone:
+            plain.apply(entry)
+    np.testing.assert_array_equal(learner.label_distributions, plain.label_distributions)
+
+
+def test_every_row_bad_is_a_state_like_any_other():
+    table, _ = blobs(n=12, truth="none")
+    learner = ActiveLearner(table, LearnerSettings(model="perceptron-max", strategy="margin"))
+    for row in range(12):
+        learner.apply(Entry(row + 1, "bad", row, "ann"))
+    assert learner.next_question("ann") is None
+    assert learner.done

@@ -1,0 +1,283 @@
+"""What the online learners share: reading chunks, the rounds, scores, predictions, and the state to keep."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from plcore._kernels_online import LARGEST, MISTAKES, OBJECTIVE, ROUNDS, UPDATES
+from plcore._types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.candidates import check_candidates
+from plcore.evaluation.metrics import score_of
+from plcore.online.reading import check_classes, read_first, read_next
+from plcore.online.state import NO_ROWS, OnlineState, Rules
+
+FIT_ONLY = (
+    "transduction_",
+    "objective_",
+    "n_iter_",
+    "converged_",
+)  # about the rows of `fit`, none of a stream
+
+
+class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of the online learners (Bhattacharjee and Manwani, PAKDD 2020). Scores are s = W (x, 1).
+
+    A round predicts arg max s over all classes, then sees the candidates Y, and updates where
+
+        loss="average":  L_APH = [1 - mean over Y of s + max outside of Y of s]_+     (Eq. 2)
+        loss="max":      L_MPH = [1 - max over Y of s  + max outside of Y of s]_+     (Eq. 3)
+
+    is positive, ties to the first class: the candidates' rows of W (or that of the best candidate) move towards x,
+    the row of the best other class away. A row that lists all classes makes no update. Rows are learnt in order,
+    one after the other: how they are cut into chunks changes nothing, to the last bit. Memory is that of W,
+    twice with `average`. Features may be float32 or float64, dense or CSR; the weights are float64. Scale the
+    features: only the length of x against eta0 or 1 / alpha matters.
+
+    Attributes
+    ----------
+    classes_ (m,), n_features_in_
+    coef_ (m, d), intercept_ (m,) : of the last iterate, or of the mean of the iterates after each round (`average`)
+    rounds_, updates_, mistakes_ : rows seen; rows with a loss; rows where arg max s over all classes, before the
+        update, was no candidate (the ambiguous loss L_A, Eq. 1, of the last iterate)
+    After `fit` only: transduction_ (n,), the best candidate of each row under the fitted model; objective_
+        (max_iter,), mean over a pass of the loss met before each update, for Pegasos with alpha / 2 |W|^2; n_iter_,
+        the passes; converged_, whether the last pass made no update.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "loss": [StrOptions({"average", "max"})],
+        "average": ["boolean"],
+        "fit_intercept": ["boolean"],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "shuffle": ["boolean"],
+        "random_state": ["random_state"],
+    }
+
+    classes_: AnyArray
+    transduction_: AnyArray
+    objective_: FloatArray
+    n_iter_: int
+    converged_: bool
+    loss: str
+    average: bool
+    fit_intercept: bool
+    max_iter: int
+    shuffle: bool
+    random_state: Any
+    _state: OnlineState
+
+    @abstractmethod
+    def _rules(self) -> Rules:
+        """How this learner updates, from its parameters."""
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, *, progress: Callable[[int, float], object] | None = None) -> Self:
+        """Learn anew: `max_iter` passes over X (n, d) and y, a label vector (n,) or candidate matrix (n, m).
+
+        progress : called after each pass as progress(passes, objective); what it raises ends the fit.
+        Raises CandidateError for candidates that break the convention, ValueError for wrong features or parameters.
+        """
+        X = self._read_features(X, y, first=True)
+        candidates, classes = check_candidates(y)
+        check_consistent_length(X, candidates)
+        state = OnlineState.zero(len(classes), X.shape[1], self.average)
+        random = check_random_state(self.random_state)
+        objective = []
+        for step in range(self.max_iter):
+            order = random.permutation(len(candidates)) if self.shuffle else NO_ROWS
+            met, updates = state.numbers[OBJECTIVE], state.counts[UPDATES]
+            learnt, _ = state.learn(X, candidates, self._rules(), order)
+            if learnt < len(candidates):
+                self._refuse(X, int(order[learnt]) if self.shuffle else learnt)
+            objective.append(float(state.numbers[OBJECTIVE] - met) / len(candidates))
+            if progress is not None:
+                progress(step + 1, objective[-1])
+        self._state, self.classes_ = state, classes
+        self.objective_, self.n_iter_ = np.array(objective), self.max_iter
+        self.converged_ = bool(state.counts[UPDATES] == updates)
+        self.transduction_ = classes[self._best_candidates(X, candidates)]
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Learn the rows of X (k, d) in their order; y : labels (k,) or candidates (k, m).
+
+        classes : (m,) all classes; needed in the first call where y is a label vector. A candidate matrix without
+        it has the classes of its columns. Later chunks have the same columns, and labels that are classes.
+        Nothing is learnt when an error is raised: CandidateError for candidates or labels that do not fit,
+        ValueError for wrong features, parameters, or missing classes.
+        """
+        self._learn(X, y, classes, predict=False)
+        return self
+
+    def predict_then_learn(self, X: Any, y: Any, classes: Any = None) -> AnyArray:
+        """As `partial_fit`; returns (k,) what `predict` would have said of each row just before it was learnt.
+
+        Of the very first row, which no model has seen, that is the first class.
+        """
+        predicted = self._learn(X, y, classes, predict=True)
+        return np.asarray(self.classes_[predicted])
+
+    def _learn(self, X: Any, y: Any, classes: Any, predict: bool) -> IntArray:
+        first = not self.__sklearn_is_fitted__()
+        if first:
+            self._validate_params()
+        X = self._read_features(X, y, first)
+        if first:
+            candidates, names = read_first(y, classes)
+            state = OnlineState.zero(len(names), X.shape[1], self.average)
+        else:
+            names, state = self.classes_, self._state
+            if classes is not None and check_classes(classes).tolist() != names.tolist():
+                raise ValueError(
+                    f"classes must be those of the first call: {names.tolist()!r}. Got {classes!r}. "
+                    "Fix: leave classes out, or start with a new estimator."
+                )
+            candidates = read_next(y, names)
+        check_consistent_length(X, candidates)
+        before = state.copy() if len(candidates) > 1 else state  # one row is learnt or refused as a whole
+        learnt, predicted = state.learn(X, candidates, self._rules(), predict=predict)
+        if learnt < len(candidates):
+            if not first:
+                self._state = before
+            self._refuse(X, learnt)
+        if first:
+            self._state, self.classes_ = state, names
+        for name in FIT_ONLY:
+            self.__dict__.pop(name, None)
+        return predicted
+
+    def _read_features(self, X: Any, y: Any, first: bool) -> Any:
+        """X as the loops take it; whether all numbers are finite they see themselves, in the same pass."""
+        X = validate_data(
+            self,
+            X,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            order="C",
+            ensure_all_finite=False,
+            reset=first,
+        )
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None. "
+                "Fix: pass a label vector (n,) or a candidate matrix (n, m)."
+            )
+        return X
+
+    def _refuse(self, X: Any, row: int) -> None:
+        """Raise for a row that cannot be learnt: scikit-learn's error where there is NaN or infinity."""
+        validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        values = X[[row]].data if sparse.issparse(X) else X[row]
+        raise ValueError(
+            f"The features of a row must be at most {LARGEST:g} in size, got {np.abs(values).max():g} in row {row} "
+            "(counted from 0). Fix: scale them, for example with sklearn.preprocessing.StandardScaler in a pipeline."
+        )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_state")
+
+    def _scores(self, X: Any) -> FloatArray:
+        check_is_fitted(self)
+        dtypes = [np.float64, np.float32]
+        X = validate_data(self, X, accept_sparse="csr", dtype=dtypes, order="C", reset=False)
+        return self._state.scores(X, self._rules().constant)
+
+    def _best_candidates(self, X: Any, candidates: BoolArray) -> IntArray:
+        scores = self._state.scores(X, self._rules().constant)
+        scores[~candidates] = -np.inf
+        return np.asarray(scores.argmax(axis=1))
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """(n, m) scores, for m = 2 (n,) = s1 - s0; -inf for a class that was never a candidate."""
+        scores = self._masked_scores(X)
+        return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores
+
+    def predict(self, X: Any) -> AnyArray:
+        """(n,) the class with the highest score, a member of `classes_`; ties go to the first class."""
+        scores = self._masked_scores(X)
+        return np.asarray(self.classes_[scores.argmax(axis=1)])
+
+    def _masked_scores(self, X: Any) -> FloatArray:
+        scores = self._scores(X)
+        scores[:, ~self._state.possible] = -np.inf
+        return scores
+
+    def disambiguate(self, X: Any, y: Any) -> AnyArray:
+        """(n,) the candidate with the highest score for each row of X (n, d), y : candidates (n, m) or labels."""
+        scores = self._scores(X)
+        candidates = read_next(y, self.classes_)
+        check_consistent_length(X, candidates)
+        scores[~candidates] = -np.inf
+        return np.asarray(self.classes_[scores.argmax(axis=1)])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy for labels; for a candidate matrix the share of predictions inside their candidates."""
+        return score_of(self.predict(X), y, self.classes_, sample_weight)
+
+    @property
+    def coef_(self) -> FloatArray:
+        return self._model()[:, :-1]
+
+    @property
+    def intercept_(self) -> FloatArray:
+        return self._model()[:, -1]
+
+    @property
+    def rounds_(self) -> int:
+        return int(self._counts()[ROUNDS])
+
+    @property
+    def updates_(self) -> int:
+        return int(self._counts()[UPDATES])
+
+    @property
+    def mistakes_(self) -> int:
+        return int(self._counts()[MISTAKES])
+
+    def _model(self) -> FloatArray:
+        if not self.__sklearn_is_fitted__():
+            raise AttributeError(f"This {type(self).__name__} instance is not fitted yet.")
+        V, scale = self._state.model()
+        return np.asarray(scale * V)
+
+    def _counts(self) -> IntArray:
+        if not self.__sklearn_is_fitted__():
+            raise AttributeError(f"This {type(self).__name__} instance is not fitted yet.")
+        return self._state.counts
+
+    def get_state(self) -> dict[str, AnyArray]:
+        """Copies of all that was learnt, as plain arrays for `set_state`; see `OnlineState` for their meaning."""
+        check_is_fitted(self)
+        return {"classes": self.classes_.copy(), **vars(self._state.copy())}
+
+    def set_state(self, stored: Mapping[str, Any]) -> Self:
+        """Continue exactly from where `get_state` of an estimator with the same parameters was called.
+
+        Raises ValueError where arrays are missing or do not fit one another and `average`.
+        """
+        weights = np.asarray(stored.get("weights", NO_ROWS))
+        if "classes" not in stored or weights.ndim != 2 or weights.shape[1] < 2:
+            raise ValueError(
+                "The state must hold 'classes' (m,) and 'weights' (m, d + 1). Fix: pass what get_state() returned."
+            )
+        classes = check_classes(stored["classes"])
+        self._state = OnlineState.read(stored, len(classes), weights.shape[1] - 1, self.average)
+        self.classes_, self.n_features_in_ = classes, weights.shape[1] - 1
+        for name in (*FIT_ONLY, "feature_names_in_"):
+            self.__dict__.pop(name, None)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

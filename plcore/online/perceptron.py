@@ -1,0 +1,61 @@
+"""Avg and Max Perceptron for partial labels (Bhattacharjee and Manwani, PAKDD 2020, Algorithms 1 and 2)."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+from sklearn.utils._param_validation import Interval
+
+from plcore.online.base import OnlineClassifier
+from plcore.online.state import Rules
+
+
+class PLPerceptron(OnlineClassifier):
+    """Perceptron for partial labels, `loss="average"` (Algorithm 1) or `"max"` (Algorithm 2).
+
+    From W = 0, in each round with a loss: W += eta0 * outer(tau, x). An update needs a margin below 1, not a
+    mistake: with long rows or a large eta0 it becomes the Perceptron that updates on mistakes alone. With one candidate
+    in each row both are the multi-class Perceptron. See `OnlineClassifier` for the losses and attributes.
+
+    Parameters
+    ----------
+    loss : "average" where rows have many candidates, "max" where they have few.
+    eta0 : step, > 0; the paper leaves it open. Only eta0 * |x|^2 against the margin of 1 matters.
+    average : predict with the mean of the iterates. Not in the paper; better for "average" with many candidates.
+    fit_intercept : append a constant 1 to x.
+    max_iter, shuffle, random_state : of `fit`: passes, each in a new random order of the rows.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **OnlineClassifier._parameter_constraints,
+        "eta0": [Interval(Real, 0, 1e50, closed="right")],
+    }
+
+    def __init__(
+        self,
+        loss: str = "average",
+        eta0: float = 1.0,
+        average: bool = False,
+        fit_intercept: bool = True,
+        max_iter: int = 5,
+        shuffle: bool = True,
+        random_state: Any = 0,
+    ) -> None:
+        self.loss = loss
+        self.eta0 = eta0
+        self.average = average
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def _rules(self) -> Rules:
+        return Rules(
+            use_max=self.loss == "max",
+            eta0=float(self.eta0),
+            alpha=0.0,
+            decay_always=False,
+            averaging=bool(self.average),
+            constant=float(self.fit_intercept),
+        )

@@ -1,0 +1,170 @@
+"""Everything an online learner knows, as plain arrays: to continue from them is to have never stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from plcore._kernels_linear import mean_weights, score_rows, score_sparse_rows
+from plcore._kernels_online import MASS, ROUNDS, SCALE, learn_dense, learn_sparse
+from plcore._types import AnyArray, BoolArray, FloatArray, IntArray
+
+NOTHING: FloatArray = np.zeros((0, 0))
+NO_ROWS: IntArray = np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How a learner updates.
+
+    use_max : the loss takes the best candidate (L_MPH) instead of the candidates' mean (L_APH)
+    eta0 : step of the Perceptrons      alpha : lambda of Pegasos, 0 for the Perceptrons
+    decay_always : Pegasos decays in rounds without a loss too      averaging : keep the mean of the iterates
+    constant : the feature of the intercept, 1 or 0
+    """
+
+    use_max: bool
+    eta0: float
+    alpha: float
+    decay_always: bool
+    averaging: bool
+    constant: float
+
+    @property
+    def settings(self) -> tuple[bool, float, float, bool, bool]:
+        return self.use_max, self.eta0, self.alpha, self.decay_always, self.averaging
+
+
+@dataclass
+class OnlineState:
+    """The weights W = scale * weights (m, d + 1), the last column for the intercept, and what is counted.
+
+    correction : (m, d + 1) with averaging, else (0, 0); the sum of the iterates is mass * weights - correction
+    numbers : (4,) scale, mass, |W|^2 (carried by Pegasos only), sum of the objectives met before each update
+    counts : (3,) rounds, updates, mistakes      possible : (m,) bool, the classes that were a candidate so far
+    """
+
+    weights: FloatArray
+    correction: FloatArray
+    numbers: FloatArray
+    counts: IntArray
+    possible: BoolArray
+
+    @classmethod
+    def zero(cls, m: int, d: int, averaging: bool) -> OnlineState:
+        """W = 0 before the first round, for m classes and d features."""
+        return cls(
+            np.zeros((m, d + 1)),
+            np.zeros((m, d + 1)) if averaging else NOTHING.copy(),
+            np.array([1.0, 0.0, 0.0, 0.0]),
+            np.zeros(3, dtype=np.int64),
+            np.zeros(m, dtype=bool),
+        )
+
+    @classmethod
+    def read(cls, stored: Mapping[str, Any], m: int, d: int, averaging: bool) -> OnlineState:
+        """The state of `stored`, arrays named as the attributes; ValueError where it does not fit m, d, averaging."""
+        fresh = cls.zero(m, d, averaging)
+        for field in fields(cls):
+            expected: AnyArray = getattr(fresh, field.name)
+            if field.name not in stored:
+                raise ValueError(
+                    f"The state has no {field.name!r}. Fix: pass what get_state() returned, whole."
+                )
+            given = np.array(stored[field.name])
+            if not given.size and not expected.size:
+                continue  # as a list it has lost its shape
+            if given.shape != expected.shape or not np.can_cast(given.dtype, expected.dtype, "same_kind"):
+                raise ValueError(
+                    f"{field.name!r} of the state must be {expected.dtype} of shape {expected.shape} for {m} classes, "
+                    f"{d} features and average={averaging}. Got {given.dtype} of shape {given.shape}. "
+                    "Fix: restore into an estimator with the parameters of the one that was stored."
+                )
+            setattr(fresh, field.name, given.astype(expected.dtype))
+        return fresh
+
+    def copy(self) -> OnlineState:
+        return OnlineState(**{field.name: getattr(self, field.name).copy() for field in fields(self)})
+
+    def learn(
+        self, X: Any, candidates: BoolArray, rules: Rules, order: IntArray = NO_ROWS, predict: bool = False
+    ) -> tuple[int, IntArray]:
+        """The rounds of the rows of X, in `order`: how many were learnt, and the class predicted before each.
+
+        Fewer than the rows where one is too long or holds NaN: the state is then that of the rows before it.
+        Raises ValueError where the rules average and the state does not, or the other way round.
+        """
+        if rules.averaging != self.averaging:
+            raise ValueError(
+                f"average is {rules.averaging}, but the rows so far were learnt with average={self.averaging}. "
+                "Fix: set average before the first row."
+            )
+        predicted = np.zeros(X.shape[0] if predict else 0, dtype=np.int64)
+        matrix: Any
+        learn: Any
+        matrix, learn = (_parts(X), learn_sparse) if sparse.issparse(X) else ((_fixed(X),), learn_dense)
+        learnt = learn(
+            *matrix,
+            order,
+            candidates,
+            rules.settings,
+            rules.constant,
+            *self._laid_out(sparse.issparse(X)),
+            self.numbers,
+            self.counts,
+            self.possible,
+            predicted,
+        )
+        return int(learnt), predicted
+
+    def _laid_out(self, by_feature: bool) -> tuple[FloatArray, FloatArray]:
+        """weights and correction as the kernels of sparse rows read them, (d + 1, m), or those of dense rows."""
+        order = "F" if by_feature else "C"
+        self.weights = np.asarray(self.weights, order=order)  # type: ignore[call-overload]
+        self.correction = np.asarray(self.correction, order=order)  # type: ignore[call-overload]
+        return (self.weights.T, self.correction.T) if by_feature else (self.weights, self.correction)
+
+    @property
+    def averaging(self) -> bool:
+        """Whether the mean of the iterates is kept."""
+        return bool(self.correction.size)
+
+    def model(self) -> tuple[FloatArray, float]:
+        """(V, scale): the model is scale * V, V (m, d + 1): the last iterate, or the mean of all where it is kept."""
+        if not self.averaging:
+            return self.weights, float(self.numbers[SCALE])
+        V, U = self._laid_out(not self.weights.flags.c_contiguous)
+        mean = np.empty(V.shape)
+        mean_weights(V, U, self.numbers[MASS], self.counts[ROUNDS], mean)
+        return (mean if V is self.weights else mean.T), 1.0
+
+    def scores(self, X: Any, constant: float) -> FloatArray:
+        """(n, m), by the loops that learn: not by a matrix product, which may score equal weights differently."""
+        V, scale = self.model()
+        scores = np.empty((X.shape[0], len(V)))
+        if sparse.issparse(X):
+            score_sparse_rows(*_parts(X), np.ascontiguousarray(V.T), scale, constant, scores)
+        else:
+            score_rows(_fixed(X), np.ascontiguousarray(V), scale, constant, scores)
+        return scores
+
+
+def _fixed(array: AnyArray) -> AnyArray:
+    """The array as read-only: the kernels are compiled for this kind alone."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _parts(X: Any) -> tuple[AnyArray, AnyArray, AnyArray]:
+    """Values, columns and row starts of a CSR matrix in which no cell is stored twice."""
+    if not X.has_canonical_format:
+        X = X.copy()  # to add up what is stored twice is to change it
+        X.sum_duplicates()
+    kinds = (X.data, np.float64), (X.indices, np.int64), (X.indptr, np.int64)
+    values, columns, starts = (_fixed(np.ascontiguousarray(array, dtype=kind)) for array, kind in kinds)
+    return values, columns, starts
