@@ -39,18 +39,24 @@ def answer_as_an_oracle(page: Page, base: str) -> None:
         room.answer(page, str(cells["digit"].iloc[int(room.row_id(page)) - 1]))
 
 
+def open_page(page: Page, base: str, name: str) -> None:
+    """One of PAGES, once it is drawn."""
+    heading, selector = PAGES[name]
+    page.goto(f"{base}/{'' if name == 'home' else name}")
+    if heading:
+        page.get_by_role("heading", name=heading, exact=True).wait_for()
+    else:
+        page.locator(selector).first.wait_for()
+    page.wait_for_timeout(1500)  # charts and fonts settle
+
+
 def take(browser: Browser, state: str, base: str) -> None:
     for scheme in ("light", "dark"):
         for suffix, size in SIZES.items():
             context = browser.new_context(viewport=size, color_scheme=scheme, storage_state=state)  # type: ignore[arg-type]
             page = context.new_page()
-            for name, (heading, selector) in PAGES.items():
-                page.goto(f"{base}/{'' if name == 'home' else name}")
-                if heading:
-                    page.get_by_role("heading", name=heading, exact=True).wait_for()
-                else:
-                    page.locator(selector).first.wait_for()
-                page.wait_for_timeout(1500)  # charts and fonts settle
+            for name in PAGES:
+                open_page(page, base, name)
                 page.screenshot(path=FOLDER / f"{name}-{scheme}{suffix}.png")
             context.close()
 

@@ -1,0 +1,59 @@
+"""axe-core over every page, light and dark, desktop and phone: no serious finding."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page
+
+from tests.browser import room
+from tests.browser.screenshots import PAGES, SIZES, open_page
+from tests.browser.server import Server
+
+pytestmark = pytest.mark.browser
+
+ANSWERS = 3
+
+
+def findings(page: Page) -> list[str]:
+    """The serious and critical violations, each with the elements it is about."""
+    return [
+        f"{one['id']} ({one['impact']}): {node['html'][:160]} {node['target']}"
+        for one in Axe().run(page).response["violations"]
+        if one["impact"] in ("serious", "critical")
+        for node in one["nodes"]
+    ]
+
+
+@pytest.fixture
+def signed_in(browser: Browser, server: Server, tmp_path: Path) -> str:
+    """The state of a browser whose owner has answered a few questions of the demo."""
+    context = browser.new_context(viewport=SIZES[""])
+    page = context.new_page()
+    page.goto(server.link)
+    page.goto(f"{server.base}/annotate")
+    page.locator(room.CARD).wait_for()
+    for _ in range(ANSWERS):
+        shown = room.token(page)
+        page.keyboard.press("1")
+        room.wait_for_next(page, shown)
+    path = str(tmp_path / "state.json")
+    context.storage_state(path=path)
+    context.close()
+    return path
+
+
+@pytest.mark.parametrize("suffix", list(SIZES))
+def test_no_page_has_a_serious_finding(browser: Browser, server: Server, signed_in: str, suffix: str) -> None:
+    wrong = {}
+    for scheme in ("light", "dark"):
+        context = browser.new_context(viewport=SIZES[suffix], color_scheme=scheme, storage_state=signed_in)  # type: ignore[arg-type]
+        page = context.new_page()
+        for name in PAGES:
+            open_page(page, server.base, name)
+            if found := findings(page):
+                wrong[f"{name}-{scheme}"] = found
+        context.close()
+    assert not wrong, "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)
