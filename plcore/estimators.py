@@ -37,12 +37,15 @@ def make_estimator(model: str, C: float | None) -> Any:
 
 
 def make_online(model: str, C: float | None, X: Any, seed: int) -> Any:
-    """An unfitted estimator of `ONLINE` for rows like X (n, d).
+    """An unfitted estimator of `ONLINE` for rows like X (n, d); it predicts with the mean of its iterates.
 
-    C : of Pegasos, alpha = 1 / C; None: alpha = 1 / mean |x|^2, which `docs/online-learners.md` found good
+    C : of Pegasos, alpha = 1 / C; None: alpha = mean |x|^2 / 1000. Perceptrons step by eta0 = 1 / mean |x|^2.
+    Both are what `docs/online-learners.md` measured as good.
     """
     estimator, loss = ONLINE[model]
+    length = float(np.mean(row_norms(X, squared=True))) if X.shape[0] else 0.0
+    length = length or 1.0  # nothing to learn from
     if estimator is PLPerceptron:
-        return PLPerceptron(loss=loss, random_state=seed)
-    length = float(np.mean(row_norms(X, squared=True))) if X.shape[0] else 1.0
-    return PLPegasos(loss=loss, alpha=1.0 / float(C) if C else 1.0 / max(length, 1.0), random_state=seed)
+        return PLPerceptron(loss=loss, eta0=1.0 / length, average=True, random_state=seed)
+    alpha = 1.0 / float(C) if C else length / 1000
+    return PLPegasos(loss=loss, alpha=alpha, average=True, random_state=seed)

@@ -4,6 +4,16 @@ from __future__ import annotations
 
 from plcore.evaluation.contamination import contaminate
 from plcore.evaluation.metrics import candidate_accuracy, error_rate
+from plcore.evaluation.progressive import Progressive, progressive_validation
 from plcore.evaluation.replay import Replay, ask_oracle, replay
 
-__all__ = ["Replay", "ask_oracle", "candidate_accuracy", "contaminate", "error_rate", "replay"]
+__all__ = [
+    "Progressive",
+    "Replay",
+    "ask_oracle",
+    "candidate_accuracy",
+    "contaminate",
+    "error_rate",
+    "progressive_validation",
+    "replay",
+]

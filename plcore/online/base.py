@@ -41,7 +41,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     the row of the best other class away. A row that lists all classes makes no update. Rows are learnt in order,
     one after the other: how they are cut into chunks changes nothing, to the last bit. Memory is that of W,
     twice with `average`. Features may be float32 or float64, dense or CSR; the weights are float64. Scale the
-    features: only the length of x against eta0 or 1 / alpha matters.
+    features: what counts is eta0 * |x|^2 and alpha / |x|^2 (docs/online-learners.md has figures).
 
     Attributes
     ----------

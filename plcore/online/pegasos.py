@@ -26,7 +26,8 @@ class PLPegasos(OnlineClassifier):
     Parameters
     ----------
     loss : "average" where rows have many candidates, "max" where they have few.
-    alpha : lambda, the weight of 1/2 |W|^2 against the mean loss; 1e-50 or more. Good values go with 1 / |x|^2.
+    alpha : lambda, the weight of 1/2 |W|^2 against the mean loss; 1e-50 or more. The best goes with |x|^2: about
+        |x|^2 / 1000 on the sets measured, which for standardised features is their number / 1000.
     decay_always : decay in rounds without a loss too.
     average : predict with the mean of the iterates. Not in the paper; better for "average" with many candidates.
     fit_intercept : append a constant 1 to x; its weight is regularised.

@@ -21,7 +21,7 @@ class PLPerceptron(OnlineClassifier):
     Parameters
     ----------
     loss : "average" where rows have many candidates, "max" where they have few.
-    eta0 : step, > 0; the paper leaves it open. Only eta0 * |x|^2 against the margin of 1 matters.
+    eta0 : step, > 0; the paper leaves it open. What counts is eta0 * |x|^2: about 1 was best on the sets measured.
     average : predict with the mean of the iterates. Not in the paper; better for "average" with many candidates.
     fit_intercept : append a constant 1 to x.
     max_iter, shuffle, random_state : of `fit`: passes, each in a new random order of the rows.
