@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, func, insert, select
+from sqlalchemy import ColumnElement, Row, Select, bindparam, func, insert, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, aliased
 
-from db.models import EntryRow, PersonRow, ProjectRow
+from db.models import EntryRow, ProjectRow
 
 NO_ROW = -1
 """Row of the entries that change the classes: they are about no row, and no answers of anybody."""
@@ -91,17 +92,17 @@ def append(session: Session, new: NewEntry) -> Entry:
 def after(session: Session, project_id: int, seq: int) -> list[Entry]:
     """The entries with a greater seq, in order."""
     rows = session.execute(
-        _all().where(EntryRow.project_id == project_id, EntryRow.seq > seq).order_by(EntryRow.seq)
+        every_column().where(EntryRow.project_id == project_id, EntryRow.seq > seq).order_by(EntryRow.seq)
     )
-    return [_entry(row) for row in rows]
+    return [as_entry(row) for row in rows]
 
 
 def with_token(session: Session, project_id: int, token: str) -> Entry | None:
     """The entry that answered the question with this token, if one did."""
     row = session.execute(
-        _all().where(EntryRow.project_id == project_id, EntryRow.token == token)
+        every_column().where(EntryRow.project_id == project_id, EntryRow.token == token)
     ).one_or_none()
-    return None if row is None else _entry(row)
+    return None if row is None else as_entry(row)
 
 
 def count_for(session: Session, project_id: int, person_id: int, row: int, label: str | None = None) -> int:
@@ -119,7 +120,7 @@ def count_for(session: Session, project_id: int, person_id: int, row: int, label
 def last_open(session: Session, project_id: int, person_id: int) -> Entry | None:
     """What undo takes back: this person's latest entry, a skip too, neither withdrawal nor withdrawn."""
     row = session.execute(
-        _all()
+        every_column()
         .where(
             EntryRow.project_id == project_id,
             EntryRow.person_id == person_id,
@@ -130,21 +131,23 @@ def last_open(session: Session, project_id: int, person_id: int) -> Entry | None
         .order_by(EntryRow.seq.desc())
         .limit(1)
     ).one_or_none()
-    return None if row is None else _entry(row)
+    return None if row is None else as_entry(row)
 
 
 def latest(session: Session, project_id: int, limit: int, person_id: int | None = None) -> list[Entry]:
     """The newest entries about rows, of every kind, newest first; of one person or of everybody."""
-    query = _all().where(EntryRow.project_id == project_id, EntryRow.row != NO_ROW)
+    query = every_column().where(EntryRow.project_id == project_id, EntryRow.row != NO_ROW)
     if person_id is not None:
         query = query.where(EntryRow.person_id == person_id)
-    return [_entry(row) for row in session.execute(query.order_by(EntryRow.seq.desc()).limit(limit))]
+    return [as_entry(row) for row in session.execute(query.order_by(EntryRow.seq.desc()).limit(limit))]
 
 
 def get(session: Session, project_id: int, seq: int) -> Entry | None:
     """The entry at this place of the log."""
-    row = session.execute(_all().where(EntryRow.project_id == project_id, EntryRow.seq == seq)).one_or_none()
-    return None if row is None else _entry(row)
+    row = session.execute(
+        every_column().where(EntryRow.project_id == project_id, EntryRow.seq == seq)
+    ).one_or_none()
+    return None if row is None else as_entry(row)
 
 
 def withdrawal_of(session: Session, project_id: int, seq: int) -> int | None:
@@ -156,31 +159,59 @@ def withdrawal_of(session: Session, project_id: int, seq: int) -> int | None:
     ).scalar_one_or_none()
 
 
-def history(session: Session, project_id: int, person_id: int, limit: int) -> list[tuple[Entry, int | None]]:
-    """This person's latest entries about rows but for withdrawals, newest first; each with its withdrawal's seq."""
+@dataclass(frozen=True)
+class PastEntry:
+    """What a list of a person's answers needs of an entry; `withdrawal` is the seq of what took it back."""
+
+    seq: int
+    kind: str
+    row: int
+    labels: tuple[str, ...]
+    token: str
+    before: tuple[str, ...]
+    note: str | None
+    flagged: bool
+    withdrawal: int | None
+
+
+def history(session: Session, project_id: int, person_id: int, limit: int) -> list[PastEntry]:
+    """This person's latest entries about rows but for withdrawals, newest first."""
+    rows = session.execute(_history(), {"project": project_id, "person": person_id, "limit": limit})
+    return [
+        PastEntry(seq, kind, row, tuple(labels), token, tuple(before), note, flagged, withdrawal)
+        for seq, kind, row, labels, token, before, note, flagged, withdrawal in rows
+    ]
+
+
+@functools.cache  # it runs after every answer, and to build it takes as long as to run it
+def _history() -> Select[Any]:
     withdrawal = aliased(EntryRow)
-    taken_back = (
-        select(withdrawal.seq)
-        .where(
-            withdrawal.project_id == project_id,
-            withdrawal.target_seq == EntryRow.seq,
-            withdrawal.kind == "withdraw",
-        )
-        .scalar_subquery()
-        .label("taken_back")
+    taken_back = select(withdrawal.seq).where(
+        withdrawal.project_id == bindparam("project"),
+        withdrawal.target_seq == EntryRow.seq,
+        withdrawal.kind == "withdraw",
     )
-    rows = session.execute(
-        select(*EntryRow.__table__.columns, taken_back)
+    return (
+        select(
+            EntryRow.seq,
+            EntryRow.kind,
+            EntryRow.row,
+            EntryRow.labels,
+            EntryRow.token,
+            EntryRow.before,
+            EntryRow.note,
+            EntryRow.flagged,
+            taken_back.scalar_subquery(),
+        )
         .where(
-            EntryRow.project_id == project_id,
-            EntryRow.person_id == person_id,
-            EntryRow.row >= 0,
+            EntryRow.project_id == bindparam("project"),
+            EntryRow.person_id == bindparam("person"),
+            EntryRow.row != NO_ROW,
             EntryRow.kind != "withdraw",
         )
         .order_by(EntryRow.seq.desc())
-        .limit(limit)
+        .limit(bindparam("limit"))
     )
-    return [(_entry(cast(Row[Any], row)), row.taken_back) for row in rows]
 
 
 def changed_since(session: Session, project_id: int, row: int, moment: datetime) -> bool:
@@ -202,9 +233,9 @@ def changed_since(session: Session, project_id: int, row: int, moment: datetime)
 
 def last(session: Session, project_id: int) -> Entry | None:
     """The project's latest entry of any kind."""
-    query = _all().where(EntryRow.project_id == project_id).order_by(EntryRow.seq.desc()).limit(1)
+    query = every_column().where(EntryRow.project_id == project_id).order_by(EntryRow.seq.desc()).limit(1)
     row = session.execute(query).one_or_none()
-    return None if row is None else _entry(row)
+    return None if row is None else as_entry(row)
 
 
 def answered_rows(session: Session, project_id: int) -> int:
@@ -220,20 +251,8 @@ def answered_rows(session: Session, project_id: int) -> int:
 
 def about_classes(session: Session, project_id: int) -> list[Entry]:
     """The changes of classes and their withdrawals, in order; found by index, whatever the length of the log."""
-    everybody = select(PersonRow.id).scalar_subquery()
-    query = _all().where(
-        EntryRow.project_id == project_id, EntryRow.person_id.in_(everybody), EntryRow.row == NO_ROW
-    )
-    return [_entry(row) for row in session.execute(query.order_by(EntryRow.seq))]
-
-
-def of_row(session: Session, project_id: int, row: int) -> list[Entry]:
-    """Every entry about this row, withdrawn ones and withdrawals too, in order; found by index."""
-    everybody = select(PersonRow.id).scalar_subquery()
-    query = _all().where(
-        EntryRow.project_id == project_id, EntryRow.person_id.in_(everybody), EntryRow.row == row
-    )
-    return [_entry(one) for one in session.execute(query.order_by(EntryRow.seq))]
+    query = every_column().where(EntryRow.project_id == project_id, EntryRow.row == NO_ROW)
+    return [as_entry(row) for row in session.execute(query.order_by(EntryRow.seq))]
 
 
 def _withdrawn() -> ColumnElement[bool]:
@@ -274,15 +293,15 @@ def seconds_of_latest(session: Session, project_id: int, limit: int) -> list[flo
     return [seconds for seconds in session.execute(answers).scalars() if seconds is not None]
 
 
-def _all() -> Select[Any]:
+def every_column() -> Select[Any]:
+    """A query of whole entries, which `as_entry` reads."""
     return select(*EntryRow.__table__.columns)
 
 
-def _entry(row: Row[Any]) -> Entry:
+def as_entry(row: Row[Any]) -> Entry:
+    """The entry of a row of `every_column`."""
     values: dict[str, Any] = {
-        key: tuple(value) if isinstance(value, list) else value
-        for key, value in row._mapping.items()
-        if key != "taken_back"
+        key: tuple(value) if isinstance(value, list) else value for key, value in row._mapping.items()
     }
     return Entry(**(values | {"label": values["label"] or None}))
 

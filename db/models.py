@@ -125,6 +125,7 @@ class EntryRow(Base):
         UniqueConstraint("project_id", "token", name="uq_entries_token"),
         UniqueConstraint("project_id", "person_id", "row", "label", "revision", name="uq_entries_revision"),
         Index("ix_entries_target", "project_id", "target_seq"),
+        Index("ix_entries_row", "project_id", "row", "seq"),
     )
 
     project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), primary_key=True)

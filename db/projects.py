@@ -128,6 +128,11 @@ def change_room(session: Session, project_id: int, room: Mapping[str, Any]) -> N
     session.execute(update(ProjectRow).where(ProjectRow.id == project_id).values(room=dict(room)))
 
 
+def change_n_classes(session: Session, project_id: int, n_classes: int) -> None:
+    """Note how many classes the project has now."""
+    session.execute(update(ProjectRow).where(ProjectRow.id == project_id).values(n_classes=n_classes))
+
+
 def rename(session: Session, project_id: int, name: str, description: str) -> None:
     session.execute(
         update(ProjectRow).where(ProjectRow.id == project_id).values(name=name, description=description)

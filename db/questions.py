@@ -62,6 +62,11 @@ def delete(session: Session, project_id: int, person_id: int) -> None:
     )
 
 
+def close_all(session: Session, project_id: int) -> None:
+    """Close every question open in the project: what was shown is no longer what would be asked."""
+    session.execute(sql_delete(QuestionRow).where(QuestionRow.project_id == project_id))
+
+
 def reserved_rows(session: Session, project_id: int, except_person: int, since: datetime) -> set[int]:
     """Rows reserved for somebody else at `since` or later."""
     rows = session.execute(

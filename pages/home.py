@@ -2,20 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import streamlit as st
 
-from pages.parts import frame
+from pages.parts import frame, state
 from pages.parts.sign_out import sign_out_button
 from pages.parts.words import ago
 from workflow import projects
-from workflow.projects import ProjectSummary
+from workflow.access import NotFound
+from workflow.projects import ProjectNameError, ProjectSummary
 
 page = frame.begin()
 frame.toast_from_last_page()
 
 
+def next_step(project: ProjectSummary) -> tuple[str, str, str, str]:
+    """What to do next: in words, then the button's label, icon and page."""
+    if project.answered and not project.left:
+        if page.person.is_owner:
+            return (
+                "Every ambiguous row is answered. Export the table.",
+                "Export",
+                ":material/download:",
+                "export.py",
+            )
+        return "Every ambiguous row is answered.", "Look", ":material/keyboard:", "annotate.py"
+    if not project.answered:
+        return "Answer the first question.", "Start", ":material/keyboard:", "annotate.py"
+    return (
+        "Go on answering; look at Progress to see when to stop.",
+        "Continue",
+        ":material/keyboard:",
+        "annotate.py",
+    )
+
+
 def project_card(project: ProjectSummary) -> None:
-    """One project: what it is, how far it is, and one button for the likely next step."""
+    """One project: what it is, how far it is, one button for the likely next step, and links to the rest."""
+    step, label, icon, target = next_step(project)
+    about = {"project": str(project.id)}
     with st.container(border=True):
         words, actions = st.columns([3, 1], vertical_alignment="center", gap="large")
         with words:
@@ -28,25 +54,76 @@ def project_card(project: ProjectSummary) -> None:
                 text=f"{project.answered:,} of {project.n_to_ask:,} ambiguous rows answered · "
                 f"{project.n_rows:,} rows, {project.n_classes} classes · {ago(project.last_answer)}",
             )
+            st.markdown(f"**Next:** {step}")
         with actions:
-            label = "Look" if not project.left else "Continue" if project.answered else "Start"
-            if st.button(
-                label, key=f"go-{project.id}", type="primary", icon=":material/keyboard:", width="stretch"
-            ):
-                st.switch_page("annotate.py", query_params={"project": str(project.id)})
+            if st.button(label, key=f"go-{project.id}", type="primary", icon=icon, width="stretch"):
+                st.switch_page(target, query_params=about)
             if st.button("Progress", key=f"see-{project.id}", icon=":material/monitoring:", width="stretch"):
-                st.switch_page("progress.py", query_params={"project": str(project.id)})
+                st.switch_page("progress.py", query_params=about)
+        with st.container(horizontal=True, gap="medium"):
+            links = [("annotate.py", "Annotate"), ("review_page.py", "Review")]
+            if page.person.is_owner:
+                links += [("export.py", "Export"), ("project_page.py", "Rename, settings, archive, delete")]
+            for file, words_of_link in links:
+                st.page_link(file, label=words_of_link, query_params=about, width="content")
+
+
+def tried(action: Callable[..., None], project: ProjectSummary, words: str) -> None:
+    """Put a project elsewhere, and say at the next drawing what came of it."""
+    try:
+        action(page.home, page.person.id, project.id)
+    except (ProjectNameError, NotFound) as refusal:
+        st.session_state[state.REFUSED] = str(refusal)
+    else:
+        st.session_state[state.FLASH] = f"{project.name} {words}"
+
+
+def put_away_part() -> None:
+    """What is archived and what is in the bin, folded, each with its way back."""
+    away = projects.put_away(page.home, page.person.id)
+    for group, title, icon in (
+        (away.archived, "Archived", ":material/archive:"),
+        (away.binned, "Bin", ":material/delete:"),
+    ):
+        if not group:
+            continue
+        with st.expander(f"{title} ({len(group)})", icon=icon):
+            for project in group:
+                with st.container(horizontal=True, vertical_alignment="center"):
+                    st.markdown(f"{frame.escape(project.name)} · {project.answered:,} rows answered")
+                    st.button(
+                        "Restore",
+                        icon=":material/restore:",
+                        key=f"restore-{project.id}",
+                        on_click=tried,
+                        args=(projects.restore_project, project, "is back"),
+                    )
+                    if title == "Archived":
+                        st.button(
+                            "Put it into the bin",
+                            key=f"bin-{project.id}",
+                            on_click=tried,
+                            args=(projects.bin_project, project, "is in the bin"),
+                        )
 
 
 st.title("Projects")
 st.caption("Winnow turns ambiguous labels into exact ones with the fewest questions.")
+if refused := st.session_state.pop(state.REFUSED, None):
+    st.error(frame.escape(refused), icon=":material/error:")
 known = projects.list_projects(page.home, page.person.id)
 for project in known:
     project_card(project)
 if page.person.is_owner:
     if not known:
         st.info("No project yet. Import a CSV whose rows carry candidate labels, such as wren|robin.")
+        st.markdown(
+            "1. **Import** a table: one row per item, a column with the labels it may have.\n"
+            "2. **Annotate**: answer one question at a time, with one key. The model learns as you go.\n"
+            "3. **Review** what was answered, and **export** the table with one label per row."
+        )
     st.page_link("import_table.py", label="Import a table of your own", icon=":material/upload:")
+    put_away_part()
 elif not known:
     st.info("No project yet. The owner of this Winnow has to import a table first.")
 with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):

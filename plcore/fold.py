@@ -107,6 +107,10 @@ class AnswerFold:
         kept = [one for one in self.entries(entry.row) if one.seq != entry.target]
         return self._over(entry.row, kept if entry.kind == "withdraw" else [*kept, entry])
 
+    def fold_of(self, row: int, entries: Sequence[Entry]) -> Folded:
+        """What these entries alone would make of a row, unchecked; changes nothing."""
+        return self._over(row, entries)
+
     def _over(self, row: int, entries: Sequence[Entry]) -> Folded:
         left, out, answer = self.first[row], False, None
         for entry in entries:

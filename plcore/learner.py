@@ -6,12 +6,13 @@ same next question. After an entry only what it touches is computed again.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Generic, TypeVar
 
 import numpy as np
 
 from plcore._types import AnyArray, BoolArray, FloatArray, IntArray, Table
+from plcore.classes import ClassChange
 from plcore.disambiguation import disambiguate
 from plcore.fold import AnswerError, Entry
 from plcore.graph import Graph, find_graph
@@ -38,17 +39,22 @@ class ActiveLearner(Generic[TableT]):
     strategy of the settings, by default effect scores over the rows that are ambiguous now; some are blind controls
     (`plcore.pool`). Held-out rows are never trained on and no targets.
 
+    changes : of the classes, all there are in the log (`plcore.classes`)
     graph : the `graph` of an earlier learner of the same table and `graph_key(settings)`, so that neighbours need
         not be found again; None: they are found now, where they are needed. Raises ValueError where its shape is
         another.
     """
 
     def __init__(
-        self, table: TableT, settings: LearnerSettings | None = None, graph: Graph | None = None
+        self,
+        table: TableT,
+        settings: LearnerSettings | None = None,
+        graph: Graph | None = None,
+        changes: Iterable[ClassChange] = (),
     ) -> None:
         self.settings = settings = settings or LearnerSettings()
-        self.pool: Pool[TableT] = Pool(table, settings)
-        pool = self.pool
+        self.pool: Pool[TableT] = Pool(table, settings, changes)
+        pool, table = self.pool, self.pool.table
         self.table, self.classes, self.original = table, pool.classes, pool.original
         self.test_rows = pool.test_rows
         self._train = pool.train

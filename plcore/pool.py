@@ -5,6 +5,7 @@ Everything here follows from table, settings and log alone, whatever model learn
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from numbers import Integral
 from typing import Generic, NamedTuple, TypeVar
 
@@ -12,7 +13,9 @@ import numpy as np
 
 from plcore._types import BoolArray, IntArray, Table
 from plcore.candidates import check_candidates
-from plcore.fold import ANSWERS, AnswerError, AnswerFold, Entry, check_form
+from plcore.class_fold import fold_under
+from plcore.classes import ClassChange, ClassMap, with_classes
+from plcore.fold import ANSWERS, AnswerError, Entry, check_form
 from plcore.reports import ControlCounts, CurvePoint, LearnerSettings, RowState
 from plcore.standing import Standings
 
@@ -30,6 +33,7 @@ class Change(NamedTuple):
 class Pool(Generic[TableT]):
     """Table + entries -> candidates. Test rows and control rows are held out: no model learns from them.
 
+    changes : of the classes (`plcore.classes`), all there are in the log; `table` and `classes` are as they leave them
     test_rows : bool (n,), a seeded share of the rows with a true label; never asked
     control_rows : bool (n,), a seeded uniform share of all other rows without exact label; asked blindly now and
         then, so that their answers measure the model. Those with one candidate need no asking.
@@ -38,8 +42,11 @@ class Pool(Generic[TableT]):
     candidates : bool (n, m) as they stand; none while a row is out      sizes : (n,) how many. Read them only.
     """
 
-    def __init__(self, table: TableT, settings: LearnerSettings) -> None:
-        self.table, self.settings = table, settings
+    def __init__(self, table: TableT, settings: LearnerSettings, changes: Iterable[ClassChange] = ()) -> None:
+        self.class_map = ClassMap(table.classes, changes)
+        imported = np.asarray(table.candidates)
+        self.table = table = with_classes(table, self.class_map)
+        self.settings = settings
         self.classes = tuple(table.classes)
         self.original, _ = check_candidates(table.candidates)
         n = len(self.original)
@@ -62,7 +69,7 @@ class Pool(Generic[TableT]):
 
         closed = dict.fromkeys(np.flatnonzero(self.test_rows).tolist(), "it is held out to measure accuracy")
         closed |= dict.fromkeys(np.flatnonzero(self.exact).tolist(), "its exact label was given at import")
-        self.fold = AnswerFold(first, self.classes, closed)
+        self.fold = fold_under(self.class_map, imported)(first, self.classes, closed)
         self.standings = Standings(self.fold)
         self.candidates = first.copy()
         self._sizes_at_first: IntArray = first.sum(axis=1)
@@ -100,6 +107,10 @@ class Pool(Generic[TableT]):
                 "Entries must come in the order of seq, each once."
             )
         self.fold.check(entry)
+
+    def pass_over(self, seq: int) -> None:
+        """Take note that the entry with this seq is about no row: a change of the classes, known from the start."""
+        self.seq = seq
 
     def apply(self, entry: Entry) -> Change | None:
         """Take in one entry; what it changed, or None. Raises AnswerError, and changes nothing, if it cannot be."""

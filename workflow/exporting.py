@@ -2,14 +2,13 @@
 
 Columns added to the original ones (which keep their text exactly): ``winnow_candidates`` the candidates
 left, joined by ``|``; ``winnow_label``; ``winnow_source`` one of given, oracle, necessary, model, truth;
-``winnow_confidence`` in [0, 1]; ``winnow_annotator`` and ``winnow_answered_at`` where a person decided.
+``winnow_confidence`` in [0, 1]; ``winnow_annotator`` and ``winnow_answered_at`` where a person decided. Labels in
+them have the names their classes have now.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +17,7 @@ import pandas as pd
 from db import entries, people
 from plcore.csv_text import to_csv_bytes
 from workflow import access
+from workflow.log_csv import write_log
 
 if TYPE_CHECKING:
     from workflow.home import Home
@@ -106,7 +106,8 @@ def export_csv(home: Home, person_id: int, project_id: int) -> bytes:
 
 
 def export_log(home: Home, person_id: int, project_id: int) -> bytes:
-    """The project's log as CSV: every answer, skip and withdrawal with who, when, why and what it changed.
+    """The project's log as CSV (see `workflow.log_csv`): every answer, skip, withdrawal and change of classes with who,
+    when, why and what it changed, in the words it was given in.
 
     Raises as ``export_frame``.
     """
@@ -116,51 +117,4 @@ def export_log(home: Home, person_id: int, project_id: int) -> bytes:
         log = entries.after(session, project_id, 0)
     with home.learners.open(home, person_id, project_id) as learner:
         ids = list(map(str, learner.table.ids))
-        separator = _separator(learner.classes)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(LOG_COLUMNS)
-    writer.writerows(_log_lines(log, names, ids, separator))
-    return text.getvalue().encode()
-
-
-LOG_COLUMNS = (
-    "seq",
-    "at",
-    "annotator",
-    "kind",
-    "row",
-    "row_id",
-    "labels",
-    "withdraws_seq",
-    "token",
-    "strategy",
-    "score",
-    "model_version",
-    "seconds",
-    "before",
-    "after",
-)
-
-
-def _log_lines(
-    log: list[entries.Entry], names: dict[int, str], ids: Sequence[str], separator: str
-) -> Iterator[tuple[object, ...]]:
-    for e in log:
-        yield (
-            e.seq,
-            e.at.isoformat(timespec="milliseconds"),
-            names.get(e.person_id, ""),
-            e.kind,
-            e.row + 1,
-            ids[e.row],
-            separator.join(e.labels),
-            e.target_seq or "",
-            e.token,
-            e.strategy or "",
-            "" if e.score is None else f"{e.score:.6f}",
-            e.model_version,
-            "" if e.seconds is None else f"{e.seconds:.3f}",
-            separator.join(e.before),
-            separator.join(e.after),
-        )
+    return write_log(log, names, ids)

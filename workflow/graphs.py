@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from plcore import ActiveLearner, LabelTable, LearnerSettings
+from plcore.classes import ClassChange
 from plcore.graph import Graph, graph_key
 
 if TYPE_CHECKING:
@@ -22,16 +24,18 @@ if TYPE_CHECKING:
 logger = logging.getLogger("winnow")
 
 
-def build_learner(home: Home, table_hash: str, settings: LearnerSettings) -> ActiveLearner[LabelTable]:
-    """The learner of a stored table, its neighbours from the cache where they are."""
+def build_learner(
+    home: Home, table_hash: str, settings: LearnerSettings, changes: Sequence[ClassChange] = ()
+) -> ActiveLearner[LabelTable]:
+    """The learner of a stored table under these changes of its classes, its neighbours from the cache if there."""
     table = LabelTable.read(home.table_path(table_hash))
     path = _path(home, table_hash, settings)
     if (graph := _load(path)) is not None:
         try:
-            return ActiveLearner(table, settings, graph)
+            return ActiveLearner(table, settings, graph, changes)
         except ValueError:
             logger.warning("The stored neighbours %s do not fit their table; they are found anew.", path.name)
-    learner = ActiveLearner(table, settings)
+    learner = ActiveLearner(table, settings, changes=changes)
     keep_graph(home, table_hash, learner)
     return learner
 

@@ -1,9 +1,26 @@
-"""Log entries as plcore reads them."""
+"""What the database keeps of a project, as plcore reads it: its settings and its log."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 from db import entries
-from plcore import Entry
+from plcore import Entry, LearnerSettings
+from plcore.classes import ClassChange, class_changes
+from plcore.multilabel import MultiLabelSettings
+from plcore.pool import Pool
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from plcore.multilabel import CellPool
+
+
+def read_settings(stored: dict[str, Any]) -> LearnerSettings | MultiLabelSettings:
+    """The settings of a project of either kind, as they are stored. Raises ValueError."""
+    kind = MultiLabelSettings if stored.get("kind") == "multilabel" else LearnerSettings
+    return kind(**stored)
 
 
 def learner_entry(entry: entries.Entry) -> Entry:
@@ -16,3 +33,27 @@ def learner_entry(entry: entries.Entry) -> Entry:
         labels=tuple(entry.labels),
         target=entry.target_seq,
     )
+
+
+def read_class_changes(session: Session, project_id: int) -> tuple[ClassChange, ...]:
+    """The changes of the project's classes, from its log."""
+    return class_changes(map(learner_entry, entries.about_classes(session, project_id)))
+
+
+def follow(
+    session: Session, project_id: int, pool: Pool[Any] | CellPool[Any], apply: Callable[[Entry], object]
+) -> bool:
+    """Apply the log entries with a ``seq`` greater than the pool's; inside a transaction, only in one that has
+    written no entry itself yet.
+
+    False where the classes have changed since the pool was made: it stays before that entry, and another must be made
+    under the classes of now.
+    """
+    for entry in entries.after(session, project_id, pool.seq):
+        if entry.row != entries.NO_ROW:
+            apply(learner_entry(entry))
+        elif isinstance(pool, Pool) and entry.seq <= pool.class_map.seq:
+            pool.pass_over(entry.seq)
+        else:
+            return False
+    return True

@@ -12,17 +12,23 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from db import entries
-from plcore import ActiveLearner, LabelTable, LearnerSettings
+from plcore import ActiveLearner, LabelTable
+from plcore.multilabel import MultiLabelLearner, MultiLabelSettings
 from workflow import access
 from workflow.graphs import build_learner
-from workflow.learner_entries import learner_entry
+from workflow.learner_entries import follow, read_class_changes, read_settings
+from workflow.refreshing import Refresher
 from workflow.training import adopt
 
 if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
+    from db.projects import Project
     from workflow.home import Home
+
+Learner = ActiveLearner[LabelTable] | MultiLabelLearner[LabelTable]
+
+
+class WrongKind(ValueError):  # noqa: N818 - what a page says, not a fault
+    """The project is of the other kind: one label among candidates, or label vectors."""
 
 
 @dataclass
@@ -30,7 +36,8 @@ class _Place:
     """One project's learner and the lock that lets one thread at a time answer, undo or catch up."""
 
     lock: threading.RLock = field(default_factory=threading.RLock)
-    learner: ActiveLearner[LabelTable] | None = None
+    learner: Learner | None = None
+    refresher: Refresher | None = None
 
 
 class LearnerShelf:
@@ -44,36 +51,80 @@ class LearnerShelf:
     def open(self, home: Home, person_id: int, project_id: int) -> Iterator[ActiveLearner[LabelTable]]:
         """Give the project's learner, caught up with the log, to one thread at a time.
 
-        Raises NotAllowed where the person is unknown or disabled, NotFound where there is no such project.
+        Raises NotAllowed where the person is unknown or disabled, NotFound where there is no such project, WrongKind
+        where it is one of label vectors.
         """
+        with self.open_any(home, person_id, project_id) as learner:
+            if not isinstance(learner, ActiveLearner):
+                raise WrongKind("This project is about label vectors; this is for projects with candidates.")
+            yield learner
+
+    @contextmanager
+    def open_vectors(
+        self, home: Home, person_id: int, project_id: int
+    ) -> Iterator[MultiLabelLearner[LabelTable]]:
+        """As ``open``, for a project of label vectors; WrongKind for the others."""
+        with self.open_any(home, person_id, project_id) as learner:
+            if not isinstance(learner, MultiLabelLearner):
+                raise WrongKind("This project is about candidates; this is for projects with label vectors.")
+            yield learner
+
+    @contextmanager
+    def open_any(self, home: Home, person_id: int, project_id: int) -> Iterator[Learner]:
+        """As ``open``, for a project of either kind."""
         with home.database.read() as session:
             access.require_person(session, person_id)
             access.require_project(session, project_id)
-        with self._lock:
-            place = self._places.setdefault(project_id, _Place())
+        place = self._place(project_id)
         with place.lock:
             with home.database.read() as session:  # as they stand now that it is this thread's turn
                 project = access.require_project(session, project_id)
-            settings = LearnerSettings(**project.settings)
-            if place.learner is None or place.learner.settings != settings:
-                place.learner = build_learner(home, project.table_hash, settings)
-            catch_up(home, project_id, place.learner)
+            settings = read_settings(project.settings)
+            if place.learner is not None and place.learner.settings != settings:
+                place.learner = None
+            if isinstance(settings, MultiLabelSettings):
+                yield self._vectors(home, place, project, settings)
+                return
+            while not isinstance(place.learner, ActiveLearner) or not catch_up(
+                home, project_id, place.learner
+            ):
+                with home.database.read() as session:
+                    changes = read_class_changes(session, project_id)
+                place.learner = build_learner(home, project.table_hash, settings, changes)
             adopt(home, project_id, place.learner)
             yield place.learner
 
-    def put(self, project_id: int, learner: ActiveLearner[LabelTable]) -> None:
+    def _vectors(
+        self, home: Home, place: _Place, project: Project, settings: MultiLabelSettings
+    ) -> MultiLabelLearner[LabelTable]:
+        """The learner of label vectors, caught up; a fit that is due begins in a thread of its own."""
+        if not isinstance(place.learner, MultiLabelLearner):
+            table = LabelTable.read(home.table_path(project.table_hash))
+            place.learner = MultiLabelLearner(table, settings)
+            place.refresher = None
+        if place.refresher is None:
+            place.refresher = Refresher(home, project.id, place.learner, place.lock)
+        catch_up(home, project.id, place.learner)
+        place.refresher.look()
+        return place.learner
+
+    def put(self, project_id: int, learner: Learner) -> None:
         """Keep the learner of a project made a moment ago, so that its first question waits for nothing."""
         with self._lock:
             self._places.setdefault(project_id, _Place(learner=learner))
 
+    def settle(self, project_id: int) -> None:
+        """Wait until no fit of the project's model is under way in this process."""
+        refresher = self._place(project_id).refresher
+        if refresher is not None:
+            refresher.settle()
 
-def catch_up(home: Home, project_id: int, learner: ActiveLearner[LabelTable]) -> None:
-    """Apply the log entries with a ``seq`` greater than the learner's own."""
+    def _place(self, project_id: int) -> _Place:
+        with self._lock:
+            return self._places.setdefault(project_id, _Place())
+
+
+def catch_up(home: Home, project_id: int, learner: Learner) -> bool:
+    """Apply the log entries with a ``seq`` greater than the learner's own. False as ``learner_entries.follow``."""
     with home.database.read() as session:
-        follow(session, project_id, learner)
-
-
-def follow(session: Session, project_id: int, learner: ActiveLearner[LabelTable]) -> None:
-    """As ``catch_up``, inside a transaction; only for one that has written no entry itself yet."""
-    for entry in entries.after(session, project_id, learner.seq):
-        learner.apply(learner_entry(entry))
+        return follow(session, project_id, learner.pool, learner.apply)

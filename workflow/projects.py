@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from workflow.home import Home
 
 NAME_LENGTH = 80
+DESCRIPTION_LENGTH = 2_000
 DRAWN = {"seed", "test_share", "control_share", "truth_role"}
 """Settings that decide which rows are held out; they never change."""
 
@@ -69,13 +70,7 @@ def create_project(
     NotAllowed
         The person is not an owner.
     """
-    name = name.strip()
-    if not name:
-        raise ProjectNameError("The project needs a name. Fix: type one, such as the file's subject.")
-    if len(name) > NAME_LENGTH:
-        raise ProjectNameError(
-            f"A project's name has at most {NAME_LENGTH} characters; this one has {len(name)}. Fix: shorten it."
-        )
+    name = _checked_name(name)
     with home.database.read() as session:
         access.require_owner(session, person_id)
     settings = settings or LearnerSettings()
@@ -91,8 +86,7 @@ def create_project(
     table_hash = home.store_table(table)
     with home.database.write() as session:
         access.require_owner(session, person_id)
-        if projects.by_name(session, name) is not None:
-            raise ProjectNameError(f"A project named '{name}' exists already. Fix: choose another name.")
+        _check_free(session, name)
         project_id = projects.add(
             session,
             name=name,
@@ -163,6 +157,136 @@ def change_learner(home: Home, person_id: int, project_id: int, **changes: Any) 
         project = access.require_project(session, project_id)
         settings = LearnerSettings(**{**project.settings, **changes})
         projects.change_settings(session, project_id, dataclasses.asdict(settings))
+
+
+def learner_settings(home: Home, person_id: int, project_id: int) -> dict[str, Any]:
+    """How the project learns and asks: every field of ``LearnerSettings``.
+
+    Raises
+    ------
+    NotAllowed
+        The person is not an owner.
+    NotFound
+    """
+    with home.database.read() as session:
+        access.require_owner(session, person_id)
+        project = access.require_project(session, project_id)
+    return dataclasses.asdict(LearnerSettings(**project.settings))
+
+
+def rename_project(home: Home, person_id: int, project_id: int, name: str, description: str) -> None:
+    """Give a project another name and description.
+
+    Raises
+    ------
+    ProjectNameError
+        The name is empty, too long or another project's; or the description is too long.
+    NotAllowed
+        The person is not an owner.
+    NotFound
+    """
+    name, description = _checked_name(name), description.strip()
+    if len(description) > DESCRIPTION_LENGTH:
+        raise ProjectNameError(
+            f"A description has at most {DESCRIPTION_LENGTH:,} characters; this one has {len(description):,}. "
+            "Fix: shorten it."
+        )
+    with home.database.write() as session:
+        access.require_owner(session, person_id)
+        access.require_project(session, project_id)
+        _check_free(session, name, except_for=project_id)
+        projects.rename(session, project_id, name, description)
+
+
+def archive_project(home: Home, person_id: int, project_id: int) -> None:
+    """Put a finished project away: nobody is asked about it; table and log stay. Twice is harmless.
+
+    Raises
+    ------
+    NotAllowed
+        The person is not an owner.
+    NotFound
+    """
+    with home.database.write() as session:
+        if _to_put_away(session, person_id, project_id).archived_at is None:
+            projects.archive(session, project_id, datetime.now(UTC))
+
+
+def bin_project(home: Home, person_id: int, project_id: int) -> None:
+    """Put a project into the bin, in use or archived; table and log stay, and it can be restored.
+
+    Raises as ``archive_project``.
+    """
+    with home.database.write() as session:
+        if _to_put_away(session, person_id, project_id).deleted_at is None:
+            projects.bin_project(session, project_id, datetime.now(UTC))
+
+
+def restore_project(home: Home, person_id: int, project_id: int) -> None:
+    """Put a project from the bin or the archive back to use. Twice is harmless.
+
+    Raises
+    ------
+    ProjectNameError
+        Another project has its name meanwhile.
+    NotAllowed
+        The person is not an owner.
+    NotFound
+    """
+    with home.database.write() as session:
+        project = _to_put_away(session, person_id, project_id)
+        _check_free(session, project.name, except_for=project_id)
+        projects.bin_project(session, project_id, None)
+        projects.archive(session, project_id, None)
+
+
+@dataclass(frozen=True)
+class PutAway:
+    """The projects not in use, the one put away last first."""
+
+    archived: tuple[ProjectSummary, ...]
+    binned: tuple[ProjectSummary, ...]
+
+
+def put_away(home: Home, person_id: int) -> PutAway:
+    """What is archived and what is in the bin. Raises NotAllowed unless the person is an owner."""
+    with home.database.read() as session:
+        access.require_owner(session, person_id)
+        known = projects.everything(session)
+        binned = [one for one in known if one.deleted_at is not None]
+        archived = [one for one in known if one.archived_at is not None and one.deleted_at is None]
+        binned.sort(key=lambda one: one.deleted_at or one.created_at, reverse=True)
+        archived.sort(key=lambda one: one.archived_at or one.created_at, reverse=True)
+        return PutAway(
+            archived=tuple(_summary(session, one) for one in archived),
+            binned=tuple(_summary(session, one) for one in binned),
+        )
+
+
+def _to_put_away(session: Session, person_id: int, project_id: int) -> projects.Project:
+    """The project wherever it is; raises unless the person is an owner."""
+    access.require_owner(session, person_id)
+    try:
+        return projects.get(session, project_id)
+    except projects.NoSuchProjectError as error:
+        raise access.NotFound(f"There is no project {project_id}.") from error
+
+
+def _checked_name(name: str) -> str:
+    name = name.strip()
+    if not name:
+        raise ProjectNameError("The project needs a name. Fix: type one, such as the file's subject.")
+    if len(name) > NAME_LENGTH:
+        raise ProjectNameError(
+            f"A project's name has at most {NAME_LENGTH} characters; this one has {len(name)}. Fix: shorten it."
+        )
+    return name
+
+
+def _check_free(session: Session, name: str, except_for: int | None = None) -> None:
+    found = projects.by_name(session, name)
+    if found is not None and found.id != except_for:
+        raise ProjectNameError(f"A project named '{name}' exists already. Fix: choose another name.")
 
 
 def _summary(session: Session, project: projects.Project) -> ProjectSummary:

@@ -24,7 +24,7 @@ from db import entries, projects, trained
 from plcore import ActiveLearner, ControlCounts, CurvePoint, LabelTable, LearnerSettings
 from plcore.pool import Pool
 from plcore.training import Trainer, Version
-from workflow.learner_entries import learner_entry
+from workflow.learner_entries import follow, read_class_changes, read_settings
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -48,13 +48,14 @@ class Due:
     project_id: int
     table_hash: str
     settings: LearnerSettings
+    key: str
     seq: int
 
 
 def anything_to_train(home: Home) -> bool:
     """Whether any project has a model that is trained in the background."""
     with home.database.read() as session:
-        return any(_settings(project).is_trained for project in projects.listed(session))
+        return any(_settings(project) is not None for project in projects.listed(session))
 
 
 def due(home: Home) -> list[Due]:
@@ -67,18 +68,20 @@ def due(home: Home) -> list[Due]:
 
 def _due(home: Home, session: Session, project: Project, now: datetime) -> Due | None:
     settings = _settings(project)
-    if not settings.is_trained:
+    if settings is None:
         return None
     seq = entries.last_seq(session, project.id)
-    newest = trained.latest(session, project.id, settings.model_key)
-    if newest is not None and _path(home, project.id, settings, newest.version).exists():
+    changes = read_class_changes(session, project.id)
+    key = _key(settings, changes[-1].seq if changes else 0)
+    newest = trained.latest(session, project.id, key)
+    if newest is not None and _path(home, project.id, key, newest.version).exists():
         if newest.version >= seq:
             return None
         waiting_since = entries.time_of(session, project.id, newest.version + 1)
         waited = waiting_since is not None and (now - waiting_since).total_seconds() >= settings.train_seconds
         if seq - newest.version < settings.train_every and not waited:
             return None
-    return Due(project.id, project.table_hash, settings, seq)
+    return Due(project.id, project.table_hash, settings, key, seq)
 
 
 class Worker:
@@ -103,7 +106,7 @@ class Worker:
 
     def train(self, what: Due) -> Version | None:
         """Train one version and publish it. None where another worker has it, or it failed before."""
-        known = (what.project_id, what.settings.model_key, what.seq)
+        known = (what.project_id, what.key, what.seq)
         if known in self._failed:
             return None
         with self._lease(what.project_id) as lease:
@@ -111,26 +114,29 @@ class Worker:
                 return None
             begun = time.monotonic()
             try:
-                version = self._trainer(what).train()
+                trainer = self._trainer(what)
+                version = trainer.train()
             except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
                 logger.exception("The model of project %s cannot be trained.", what.project_id)
                 self._failed.add(known)
                 lease.fault = str(error)
                 return None
-            self._publish(what, version, time.monotonic() - begun)
+            key = _key(what.settings, trainer.pool.class_map.seq)
+            self._publish(what.project_id, key, version, time.monotonic() - begun)
         return version
 
     def _trainer(self, what: Due) -> Trainer:
         """The project's trainer, its pool caught up with the log."""
-        key = (what.table_hash, what.settings)
+        with self.home.database.read() as session:
+            changes = read_class_changes(session, what.project_id)
+        key = (what.table_hash, what.settings, changes)
         kept = self._trainers.get(what.project_id)
         if kept is None or kept[0] != key:
             table = LabelTable.read(self.home.table_path(what.table_hash))
-            kept = key, Trainer(Pool(table, what.settings))
+            kept = key, Trainer(Pool(table, what.settings, changes))
             self._trainers = {what.project_id: kept}  # one table in memory is enough
         with self.home.database.read() as session:
-            for entry in entries.after(session, what.project_id, kept[1].pool.seq):
-                kept[1].pool.apply(learner_entry(entry))
+            follow(session, what.project_id, kept[1].pool, kept[1].pool.apply)
         return kept[1]
 
     @contextmanager
@@ -160,9 +166,9 @@ class Worker:
         with self.home.database.write() as session:
             return trained.take_lease(session, project_id, self.name, now, now + LEASE)
 
-    def _publish(self, what: Due, version: Version, seconds: float) -> None:
+    def _publish(self, project_id: int, key: str, version: Version, seconds: float) -> None:
         """The file first: a version that is named is there to be read."""
-        path = _path(self.home, what.project_id, what.settings, version.number)
+        path = _path(self.home, project_id, key, version.number)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as aside:
             np.save(aside, version.scores, allow_pickle=False)
@@ -170,8 +176,8 @@ class Worker:
         with self.home.database.write() as session:
             trained.publish(
                 session,
-                project_id=what.project_id,
-                key=what.settings.model_key,
+                project_id=project_id,
+                key=key,
                 version=version.number,
                 figures=dataclasses.asdict(version.point),
                 seconds=seconds,
@@ -191,12 +197,11 @@ def adopt(home: Home, project_id: int, learner: ActiveLearner[LabelTable]) -> No
     if not learner.settings.is_trained:
         return
     known = learner.version_published
+    key = _key(learner.settings, learner.pool.class_map.seq)
     with home.database.read() as session:
-        newer = trained.versions(
-            session, project_id, learner.settings.model_key, -1 if known is None else known
-        )
+        newer = trained.versions(session, project_id, key, -1 if known is None else known)
     while newer:
-        path = _path(home, project_id, learner.settings, newer[-1].version)
+        path = _path(home, project_id, key, newer[-1].version)
         try:
             scores = np.load(path, mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError):
@@ -226,15 +231,26 @@ def training_state(home: Home, project_id: int) -> TrainingState:
 
 
 def published_versions(home: Home, project_id: int) -> list[int]:
-    """The versions trained with the project's settings as they are, in order."""
+    """The versions trained with the project's settings as they are, in order; none where no worker trains it."""
     with home.database.read() as session:
         settings = _settings(projects.get(session, project_id))
-        return [one.version for one in trained.versions(session, project_id, settings.model_key)]
+        if settings is None:
+            return []
+        changes = read_class_changes(session, project_id)
+        key = _key(settings, changes[-1].seq if changes else 0)
+        return [one.version for one in trained.versions(session, project_id, key)]
 
 
-def _path(home: Home, project_id: int, settings: LearnerSettings, version: int) -> Path:
-    return home.settings.home / "models" / f"{project_id}-{settings.model_key}" / f"{version}.npy"
+def _key(settings: LearnerSettings, classes_seq: int) -> str:
+    """What a version depends on besides table and answers: the settings, and the classes it was trained under."""
+    return f"{settings.model_key}-c{classes_seq}"
 
 
-def _settings(project: Project) -> LearnerSettings:
-    return LearnerSettings(**project.settings)
+def _path(home: Home, project_id: int, key: str, version: int) -> Path:
+    return home.settings.home / "models" / f"{project_id}-{key}" / f"{version}.npy"
+
+
+def _settings(project: Project) -> LearnerSettings | None:
+    """The settings of a project whose model a worker trains; None for all others."""
+    settings = read_settings(project.settings)
+    return settings if isinstance(settings, LearnerSettings) and settings.is_trained else None

@@ -24,9 +24,12 @@ PAGES = {
     "annotate": ("", room.CARD),
     "queue": ("", "[data-testid=stDataFrame]"),
     "progress": ("", ".js-plotly-plot .main-svg"),
+    "map": ("", ".js-plotly-plot .main-svg"),
     "export": ("", "[data-testid=stDataFrame]"),
     "import": ("Import a table", ""),
     "people": ("People", ""),
+    "review": ("", "[data-testid=stDataFrame]"),
+    "settings": ("", "[data-testid=stTabs]"),
 }
 ANSWERS = 60
 

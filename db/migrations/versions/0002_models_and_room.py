@@ -14,6 +14,7 @@ depends_on = None
 def upgrade() -> None:
     op.add_column("entries", sa.Column("predicted", sa.Text(), nullable=True))
     op.add_column("entries", sa.Column("flagged", sa.Boolean(), nullable=False, server_default=sa.false()))
+    op.create_index("ix_entries_row", "entries", ["project_id", "row", "seq"])
     op.add_column("questions", sa.Column("predicted", sa.Text(), nullable=True))
     op.add_column("projects", sa.Column("room", sa.JSON(), nullable=False, server_default="{}"))
     op.add_column("projects", sa.Column("deleted_at", UtcTime(), nullable=True))

@@ -1,0 +1,130 @@
+"""The form of a project's learner settings, drawn from one table: a new setting is one more line in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+
+from workflow.strategies import MODELS, NAMES
+
+TRAINED = ("plsvc", "lmplane", "m3pl", "clpl")
+WITH_C = (*TRAINED, "pegasos-average", "pegasos-max")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting. choices : {value: words}, else it is a number between least and most
+
+    models : for which it means something; empty: for all      whole : an integer
+    unset : the words for None, where it may be None
+    """
+
+    name: str
+    label: str
+    hint: str
+    choices: Mapping[str, str] = field(default_factory=dict)
+    models: tuple[str, ...] = ()
+    least: float = 0
+    most: float | None = None
+    step: float = 1
+    whole: bool = False
+    unset: str | None = None
+
+
+SETTINGS = (
+    Setting(
+        "model",
+        "Model",
+        "What predicts the labels. The answers stay; a new model learns from all of them.",
+        MODELS,
+    ),
+    Setting("strategy", "Asked first", "Counts for everybody from the next question on.", NAMES),
+    Setting(
+        "n_neighbors",
+        "Neighbours",
+        "How many of the nearest rows vote, the row itself counted. Also used to score the questions.",
+        least=1,
+        most=200,
+        whole=True,
+    ),
+    Setting(
+        "weights",
+        "Votes of the neighbours",
+        "Whether nearer rows count more.",
+        {"linear": "nearer ones count more", "uniform": "all count the same"},
+    ),
+    Setting(
+        "C",
+        "C",
+        "Larger values fit the answers more closely, smaller ones keep the model simpler. Empty: its own default.",
+        models=WITH_C,
+        least=1e-6,
+        step=0.1,
+        unset="its own default",
+    ),
+    Setting(
+        "train_every",
+        "Train after answers",
+        "Train anew after this many answers.",
+        models=TRAINED,
+        least=1,
+        whole=True,
+    ),
+    Setting(
+        "train_seconds",
+        "or after seconds",
+        "Train anew this many seconds after an answer, whichever comes first.",
+        models=TRAINED,
+        step=0.5,
+    ),
+)
+
+
+def learner_form(now: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """Draw the settings that the chosen model has; the values chosen, of those drawn. `now` are the present ones."""
+    chosen: dict[str, Any] = {}
+    places: list[st.delta_generator.DeltaGenerator] = []
+    for one in SETTINGS:
+        if one.name not in now or (one.models and chosen.get("model", now["model"]) not in one.models):
+            continue
+        places = places or list(st.columns(2, gap="medium"))  # two by two, so that a phone keeps their order
+        with places.pop(0):
+            chosen[one.name] = _box(one, now[one.name], f"{key}-{one.name}")
+    return chosen
+
+
+def _box(one: Setting, value: Any, key: str) -> Any:
+    if one.choices:
+        options = list(dict.fromkeys([*one.choices, value]))
+        return st.selectbox(
+            one.label,
+            options,
+            index=options.index(value),
+            format_func=lambda name: one.choices.get(name, str(name)),
+            help=one.hint,
+            key=key,
+        )
+    if one.whole:
+        most = None if one.most is None else int(one.most)
+        return st.number_input(
+            one.label,
+            min_value=int(one.least),
+            max_value=most,
+            value=int(value),
+            step=1,
+            help=one.hint,
+            key=key,
+        )
+    return st.number_input(
+        one.label,
+        min_value=float(one.least),
+        max_value=one.most,
+        value=None if value is None else float(value),
+        step=float(one.step),
+        placeholder=one.unset,
+        help=one.hint,
+        key=key,
+    )

@@ -1,0 +1,128 @@
+"""Project settings: name, learner, answering room, classes, and how a project is put away."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from pages.parts import frame, state
+from pages.parts.classes_form import classes_part
+from pages.parts.learner_form import learner_form
+from workflow import projects, room
+from workflow.projects import ProjectNameError
+from workflow.room import RoomError, RoomSettings
+
+page = frame.begin_project("Project settings", owner=True)
+frame.toast_from_last_page()
+frame.project_title("Project settings", page)
+IDS = (page.home, page.person.id, page.project.id)
+KEY = f"{state.SETTINGS}-{page.project.id}"
+ORDERS = {"probability": "the likeliest first", "fixed": "always in the same order"}
+
+
+def saved(words: str) -> None:
+    st.session_state[state.FLASH] = words
+    st.rerun()
+
+
+def about_part() -> None:
+    with st.form(f"{KEY}-about", border=False):
+        name = st.text_input("Name", value=page.project.name, max_chars=projects.NAME_LENGTH)
+        description = st.text_area(
+            "Description", value=page.project.description, max_chars=projects.DESCRIPTION_LENGTH, height=90
+        )
+        if st.form_submit_button("Save name and description", type="primary"):
+            try:
+                projects.rename_project(*IDS, name, description)
+            except ProjectNameError as refusal:
+                st.error(frame.escape(str(refusal)), icon=":material/error:")
+            else:
+                saved("Saved: name and description")
+
+
+def learner_part() -> None:
+    now = projects.learner_settings(*IDS)
+    key = f"{KEY}-learner-{hash(tuple(sorted((name, str(value)) for name, value in now.items())))}"
+    chosen = learner_form(now, key)
+    changed: dict[str, Any] = {name: value for name, value in chosen.items() if value != now[name]}
+    if st.button("Save how it learns", type="primary", disabled=not changed, key=f"{key}-save"):
+        try:
+            projects.change_learner(*IDS, **changed)
+        except ValueError as refusal:
+            st.error(frame.escape(str(refusal)), icon=":material/error:")
+        else:
+            saved("Saved: how the project learns and asks")
+    if share := now.get("control_share"):
+        st.caption(
+            f"{share:.0%} of the questions are blind controls, drawn when the project was made; that does not change."
+        )
+
+
+def room_part() -> None:
+    now = room.room_of(*IDS)
+    names = room.class_names(*IDS)
+    with st.form(f"{KEY}-room", border=False):
+        guidelines = st.text_area(
+            "Guidelines",
+            value=now.guidelines,
+            height=160,
+            max_chars=room.GUIDELINES_LENGTH,
+            help="Shown beside every question. Markdown works: **bold**, lists, headings.",
+        )
+        order = st.radio(
+            "Order of the candidates",
+            list(ORDERS),
+            index=list(ORDERS).index(now.order),
+            format_func=ORDERS.__getitem__,
+            horizontal=True,
+        )
+        st.markdown("What each label means, in one line:")
+        edited = st.data_editor(
+            {"Label": list(names), "Description": [now.descriptions.get(name, "") for name in names]},
+            hide_index=True,
+            disabled=["Label"],
+            height=min(320, 38 + 35 * len(names)),
+            column_config={
+                "Description": st.column_config.TextColumn(width="large", max_chars=room.DESCRIPTION_LENGTH)
+            },
+            key=f"{KEY}-descriptions-{hash((names, tuple(sorted(now.descriptions.items()))))}",
+        )
+        if st.form_submit_button("Save the answering room", type="primary"):
+            meant = {
+                name: text.strip()
+                for name, text in zip(edited["Label"], edited["Description"], strict=True)
+                if text and text.strip()
+            }
+            try:
+                room.change_room(*IDS, RoomSettings(guidelines, order, meant))
+            except RoomError as refusal:
+                st.error(frame.escape(str(refusal)), icon=":material/error:")
+            else:
+                saved("Saved: the answering room")
+
+
+def put_away_part() -> None:
+    st.markdown("Both can be undone on the Home page. Table, answers and log stay.")
+    with st.container(horizontal=True):
+        for words, icon, action, what in (
+            ("Archive it", ":material/archive:", projects.archive_project, "archived"),
+            ("Put it into the bin", ":material/delete:", projects.bin_project, "in the bin"),
+        ):
+            if st.button(words, icon=icon, key=f"{KEY}-{what}"):
+                action(*IDS)
+                st.session_state[state.FLASH] = f"{page.project.name} is {what}; it can be restored here."
+                st.session_state.pop(state.PROJECT, None)
+                st.switch_page("home.py")
+
+
+if refused := st.session_state.pop(state.REFUSED, None):
+    st.error(frame.escape(refused), icon=":material/error:")
+tabs = st.tabs(["Name", "Learning", "Answering room", "Classes", "Put away"])
+for tab, part in zip(
+    tabs,
+    (about_part, learner_part, room_part, lambda: classes_part(page), put_away_part),
+    strict=True,
+):
+    with tab:
+        part()

@@ -1,0 +1,97 @@
+"""What an owner does beside answering: correct an answer, rename a project, put it away and bring it back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser import room
+from tests.browser.server import Server
+
+pytestmark = pytest.mark.browser
+
+
+def choose(page: Page, label: str, text: str) -> None:
+    """Pick from a box with the keyboard alone: type what is wanted, Enter."""
+    box = page.get_by_role("combobox", name=label, exact=True)
+    box.focus()
+    page.keyboard.type(text)
+    page.get_by_role("option").first.wait_for()
+    page.keyboard.press("Enter")
+
+
+def test_an_answer_is_found_and_corrected_without_a_mouse(
+    page: Page, server: Server, errors_of: Callable[[Page], list[str]]
+) -> None:
+    errors = errors_of(page)
+    page.goto(f"{server.base}/annotate")
+    page.locator(room.CARD).wait_for()
+    given = page.locator(".choice .label").first.inner_text()
+    asked = room.answer(page, given)
+    right = next(digit for digit in "0123456789" if digit != given)
+
+    page.goto(f"{server.base}/review")
+    page.get_by_text("1 answered row").wait_for()
+    choose(page, "Open a row", asked)
+    page.get_by_role("heading", name=f"Row {asked}", exact=True).wait_for()
+    page.get_by_text("Nothing is ever changed or deleted here").wait_for()
+    label = page.get_by_role("combobox", name="Label", exact=True).last
+    label.focus()
+    page.keyboard.type(right)
+    page.get_by_role("option").first.wait_for()
+    page.keyboard.press("Enter")
+    page.get_by_label("Note (optional)").fill("looked again")
+    button = page.get_by_role("button", name="Save the correction")
+    button.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("stToast")).to_contain_text(f"is {right}")
+    page.reload()
+    page.get_by_text("1 answered row").wait_for()
+    choose(page, "Open a row", asked)
+    expect(page.get_by_text("As it stands").locator("xpath=following::p[1]")).to_have_text(right)
+    assert not errors
+
+
+def test_renamed_put_into_the_bin_and_restored(page: Page, server: Server) -> None:
+    page.get_by_role("link", name="Rename, settings").click()
+    name = page.get_by_role("textbox", name="Name", exact=True)
+    name.wait_for()
+    name.fill("Digits of mine")
+    page.get_by_role("button", name="Save name and description").click()
+    page.get_by_text("Project settings · Digits of mine").wait_for()
+    page.get_by_role("tab", name="Put away").click()
+    page.get_by_role("button", name="Put it into the bin").click()
+    page.get_by_text("No project yet").wait_for()
+    page.reload()
+    page.get_by_text("Bin (1)").click()
+    expect(page.get_by_text("Digits of mine")).to_be_visible()
+    page.get_by_role("button", name="Restore").click()
+    page.get_by_role("button", name="Start").wait_for()
+    expect(page.get_by_text("Bin (1)")).to_have_count(0)
+    expect(page.get_by_text("Digits of mine").first).to_be_visible()
+
+
+def test_a_class_is_renamed_and_people_see_the_new_name(page: Page, server: Server) -> None:
+    page.goto(f"{server.base}/annotate")
+    page.locator(room.CARD).wait_for()
+    old = page.locator(".choice .label").first.inner_text()
+    page.goto(f"{server.base}/settings")
+    page.get_by_role("tab", name="Classes").click()
+    page.get_by_text("Rename", exact=True).click()
+    choose(page, "Class", old)
+    page.get_by_role("textbox", name="New name").fill("a new name")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Rename it").click()
+    page.get_by_text(f"Latest change: renamed {old} to a new name.").wait_for()
+    page.goto(f"{server.base}/annotate")
+    page.locator(room.CARD).wait_for()
+    names = page.locator(".choice .label").all_inner_texts()
+    assert "a new name" in names
+    assert old not in names
+    asked = room.answer(page, "a new name")
+    page.goto(f"{server.base}/review")
+    page.get_by_text("1 answered row").wait_for()
+    choose(page, "Open a row", asked)
+    expect(page.get_by_text("As it stands").locator("xpath=following::p[1]")).to_have_text("a new name")

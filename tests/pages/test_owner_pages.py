@@ -1,0 +1,180 @@
+"""Review, Project settings and the put-away part of Home, as their scripts draw them."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.parts import frame
+from pages.parts.learner_form import SETTINGS, TRAINED
+from plcore import LearnerSettings
+from plcore import estimators as known_models
+from tests.conftest import ROOT
+from tests.pages.conftest import Open, words
+from tests.workflow.world import annotator, answer_next, small_project
+from workflow import classes, labeling, projects, review, room
+from workflow.home import Home
+from workflow.strategies import MODELS
+
+
+def button(test: AppTest, label: str):
+    return next(one for one in test.button if one.label == label)
+
+
+def box(boxes, label: str):
+    return next(one for one in boxes if one.label == label)
+
+
+def test_every_learner_setting_is_in_the_form_or_fixed_for_good() -> None:
+    fields = {field.name for field in dataclasses.fields(LearnerSettings)}
+    assert {one.name for one in SETTINGS} == fields - projects.DRAWN
+    assert set(MODELS) == set(known_models.MODELS)
+    assert set(TRAINED) == set(known_models.TRAINED)
+
+
+def test_review_without_answers_points_to_the_first_question(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner)
+    shown = words(show(owner, "review_page.py", project=str(project)))
+    assert "No answers yet" in shown
+
+
+def test_review_finds_opens_and_corrects(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner)
+    ada = annotator(home, owner, "Ada")
+    saved = [answer_next(home, ada, project) for _ in range(4)]
+    test = show(owner, "review_page.py", project=str(project))
+    assert len(test.dataframe[0].value) == 4
+    box(test.text_input, "Search").set_value("nothing such").run()
+    assert "No answer fits" in words(test)
+    box(test.text_input, "Search").set_value("").run()
+    box(test.selectbox, "Open a row").set_value(saved[0].row).run()
+    assert f"Row {saved[0].row_id}" in words(test)
+    other = next(name for name in ("ant", "bee", "cat") if name != saved[0].labels[0])
+    box([one for one in test.selectbox if one.key and one.key.endswith("-label")][1:], "Label").set_value(
+        other
+    )
+    box(test.text_input, "Note (optional)").set_value("heard again")
+    button(test, "Save the correction").click().run()
+    assert not test.exception
+    opened = review.open_row(home, owner, project, saved[0].row)
+    assert opened.candidates == (other,)
+    assert opened.history[-1].note == "heard again"
+    assert "heard again" in list(test.dataframe[-1].value.Note)
+
+
+def test_an_annotators_review_shows_their_own_answers(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner)
+    ada = annotator(home, owner, "Ada")
+    answer_next(home, owner, project)
+    mine = answer_next(home, ada, project)
+    test = show(ada, "review_page.py", project=str(project))
+    assert list(test.dataframe[0].value.Row) == [mine.row_id]
+    assert not [one for one in test.selectbox if one.label == "Person"]
+
+
+def test_the_settings_page_is_the_owners(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    small_project(home, owner)
+    ada = annotator(home, owner, "Ada")
+    monkeypatch.setattr(frame, "person_id", lambda: ada)
+    direct = AppTest.from_file(str(ROOT / "pages" / "project_page.py"), default_timeout=30).run()
+    assert "owner" in words(direct)
+    assert not direct.button
+
+
+def test_name_and_learner_are_changed(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner)
+    test = show(owner, "project_page.py", project=str(project))
+    box(test.text_input, "Name").set_value("wrens *and* robins")
+    button(test, "Save name and description").click().run()
+    assert not test.exception
+    assert projects.get_project(home, owner, project).name == "wrens *and* robins"
+    box(test.text_input, "Name").set_value(" ")
+    button(test, "Save name and description").click().run()
+    assert "needs a name" in words(test)
+
+    assert not [one for one in test.number_input if one.label == "Train after answers"]
+    box(test.selectbox, "Model").set_value("plsvc").run()
+    box(test.number_input, "Train after answers").set_value(9).run()
+    button(test, "Save how it learns").click().run()
+    assert not test.exception
+    now = projects.learner_settings(home, owner, project)
+    assert (now["model"], now["train_every"], now["C"]) == ("plsvc", 9, None)
+
+
+def test_guidelines_are_kept(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner)
+    test = show(owner, "project_page.py", project=str(project))
+    box(test.text_area, "Guidelines").set_value("Look at the **wing**.")
+    box(test.radio, "Order of the candidates").set_value("fixed")
+    button(test, "Save the answering room").click().run()
+    assert not test.exception
+    now = room.room_of(home, owner, project)
+    assert (now.guidelines, now.order) == ("Look at the **wing**.", "fixed")
+
+
+def test_a_merge_says_what_it_touches_before_it_is_done(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner)
+    for _ in range(3):
+        answer_next(home, owner, project)
+    test = show(owner, "project_page.py", project=str(project))
+    box(test.radio, "Change the classes").set_value("Merge").run()
+    box(test.selectbox, "Merge").set_value("bee").run()
+    box(test.selectbox, "into").set_value("ant").run()
+    touched = classes.touched(home, owner, project, "bee")
+    assert f"**{touched.rows} rows**" in words(test)
+    assert classes.classes_view(home, owner, project).version == 0, "nothing is stored before the button"
+    button(test, "Merge them").click().run()
+    assert not test.exception
+    assert [one.name for one in classes.classes_view(home, owner, project).classes] == ["ant", "cat"]
+    assert "merged bee into ant" in words(test)
+    button(test, "Take it back").click().run()
+    assert not test.exception
+    assert [one.name for one in classes.classes_view(home, owner, project).classes] == ["ant", "bee", "cat"]
+
+
+def test_a_refused_change_of_classes_is_said(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner)
+    test = show(owner, "project_page.py", project=str(project))
+    box(test.text_input, "New class").set_value("bee").run()
+    button(test, "Add the class").click().run()
+    assert "class 'bee' already" in words(test).replace("\\", "")
+    box(test.text_input, "New class").set_value("eel").run()
+    button(test, "Add the class").click().run()
+    assert not test.exception
+    assert "eel" in list(test.dataframe[1].value["Class"])
+
+
+def test_put_away_and_back_on_home(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner)
+    test = show(owner, "project_page.py", project=str(project))
+    button(test, "Put it into the bin").click().run()
+    assert not test.exception
+    assert projects.list_projects(home, owner) == []
+    test = show(owner)
+    assert [one.label for one in test.expander] == ["Bin (1)"]
+    assert "No project yet" in words(test)
+    button(test, "Restore").click().run()
+    assert not test.exception
+    assert [one.id for one in projects.list_projects(home, owner)] == [project]
+    assert not test.expander
+
+
+def test_home_says_why_a_project_cannot_come_back(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner)
+    projects.archive_project(home, owner, project)
+    small_project(home, owner)
+    test = show(owner)
+    button(test, "Restore").click().run()
+    assert "exists already" in words(test)
+
+
+def test_home_names_the_next_step(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner)
+    assert "Answer the first question" in words(show(owner))
+    while (question := labeling.next_question(home, owner, project)) is not None:
+        labeling.submit_answer(home, owner, project, question.token, "is", question.choices[:1])
+    test = show(owner)
+    assert "Export the table" in words(test)
+    assert test.button[0].label == "Export"

@@ -1,0 +1,336 @@
+"""Classes added, renamed and merged: names stay unique, answers keep their meaning, a rebuilt fold is the live one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plcore import AnswerError, Entry, LabelTable, Roles
+from plcore.class_fold import ClassFold, fold_under
+from plcore.classes import ClassChange, ClassError, ClassMap, class_changes, map_labels, with_classes
+from plcore.fold import AnswerFold
+
+FIRST = ("ant", "bee", "cat", "dog")
+
+
+def mapped(*changes: tuple[str, ...], first: tuple[str, ...] = FIRST) -> ClassMap:
+    """The map after these changes, entries 1, 2, ...; ("back", k) takes back entry k."""
+    made = []
+    for seq, (kind, *names) in enumerate(changes, start=1):
+        if kind == "back":
+            made.append(ClassChange(seq, kind, target=int(names[0])))
+        else:
+            made.append(ClassChange(seq, kind, tuple(names)))
+    return ClassMap(first, made)
+
+
+def test_add_rename_and_merge_give_the_effective_names_in_order() -> None:
+    one = mapped(("add", "eel"), ("rename", "bee", "wasp"), ("merge", "ant", "cat"))
+    assert one.classes == ("wasp", "cat", "dog", "eel")
+    assert map_labels(one, ("ant", "bee", "cat", "dog", "eel", "wasp")) == ("cat", "wasp", "dog", "eel")
+    assert one.names_of("cat") == ("ant", "cat")
+    assert one.imported == FIRST
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("add", "bee"), "class 'bee' already"),
+        (("add", " "), "one line, without blanks"),
+        (("add", "a\nb"), "one line"),
+        (("rename", "bee", "cat"), "or merge the two"),
+        (("rename", "bee", "bee"), "already"),
+        (("rename", "fox", "owl"), "'fox' is not a class"),
+        (("merge", "bee", "bee"), "into itself"),
+        (("merge", "bee", "fox"), "'fox' is not a class"),
+        (("back", "1"), "there is none"),
+    ],
+)
+def test_what_cannot_be_is_refused(change: tuple[str, ...], said: str) -> None:
+    with pytest.raises(ClassError, match=said):
+        mapped(change)
+
+
+def test_an_earlier_name_is_free_for_its_own_class_alone() -> None:
+    renamed = mapped(("rename", "ant", "eel"))
+    for change in (ClassChange(2, "add", ("ant",)), ClassChange(2, "rename", ("bee", "ant"))):
+        with pytest.raises(ClassError, match="earlier name of 'eel'"):
+            renamed.changed(change)
+    assert renamed.changed(ClassChange(2, "rename", ("eel", "ant"))).classes == FIRST
+
+
+def test_the_last_two_classes_stay_two() -> None:
+    with pytest.raises(ClassError, match="leave nothing to decide"):
+        mapped(("merge", "a", "b"), first=("a", "b"))
+
+
+def test_only_the_latest_change_is_taken_back() -> None:
+    one = mapped(("add", "eel"), ("rename", "eel", "owl"))
+    with pytest.raises(ClassError, match="the latest is entry 2"):
+        one.changed(ClassChange(3, "back", target=1))
+    back = one.changed(ClassChange(3, "back", target=2))
+    assert (back.classes, back.latest.seq) == ((*FIRST, "eel"), 1)
+    assert back.now("owl") == "eel", "a name given meanwhile stays known"
+    gone = back.changed(ClassChange(4, "back", target=1))
+    assert (gone.classes, gone.latest) == (FIRST, None)
+    assert gone.changed(ClassChange(5, "add", ("owl",))).classes == (*FIRST, "owl")
+
+
+def test_entries_of_the_log_become_changes() -> None:
+    log = [
+        Entry(1, "is", 0, "1", ("ant",)),
+        Entry(2, "class", -1, "1", ("merge", "ant", "bee")),
+        Entry(3, "withdraw", 0, "1", target=1),
+        Entry(4, "withdraw", -1, "1", target=2),
+    ]
+    assert class_changes(log) == (ClassChange(2, "merge", ("ant", "bee")), ClassChange(4, "back", target=2))
+    assert class_changes(log)[0].labels == ("merge", "ant", "bee")
+    with pytest.raises(ClassError, match="takes \\(from, into\\)"):
+        ClassChange(1, "merge", ("ant",))
+    with pytest.raises(ClassError, match="one of add, rename"):
+        ClassChange(1, "split", ("ant",))
+
+
+names = st.sampled_from([*FIRST, "eel", "fox", "gnu"])
+wanted = st.one_of(
+    st.tuples(st.just("add"), names),
+    st.tuples(st.just("rename"), names, names),
+    st.tuples(st.just("merge"), names, names),
+    st.tuples(st.just("back")),
+)
+
+
+def accepted(steps: list[tuple[str, ...]]) -> ClassMap:
+    """The map of those steps that are possible, in order."""
+    one = ClassMap(FIRST)
+    for seq, (kind, *given_names) in enumerate(steps, start=1):
+        target = one.latest.seq if kind == "back" and one.latest else None
+        try:
+            one = one.changed(ClassChange(seq, kind, tuple(given_names), target))
+        except ClassError:
+            continue
+    return one
+
+
+@given(st.lists(wanted, max_size=12))
+def test_names_stay_unique_and_mapping_twice_is_mapping_once(steps: list[tuple[str, ...]]) -> None:
+    one = accepted(steps)
+    assert len(set(one.classes)) == len(one.classes) >= 2
+    for name in {*FIRST, *one.classes}:
+        now = one.now(name)
+        assert now in one.classes
+        assert one.now(now) == now
+    assert map_labels(one, one.classes) == one.classes
+    within = sorted(k for roots in one.eras[-1].roots for k in roots)
+    assert within == np.flatnonzero(one.alive).tolist(), "every class that counts is in exactly one set"
+    everyone = [name for label in one.classes for name in one.names_of(label)]
+    assert len(everyone) == len(set(everyone)), "no name belongs to two classes"
+
+
+@given(st.sampled_from(FIRST), st.text("xyz", min_size=1, max_size=3), st.text("uvw", min_size=1, max_size=3))
+def test_renaming_twice_is_renaming_once(old: str, first: str, second: str) -> None:
+    twice, once = mapped(("rename", old, first), ("rename", first, second)), mapped(("rename", old, second))
+    assert twice.classes == once.classes
+    assert [twice.now(name) for name in FIRST] == [once.now(name) for name in FIRST]
+
+
+@given(st.permutations(FIRST))
+def test_the_order_of_merges_does_not_matter_for_who_is_together(order: list[str]) -> None:
+    a, b, c, _ = order
+    one, other = mapped(("merge", a, b), ("merge", b, c)), mapped(("merge", b, c), ("merge", a, c))
+    assert one.classes == other.classes
+    assert [one.now(name) for name in FIRST] == [other.now(name) for name in FIRST]
+
+
+def table_of(sets: list[str], truth: list[str]) -> LabelTable:
+    frame = pd.DataFrame({"c": sets, "truth": truth, "x": np.arange(len(sets), dtype=float)})
+    return LabelTable.from_frame(frame, Roles(candidates="c", truth="truth", numbers=("x",)))
+
+
+def test_a_table_under_its_classes_keeps_its_cells() -> None:
+    table = table_of(["ant|bee", "bee|cat", "cat", "ant|dog"], ["ant", "", "cat", "dog"])
+    one = mapped(("merge", "bee", "ant"), ("rename", "cat", "lion"), ("add", "eel"))
+    now = with_classes(table, one)
+    assert now.classes == ("ant", "lion", "dog", "eel")
+    assert now.candidates.tolist() == [
+        [True, False, False, False],
+        [True, True, False, False],
+        [False, True, False, False],
+        [True, False, True, False],
+    ]
+    assert now.truth.tolist() == [0, -1, 1, 2]
+    assert now.cells.equals(table.cells)
+    assert table.classes == FIRST, "the table itself is as it was"
+    assert with_classes(table, ClassMap(FIRST)) is table
+    with pytest.raises(ClassError, match="other classes"):
+        with_classes(now, one)
+
+
+# Answers under classes that change
+
+SETS = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [1, 1, 1, 1], [0, 0, 1, 1]], dtype=bool)
+
+
+def fold_of(class_map: ClassMap, closed: dict[int, str] | None = None) -> AnswerFold:
+    first = class_map.onto(SETS)
+    return fold_under(class_map, SETS)(first, class_map.classes, closed or {})
+
+
+def left_after(log: list[Entry], row: int) -> str:
+    """The candidates of a row once this log, classes and all, has been read from its beginning."""
+    one = ClassMap(FIRST, class_changes(log))
+    fold = replayed(one, log)
+    return " ".join(name for name, may in zip(one.classes, fold.fold(row).left, strict=True) if may)
+
+
+def replayed(class_map: ClassMap, log: list[Entry]) -> AnswerFold:
+    fold = fold_of(class_map)
+    for entry in log:
+        if entry.row >= 0:
+            fold.check(entry)
+            fold.add(entry)
+    return fold
+
+
+def logged(*steps: tuple[object, ...]) -> list[Entry]:
+    """(kind, row, labels) or ("class", labels) or ("withdraw", row, seq)."""
+    log = []
+    for seq, (kind, *rest) in enumerate(steps, start=1):
+        if kind == "class":
+            log.append(Entry(seq, "class", -1, "own", tuple(str(rest[0]).split())))
+        elif kind == "withdraw":
+            log.append(Entry(seq, "withdraw", int(rest[0]), "ann", target=int(rest[1])))
+        else:
+            labels = tuple(str(rest[1]).split()) if len(rest) > 1 else ()
+            log.append(Entry(seq, str(kind), int(rest[0]), "ann", labels))
+    return log
+
+
+@pytest.mark.parametrize(
+    ("steps", "left"),
+    [
+        ([("is", 0, "ant"), ("class", "rename ant emu")], "emu"),
+        ([("is", 0, "bee"), ("class", "merge bee ant")], "ant"),
+        # Ruled out before the merge: the class it went into is still possible, so nothing is taken away.
+        ([("not", 0, "bee"), ("class", "merge bee ant")], "ant"),
+        ([("not", 1, "bee"), ("class", "merge bee ant")], "cat"),
+        ([("class", "merge bee ant"), ("not", 1, "ant")], "cat"),
+        # `none` of bee and cat left ant: merged with bee, ant is still what is left.
+        ([("none", 1), ("class", "merge bee ant")], "ant dog"),
+        ([("class", "merge bee ant"), ("none", 1)], "dog"),
+        # Merged and taken back: an answer given meanwhile means both.
+        ([("class", "merge bee ant"), ("is", 0, "ant"), ("withdraw", -1, 1)], "ant bee"),
+        ([("is", 0, "bee"), ("class", "merge bee ant"), ("withdraw", -1, 2)], "bee"),
+        ([("class", "rename ant emu"), ("is", 0, "emu"), ("withdraw", -1, 1)], "ant"),
+        # An added class is open to rows that were answered `none`, before or after, and to no others.
+        ([("none", 0), ("class", "add eel")], "cat dog eel"),
+        ([("class", "add eel"), ("none", 2), ("is", 2, "eel")], "eel"),
+        ([("class", "add eel")], "ant bee"),
+        # Taken back: as if it had never been, and `none` of all four is passed over.
+        ([("class", "add eel"), ("none", 2), ("withdraw", -1, 1)], "ant bee cat dog"),
+    ],
+)
+def test_answers_keep_their_meaning(steps: list[tuple[object, ...]], left: str) -> None:
+    log = logged(*steps)
+    assert (
+        left_after(log, next(entry.row for entry in log if entry.row >= 0) if len(steps) > 1 else 0) == left
+    )
+
+
+def test_new_answers_are_about_the_classes_of_today() -> None:
+    log = logged(("class", "merge bee ant"))
+    fold = replayed(ClassMap(FIRST, class_changes(log)), log)
+    with pytest.raises(AnswerError, match="'bee' is not a class"):
+        fold.check(Entry(2, "is", 0, "ann", ("bee",)))
+    with pytest.raises(AnswerError, match="last candidate"):
+        fold.check(Entry(2, "not", 0, "ann", ("ant",)))
+
+
+def test_a_class_that_was_answered_cannot_quietly_vanish() -> None:
+    log = logged(("class", "add eel"), ("none", 0), ("is", 0, "eel"), ("withdraw", -1, 1))
+    with pytest.raises(AnswerError, match="'eel', was taken back"):
+        replayed(ClassMap(FIRST, class_changes(log)), log)
+
+
+def test_without_changes_the_fold_is_the_plain_one() -> None:
+    assert fold_under(ClassMap(FIRST), SETS) is AnswerFold
+    assert isinstance(fold_of(mapped(("add", "eel"))), ClassFold)
+
+
+def test_rows_that_take_no_answers_stand_as_they_were_given() -> None:
+    fold = fold_of(mapped(("merge", "bee", "ant")), {0: "given"})
+    assert fold.fold(0).left.tolist() == [True, False, False]
+    with pytest.raises(AnswerError, match="given"):
+        fold.check(Entry(2, "is", 0, "ann", ("ant",)))
+
+
+said = st.tuples(
+    st.sampled_from(["is", "among", "not", "none", "bad", "unsure", "withdraw"]),
+    st.integers(0, len(SETS) - 1),
+    st.integers(0, 10**6),
+)
+happened = st.lists(st.one_of(said, said, said, wanted.map(lambda change: ("class", change))), max_size=25)
+
+
+@settings(max_examples=300)
+@given(happened)
+def test_a_rebuilt_fold_is_the_live_one_and_a_merge_gives_the_image(steps: list[tuple]) -> None:
+    """A live fold, rebuilt at each change of classes only, against the law of images; at the end against a replay."""
+    log: list[Entry] = []
+    now, live = ClassMap(FIRST), fold_of(ClassMap(FIRST))
+    for step in steps:
+        seq = len(log) + 1
+        if step[0] == "class":
+            kind, *given_names = step[1]
+            target = now.latest.seq if kind == "back" and now.latest else None
+            try:
+                new = now.changed(ClassChange(seq, kind, tuple(given_names), target))
+                rebuilt = replayed(new, log)
+            except (ClassError, AnswerError):
+                continue
+            if kind in ("rename", "merge"):
+                for row in range(len(SETS)):
+                    before, after = live.fold(row), rebuilt.fold(row)
+                    names_before = [name for name, may in zip(now.classes, before.left, strict=True) if may]
+                    image = {new.now(name) for name in names_before}
+                    assert image == {name for name, may in zip(new.classes, after.left, strict=True) if may}
+                    assert (before.out, before.answer) == (after.out, after.answer)
+            log.append(
+                Entry(seq, "withdraw", -1, "own", target=target)
+                if kind == "back"
+                else Entry(seq, "class", -1, "own", (kind, *given_names))
+            )
+            now, live = new, rebuilt
+            continue
+        kind, row, pick = step
+        entry = answer_like(now, live, seq, kind, row, pick)
+        try:
+            live.check(entry)
+        except AnswerError:
+            continue
+        expected = live.fold_with(entry)
+        live.add(entry)
+        log.append(entry)
+        np.testing.assert_array_equal(live.fold(row).left, expected.left)
+    again = replayed(ClassMap(FIRST, class_changes(log)), log)
+    for row in range(len(SETS)):
+        assert live.fold(row).left.any()
+        np.testing.assert_array_equal(again.fold(row).left, live.fold(row).left)
+        assert again.fold(row)[1:] == live.fold(row)[1:]
+
+
+def answer_like(now: ClassMap, live: AnswerFold, seq: int, kind: str, row: int, pick: int) -> Entry:
+    if kind == "withdraw":
+        mine = live.entries(row)
+        target = mine[pick % len(mine)].seq if mine else 0
+        return Entry(seq, kind, row, "ann", target=target)
+    names_now = now.classes
+    if kind in ("is", "not"):
+        return Entry(seq, kind, row, "ann", (names_now[pick % len(names_now)],))
+    if kind == "among":
+        chosen = tuple(name for place, name in enumerate(names_now) if pick >> place & 1)
+        return Entry(seq, kind, row, "ann", chosen or names_now[:1])
+    return Entry(seq, kind, row, "ann")

@@ -1,0 +1,221 @@
+"""Changing the classes of a project: each change once, by the owner, and never at the cost of an answer."""
+
+from __future__ import annotations
+
+import pytest
+
+from db import entries, questions
+from db.entries import NO_ROW
+from plcore import LabelTable, read_cells
+from plcore.classes import ClassMap, map_labels
+from tests.workflow.world import ROLES, annotator, answer_next, small_frame
+from workflow import classes, correcting, exporting, labeling, projects, review, room
+from workflow.access import NotAllowed, NotFound
+from workflow.classes import ClassError
+from workflow.home import Home, open_home
+from workflow.room import RoomSettings
+
+
+def class_map(home: Home, project: int) -> ClassMap:
+    with home.database.read() as session:
+        return classes.read_class_map(session, project, ("ant", "bee", "cat"))
+
+
+def class_entries(home: Home, project: int) -> list[entries.Entry]:
+    with home.database.read() as session:
+        return entries.about_classes(session, project)
+
+
+def test_the_view_counts_open_and_decided_rows(home: Home, owner: int, project: int) -> None:
+    saved = answer_next(home, owner, project)
+    view = classes.classes_view(home, owner, project)
+    assert [one.name for one in view.classes] == ["ant", "bee", "cat"]
+    assert (view.version, view.latest) == (0, None)
+    with home.learners.open(home, owner, project) as learner:
+        left = learner.candidates
+    for column, one in enumerate(view.classes):
+        alone = left.sum(axis=1) == 1
+        assert one.decided == left[alone, column].sum()
+        assert one.open == left[~alone, column].sum()
+    touched = classes.touched(home, owner, project, saved.labels[0])
+    assert touched.answers == 1
+    with home.learners.open(home, owner, project) as learner:
+        assert touched.rows == learner.original[:, learner.classes.index(saved.labels[0])].sum()
+    with pytest.raises(ClassError):
+        classes.touched(home, owner, project, "dodo")
+
+
+def test_a_change_is_an_entry_about_no_row(home: Home, owner: int, project: int) -> None:
+    answer_next(home, owner, project)
+    assert classes.change_classes(home, owner, project, 0, "add", [" dodo "]) == ("ant", "bee", "cat", "dodo")
+    (entry,) = class_entries(home, project)
+    assert (entry.kind, entry.row, entry.labels, entry.person_id) == ("class", NO_ROW, ("add", "dodo"), owner)
+    assert (entry.before, entry.after) == (("ant", "bee", "cat"), ("ant", "bee", "cat", "dodo"))
+    assert projects.get_project(home, owner, project).n_classes == 4
+    assert projects.get_project(home, owner, project).answered == 1, "a change of classes answers nothing"
+    with home.database.read() as session:
+        last = entries.last_open(session, project, owner)
+        assert last is not None
+        assert last.kind == "is", "undo on the Annotate page never takes back a class"
+        assert [one.kind for one in entries.latest(session, project, 5)] == ["is"]
+
+
+def test_a_doubled_press_stores_one_change(home: Home, owner: int, project: int) -> None:
+    classes.change_classes(home, owner, project, 0, "add", ["dodo"])
+    for kind, names in (("add", ["dodo"]), ("rename", ["ant", "emu"])):
+        with pytest.raises(ClassError, match="changed a moment ago"):
+            classes.change_classes(home, owner, project, 0, kind, names)
+    assert len(class_entries(home, project)) == 1
+
+
+def test_the_latest_change_is_taken_back_by_a_new_entry(home: Home, owner: int, project: int) -> None:
+    classes.change_classes(home, owner, project, 0, "rename", ["ant", "emu"])
+    version = class_map(home, project).seq
+    assert classes.take_back(home, owner, project, version) == ("ant", "bee", "cat")
+    log = class_entries(home, project)
+    assert [(one.kind, one.target_seq) for one in log] == [("class", None), ("withdraw", 1)]
+    with pytest.raises(ClassError, match="changed a moment ago"):
+        classes.take_back(home, owner, project, version)
+    with pytest.raises(ClassError, match="there is none"):
+        classes.take_back(home, owner, project, class_map(home, project).seq)
+    assert map_labels(class_map(home, project), ("emu", "bee")) == ("ant", "bee")
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        ("add", ["bee"]),
+        ("rename", ["ant", "bee"]),
+        ("merge", ["ant", "ant"]),
+        ("merge", ["ant", "dodo"]),
+        ("back", []),
+        ("split", ["ant"]),
+        ("add", []),
+    ],
+)
+def test_what_cannot_be_leaves_nothing(
+    home: Home, owner: int, project: int, kind: str, names: list[str]
+) -> None:
+    with pytest.raises(ClassError):
+        classes.change_classes(home, owner, project, 0, kind, names)
+    assert class_entries(home, project) == []
+
+
+def test_only_the_owner_may(home: Home, owner: int, project: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    for use in (
+        lambda: classes.change_classes(home, ada, project, 0, "add", ["dodo"]),
+        lambda: classes.take_back(home, ada, project, 0),
+        lambda: classes.classes_view(home, ada, project),
+        lambda: classes.touched(home, ada, project, "ant"),
+    ):
+        with pytest.raises(NotAllowed):
+            use()
+    with pytest.raises(NotFound):
+        classes.change_classes(home, owner, project + 5, 0, "add", ["dodo"])
+    assert class_entries(home, project) == []
+
+
+def test_open_questions_are_closed_by_a_change(home: Home, owner: int, project: int) -> None:
+    question = labeling.next_question(home, owner, project)
+    assert question is not None
+    classes.change_classes(home, owner, project, 0, "merge", ["ant", "bee"])
+    with home.database.read() as session:
+        assert questions.get(session, project, owner) is None
+
+
+def test_descriptions_follow_their_class(home: Home, owner: int, project: int) -> None:
+    room.change_room(home, owner, project, RoomSettings(descriptions={"ant": "six legs", "cat": "four legs"}))
+    classes.change_classes(home, owner, project, 0, "rename", ["ant", "emu"])
+    assert room.room_of(home, owner, project).descriptions == {"emu": "six legs", "cat": "four legs"}
+
+
+# The whole way: log, learner, export
+
+
+def truth_answers(home: Home, owner: int, project: int, n: int) -> dict[int, str]:
+    """n questions answered with the first candidate; {row: label}."""
+    return {saved.row: saved.labels[0] for saved in (answer_next(home, owner, project) for _ in range(n))}
+
+
+def learner_state(home: Home, owner: int, project: int) -> tuple:
+    with home.learners.open(home, owner, project) as learner:
+        return learner.classes, learner.candidates.tolist(), learner.progress(), learner.next_question("x")
+
+
+def test_the_learner_follows_and_a_restart_gives_the_same(home: Home, owner: int, project: int) -> None:
+    before = truth_answers(home, owner, project, 6)
+    classes.change_classes(home, owner, project, 0, "merge", ["bee", "ant"])
+    classes.change_classes(home, owner, project, 7, "rename", ["ant", "insect"])
+    after = truth_answers(home, owner, project, 4)
+    here = learner_state(home, owner, project)
+    assert here[0] == ("insect", "cat")
+    with home.learners.open(home, owner, project) as learner:
+        for row, label in {**before, **after}.items():
+            assert learner.state(row).candidates == ("cat" if label == "cat" else "insect",)
+        assert sum(learner.candidates.sum(axis=1) == 2) == learner.candidates.all(axis=1).sum()
+    again = open_home(home.settings)
+    try:
+        assert learner_state(again, owner, project) == here
+    finally:
+        again.close()
+
+
+def test_ruled_out_and_none_survive_a_merge(home: Home, owner: int, project: int) -> None:
+    question = labeling.next_question(home, owner, project)
+    assert question is not None
+    labeling.submit_answer(home, owner, project, question.token, "not", question.choices[:1])
+    row, out = question.view.row, question.choices[0]
+    into = question.choices[1]
+    classes.change_classes(home, owner, project, 0, "merge", [out, into])
+    with home.learners.open(home, owner, project) as learner:
+        assert into in learner.state(row).candidates, "what is left of the merged class is still possible"
+
+
+def test_export_has_the_names_of_now_and_the_cells_of_then(home: Home, owner: int, project: int) -> None:
+    answers = truth_answers(home, owner, project, 5)
+    classes.change_classes(home, owner, project, 0, "rename", ["bee", "wasp"])
+    frame = exporting.export_frame(home, owner, project)
+    assert frame[list(small_frame().columns)].equals(small_frame().astype("str"))
+    assert "wasp" in set(frame.winnow_label)
+    assert "bee" not in set(frame.winnow_label)
+    for row, label in answers.items():
+        assert frame.winnow_label[row] == {"bee": "wasp"}.get(label, label)
+        assert frame.winnow_annotator[row] == "owner"
+    roles = ROLES.from_json(ROLES.to_json() | {"candidates": "winnow_candidates", "truth": "winnow_label"})
+    again = LabelTable.from_cells(read_cells(exporting.export_csv(home, owner, project)), roles)
+    with home.learners.open(home, owner, project) as learner:
+        assert set(again.classes) == set(learner.classes) == {"ant", "wasp", "cat"}
+
+
+def test_an_added_class_can_be_given_where_none_is_right(home: Home, owner: int, project: int) -> None:
+    classes.change_classes(home, owner, project, 0, "add", ["dodo"])
+    question = labeling.next_question(home, owner, project)
+    assert question is not None
+    assert "dodo" not in question.choices
+    labeling.submit_answer(home, owner, project, question.token, "none", ["dodo"])
+    with home.learners.open(home, owner, project) as learner:
+        assert learner.state(question.view.row).candidates == ("dodo",)
+    view = classes.classes_view(home, owner, project)
+    with pytest.raises(ClassError, match=r"1 answers? names? 'dodo'"):
+        classes.take_back(home, owner, project, view.version)
+    classes.change_classes(home, owner, project, view.version, "merge", ["dodo", "ant"])
+    frame = exporting.export_frame(home, owner, project)
+    assert frame.winnow_label[question.view.row] == "ant"
+
+
+def test_review_speaks_of_the_classes_of_now(home: Home, owner: int, project: int) -> None:
+    saved = answer_next(home, owner, project)
+    label = saved.labels[0]
+    classes.change_classes(home, owner, project, 0, "rename", [label, "emu"])
+    (found,) = review.find(home, owner, project, review.Search(label="emu")).rows
+    assert (found.labels, found.row) == (("emu",), saved.row)
+    opened = review.open_row(home, owner, project, saved.row)
+    assert opened.history[0].labels == ("emu",)
+    assert "emu" in opened.classes
+    assert label not in opened.history[0].before
+    other = next(name for name in opened.classes if name != "emu")
+    correcting.correct(home, owner, project, saved.row, opened.token, "is", [other])
+    assert [one.labels for one in review.find(home, owner, project, review.Search(label=other)).rows] == [
+        (other,)
+    ]

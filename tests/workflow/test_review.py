@@ -1,0 +1,294 @@
+"""Finding answered rows, and correcting them: by new entries, exactly once, never by a change of old ones."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+
+import pytest
+from sqlalchemy import insert
+
+from db import entries
+from db.entries import NewEntry
+from db.models import EntryRow
+from plcore import AnswerError
+from tests.workflow.world import annotator, answer_next, count_entries
+from workflow import correcting, exporting, labeling, review
+from workflow.access import NotAllowed, NotFound
+from workflow.correcting import StaleQuestion
+from workflow.home import Home
+from workflow.review import Search
+
+
+def answer_with(home: Home, person: int, project: int, kind: str, **more: object) -> int:
+    """Answer the next question in this way; returns its row."""
+    question = labeling.next_question(home, person, project)
+    assert question is not None
+    labels = more.pop(
+        "labels",
+        question.choices[:1] if kind in ("is", "not") else question.choices if kind == "among" else (),
+    )
+    labeling.submit_answer(home, person, project, question.token, kind, labels, **more)  # type: ignore[arg-type]
+    return question.view.row
+
+
+def rows_found(home: Home, person: int, project: int, **search: object) -> list[int]:
+    return [one.row for one in review.find(home, person, project, Search(**search)).rows]  # type: ignore[arg-type]
+
+
+def log_of(home: Home, project: int) -> list[entries.Entry]:
+    with home.database.read() as session:
+        return entries.after(session, project, 0)
+
+
+def test_answers_are_found_by_kind_label_person_and_flag(home: Home, owner: int, project: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    one = answer_with(home, owner, project, "is", flagged=True, note="see again")
+    bad = answer_with(home, ada, project, "bad")
+    none = answer_with(home, ada, project, "unsure")
+    skipped = answer_with(home, owner, project, "skip")
+    assert rows_found(home, owner, project) == [bad, one]
+    assert rows_found(home, owner, project, kind="unsure") == [none]
+    assert rows_found(home, owner, project, kind="bad") == [bad]
+    assert rows_found(home, owner, project, flagged=True) == [one]
+    assert rows_found(home, owner, project, person_id=ada) == [bad]
+    (entry,) = review.find(home, owner, project, Search(kind="is")).rows
+    assert (entry.note, entry.flagged, entry.person) == ("see again", True, "owner")
+    assert rows_found(home, owner, project, label=entry.labels[0]) == [one]
+    other = next(name for name in ("ant", "bee", "cat") if name != entry.labels[0])
+    assert rows_found(home, owner, project, label=other) == []
+    assert skipped not in rows_found(home, owner, project)
+    with pytest.raises(ValueError, match="kind must be one of"):
+        review.find(home, owner, project, Search(kind="withdraw"))
+
+
+def test_an_annotator_finds_their_own_answers_alone(home: Home, owner: int, project: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    mine, others = answer_with(home, ada, project, "is"), answer_with(home, owner, project, "is")
+    assert rows_found(home, ada, project) == [mine]
+    assert rows_found(home, ada, project, person_id=owner) == [mine], (
+        "asking for somebody else's does not help"
+    )
+    assert review.offered(home, ada, project).people == ()
+    assert review.offered(home, owner, project).everybody
+    with pytest.raises(NotFound):
+        review.open_row(home, ada, project, others)
+    correct(home, owner, project, mine, "bad")
+    assert [one.person for one in review.open_row(home, ada, project, mine).history] == ["Ada"]
+
+
+def test_words_look_through_ids(home: Home, owner: int, project: int) -> None:
+    rows = [answer_with(home, owner, project, "is") for _ in range(8)]
+    assert rows_found(home, owner, project, words=f"R{rows[3]} ") == [
+        row for row in reversed(rows) if f"r{rows[3]}" in f"r{row}"
+    ]
+    assert rows_found(home, owner, project, words="no such thing") == []
+
+
+def test_what_was_taken_back_is_not_found(home: Home, owner: int, project: int) -> None:
+    answer_with(home, owner, project, "is")
+    labeling.undo(home, owner, project)
+    assert rows_found(home, owner, project) == []
+
+
+def correct(
+    home: Home, person: int, project: int, row: int, kind: str, labels: tuple[str, ...] = (), **more: object
+):
+    token = review.open_row(home, person, project, row).token
+    return correcting.correct(home, person, project, row, token, kind, labels, **more)  # type: ignore[arg-type]
+
+
+def test_a_correction_is_a_new_entry_and_the_learner_follows(home: Home, owner: int, project: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    saved = answer_next(home, ada, project)
+    before = log_of(home, project)
+    with home.learners.open(home, owner, project) as learner:
+        other = next(name for name in learner.state(saved.row).original if name != saved.labels[0])
+    made = correct(home, owner, project, saved.row, "is", (other,), note=" wrong ", flagged=True)
+    log = log_of(home, project)
+    assert log[:1] == before, "nothing of the past changes"
+    assert (made.labels, made.repeated, len(log)) == ((other,), False, 2)
+    new = log[1]
+    assert (new.kind, new.person_id, new.note, new.flagged, new.strategy) == (
+        "is",
+        owner,
+        "wrong",
+        True,
+        "review",
+    )
+    assert new.before == saved.labels
+    assert new.after == (other,)
+    assert new.predicted == before[0].predicted
+    with home.learners.open(home, owner, project) as learner:
+        assert learner.state(saved.row).candidates == (other,)
+    row = review.open_row(home, owner, project, saved.row)
+    assert [(one.person, one.labels) for one in row.history] == [("Ada", saved.labels), ("owner", (other,))]
+    frame = exporting.export_frame(home, owner, project)
+    assert frame.winnow_label[saved.row] == other
+    assert frame.winnow_annotator[saved.row] == "owner"
+
+
+def test_a_label_outside_the_candidates_is_none_and_then_is(home: Home, owner: int, project: int) -> None:
+    question = labeling.next_question(home, owner, project)
+    assert question is not None
+    while len(question.choices) != 2:
+        labeling.submit_answer(home, owner, project, question.token, "skip")
+        question = labeling.next_question(home, owner, project)
+        assert question is not None
+    labeling.submit_answer(home, owner, project, question.token, "is", question.choices[:1])
+    row = question.view.row
+    (outside,) = {"ant", "bee", "cat"} - set(question.choices)
+    token = review.open_row(home, owner, project, row).token
+    for _ in range(3):  # a double press stores nothing more
+        made = correcting.correct(home, owner, project, row, token, "is", (outside,))
+        assert made.labels == (outside,)
+    assert made.repeated
+    log = [entry for entry in log_of(home, project) if entry.kind != "skip"]
+    assert [(one.kind, one.after) for one in log[1:]] == [
+        ("none", tuple(name for name in ("ant", "bee", "cat") if name != question.choices[0])),
+        ("is", (outside,)),
+    ]
+    assert review.open_row(home, owner, project, row).candidates == (outside,)
+    assert labeling.undo(home, owner, project) is not None
+    assert review.open_row(home, owner, project, row).candidates == question.choices[:1], (
+        "one press, one undo"
+    )
+
+
+def test_a_correction_is_stored_once_and_a_stale_one_is_refused(home: Home, owner: int, project: int) -> None:
+    row = answer_next(home, owner, project).row
+    token = review.open_row(home, owner, project, row).token
+    first = correcting.correct(home, owner, project, row, token, "bad")
+    again = correcting.correct(home, owner, project, row, token, "bad")
+    assert (first.repeated, again.repeated, again.seq) == (False, True, first.seq)
+    assert count_entries(home) == 2
+    with pytest.raises(StaleQuestion):
+        correcting.correct(home, owner, project, row, f"{owner}.{row}.77", "bad")
+    with pytest.raises(StaleQuestion):
+        correcting.correct(home, owner, project, row, "nonsense", "bad")
+    assert count_entries(home) == 2
+
+
+def test_who_may_correct(home: Home, owner: int, project: int) -> None:
+    ada, bob = annotator(home, owner, "Ada"), annotator(home, owner, "Bob")
+    row = answer_next(home, ada, project).row
+    with pytest.raises(NotAllowed):
+        correcting.correct(home, bob, project, row, f"{bob}.{row}.0", "bad")
+    correct(home, ada, project, row, "bad")
+    correct(home, owner, project, row, "bad")
+    untouched = next(k for k in range(60) if k != row)
+    with pytest.raises(NotAllowed):
+        correcting.correct(home, owner, project, untouched, f"{owner}.{untouched}.0", "bad")
+    assert not review.open_row(home, owner, project, untouched).may_correct
+
+
+@pytest.mark.parametrize(
+    ("kind", "labels"),
+    [
+        ("is", ("dodo",)),
+        ("is", ()),
+        ("is", ("ant", "bee")),
+        ("among", ()),
+        ("skip", ()),
+        ("withdraw", ()),
+        ("bad", ("ant",)),
+    ],
+)
+def test_what_fits_no_row_is_refused(
+    home: Home, owner: int, project: int, kind: str, labels: tuple[str, ...]
+) -> None:
+    row = answer_next(home, owner, project).row
+    token = review.open_row(home, owner, project, row).token
+    with pytest.raises(AnswerError):
+        correcting.correct(home, owner, project, row, token, kind, labels)
+    assert count_entries(home) == 1
+
+
+def test_a_bad_item_comes_back(home: Home, owner: int, project: int) -> None:
+    row = answer_with(home, owner, project, "bad")
+    opened = review.open_row(home, owner, project, row)
+    assert opened.out
+    assert opened.candidates == ()
+    correct(home, owner, project, row, "is", opened.imported[:1])
+    opened = review.open_row(home, owner, project, row)
+    assert (opened.out, opened.candidates) == (False, opened.imported[:1])
+
+
+def test_a_correction_ends_the_question_that_was_open(home: Home, owner: int, project: int) -> None:
+    row = answer_with(home, owner, project, "unsure")
+    labeling_now = labeling.next_question(home, owner, project)
+    assert labeling_now is not None
+    correct(home, owner, project, row, "bad")
+    still = labeling.next_question(home, owner, project)
+    assert still is not None
+    assert still.token == labeling_now.token, "a question about another row stays"
+
+
+def test_disagreement_is_with_what_the_model_said_when_it_was_asked(
+    home: Home, owner: int, project: int
+) -> None:
+    rows = [answer_with(home, owner, project, "is") for _ in range(12)]
+    told = {entry.row: entry for entry in log_of(home, project)}
+    expected = [row for row in reversed(rows) if told[row].predicted not in (None, told[row].labels[0])]
+    assert any(told[row].predicted is not None for row in rows), "the model says something of most rows"
+    assert rows_found(home, owner, project, disagrees=True) == expected
+
+
+def fill(home: Home, owner: int, project: int, n: int, **changes: object) -> None:
+    """Entries for the queries' sake, row k of person `owner`; never read by a learner."""
+    now = datetime.now(UTC)
+    rows = [
+        {
+            "project_id": project,
+            "seq": k + 1,
+            "kind": "is",
+            "row": k,
+            "label": "",
+            "labels": ["ant" if k % 3 else "Ant"],
+            "person_id": owner,
+            "token": f"{owner}.{k}.0",
+            "revision": 0,
+            "model_version": 0,
+            "before": ["ant", "Ant"],
+            "after": ["ant"],
+            "at": now,
+            "predicted": "ant",
+            "flagged": k % 5 == 0,
+        }
+        | changes
+        for k in range(n)
+    ]
+    with home.database.write() as session:
+        session.execute(insert(EntryRow), rows)
+
+
+def test_the_queries_are_exact_and_quick_on_a_long_log(home: Home, owner: int, project: int) -> None:
+    from db import review as found_in
+
+    n = 20_000
+    fill(home, owner, project, n)
+    with home.database.write() as session:
+        entries.append(
+            session,
+            NewEntry(
+                project_id=project,
+                kind="withdraw",
+                row=n - 1,
+                person_id=owner,
+                token="w",
+                revision=1,
+                target_seq=n,
+                at=datetime.now(UTC),
+            ),
+        )
+    wanted = found_in.Wanted(labels=("Ant",), flagged=True, disagrees=True, now={"bee": "ant"})
+    begun = time.thread_time()
+    with home.database.read() as session:
+        assert found_in.count(session, project, found_in.Wanted()) == n - 1, "the last one was taken back"
+        total = found_in.count(session, project, wanted)
+        page = found_in.page(session, project, wanted, 50, 50)
+    spent = time.thread_time() - begun
+    expected = [k for k in range(n - 1) if k % 3 == 0 and k % 5 == 0][::-1]
+    assert total == len(expected)
+    assert [entry.row for entry in page] == expected[50:100]
+    assert spent < 1.0, f"three queries took {spent:.2f} s"

@@ -1,0 +1,215 @@
+"""The classes of a project: added, renamed, merged by the owner, each change an entry of the log.
+
+The uploaded table stays as it was; what its cells and earlier answers mean now is `plcore.classes`.
+A change is based on the classes the owner saw: its token names their version, so that a double press or a second
+tab stores nothing twice and nothing by mistake.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from db import entries, projects, questions, review
+from db.entries import NO_ROW, DuplicateEntry, NewEntry
+from plcore.classes import ClassChange, ClassError, ClassMap
+from workflow import access
+from workflow.learner_entries import read_class_changes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy.orm import Session
+
+    from workflow.home import Home
+
+__all__ = [
+    "ClassCount",
+    "ClassError",
+    "ClassesView",
+    "Touched",
+    "change_classes",
+    "classes_view",
+    "read_class_map",
+    "take_back",
+    "touched",
+]
+
+
+@dataclass(frozen=True)
+class ClassCount:
+    """One class. earlier : names it had before      open, decided : rows in which it is one of several, the only one"""
+
+    name: str
+    earlier: tuple[str, ...]
+    open: int
+    decided: int
+
+
+@dataclass(frozen=True)
+class ClassesView:
+    """The classes in order. version : of what is shown, for `change_classes`
+
+    latest : the change that can be taken back, as (kind, *names)
+    """
+
+    classes: tuple[ClassCount, ...]
+    version: int
+    latest: tuple[str, ...] | None
+
+
+@dataclass(frozen=True)
+class Touched:
+    """What a rename or merge of a class is about: rows that carry it in the table, answers that name it."""
+
+    rows: int
+    answers: int
+
+
+def read_class_map(session: Session, project_id: int, imported: Sequence[str]) -> ClassMap:
+    """The project's classes as its log has them now. imported : the class names of its table."""
+    return ClassMap(imported, read_class_changes(session, project_id))
+
+
+def classes_view(home: Home, person_id: int, project_id: int) -> ClassesView:
+    """The classes with their counts.
+
+    Raises
+    ------
+    NotAllowed
+        The person is not an owner.
+    NotFound
+    """
+    with home.database.read() as session:
+        access.require_owner(session, person_id)
+    with home.learners.open(home, person_id, project_id) as learner:
+        class_map = learner.pool.class_map
+        left = learner.candidates
+        alone = left.sum(axis=1) == 1
+        decided, several = left[alone].sum(axis=0).tolist(), left[~alone].sum(axis=0).tolist()
+    counts = (
+        ClassCount(name, tuple(one for one in class_map.names_of(name) if one != name), some, one)
+        for name, some, one in zip(class_map.classes, several, decided, strict=True)
+    )
+    latest = class_map.latest.labels if class_map.latest else None
+    return ClassesView(tuple(counts), class_map.seq, latest)
+
+
+def touched(home: Home, person_id: int, project_id: int, name: str) -> Touched:
+    """How much a change of this class is about. Raises ClassError where there is none, else as `classes_view`."""
+    with home.database.read() as session:
+        access.require_owner(session, person_id)
+    with home.learners.open(home, person_id, project_id) as learner:
+        if name not in learner.classes:
+            raise ClassError(f"{name!r} is not a class.")
+        rows = int(learner.original[:, learner.classes.index(name)].sum())
+        names = learner.pool.class_map.names_of(name)
+    with home.database.read() as session:
+        return Touched(rows, review.count_naming(session, project_id, names))
+
+
+def change_classes(
+    home: Home, person_id: int, project_id: int, version: int, kind: str, names: Sequence[str]
+) -> tuple[str, ...]:
+    """Store one change, exactly once; returns the classes after it.
+
+    version : of the classes the owner saw      kind, names : as `plcore.classes.ClassChange`, but "back"
+
+    Raises
+    ------
+    ClassError
+        The change cannot be, or the classes have changed since that version. Nothing is stored.
+    NotAllowed
+        The person is not an owner.
+    NotFound
+    """
+    if kind == "back":
+        raise ClassError("Kind 'back' is no change of its own: use take_back.")
+    names = tuple(name.strip() for name in names)
+    return _store(home, person_id, project_id, version, kind, names)
+
+
+def take_back(home: Home, person_id: int, project_id: int, version: int) -> tuple[str, ...]:
+    """Take back the latest change; a new entry says so. A class that answers name stays: merge it instead.
+
+    Raises as `change_classes`.
+    """
+    return _store(home, person_id, project_id, version, "back", ())
+
+
+def _store(
+    home: Home, person_id: int, project_id: int, version: int, kind: str, names: tuple[str, ...]
+) -> tuple[str, ...]:
+    with home.database.read() as session:
+        access.require_owner(session, person_id)
+    with home.learners.open(home, person_id, project_id) as learner:
+        imported = learner.pool.class_map.imported
+    try:
+        with home.database.write() as session:
+            access.require_owner(session, person_id)
+            project = access.require_project(session, project_id)
+            entries.lock(session, project_id)
+            before = read_class_map(session, project_id, imported)
+            if before.seq != version:
+                raise _stale()
+            target = before.latest.seq if kind == "back" and before.latest else None
+            change = ClassChange(entries.last_seq(session, project_id) + 1, kind, names, target)
+            after = before.changed(change)
+            if target is not None:
+                _check_unused(session, project_id, after, target)
+            entries.append(
+                session,
+                NewEntry(
+                    project_id=project_id,
+                    kind="withdraw" if kind == "back" else "class",
+                    row=NO_ROW,
+                    labels=() if kind == "back" else change.labels,
+                    person_id=person_id,
+                    token=f"classes.{version}",
+                    revision=entries.count_for(session, project_id, person_id, NO_ROW),
+                    target_seq=target,
+                    before=before.classes,
+                    after=after.classes,
+                    at=datetime.now(UTC),
+                ),
+            )
+            projects.change_n_classes(session, project_id, len(after.classes))
+            projects.change_room(session, project_id, _room_after(project.room, after))
+            questions.close_all(session, project_id)  # their choices were those of before
+            return after.classes
+    except DuplicateEntry as error:
+        raise _stale() from error
+
+
+def _room_after(room: dict[str, Any], after: ClassMap) -> dict[str, Any]:
+    """The answering room, each class's description under the name it has now; a merged class keeps its own."""
+    described: dict[str, str] = dict(room.get("descriptions", {}))
+    kept = {name: text for name, text in described.items() if name in after.classes}
+    for label in after.classes:
+        earlier = [described[name] for name in after.names_of(label) if name in described]
+        if earlier:
+            kept.setdefault(label, earlier[-1])
+    return {**room, "descriptions": kept} if described else room
+
+
+def _stale() -> ClassError:
+    return ClassError(
+        "The classes were changed a moment ago, perhaps by this very press. Nothing more was stored. "
+        "Fix: look at them as they are now, and change them then."
+    )
+
+
+def _check_unused(session: Session, project_id: int, after: ClassMap, target: int) -> None:
+    """Raise ClassError where answers given since would name nothing but a class that goes."""
+    orphans = 0
+    for entry in entries.after(session, project_id, target):
+        if entry.row != NO_ROW and entry.labels and not after.roots(entry.labels, after.era(entry.seq)).any():
+            orphans += 1
+    if orphans:
+        taken = next(change for change in after.changes if change.seq == target)
+        raise ClassError(
+            f"{orphans:,} {'answer names' if orphans == 1 else 'answers name'} {taken.names[0]!r}, so it cannot be "
+            "taken back. "
+            "Fix: merge it into the class that is meant."
+        )

@@ -1,0 +1,90 @@
+"""Full fits of a multi-label model, in a thread beside the answering: numpy lets the interpreter go meanwhile.
+
+The model in place takes in each answer at once; a fit that is done is put in place between two answers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import threading
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from db import trained
+from plcore.multilabel.reports import LabelPoint
+
+if TYPE_CHECKING:
+    from plcore import LabelTable
+    from plcore.multilabel import MultiLabelLearner
+    from plcore.multilabel.model import RefreshJob
+    from workflow.home import Home
+
+logger = logging.getLogger("winnow")
+
+
+class Refresher:
+    """Runs the fits of one learner, one at a time. `lock` is the one under which the learner is used."""
+
+    def __init__(
+        self, home: Home, project_id: int, learner: MultiLabelLearner[LabelTable], lock: threading.RLock
+    ) -> None:
+        self._home, self._project_id = home, project_id
+        self._learner, self._lock = learner, lock
+        self._thread: threading.Thread | None = None
+        self._failed: int | None = None
+        self.fault: str | None = None
+        with home.database.read() as session:
+            stored = trained.versions(session, project_id, self._key)
+        learner.restore_curve(LabelPoint.from_json(one.figures) for one in stored)
+
+    @property
+    def _key(self) -> str:
+        """Of the settings, by which versions are told apart in the database."""
+        settings = json.dumps(self._learner.settings.to_json(), sort_keys=True)
+        return f"multilabel-{hashlib.sha256(settings.encode()).hexdigest()[:16]}"
+
+    def look(self) -> None:
+        """Begin the fit that is due, if one is and none is under way. Call it with the lock held."""
+        job = self._learner.job()
+        if job is None or job.seq == self._failed or (self._thread is not None and self._thread.is_alive()):
+            return
+        self._thread = threading.Thread(
+            target=self._fit, args=(job,), name=f"refresh-{self._project_id}", daemon=True
+        )
+        self._thread.start()
+
+    def settle(self) -> None:
+        """Wait until the fit under way is in place, and those that became due meanwhile."""
+        while self._thread is not None:
+            thread = self._thread
+            thread.join()
+            with self._lock:
+                self.look()
+                if self._thread is thread:
+                    return
+
+    def _fit(self, job: RefreshJob) -> None:
+        begun = time.monotonic()
+        try:
+            refreshed = job.run()
+        except Exception as error:  # said on the page; the model in place keeps answering
+            logger.exception("The model of project %s cannot be fitted.", self._project_id)
+            self._failed, self.fault = job.seq, str(error)
+            return
+        with self._lock:
+            self.fault = None
+            if not self._learner.adopt(refreshed):
+                return
+        with self._home.database.write() as session:
+            trained.publish(
+                session,
+                project_id=self._project_id,
+                key=self._key,
+                version=refreshed.seq,
+                figures=refreshed.point.to_json(),
+                seconds=time.monotonic() - begun,
+                made_at=datetime.now(UTC),
+            )
