@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from workflow import backup as backups
-from workflow import exporting, importing, projects, ranking, team
+from workflow import exporting, importing, labeling, oracle, projects, ranking, team
 from workflow.access import NotFound
 from workflow.home import Home, close_home, home
 from workflow.settings import SettingsError
@@ -41,23 +41,24 @@ def list_projects() -> None:
 
 
 @main.command("import")
-@click.argument("csv_file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--name", help="Name of the project; default: the file's name.")
 @click.option("--candidates", help="The column that lists the candidates; default: guessed from the file.")
 @click.option("--separator", help="What stands between candidates; default: guessed.")
 @click.option("--truth", help="The column of true labels; default: guessed from its name.")
 def import_table(
-    csv_file: Path, name: str | None, candidates: str | None, separator: str | None, truth: str | None
+    file: Path, name: str | None, candidates: str | None, separator: str | None, truth: str | None
 ) -> None:
-    """Make a project from CSV_FILE. Refused whole, with row, column and fix, if any cell is wrong."""
+    """Make a project from FILE, a CSV or a zip of one CSV with the images and recordings its cells name.
+
+    Refused whole, with row, column and fix, if any cell or file is wrong.
+    """
     try:
-        cells = importing.read_cells(csv_file)
+        upload = importing.read_upload(file)
         chosen = {"candidates": candidates, "separator": separator, "truth": truth}
-        roles = importing.adjusted(importing.suggest_roles(cells), chosen)
-        table = importing.LabelTable.from_cells(cells, roles)
-        project_id = importing.create(
-            home(), _owner(home()), name or csv_file.stem, table, importing.LearnerSettings()
-        )
+        roles = importing.adjusted(upload.suggest_roles(), chosen)
+        table = importing.LabelTable.from_cells(upload.cells, roles, upload.files)
+        project_id = importing.create(home(), _owner(home()), name or file.stem, table)
     except (importing.TableError, importing.CannotLearn, projects.ProjectNameError) as error:
         raise click.ClickException(str(error)) from None
     click.echo(f"Project {project_id}: {table.n_rows} rows, {len(table.classes)} classes.")
@@ -95,10 +96,28 @@ def rank(project_id: int) -> None:
         raise click.ClickException(str(error)) from None
 
 
+@main.command("simulate")
+@click.argument("project_id", type=int)
+@click.option(
+    "--answers", type=click.IntRange(1, oracle.MOST), default=50, show_default=True, help="How many."
+)
+def simulate(project_id: int, answers: int) -> None:
+    """Answer the next questions of PROJECT_ID with the true labels that its table hides: a dry run, seen live.
+
+    In the log these answers carry the note 'simulated'. They stay: use a project made for the purpose.
+    """
+    try:
+        done = oracle.answer_for_me(home(), _owner(home()), project_id, answers)
+    except (NotFound, oracle.NoTruth, labeling.NotSaved, labeling.StaleQuestion) as error:
+        raise click.ClickException(str(error)) from None
+    left = projects.get_project(home(), _owner(home()), project_id).left
+    click.echo(f"{done} answered with the hidden truth; {left} open rows are left.")
+
+
 @main.command("backup")
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 def backup(folder: Path) -> None:
-    """Copy the database and the tables into FOLDER (new or empty) while Winnow runs."""
+    """Copy the database, the tables and their files into FOLDER (new or empty) while Winnow runs."""
     try:
         backups.backup(home(), folder)
     except (backups.BackupError, OSError) as error:

@@ -1,18 +1,17 @@
-"""Import: a CSV becomes a project. Preview, choose columns, see every problem by row and column, create."""
+"""Import: a CSV, or a zip with images, becomes a project. Preview, columns, every problem by its place, create."""
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import PurePath
 
-import pandas as pd
 import streamlit as st
+from streamlit.typing import UploadedFile
 
 from pages.parts import frame, state
 from pages.parts.role_form import role_form
 from workflow import importing
-from workflow.projects import ProjectNameError
-from workflow.strategies import NAMES
+from workflow.projects import CONTROL_SHARE, ProjectNameError
+from workflow.strategies import MODELS, NAMES
 
 PREVIEW_ROWS = 8
 HELD_OUT = {0.0: "none", 0.1: "10 %", 0.2: "20 %", 1 / 3: "a third", 0.5: "half"}
@@ -20,38 +19,46 @@ HELD_OUT = {0.0: "none", 0.1: "10 %", 0.2: "20 %", 1 / 3: "a third", 0.5: "half"
 page = frame.begin_owner()
 st.title("Import a table")
 st.caption(
-    "A CSV with one row per instance and its candidate labels. Nothing is stored until you press "
-    "“Create project”, and then only if every cell could be read."
+    "A CSV with one row per instance and its candidate labels, or a zip of one CSV with the images and "
+    "recordings that its rows name. Nothing is stored until you press “Create project”, and then only if every cell "
+    "and every file could be read."
 )
 
 
-def read_file(data: bytes) -> pd.DataFrame | None:
-    """The cells of the uploaded file, read once per file; None where it cannot be read at all."""
-    digest = hashlib.sha256(data).hexdigest()
+def read_file(chosen: UploadedFile) -> importing.Upload | None:
+    """What was uploaded, read once per file; None where it cannot be read at all."""
     known = st.session_state.get(state.UPLOAD)
-    if known is None or known[0] != digest:
+    if known is None or known[0] != chosen.file_id:
         try:
             with st.spinner("Reading the file …"):
-                known = (digest, importing.read_cells(data), ())
+                known = (chosen.file_id, importing.read_upload(chosen.getvalue()), ())
         except importing.TableError as error:
-            known = (digest, None, error.problems)
+            known = (chosen.file_id, None, error.problems)
         st.session_state[state.UPLOAD] = known
         st.session_state.pop(state.CHECKED, None)
     if known[1] is None:
         show_problems(known[2])
-    return known[1]
+    upload: importing.Upload | None = known[1]
+    return upload
 
 
-def check(cells: pd.DataFrame, roles: importing.Roles) -> importing.Checked:
+def check(upload: importing.Upload, roles: importing.Roles) -> importing.Checked:
     """The table under these roles, read once per choice of roles."""
     key = (st.session_state[state.UPLOAD][0], roles)
     known = st.session_state.get(state.CHECKED)
     if known is None or known[0] != key:
         with st.spinner("Checking every cell …"):
-            known = (key, importing.check(cells, roles))
+            place = st.empty()
+            known = (key, importing.check(upload, roles, lambda share: looking(place, share)))
+            place.empty()
         st.session_state[state.CHECKED] = known
     checked: importing.Checked = known[1]
     return checked
+
+
+def looking(place: st.delta_generator.DeltaGenerator, share: float) -> None:
+    """Say how many of the files have been looked at."""
+    place.progress(share, text=f"Looking at every file … {share:.0%}")
 
 
 def show_problems(problems: tuple[importing.Problem, ...]) -> None:
@@ -72,6 +79,9 @@ def show_problems(problems: tuple[importing.Problem, ...]) -> None:
         },
         hide_index=True,
     )
+
+
+CHECKS = round(100 * CONTROL_SHARE)
 
 
 def settings_form(checked: importing.Checked, name: str) -> None:
@@ -107,14 +117,25 @@ def settings_form(checked: importing.Checked, name: str) -> None:
             value=10,
             help="How many similar rows vote for a row's label. Fewer follow fine detail, more smooth out noise.",
         )
-        strategy = st.selectbox(
-            "Asked first",
-            list(NAMES),
-            format_func=NAMES.__getitem__,
+        left, right = st.columns(2)
+        model = left.selectbox("Model", list(MODELS), format_func=MODELS.__getitem__)
+        strategy = right.selectbox("Asked first", list(NAMES), format_func=NAMES.__getitem__)
+        checks = st.number_input(
+            "Blind checks (% of the questions)",
+            min_value=0,
+            max_value=50,
+            value=0 if truth_share else CHECKS,
+            help="Some questions are drawn at random and look like all others. Their answers measure how good the "
+            "model is and never train it. Worth it where no true labels are held out. Fixed once the project is made.",
         )
         if st.form_submit_button("Create project", type="primary", icon=":material/add:"):
             settings = importing.LearnerSettings(
-                n_neighbors=int(neighbors), strategy=strategy, test_share=truth_share, truth_role=truth_role
+                n_neighbors=int(neighbors),
+                model=model,
+                strategy=strategy,
+                test_share=truth_share,
+                truth_role=truth_role,
+                control_share=checks / 100,
             )
             try:
                 with st.spinner("Finding each row's neighbours …"):
@@ -140,29 +161,44 @@ def summary(table: importing.LabelTable) -> None:
         "Ambiguous rows", f"{int((per_row > 1).sum()):,}", help="Rows with two or more candidates."
     )
     average.metric("Candidates per row", f"{per_row.mean():.2f}")
+    if files := table.media.kept_names():
+        st.caption(
+            f"{len(files):,} different files are named by the rows, each found in the zip and readable."
+        )
     if not (per_row > 1).any():
         st.info("Every row has one candidate already: there will be nothing to ask.", icon=":material/info:")
 
 
 st.subheader("1 · Choose a file")
-upload = st.file_uploader("CSV file", type=["csv", "tsv", "txt"], max_upload_size=importing.MAX_UPLOAD_MB)
-if upload is None:
+chosen = st.file_uploader(
+    "CSV file, or zip of a CSV and its files",
+    type=["csv", "tsv", "txt", "zip"],
+    max_upload_size=importing.MAX_UPLOAD_MB,
+)
+if chosen is None:
     st.info(
         "The candidates may stand in one column (`wren|robin`), in one 0/1 column per label, "
         "or in several annotator columns whose votes form the set.",
         icon=":material/lightbulb:",
     )
+    st.info(
+        "**Images or sound?** Put the CSV and the files into one zip. A column of the CSV names each row's file as "
+        "it stands in the zip, such as `images/wren1.jpg`; the cell may stay empty. Where there are neither numbers "
+        f"nor texts, the model learns from what the images look like. {importing.LIMITS}",
+        icon=":material/image:",
+    )
     st.stop()
-cells = read_file(upload.getvalue())
-if cells is None:
+upload = read_file(chosen)
+if upload is None:
     st.stop()
+cells = upload.cells
 st.dataframe(cells.head(PREVIEW_ROWS), hide_index=True)
 st.caption(f"The first rows of {len(cells):,}, {len(cells.columns):,} columns.")
 st.subheader("2 · Say what the columns are")
-roles = role_form(cells, key=st.session_state[state.UPLOAD][0][:12])
-checked = check(cells, roles)
+roles = role_form(upload, key=chosen.file_id)
+checked = check(upload, roles)
 if checked.table is None:
     show_problems(checked.problems)
 else:
     summary(checked.table)
-    settings_form(checked, PurePath(upload.name).stem[: importing.NAME_LENGTH])
+    settings_form(checked, PurePath(chosen.name).stem[: importing.NAME_LENGTH])

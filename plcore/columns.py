@@ -214,13 +214,13 @@ def parse_truth(
     return truth
 
 
-def check_images(cells: pd.DataFrame, column: str | None, finder: Finder) -> None:
-    """Every cell is empty or a picture as a data URL. (SVG is refused: it can carry scripts.)"""
-    if column is None:
-        return
+def check_images(cells: pd.DataFrame, column: str, finder: Finder, only: BoolArray | None = None) -> None:
+    """Every cell (of the rows in `only`) is empty or an image as a data URL. SVG is refused: it can carry scripts."""
     text = stripped(cells, column)
-    fits = pc.or_(pc.equal(text, ""), pc.match_substring_regex(text, _IMAGE))
-    for row in first_rows(pc.invert(fits)):
-        message = f"expected a picture as a data URL, got {quoted(text[row].as_py())}."
+    wrong = ~np.asarray(pc.or_(pc.equal(text, ""), pc.match_substring_regex(text, _IMAGE)))
+    for row in first_rows(wrong if only is None else wrong & only):
+        message = f"expected an image as a data URL, got {quoted(text[row].as_py())}."
         fix = "Write data:image/png;base64,... (png, jpeg, gif or webp), or leave the cell empty."
+        if not text[row].as_py().startswith("data:"):
+            fix += " If it names a file: import a zip of the CSV and its files."
         finder.add(row, column, message, fix)

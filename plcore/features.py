@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +14,11 @@ from sklearn.preprocessing import OneHotEncoder
 
 from plcore._types import FloatArray
 from plcore.columns import stripped
+from plcore.descriptor import NAMES
+from plcore.media import Media
 from plcore.roles import Roles
 
+Float = TypeVar("Float", bound=np.floating[Any])
 Rows = npt.NDArray[np.integer[Any]] | npt.NDArray[np.bool_] | None
 
 _WIDEST_DENSE = 1024  # one-hot columns beyond which a dense matrix would be mostly zeros
@@ -35,6 +38,8 @@ class FeatureSource(Protocol):
     def roles(self) -> Roles: ...
     @property
     def numbers(self) -> npt.NDArray[np.float64]: ...
+    @property
+    def media(self) -> Media: ...
 
 
 class _NumberScaler:
@@ -63,6 +68,8 @@ class FeatureTransformer:
         rows tells nothing: it is 0 in every row;
     categories : one-hot divided by sqrt(2), so that two different values are at distance 1, as far as the two
         ends of a number column; empty cells and values not seen in training are all zeros;
+    images : what they look like (`plcore.descriptor`), rows of length 1, where the roles ask for it; a row without
+        an image gets the mean of the training rows;
     text : TF-IDF of its words, rows of length 1, only where the table has no number columns.
 
     `fit(table, rows)` learns, `transform(table, rows)` gives float64 (n_rows, n_features): an ndarray, or CSR
@@ -75,6 +82,7 @@ class FeatureTransformer:
     _numbers: _NumberScaler | None
     _categories: OneHotEncoder | None
     _words: TfidfVectorizer | None
+    _mean_look: FloatArray | None
     _used: list[int]
 
     def fit(self, table: FeatureSource, rows: Rows = None) -> FeatureTransformer:
@@ -83,7 +91,7 @@ class FeatureTransformer:
         numbers = _taken(table.numbers, rows)
         if not len(numbers):
             raise ValueError("FeatureTransformer.fit needs at least one row; got none.")
-        self._numbers, self._categories, self._words = None, None, None
+        self._numbers, self._categories, self._words, self._mean_look = None, None, None, None
         names: list[str] = []
         if roles.numbers:
             self._numbers = _NumberScaler(numbers)
@@ -97,6 +105,11 @@ class FeatureTransformer:
                 handle_unknown="ignore",
             ).fit(values[:, self._used])
             names += [f"{roles.categories[place]}={value}" for place in self._used for value in kinds[place]]
+        if table.media.looks is not None:
+            looks = _taken(table.media.looks, rows)
+            known = looks[~np.isnan(looks[:, 0])]
+            self._mean_look = known.mean(axis=0, dtype=np.float64) if len(known) else np.zeros(looks.shape[1])
+            names += [f"{roles.image}: {name}" for name in NAMES]
         if roles.text is not None and not roles.numbers:
             self._words = _fitted_words(_text(table, rows))
             if self._words is not None:
@@ -116,11 +129,14 @@ class FeatureTransformer:
         if self._categories is not None:
             values = _categories(table, rows)[:, self._used]
             blocks.append(self._categories.transform(values) * np.sqrt(0.5))
+        if self._mean_look is not None and table.media.looks is not None:
+            looks = _taken(table.media.looks, rows).astype(np.float64)
+            blocks.append(np.where(np.isnan(looks), self._mean_look, looks))
         if self._words is not None:
             blocks.append(self._words.transform(_text(table, rows)))
         if not blocks:  # nothing could be learned: one column that is the same for every row
             return np.zeros((len(numbers), 1))
-        one_hot = blocks[-1].shape[1] if self._categories is not None and self._words is None else 0
+        one_hot = max((block.shape[1] for block in blocks if sp.issparse(block)), default=0)
         if self._words is None and one_hot <= _WIDEST_DENSE:
             return np.hstack([block.toarray() if sp.issparse(block) else block for block in blocks])
         return sp.csr_matrix(sp.hstack([sp.csr_matrix(block) for block in blocks]), dtype=np.float64)
@@ -135,7 +151,7 @@ def _fitted_words(text: list[str]) -> TfidfVectorizer | None:
     return words.fit(text)
 
 
-def _taken(array: npt.NDArray[np.float64], rows: Rows) -> npt.NDArray[np.float64]:
+def _taken(array: npt.NDArray[Float], rows: Rows) -> npt.NDArray[Float]:
     return array if rows is None else array[rows]
 
 

@@ -23,8 +23,10 @@ class Roles:
 
     truth : the true label, where known (empty cells: unknown).
     id : names the rows; each id occurs once.
-    text, image : shown when the row is asked. Text also gives features where there are no numbers. Images are
-        data URLs (`data:image/png;base64,...`).
+    text, image, audio : shown or played when the row is asked. Text also gives features where there are no numbers.
+        Images are data URLs (`data:image/png;base64,...`) or, where the table came in a zip, names of files in
+        it (see `plcore.media`); recordings are always files.
+    image_features : whether what the images look like (see `plcore.descriptor`) is a feature.
     numbers, categories : the features.
     """
 
@@ -36,12 +38,14 @@ class Roles:
     id: str | None = None
     text: str | None = None
     image: str | None = None
+    audio: str | None = None
+    image_features: bool = False
     numbers: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
 
     def used(self) -> Iterator[tuple[str, str]]:
         """(role, column) for every column that has a role."""
-        for role in ("candidates", "label_columns", "annotators", "truth", "id", "text", "image"):
+        for role in ("candidates", "label_columns", "annotators", "truth", "id", "text", "image", "audio"):
             value = getattr(self, role)
             for column in value if isinstance(value, tuple) else (value,):
                 if column is not None:
@@ -51,7 +55,7 @@ class Roles:
                 yield role, column
 
     def to_json(self) -> dict[str, Any]:
-        """A plain dict of strings, lists and None, for `json.dumps`."""
+        """A plain dict of strings, lists, None and one bool, for `json.dumps`."""
         return {name: list(value) if name in _LISTS else value for name, value in asdict(self).items()}
 
     @classmethod
@@ -66,6 +70,9 @@ class Roles:
                 if not (isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value)):
                     raise ValueError(f"Role {name!r} must be a list of column names. Got {value!r} instead.")
                 value = tuple(value)
+            elif name == "image_features":
+                if not isinstance(value, bool):
+                    raise ValueError(f"Role {name!r} must be true or false. Got {value!r} instead.")
             elif not (isinstance(value, str) or (value is None and name != "separator")):
                 raise ValueError(f"Role {name!r} must be a string or null. Got {value!r} instead.")
             values[name] = value
@@ -80,6 +87,7 @@ _WORDS = {
     "id": "the row's id",
     "text": "the text shown",
     "image": "the image shown",
+    "audio": "the recording played",
     "numbers": "a number feature",
     "categories": "a category feature",
 }
@@ -119,7 +127,11 @@ def role_problems(roles: Roles, columns: Sequence[str]) -> list[Problem]:
             )
             add(column, message, "Give every column one role.")
         taken.setdefault(column, role)
-    if not (roles.numbers or roles.categories or roles.text is not None):
+    if roles.image_features and roles.image is None:
+        message = "The images are to be learned from, but no column of images has been chosen."
+        add(None, message, "Choose the column that holds or names them.")
+    if not (roles.numbers or roles.categories or roles.text is not None or roles.image_features):
         message = "There is nothing to learn from: no column of numbers, categories or text has been chosen."
-        add(None, message, "Choose the columns that describe a row, such as measurements or a text.")
+        fix = "Choose the columns that describe a row, such as measurements or a text"
+        add(None, message, f"{fix}, or learn from the images." if roles.image is not None else f"{fix}.")
     return problems

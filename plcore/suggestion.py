@@ -7,12 +7,13 @@ guessed to be numbers, so that the stray word is reported and not silently turne
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
 import pandas as pd
 
+from plcore.media import AUDIO_ENDINGS, IMAGE_ENDINGS
 from plcore.roles import Roles
 
 _CANDIDATE_NAMES = {
@@ -90,9 +91,13 @@ class _Column:
         # advice.
         return 0 < self.share(_NUMBER) >= 0.5 * (1 - self.share(_NO_VALUE))
 
-    @cached_property
-    def is_image(self) -> bool:
-        return _mean(cell.startswith("data:image") for cell in self.cells) >= 0.5
+    def is_image(self, files: bool) -> bool:
+        ends = IMAGE_ENDINGS if files else ()
+        return self.cells_like(lambda cell: cell.startswith("data:image") or cell.lower().endswith(ends))
+
+    def cells_like(self, fits: Callable[[str], bool]) -> bool:
+        """Whether most cells fit; not all, so that a stray one is reported."""
+        return _mean(map(fits, self.cells)) >= 0.5
 
     @cached_property
     def words(self) -> float:
@@ -118,11 +123,18 @@ def _mean(values: Iterable[float]) -> float:
     return sum(found) / len(found) if found else 0.0
 
 
+def _names_audio(cell: str) -> bool:
+    return cell.lower().endswith(AUDIO_ENDINGS)
+
+
 _OWN = re.compile(r"(before_)*winnow_")
 
 
-def suggest_roles(cells: pd.DataFrame) -> Roles:
+def suggest_roles(cells: pd.DataFrame, *, files: bool = False) -> Roles:
     """The roles the columns of this DataFrame of str seem meant for.
+
+    files : whether files came with the table, so that cells may name images and recordings. Images are
+        learned from where there are neither numbers nor a text.
 
     Where nothing looks like candidate labels, all three ways stay empty and the owner has to choose.
     """
@@ -139,7 +151,8 @@ def suggest_roles(cells: pd.DataFrame) -> Roles:
     def take(column: _Column | None) -> str | None:
         return None if column is None else free.pop(column.name).name
 
-    image = take(next((column for column in columns if column.is_image), None))
+    image = take(next((column for column in columns if column.is_image(files)), None))
+    audio = take(next((c for c in free.values() if files and c.cells_like(_names_audio)), None))
     candidates, separator = _candidates(list(free.values()))
     take(candidates)
     annotators: list[_Column] = []
@@ -173,6 +186,8 @@ def suggest_roles(cells: pd.DataFrame) -> Roles:
         id=row_id,
         text=text,
         image=image,
+        audio=audio,
+        image_features=image is not None and not numbers and text is None,
         numbers=numbers,
         categories=categories,
     )

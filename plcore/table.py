@@ -18,7 +18,6 @@ import pyarrow.compute as pc
 
 from plcore.columns import (
     Finder,
-    check_images,
     first_rows,
     parse_candidates,
     parse_ids,
@@ -28,6 +27,7 @@ from plcore.columns import (
 from plcore.csv_text import LINE_INDEX, name_problems, read_cells, to_csv_bytes
 from plcore.features import FeatureTransformer
 from plcore.frame_text import frame_as_text
+from plcore.media import Media, MediaFiles, parse_media
 from plcore.problems import Problem, TableError, table_error
 from plcore.roles import Roles, role_problems
 from plcore.suggestion import suggest_roles
@@ -52,6 +52,7 @@ class LabelTable:
     classes : the m label names, in column order for 0/1 columns, else sorted (integers as numbers).
     truth : (n,) int64, the class number or -1 where unknown; None where no truth column was chosen.
         A known truth is always among the row's candidates.
+    media : the images and recordings that rows name, and what the images look like.
     """
 
     _cells: pd.DataFrame
@@ -61,6 +62,7 @@ class LabelTable:
     candidates: npt.NDArray[np.bool_]
     classes: tuple[str, ...]
     truth: npt.NDArray[np.int64] | None
+    media: Media
 
     def __post_init__(self) -> None:
         for array in (self.ids, self.numbers, self.candidates, self.truth):
@@ -80,8 +82,11 @@ class LabelTable:
         return FeatureTransformer()
 
     @classmethod
-    def from_cells(cls, cells: pd.DataFrame, roles: Roles) -> LabelTable:
-        """The table of these cells (DataFrame of str, as from `read_cells`). Raises TableError."""
+    def from_cells(cls, cells: pd.DataFrame, roles: Roles, files: MediaFiles | None = None) -> LabelTable:
+        """The table of these cells (DataFrame of str, as from `read_cells`). Raises TableError.
+
+        files : those that came with the table and that cells of the columns `image` and `audio` name.
+        """
         _check_text(cells)
         problems = role_problems(roles, list(cells.columns))
         if problems:
@@ -92,10 +97,10 @@ class LabelTable:
         truth = parse_truth(cells, roles.truth, candidates, classes, finder)
         ids = parse_ids(cells, roles.id, finder)
         numbers = parse_numbers(cells, roles.numbers, finder)
-        check_images(cells, roles.image, finder)
+        media = parse_media(cells, roles, files, finder)
         if finder.problems:
             raise table_error(finder.problems)
-        return cls(cells.reset_index(drop=True), roles, ids, numbers, candidates, classes, truth)
+        return cls(cells.reset_index(drop=True), roles, ids, numbers, candidates, classes, truth, media)
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame, roles: Roles | None = None) -> LabelTable:

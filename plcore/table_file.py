@@ -2,8 +2,10 @@
 
 Columns: `cell:NAME` the original text; `number:NAME` the parsed number (null where the cell is empty);
 `candidates` the row's candidate labels; `truth` the true label (null where unknown), only with a truth
-column. The metadata of the schema holds, under `winnow`, a JSON object with the format's version, the roles
-and the class names. Ids are not stored: they are a column's text or the row numbers.
+column; `media:image` and `media:audio` the kept names of the files that its cells name ('' where a cell names
+none), only where files came with the table; `look` what the row's image looks like (null where it has none),
+only where the roles ask for it. The metadata of the schema holds, under `winnow`, a JSON object with the format's
+version, the roles and the class names. Ids are not stored: they are a column's text or the row numbers.
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ import pyarrow.parquet
 
 from plcore._types import BoolArray, FloatArray, IntArray
 from plcore.columns import Finder, parse_ids
+from plcore.descriptor import NAMES
+from plcore.media import Media
 from plcore.problems import Problem, TableError
 from plcore.roles import Roles
 
@@ -32,8 +36,15 @@ if TYPE_CHECKING:
     from plcore.table import LabelTable
 
 Parts = tuple[
-    pd.DataFrame, Roles, npt.NDArray[np.object_], FloatArray, BoolArray, tuple[str, ...], IntArray | None
-]  # cells, roles, ids, numbers, candidates, classes, truth
+    pd.DataFrame,
+    Roles,
+    npt.NDArray[np.object_],
+    FloatArray,
+    BoolArray,
+    tuple[str, ...],
+    IntArray | None,
+    Media,
+]  # cells, roles, ids, numbers, candidates, classes, truth, media
 
 _KEY = b"winnow"
 _VERSION = 1
@@ -114,6 +125,13 @@ def _to_arrow(table: LabelTable) -> pa.Table:
     )
     if table.truth is not None:
         columns["truth"] = classes.take(pa.array(table.truth, mask=table.truth < 0))
+    for name, kept in (("media:image", table.media.images), ("media:audio", table.media.audio)):
+        if kept is not None:
+            columns[name] = pa.array(kept, pa.string())
+    if (looks := table.media.looks) is not None:
+        flat = pa.array(looks.ravel(), pa.float32())
+        empty = pa.array(np.isnan(looks[:, 0]))
+        columns["look"] = pa.FixedSizeListArray.from_arrays(flat, len(NAMES), mask=empty)
     about = {"version": _VERSION, "roles": table.roles.to_json(), "classes": table.classes}
     text = json.dumps(about, ensure_ascii=True, sort_keys=True)
     data = pa.table(columns).replace_schema_metadata({_KEY: text.encode()})
@@ -142,4 +160,25 @@ def _from_arrow(data: pa.Table) -> Parts:
     if roles.truth is not None:
         truth = pc.fill_null(pc.index_in(data["truth"], value_set=index), -1).to_numpy().astype(np.int64)
     ids = parse_ids(cells, roles.id, Finder(None))
-    return cells, roles, ids, numbers, candidates, classes, truth
+    return cells, roles, ids, numbers, candidates, classes, truth, _media(data)
+
+
+def _media(data: pa.Table) -> Media:
+    images, audio = (
+        data[name].to_numpy() if name in data.column_names else None
+        for name in ("media:image", "media:audio")
+    )
+    looks = None
+    if "look" in data.column_names:
+        lists = data["look"].combine_chunks()
+        looks = np.full((data.num_rows, len(NAMES)), np.nan, dtype=np.float32)
+        looks[np.asarray(lists.is_valid())] = lists.drop_null().flatten().to_numpy().reshape(-1, len(NAMES))
+    return Media(images, audio, looks)
+
+
+def read_kept_names(path: Path) -> frozenset[str]:
+    """The kept names of the files that the rows of a stored table name, and nothing else of it. Raises OSError."""
+    with pa.OSFile(str(path)) as file, pa.parquet.ParquetFile(file) as stored:
+        names = [name for name in stored.schema_arrow.names if name.startswith("media:")]
+        data = stored.read(columns=names) if names else pa.table({})
+    return frozenset(name for column in data.columns for name in column.unique().to_pylist() if name)

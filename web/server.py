@@ -14,12 +14,15 @@ from streamlit import config
 from web.guard import Guard
 from web.headers import SecurityHeaders
 from web.health import healthz
+from web.media import kept_file
 from web.signin import signin, signout
+from workflow import media
 from workflow.home import home
 from workflow.settings import DEFAULT_PORT, Settings, SettingsError
 
 ROUTES = [
     Route("/healthz", healthz, methods=["GET"]),
+    Route(f"{media.PATH}/{{name}}", kept_file, methods=["GET"]),
     Route("/signin", signin, methods=["GET", "POST"]),
     Route("/signout", signout, methods=["GET", "POST"]),
 ]

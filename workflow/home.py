@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from db.engine import Database
+from workflow import media
 from workflow.learners import LearnerShelf
 from workflow.settings import Settings, SettingsError
 
@@ -31,7 +32,13 @@ class Home:
 
     def store_table(self, table: LabelTable) -> str:
         """Keep the table as an immutable file and return its SHA-256, the file's name. Twice is harmless."""
+        media.keep(self.media_dir, table)  # a table never names an image that is not there
         return table.write_named(self.tables_dir)  # on disk, whole, before the project that names it
+
+    @property
+    def media_dir(self) -> Path:
+        """Where the images and recordings of all tables are kept; made when the first is."""
+        return self.settings.home / "media"
 
     @property
     def address_file(self) -> Path:

@@ -1,17 +1,21 @@
 """From an uploaded file to a project: read the cells, guess the columns, find every problem, create.
 
+The file is a CSV, or a zip of one CSV with the images and recordings its cells name.
 Bad input never half-enters: nothing is stored until the whole table has been read without a problem.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from plcore import LabelTable, LearnerSettings, Problem, Roles, TableError, read_cells, suggest_roles
+from plcore.archive import MAX_FILE_MB, MAX_FILES, MAX_UNPACKED_MB, MAX_ZIP_MB, ZIP_STARTS, Archive
+from plcore.media import MAX_PIXELS, MediaFiles, look_through
 from plcore.problems import MAX_PROBLEMS
 from workflow import projects
 from workflow.projects import NAME_LENGTH, CannotLearn
@@ -19,9 +23,15 @@ from workflow.projects import NAME_LENGTH, CannotLearn
 if TYPE_CHECKING:
     from workflow.home import Home
 
-MAX_UPLOAD_MB = 200
+MAX_UPLOAD_MB = MAX_ZIP_MB
+LIMITS = (
+    f"A zip may have {MAX_ZIP_MB} MB, {MAX_FILES:,} files and, unpacked, {MAX_UNPACKED_MB:,} MB; an image or "
+    f"recording {MAX_FILE_MB} MB, an image {MAX_PIXELS // 1_000_000} million points. Images: PNG, JPEG, WebP, GIF. "
+    "Recordings: WAV, MP3, Ogg, FLAC, M4A."
+)
 
 __all__ = [
+    "LIMITS",
     "MAX_PROBLEMS",
     "MAX_UPLOAD_MB",
     "NAME_LENGTH",
@@ -32,12 +42,39 @@ __all__ = [
     "Problem",
     "Roles",
     "TableError",
+    "Upload",
     "adjusted",
     "check",
     "create",
-    "read_cells",
-    "suggest_roles",
+    "read_upload",
 ]
+
+
+@dataclass(frozen=True)
+class Upload:
+    """The cells of an uploaded file, untouched, and the files that came with them; None for a CSV alone."""
+
+    cells: pd.DataFrame
+    files: MediaFiles | None = None
+
+    def suggest_roles(self) -> Roles:
+        """What its columns seem meant for."""
+        return suggest_roles(self.cells, files=self.files is not None)
+
+
+def read_upload(source: bytes | Path) -> Upload:
+    """The upload of these bytes, or of the file at this path. Raises TableError where it cannot be read at all."""
+    if not _is_zip(source):
+        return Upload(read_cells(source))
+    archive = Archive(source)
+    return Upload(read_cells(archive.table()), MediaFiles(archive))
+
+
+def _is_zip(source: bytes | Path) -> bool:
+    if isinstance(source, bytes):
+        return source.startswith(ZIP_STARTS)
+    with source.open("rb") as file:
+        return file.read(4) in ZIP_STARTS
 
 
 @dataclass(frozen=True)
@@ -48,10 +85,15 @@ class Checked:
     problems: tuple[Problem, ...]
 
 
-def check(cells: pd.DataFrame, roles: Roles) -> Checked:
-    """Read the cells under these roles; every problem found, up to the table's own limit."""
+def check(upload: Upload, roles: Roles, on_step: Callable[[float], None] | None = None) -> Checked:
+    """Read the cells under these roles; every problem found, up to the table's own limit.
+
+    on_step : told the share of the files looked at, now and then; the files take longest.
+    """
     try:
-        return Checked(LabelTable.from_cells(cells, roles), ())
+        if upload.files is not None and on_step is not None:
+            look_through(upload.files, upload.cells, roles, on_step)
+        return Checked(LabelTable.from_cells(upload.cells, roles, upload.files), ())
     except TableError as error:
         return Checked(None, error.problems)
 
@@ -61,11 +103,14 @@ def create(
     person_id: int,
     name: str,
     table: LabelTable,
-    settings: LearnerSettings,
+    settings: LearnerSettings | None = None,
     description: str = "",
 ) -> int:
     """Make the project. Raises as ``workflow.projects.create_project``."""
-    return projects.create_project(home, person_id, name, table, settings, description)
+    project_id = projects.create_project(home, person_id, name, table, settings, description)
+    if table.media.files is not None:
+        table.media.files.close()
+    return project_id
 
 
 def adjusted(guess: Roles, chosen: Mapping[str, str | None]) -> Roles:
@@ -80,4 +125,5 @@ def adjusted(guess: Roles, chosen: Mapping[str, str | None]) -> Roles:
             roles[role] = [name for name in value if name not in columns]
         elif value in columns and role != "separator":
             roles[role] = None
+    roles["image_features"] = roles["image_features"] and roles["image"] is not None
     return Roles.from_json(roles | named)

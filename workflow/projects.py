@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 NAME_LENGTH = 80
 DESCRIPTION_LENGTH = 2_000
+CONTROL_SHARE = 0.08
+"""Share of the questions that are blind checks by default, where no true labels are held out."""
 DRAWN = {"seed", "test_share", "control_share", "truth_role"}
 """Settings that decide which rows are held out; they never change."""
 
@@ -73,7 +75,8 @@ def create_project(
     name = _checked_name(name)
     with home.database.read() as session:
         access.require_owner(session, person_id)
-    settings = settings or LearnerSettings()
+        _check_free(session, name)  # before a table is written that nothing would name
+    settings = settings or default_settings(table)
     # The learner before anything is stored: a table it cannot learn from leaves nothing behind.
     try:
         learner = ActiveLearner(table, settings)
@@ -103,6 +106,12 @@ def create_project(
     keep_graph(home, table_hash, learner)
     home.learners.put(project_id, learner)
     return project_id
+
+
+def default_settings(table: LabelTable) -> LearnerSettings:
+    """How a project of this table learns and asks if nobody says more: blind checks where no truth can be held out."""
+    known = table.truth is not None and bool((table.truth >= 0).any())
+    return LearnerSettings(control_share=0.0 if known else CONTROL_SHARE)
 
 
 def list_projects(home: Home, person_id: int) -> list[ProjectSummary]:

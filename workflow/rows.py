@@ -5,14 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from workflow.media import address
+
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from plcore import LabelTable
 
 
 @dataclass(frozen=True)
 class RowView:
-    """`image` and `audio` are addresses a browser can show; `features` are (column, original cell text) pairs in
-    file order.
+    """`image` and `audio` are addresses a browser can show: a data URL, or a path of this server (see
+    `workflow.media`); `features` are (column, original cell text) pairs in file order.
     """
 
     row: int
@@ -31,7 +36,14 @@ def row_view(table: LabelTable, row: int) -> RowView:
     return RowView(
         row=row,
         row_id=str(table.ids[row]),
-        image=(cells[roles.image].strip() or None) if roles.image else None,
+        image=_file(table.media.images, row)
+        or ((cells[roles.image].strip() or None) if roles.image else None),
+        audio=_file(table.media.audio, row),
         text=(cells[roles.text].strip() or None) if roles.text else None,
         features=tuple((name, cells[name]) for name in shown),
     )
+
+
+def _file(names: npt.NDArray[np.object_] | None, row: int) -> str | None:
+    """The address of the file a row names, None where it names none."""
+    return address(names[row]) if names is not None and names[row] else None

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import streamlit as st
 
 from pages.parts import state
-from workflow.importing import Roles, suggest_roles
+from workflow.importing import Roles, Upload
 
 ONE_COLUMN, LABEL_COLUMNS, ANNOTATORS = "one column", "label columns", "annotators"
 WAYS = {
@@ -18,13 +17,13 @@ SEPARATORS = ["|", ";", ",", "/", " "]
 SEPARATOR_NAMES = {"|": "| bar", ";": "; semicolon", ",": ", comma", "/": "/ slash", " ": "space"}
 
 
-def role_form(cells: pd.DataFrame, key: str) -> Roles:
+def role_form(upload: Upload, key: str) -> Roles:
     """The roles chosen. ``key`` changes with the file, so that a new file starts from its own guess."""
     known = st.session_state.get(state.GUESS)
     if known is None or known[0] != key:
-        known = st.session_state[state.GUESS] = (key, suggest_roles(cells))
+        known = st.session_state[state.GUESS] = (key, upload.suggest_roles())
     guess: Roles = known[1]
-    columns = [str(name) for name in cells.columns]
+    columns = [str(name) for name in upload.cells.columns]
     with st.container(border=True):
         way = st.radio(
             "How are the candidate labels given?",
@@ -53,12 +52,20 @@ def role_form(cells: pd.DataFrame, key: str) -> Roles:
             )
         else:
             annotators = _many("Annotator columns", columns, guess.annotators, f"ann-{key}")
-        left, middle, right, last = st.columns(4)
+        left, middle, right = st.columns(3)
         truth = _one(left, "True label (optional)", columns, guess.truth, f"truth-{key}", optional=True)
         row_id = _one(middle, "Row id (optional)", columns, guess.id, f"id-{key}", optional=True)
-        image = _one(right, "Image (optional)", columns, guess.image, f"image-{key}", optional=True)
-        text = _one(last, "Text (optional)", columns, guess.text, f"text-{key}", optional=True)
-        taken = {candidates, truth, row_id, image, text, *label_columns, *annotators}
+        text = _one(right, "Text (optional)", columns, guess.text, f"text-{key}", optional=True)
+        left, middle, right = st.columns(3, vertical_alignment="bottom")
+        image = _one(left, "Image (optional)", columns, guess.image, f"image-{key}", optional=True)
+        audio = _one(middle, "Audio (optional)", columns, guess.audio, f"audio-{key}", optional=True)
+        image_features = image is not None and right.checkbox(
+            "Learn from what the image looks like",
+            value=guess.image_features,
+            key=f"look-{key}",
+            help="Where which edges run, and which colours it has, become 192 features of the row.",
+        )
+        taken = {candidates, truth, row_id, image, audio, text, *label_columns, *annotators}
         free = [name for name in columns if name not in taken]
         numbers = _many(
             "Number features",
@@ -85,6 +92,8 @@ def role_form(cells: pd.DataFrame, key: str) -> Roles:
         id=row_id,
         text=text,
         image=image,
+        audio=audio,
+        image_features=image_features,
         numbers=tuple(numbers),
         categories=tuple(categories),
     )

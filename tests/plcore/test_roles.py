@@ -27,6 +27,8 @@ OPTIONAL = st.none() | st.text(max_size=5)
         id=OPTIONAL,
         text=OPTIONAL,
         image=OPTIONAL,
+        audio=OPTIONAL,
+        image_features=st.booleans(),
         numbers=NAMES,
         categories=NAMES,
     )
@@ -43,11 +45,18 @@ def test_json_round_trip(roles: Roles) -> None:
         ({"numbers": [1]}, "'numbers' must be a list of column names"),
         ({"truth": 3}, "'truth' must be a string or null"),
         ({"separator": None}, "'separator' must be a string"),
+        ({"image_features": 1}, "'image_features' must be true or false"),
+        ({"image_features": None}, "'image_features' must be true or false"),
     ],
 )
 def test_foreign_json_is_refused(data: dict[str, object], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         Roles.from_json(data)
+
+
+def test_roles_stored_before_there_were_recordings_are_read() -> None:
+    old = {"candidates": "c", "image": "i", "numbers": ["w"], "separator": ";"}
+    assert Roles.from_json(old) == Roles(candidates="c", separator=";", image="i", numbers=("w",))
 
 
 def guess(csv: str) -> Roles:

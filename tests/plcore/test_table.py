@@ -225,13 +225,13 @@ BAD: dict[str, tuple[bytes, Roles | None, tuple[int | None, int | None, str | No
         b'candidates,w,pic\na|b,1,"data:image/svg+xml;base64,AAAA"\n',
         PICTURED,
         (1, 2, "pic"),
-        "expected a picture",
+        "expected an image",
     ),
     "broken base64": (
         b'candidates,w,pic\na|b,1,"data:image/png;base64,AAAAA"\n',
         PICTURED,
         (1, 2, "pic"),
-        "expected a picture",
+        "expected an image",
     ),
     "missing column": (BIRDS, replace(LISTED, candidates="birds"), (None, None, "birds"), "no such column"),
     "two roles": (

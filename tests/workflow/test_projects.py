@@ -124,11 +124,11 @@ BAD = {
 def test_bad_files_give_row_column_and_fix_and_leave_no_project(home: Home, owner: int, case: str) -> None:
     problems: tuple[importing.Problem, ...]
     try:
-        cells = importing.read_cells(BAD[case])
+        upload = importing.read_upload(BAD[case])
     except importing.TableError as error:
         problems = error.problems
     else:
-        checked = importing.check(cells, importing.suggest_roles(cells))
+        checked = importing.check(upload, upload.suggest_roles())
         assert checked.table is None
         problems = checked.problems
     assert problems

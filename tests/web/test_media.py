@@ -1,0 +1,97 @@
+"""`/files/NAME`: who gets a picture, and with which headers."""
+
+from __future__ import annotations
+
+import pytest
+from starlette.testclient import TestClient
+
+from plcore import LearnerSettings
+from tests.plcore.zips import WAV, make_zip, picture
+from tests.web.conftest import COOKIE
+from tests.workflow.test_media import CSV, FILES, kept
+from web.headers import HEADERS
+from workflow import importing, team
+from workflow.home import Home
+
+ADDRESS = f"/files/{kept(picture(2))}"
+
+
+@pytest.fixture
+def owner(home: Home) -> int:
+    owner = team.ensure_owner(home).id
+    upload = importing.read_upload(make_zip({"birds.csv": CSV.encode(), "call.wav": WAV, **FILES}))
+    checked = importing.check(upload, upload.suggest_roles())
+    assert checked.table is not None
+    importing.create(home, owner, "birds", checked.table, LearnerSettings(n_neighbors=3))
+    return owner
+
+
+@pytest.fixture
+def signed_in(client: TestClient, home: Home, owner: int) -> TestClient:
+    client.cookies.set(COOKIE, team.redeem_link(home, team.make_start_link(home)))
+    return client
+
+
+def test_without_a_sign_in_there_is_nothing(client: TestClient, owner: int) -> None:
+    answer = client.get(ADDRESS)
+    assert answer.status_code == 401
+    assert picture(2) not in answer.content
+    client.cookies.set(COOKIE, "forged")
+    assert client.get(ADDRESS, headers={"x-winnow-person": str(owner)}).status_code == 401
+
+
+def test_a_picture_comes_with_its_type_and_may_be_kept_by_this_browser_alone(signed_in: TestClient) -> None:
+    answer = signed_in.get(ADDRESS)
+    assert (answer.status_code, answer.content) == (200, picture(2))
+    assert answer.headers["content-type"] == "image/png"
+    assert answer.headers["cache-control"] == "private, max-age=31536000, immutable"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["content-security-policy"] == HEADERS["content-security-policy"]
+    assert answer.headers["cross-origin-resource-policy"] == "same-origin"
+    assert "set-cookie" not in answer.headers
+    head = signed_in.head(ADDRESS)
+    assert (head.status_code, head.content) == (200, b"")
+
+
+def test_pages_may_show_and_play_what_this_server_gives() -> None:
+    policy = dict(rule.split(" ", 1) for rule in HEADERS["content-security-policy"].split("; "))
+    assert "'self'" in policy["img-src"]
+    assert "'self'" in policy.get("media-src", policy["default-src"])
+
+
+def test_a_recording_comes_in_parts_where_a_player_asks_for_them(signed_in: TestClient) -> None:
+    answer = signed_in.get(f"/files/{kept(WAV, 'wav')}", headers={"range": "bytes=0-3"})
+    assert (answer.status_code, answer.content) == (206, b"RIFF")
+    assert answer.headers["content-type"] == "audio/wav"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"/files/{kept(picture(98))}",
+        f"/files/{kept(picture(2), 'gif')}",
+        "/files/",
+        "/files/birds.csv",
+        "/files/..%2Fwinnow.sqlite3",
+        "/files/%2e%2e%2fwinnow.sqlite3",
+        "/files/%00",
+        f"/files/{kept(picture(2))}%2F",
+        f"/files/{kept(picture(2))[:2]}/{kept(picture(2))}",
+        f"{ADDRESS}/",
+        ADDRESS.upper().replace("/FILES", "/files").replace("PNG", "png"),
+    ],
+)
+def test_other_names_are_not_found(signed_in: TestClient, path: str) -> None:
+    assert signed_in.get(path).status_code in (404, 307)
+
+
+def test_a_disabled_person_is_refused(client: TestClient, home: Home, owner: int) -> None:
+    client.cookies.set(COOKIE, team.redeem_link(home, team.make_link(home, owner, "bob")))
+    assert client.get(ADDRESS).status_code == 200
+    team.disable_person(home, owner, owner + 1)
+    assert client.get(ADDRESS).status_code == 401
+
+
+def test_nothing_can_be_put_there(signed_in: TestClient) -> None:
+    assert signed_in.put(ADDRESS, content=b"x").status_code == 405
+    assert signed_in.post(ADDRESS).status_code == 405

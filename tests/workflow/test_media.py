@@ -1,0 +1,222 @@
+"""Pictures by zip: imported whole or not at all, kept once, seen by those who may, backed up, named in the export."""
+
+from __future__ import annotations
+
+import hashlib
+import weakref
+from pathlib import Path
+
+import pytest
+
+from db import people, projects
+from plcore import LabelTable, LearnerSettings
+from plcore.media import MediaFiles
+from tests.plcore.zips import WAV, make_zip, picture
+from tests.workflow.world import annotator
+from workflow import backup, exporting, importing, labeling, media
+from workflow.access import NotAllowed, NotFound
+from workflow.home import Home, open_home
+from workflow.projects import ProjectNameError
+from workflow.settings import Settings
+
+CSV = "id,candidates,image,song\n" + "".join(
+    f"r{n},wren|robin,pictures/{n}.png,{'call.wav' if n == 3 else ''}\n" for n in range(12)
+)
+FILES = {f"pictures/{n}.png": picture(n % 6) for n in range(12)}  # twelve names, six pictures
+ZIP = make_zip({"birds.csv": CSV.encode(), "call.wav": WAV, "not named.png": picture(99), **FILES})
+SETTINGS = LearnerSettings(n_neighbors=3)
+
+
+def kept(data: bytes, ending: str = "png") -> str:
+    return f"{hashlib.sha256(data).hexdigest()}.{ending}"
+
+
+def table_of(data: bytes = ZIP) -> LabelTable:
+    upload = importing.read_upload(data)
+    checked = importing.check(upload, upload.suggest_roles())
+    assert checked.table is not None, checked.problems
+    return checked.table
+
+
+@pytest.fixture
+def birds(home: Home, owner: int) -> int:
+    return importing.create(home, owner, "birds", table_of(), SETTINGS)
+
+
+def files_in(folder: Path) -> set[str]:
+    return {path.name for path in folder.rglob("*") if path.is_file()}
+
+
+def test_the_files_named_are_kept_once_and_no_others(home: Home, birds: int) -> None:
+    names = {kept(picture(n)) for n in range(6)} | {kept(WAV, "wav")}
+    assert files_in(home.media_dir) == names
+    for path in home.media_dir.rglob("*.png"):
+        assert path.name == kept(path.read_bytes())
+        assert path.parent.name == path.name[:2]
+    assert all(path.is_dir() and len(path.name) == 2 for path in home.media_dir.iterdir())
+
+
+def test_a_question_shows_its_picture_and_its_recording_by_address(
+    home: Home, owner: int, birds: int
+) -> None:
+    seen = {}
+    for row in range(12):
+        view = labeling.ask_next(home, owner, birds, row).view
+        seen[row] = (view.image, view.audio)
+    assert seen[2] == (f"/files/{kept(picture(2))}", None)
+    assert seen[3] == (f"/files/{kept(picture(3))}", f"/files/{kept(WAV, 'wav')}")
+    assert seen[8][0] == seen[2][0]
+
+
+def test_who_may_see_a_file(home: Home, owner: int, birds: int) -> None:
+    name = kept(picture(2))
+    path, content_type = media.find(home, owner, name)
+    assert (path.read_bytes(), content_type) == (picture(2), "image/png")
+    assert media.find(home, owner, kept(WAV, "wav"))[1] == "audio/wav"
+    ada = annotator(home, owner, "Ada")
+    assert media.find(home, ada, name) == (path, content_type)
+    with pytest.raises(NotAllowed):
+        media.find(home, 999, name)
+    for wrong in (
+        kept(picture(99)),
+        kept(picture(2), "jpg"),
+        "birds.csv",
+        "",
+        "../winnow.sqlite3",
+        name + "/",
+        name[:2],
+    ):
+        with pytest.raises(NotFound):
+            media.find(home, owner, wrong)
+    stray = home.media_dir / kept(b"stray")[:2] / kept(b"stray")
+    stray.parent.mkdir(exist_ok=True)
+    stray.write_bytes(b"stray")  # on disk, but no row names it
+    with pytest.raises(NotFound):
+        media.find(home, owner, stray.name)
+    path.unlink()
+    with pytest.raises(NotFound, match="backup"):
+        media.find(home, owner, name)
+
+
+def test_a_disabled_person_sees_nothing(home: Home, owner: int, birds: int) -> None:
+    from workflow import team
+
+    ada = annotator(home, owner, "Ada")
+    team.disable_person(home, owner, ada)
+    with pytest.raises(NotAllowed):
+        media.find(home, ada, kept(picture(2)))
+    with home.database.read() as session:
+        assert people.find(session, ada) is not None
+
+
+def test_files_of_a_project_in_the_bin_are_not_given_out(home: Home, owner: int, birds: int) -> None:
+    from datetime import UTC, datetime
+
+    with home.database.write() as session:
+        projects.bin_project(session, birds, datetime.now(UTC))
+    with pytest.raises(NotFound):
+        media.find(home, owner, kept(picture(2)))
+
+
+def test_the_learner_is_rebuilt_with_its_pictures_after_a_restart(home: Home, owner: int, birds: int) -> None:
+    with home.learners.open(home, owner, birds) as learner:
+        before = learner.label_distributions
+    again = open_home(home.settings)
+    try:
+        with again.learners.open(again, owner, birds) as learner:
+            assert learner.table.media.looks.shape == (12, 192)
+            assert (learner.label_distributions == before).all()
+        assert labeling.ask_next(again, owner, birds, 2).view.image == f"/files/{kept(picture(2))}"
+    finally:
+        again.close()
+
+
+def test_a_refused_name_keeps_nothing_of_a_second_zip(home: Home, owner: int, birds: int) -> None:
+    before = files_in(home.settings.home) - {"winnow.sqlite3-wal", "winnow.sqlite3-shm"}
+    other = make_zip({"t.csv": b"candidates,image\na|b,x.png\nb,x.png\n", "x.png": picture(50)})
+    with pytest.raises(ProjectNameError):
+        importing.create(home, owner, "  ", table_of(other), SETTINGS)
+    assert files_in(home.settings.home) - {"winnow.sqlite3-wal", "winnow.sqlite3-shm"} == before
+
+
+def test_a_disk_that_fills_leaves_no_file_under_a_name(
+    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, read = table_of(), MediaFiles.read
+    count = 0
+
+    def full(self: MediaFiles, name: str) -> bytes:
+        nonlocal count
+        count += 1
+        if count == 4:
+            raise OSError(28, "No space left on device")
+        return read(self, name)
+
+    monkeypatch.setattr(MediaFiles, "read", full)
+    with pytest.raises(OSError, match="No space"):
+        importing.create(home, owner, "birds", table, SETTINGS)
+    assert not list(home.media_dir.rglob("*"))
+    assert not list(home.tables_dir.iterdir())
+    monkeypatch.undo()
+    assert importing.create(home, owner, "birds", table, SETTINGS) == 1
+
+
+def test_the_zip_is_let_go_once_its_files_are_kept(home: Home, owner: int) -> None:
+    table = table_of()
+    with pytest.raises(ProjectNameError):
+        importing.create(home, owner, "", table, SETTINGS)
+    archive = weakref.ref(table.media.files.archive._zip.fp)
+    importing.create(home, owner, "birds", table, SETTINGS)  # the second press works
+    assert archive() is None
+
+
+def test_a_file_kept_before_is_not_written_again(home: Home, owner: int, birds: int) -> None:
+    stamps = {path: path.stat().st_mtime_ns for path in home.media_dir.rglob("*.png")}
+    importing.create(home, owner, "more", table_of(), SETTINGS)
+    assert {path: path.stat().st_mtime_ns for path in home.media_dir.rglob("*.png")} == stamps
+
+
+def test_the_export_has_the_names_of_the_file_as_it_came(home: Home, owner: int, birds: int) -> None:
+    frame = exporting.export_frame(home, owner, birds)
+    assert list(frame["image"]) == [f"pictures/{n}.png" for n in range(12)]
+    assert list(frame["song"])[3] == "call.wav"
+
+
+def test_a_backup_is_a_home_with_its_pictures(home: Home, owner: int, birds: int, tmp_path: Path) -> None:
+    backup.backup(home, tmp_path / "copy")
+    assert files_in(tmp_path / "copy" / "media") == files_in(home.media_dir)
+    restored = open_home(Settings.from_environment({"WINNOW_HOME": str(tmp_path / "copy")}))
+    try:
+        view = labeling.ask_next(restored, owner, birds, 2).view
+        path, _ = media.find(restored, owner, view.image.rpartition("/")[2])
+        assert path.is_relative_to(tmp_path / "copy")
+        assert path.read_bytes() == picture(2)
+    finally:
+        restored.close()
+
+
+def test_one_bad_file_refuses_all(home: Home) -> None:
+    files = {**FILES, "pictures/7.png": b"broken"}
+    upload = importing.read_upload(make_zip({"birds.csv": CSV.encode(), "call.wav": WAV, **files}))
+    steps: list[float] = []
+    checked = importing.check(upload, upload.suggest_roles(), steps.append)
+    assert checked.table is None
+    assert [(problem.row, problem.column) for problem in checked.problems] == [(8, "image")]
+    assert steps
+    assert not home.media_dir.exists()
+
+
+def test_a_zip_without_a_table_is_refused_and_a_csv_still_read(tmp_path: Path) -> None:
+    with pytest.raises(importing.TableError, match="no CSV file"):
+        importing.read_upload(make_zip({"a.png": picture()}))
+    (tmp_path / "birds.csv").write_text("candidates,w\na|b,1\nb,2\n")
+    (tmp_path / "birds.zip").write_bytes(ZIP)
+    assert importing.read_upload(tmp_path / "birds.csv").files is None
+    assert len(importing.read_upload(tmp_path / "birds.zip").cells) == 12
+
+
+def test_taking_the_picture_column_for_something_else_asks_for_no_picture_features() -> None:
+    guess = importing.read_upload(ZIP).suggest_roles()
+    assert guess.image_features
+    chosen = importing.adjusted(guess, {"truth": "image"})
+    assert (chosen.image, chosen.image_features) == (None, False)

@@ -1,0 +1,28 @@
+"""`/files/NAME`: the images and recordings of tables, for people who are signed in."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, PlainTextResponse, Response
+
+from web.guard import PERSON_HEADER
+from workflow import media
+from workflow.access import NotAllowed, NotFound
+from workflow.home import home
+
+# The name is made from the content, so a copy is good for ever; private: no proxy may keep it for others.
+_CACHE = "private, max-age=31536000, immutable"
+
+
+def kept_file(request: Request) -> Response:
+    """The file, in parts where asked so (players do); 404 unless a project in use names it; 403 for the disabled."""
+    person_id = int(
+        request.headers.get(PERSON_HEADER, "0")
+    )  # set by the guard, which lets nobody else through
+    try:
+        path, content_type = media.find(home(), person_id, request.path_params["name"])
+    except NotFound as missing:
+        return PlainTextResponse(str(missing), status_code=404)
+    except NotAllowed as refusal:
+        return PlainTextResponse(str(refusal), status_code=403)
+    return FileResponse(path, media_type=content_type, headers={"cache-control": _CACHE})
