@@ -31,6 +31,14 @@ from plcore.reports import (
     RowState,
 )
 from plcore.roles import Roles
+from plcore.sensing import (
+    BMLCSClassifier,
+    MLCSClassifier,
+    OneVsAllSVC,
+    SensingLearner,
+    f1_scores,
+    precision_at,
+)
 from plcore.suggestion import suggest_roles
 from plcore.table import LabelTable
 
@@ -40,6 +48,7 @@ __all__ = [
     "PRECISE_GRID",
     "ActiveLearner",
     "AnswerError",
+    "BMLCSClassifier",
     "CLPLClassifier",
     "CandidateError",
     "ControlCounts",
@@ -51,6 +60,8 @@ __all__ = [
     "LabelTable",
     "LearnerSettings",
     "M3PLClassifier",
+    "MLCSClassifier",
+    "OneVsAllSVC",
     "PLKNeighborsClassifier",
     "PLPegasos",
     "PLPerceptron",
@@ -59,11 +70,14 @@ __all__ = [
     "Question",
     "Roles",
     "RowState",
+    "SensingLearner",
     "TableError",
     "compile_kernels",
     "evaluation",
+    "f1_scores",
     "learn_stream",
     "precise_folds",
+    "precision_at",
     "query",
     "read_cells",
     "suggest_roles",

@@ -6,10 +6,14 @@ import time
 from collections.abc import Callable
 
 import numpy as np
+from scipy import sparse
 
 from plcore._types import BoolArray, IntArray
+from plcore.margin import PLSVC, LMPlaneClassifier, M3PLClassifier
+from plcore.online import PLPegasos
 from plcore.query import EffectRanker, effect_scores, possible_labels, winners
 from plcore.search import compile_search
+from plcore.sensing import BMLCSClassifier
 
 
 def _graph(unit: int) -> tuple[IntArray, IntArray, BoolArray]:
@@ -45,6 +49,26 @@ def _ranker() -> None:
         ranker.update(0, [True, False, False])
 
 
+def _online() -> None:
+    rows, sets = np.array([[0.0, 1.0], [1.0, 0.0]]), np.eye(2, dtype=bool)
+    for X in (rows, sparse.csr_matrix(rows)):
+        learner = PLPegasos(average=True, max_iter=1).fit(X, sets)
+        learner.predict_then_learn(X, sets)
+
+
+def _margin() -> None:
+    """Scores reach these kernels in one layout whatever the features are: three fits meet all of them."""
+    rows, sets = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.eye(3, dtype=bool)
+    sets[0, 1] = True
+    for learner in (PLSVC(), LMPlaneClassifier(max_iter=2), M3PLClassifier(max_iter=1)):
+        learner.fit(rows, sets)
+
+
+def _sensing() -> None:
+    learner = BMLCSClassifier(mode="fast").fit(np.array([[0.0, 1.0], [1.0, 0.0]]), np.eye(2, dtype=bool))
+    learner.predict(np.array([[0.5, 0.5]]))
+
+
 # What there is to compile, by name. Each step calls the code as the product calls it.
 STEPS: tuple[tuple[str, Callable[[], None]], ...] = (
     ("label sets", _sets),
@@ -52,6 +76,9 @@ STEPS: tuple[tuple[str, Callable[[], None]], ...] = (
     ("exact possible labels", _search),
     ("ranking", _ranker),
     ("neighbour search", compile_search),
+    ("online learners", _online),
+    ("margin learners", _margin),
+    ("label vectors", _sensing),
 )
 
 

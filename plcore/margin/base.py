@@ -57,6 +57,16 @@ class Training:
 class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the margin learners, which add a solver. Scores are s = W z(x), z the features of the kernel.
 
+    Parameters, which mean the same in every learner that has them
+    ----------
+    C : weight of the mean loss against 1/2 |W|^2. Features should be scaled (`StandardScaler` in a pipeline).
+    kernel, degree, gamma, coef0 : "linear"; "poly", (gamma x.x' + coef0)^degree, gamma None = 1; "rbf",
+        gamma None = 1 / (2 * mean squared distance of two rows). With coef0=0 and fit_intercept=False "poly" is
+        the homogeneous kernel of PL-SVM's paper.
+    fit_intercept : append a constant 1 to x before the kernel; it is regularised.
+    warm_start : start from the solution of the fit before, when classes and features are the same.
+    What to try for C and the degree: `plcore.PARAMETER_GRIDS`, `plcore.PRECISE_GRID`.
+
     Attributes
     ----------
     classes_ (m,), n_features_in_

@@ -21,8 +21,8 @@ class CLPLClassifier(MarginClassifier):
         F(W) = 1/2 |W|^2 + C * (sum s_i loss_i / sum s_i)
         loss_i = psi(mean over Y_i of s) + sum outside of Y_i of psi(-s),   psi(u) = max(0, 1 - u)^2
 
-    F is convex and smooth: L-BFGS finds its one minimum. Parameters as in `PLSVC`; `tol` bounds |gradient|^2 / 2,
-    which bounds F minus its minimum, relative to F. Attributes: see `MarginClassifier`.
+    F is convex and smooth: L-BFGS finds its one minimum in at most `max_iter` steps; `tol` bounds |gradient|^2 / 2,
+    which bounds F minus its minimum, relative to F. Other parameters and attributes: see `MarginClassifier`.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = COMMON_CONSTRAINTS

@@ -6,8 +6,8 @@ needs no truth, so scikit-learn's own search can go by it (five-fold candidate c
     search = GridSearchCV(LMPlaneClassifier(), PARAMETER_GRIDS["LMPlaneClassifier"], cv=KFold(5, shuffle=True))
     search.fit(X, candidates)
 
-PL-SVM's paper goes by the precise rows instead, those with one candidate, where it has some. Each trial is then
-fitted and scored on them alone; the winner is fitted again on all rows:
+PL-SVM's paper goes by the precise rows instead, those with one candidate, where it has some. Each is predicted once
+by a learner that has not seen it; the winner is fitted again on all rows:
 
     search = GridSearchCV(PLSVC(fit_intercept=False), PRECISE_GRID, cv=precise_folds(candidates))
     search.fit(X, candidates)
@@ -42,19 +42,28 @@ PRECISE_GRID: dict[str, list[Any]] = {"kernel": ["poly"], "degree": [1, 2, 3, 4,
 
 
 def precise_folds(
-    y: Any, n_folds: int = 2, random_state: int | np.random.RandomState | None = None
+    y: Any,
+    n_folds: int = 2,
+    *,
+    partial: bool = True,
+    random_state: int | np.random.RandomState | None = None,
 ) -> list[tuple[IntArray, IntArray]]:
-    """Train and test rows of each fold, all with one candidate: what `GridSearchCV(cv=...)` takes.
+    """Train and test rows of each fold, tested on rows with one candidate only: what `GridSearchCV(cv=...)` takes.
 
     y : label vector (n,) or candidate matrix (n, m)      random_state : of the order the rows are dealt in
+    partial : the rows with several candidates are in every training part, so that what is tried is what will be
+        fitted: C weighs the *mean* loss, and a C chosen on the precise rows alone is too small for all rows
+        (`docs/decisions/0006-margin-learners.md`). False: the precise rows train alone.
     Raises CandidateError for candidates that break the convention, ValueError for fewer precise rows than folds.
     """
     candidates, _ = check_candidates(y)
-    rows: IntArray = np.flatnonzero(candidates.sum(axis=1) == 1)
+    several = candidates.sum(axis=1) > 1
+    rows: IntArray = np.flatnonzero(~several)
     if len(rows) < n_folds:
         raise ValueError(
             f"{n_folds} folds need at least {n_folds} rows with one candidate. Got {len(rows)} of {len(candidates)} "
             "rows. Fix: go by candidate consistency instead, cv=KFold(5, shuffle=True)."
         )
+    always: IntArray = np.flatnonzero(several) if partial else rows[:0]
     folds = KFold(n_folds, shuffle=True, random_state=random_state).split(rows)
-    return [(rows[train], rows[test]) for train, test in folds]
+    return [(np.sort(np.concatenate([rows[train], always])), rows[test]) for train, test in folds]

@@ -21,11 +21,11 @@ class LMPlaneClassifier(MarginClassifier):
         F(W) = 1/2 |W|^2 + C * (sum s_i loss_i / sum s_i)
         loss_i = [1 - s_y + max over j != y of s]_+,   y the best candidate of row i
 
-    F is not convex. Unlike in PL-SVM a row that lists all classes has a loss. Scale the features.
+    F is not convex. Unlike in PL-SVM a row that lists all classes has a loss.
 
     Parameters
     ----------
-    C, kernel, degree, gamma, coef0, fit_intercept, warm_start : as in `PLSVC`.
+    C, kernel, degree, gamma, coef0, fit_intercept, warm_start : see `MarginClassifier`.
     solver : "cp", the paper's cutting planes; "mm", majorise-minimise as in `PLSVC`, for many rows.
     init : where the first plane is taken, or "mm" starts: "ridge", the ridge regression on the candidates, or
         "zero", w = 0 (the paper, as we read it: every first label is then the first candidate, and that plane

@@ -33,7 +33,7 @@ class M3PLClassifier(MarginClassifier):
     Parameters
     ----------
     C_max : last C, of the *sum* of the losses (not divided by n).
-    kernel, degree, gamma, coef0, fit_intercept : as in `PLSVC`.
+    kernel, degree, gamma, coef0, fit_intercept : see `MarginClassifier`.
     max_iter : most turns at one C.      tol : relative duality gap of the SVMs at C_max.
     warm_start : start from the solution of the fit before and do only the last stage, C = C_max.
 

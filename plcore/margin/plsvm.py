@@ -20,22 +20,16 @@ class PLSVC(MarginClassifier):
         F(W) = 1/2 |W|^2 + C * (sum s_i loss_i / sum s_i)
         loss_i = [1 - max over Y_i of s + max outside of Y_i of s]_+
 
-    The paper's lambda is 1/C. F is not convex. Rows that list all classes have no loss. Features should be
-    scaled (`StandardScaler` in a pipeline).
+    The paper's lambda is 1/C. F is not convex. Rows that list all classes have no loss.
 
     Parameters
     ----------
-    C : weight of the mean loss against 1/2 |W|^2.
-    kernel, degree, gamma, coef0 : "linear"; "poly", (gamma x.x' + coef0)^degree, gamma None = 1; "rbf",
-        gamma None = 1 / (2 * mean squared distance of two rows). With coef0=0 and fit_intercept=False "poly" is
-        the paper's homogeneous kernel.
+    C, kernel, degree, gamma, coef0, fit_intercept, warm_start : see `MarginClassifier`.
     solver : "mm", from a ridge regression through smoothed losses to majorise-minimise steps; "pegasos", the
         paper's batch subgradient method from W = 0, `max_iter` steps exactly, useless where C > `max_iter`.
     average : for "pegasos": the mean of the iterates of the second half instead of the last one.
-    fit_intercept : append a constant 1 to x before the kernel; it is regularised.
     max_iter : most relabelling rounds of "mm"; steps of "pegasos".
     tol : "mm" solves each convex problem to this relative duality gap, and stops when F gains less.
-    warm_start : start from the solution of the fit before, when classes and features are the same.
 
     Attributes: see `MarginClassifier`; with "mm" `objective_` never rises.
     """

@@ -43,11 +43,11 @@ def test_search_by_candidate_consistency(data):
     grid = {
         f"lmplaneclassifier__{name}": values for name, values in PARAMETER_GRIDS["LMPlaneClassifier"].items()
     }
-    model = make_pipeline(StandardScaler(), LMPlaneClassifier(max_iter=50))
+    model = make_pipeline(StandardScaler(), LMPlaneClassifier(max_iter=10))
     search = GridSearchCV(model, grid, cv=KFold(5, shuffle=True, random_state=0)).fit(X, candidates)
     # The scores are the shares of predictions inside the candidates of the rows left out: no truth is seen.
     train, test = next(KFold(5, shuffle=True, random_state=0).split(X))
-    first = make_pipeline(StandardScaler(), LMPlaneClassifier(C=1.0, max_iter=50)).fit(
+    first = make_pipeline(StandardScaler(), LMPlaneClassifier(C=1.0, max_iter=10)).fit(
         X[train], candidates[train]
     )
     inside = candidates[test, first.predict(X[test])].mean()
@@ -62,24 +62,26 @@ def test_search_by_the_precise_rows_ends_in_a_fit_on_all(data):
     search = GridSearchCV(PLSVC(fit_intercept=False), PRECISE_GRID, cv=folds).fit(X, candidates)
     assert len(search.cv_results_["params"]) == 35
     train, test = folds[0]
-    best = PLSVC(fit_intercept=False, **search.best_params_).fit(X[train], y[train])
-    assert search.cv_results_["split0_test_score"][search.best_index_] == pytest.approx(
-        best.score(X[test], y[test])
-    )
+    best = PLSVC(fit_intercept=False, **search.best_params_).fit(X[train], candidates[train])
+    score = search.cv_results_["split0_test_score"][search.best_index_]
+    assert score == pytest.approx(best.score(X[test], y[test]))  # of precise rows, so accuracy
     again = PLSVC(fit_intercept=False, **search.best_params_).fit(X, candidates)
     assert np.array_equal(search.best_estimator_.decision_function(X), again.decision_function(X))
 
 
-def test_precise_folds_deal_each_precise_row_once(data):
+@pytest.mark.parametrize("partial", [True, False])
+def test_precise_folds_test_each_precise_row_once(data, partial):
     _, candidates, y = data
     precise = np.flatnonzero(candidates.sum(axis=1) == 1)
+    others = np.flatnonzero(candidates.sum(axis=1) > 1)
     for n_folds in (2, 5):
-        folds = precise_folds(candidates, n_folds, random_state=1)
+        folds = precise_folds(candidates, n_folds, partial=partial, random_state=1)
         assert len(folds) == n_folds
         assert np.array_equal(np.sort(np.concatenate([test for _, test in folds])), precise)
         for train, test in folds:
-            assert np.array_equal(np.sort(np.concatenate([train, test])), precise)
-    assert sum(len(test) for _, test in precise_folds(y)) == len(y)  # labels are precise
+            seen = np.concatenate([train, test] if partial else [train, test, others])
+            assert np.array_equal(np.sort(seen), np.arange(len(y)))
+    assert sum(len(test) for _, test in precise_folds(y, partial=partial)) == len(y)  # labels are precise
 
 
 def test_too_few_precise_rows_name_the_way_out():
