@@ -5,12 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts import frame, question_card, state
-from workflow import labeling, standing
+from workflow import labeling, room, standing
 from workflow.access import NotAllowed, NotFound
 
 page = frame.begin_project("Annotate")
 frame.toast_from_last_page()
 frame.project_title("Annotate", page)
+IDS = (page.home, page.person.id, page.project.id)
 
 
 def on_press() -> None:
@@ -29,11 +30,20 @@ def on_press() -> None:
 
 
 def _store(press: question_card.Press) -> None:
-    ids = (page.home, page.person.id, page.project.id)
     if press.kind == "undo":
-        labeling.undo(*ids, seq=press.seq)
+        labeling.undo(*IDS, seq=press.seq)
+    elif press.kind == "redo":
+        labeling.redo(*IDS, seq=press.seq)
     else:
-        saved = labeling.submit_answer(*ids, press.token or "", press.kind, press.labels)
+        saved = labeling.submit_answer(
+            *IDS,
+            press.token,
+            press.kind,
+            press.labels,
+            note=press.note,
+            flagged=press.flagged,
+            shown=press.shown,
+        )
         if saved.repeated:
             what = ", ".join(saved.labels) or saved.kind
             st.session_state[state.NOTICE] = (
@@ -42,15 +52,25 @@ def _store(press: question_card.Press) -> None:
 
 
 @st.fragment
-def room() -> None:
+def answering() -> None:
     """The answering loop: a press reruns this part alone."""
     try:
-        question = labeling.next_question(page.home, page.person.id, page.project.id)
-        now = standing.standing(page.home, page.person.id, page.project.id)
+        question = labeling.next_question(*IDS)
+        now = standing.standing(*IDS)
     except (NotAllowed, NotFound, labeling.NotSaved) as refusal:
         st.error(str(refusal), icon=":material/error:")
         return
-    question_card.question_card(question, now, st.session_state.get(state.NOTICE), on_press)
+    notice = st.session_state.get(state.NOTICE)
+    question_card.question_card(page.project.id, question, now, notice, on_press)
 
 
-room()
+settings = room.room_of(*IDS)
+if settings.guidelines:
+    with (
+        st.container(key=state.GUIDELINES),
+        st.expander("Guidelines", icon=":material/menu_book:"),
+    ):
+        st.markdown(settings.guidelines)  # HTML in it is shown as text
+answering()
+# Outside the answering loop: a thousand names need not come again with every question.
+question_card.class_list(page.project.id, room.class_names(*IDS), settings.descriptions)

@@ -7,40 +7,41 @@ and the back button are all harmless.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from db import entries, questions
-from plcore import AnswerError, Entry
+from plcore import AnswerError
+from workflow import access
+from workflow.history import SECOND
+from workflow.room import RoomSettings
+from workflow.showing import OpenQuestion, stamp, worded
 from workflow.standing import RESERVED_FOR, Saved, saved_of
-from workflow.turns import (
-    NotSaved,
-    OpenQuestion,
-    StaleQuestion,
-    Turn,
-    as_stored,
-    still_to_ask,
-    take_turn,
-    worded,
-)
+from workflow.turns import NotSaved, StaleQuestion, Turn, as_stored, show_again, still_to_ask, take_turn
+from workflow.undoing import redo, undo
+from workflow.writing import RowWriter
 
 if TYPE_CHECKING:
     from workflow.home import Home
 
-logger = logging.getLogger("winnow")
-
 __all__ = [
+    "KINDS",
     "AnswerError",
     "NotSaved",
     "OpenQuestion",
     "StaleQuestion",
     "ask_next",
     "next_question",
+    "redo",
     "submit_answer",
     "undo",
 ]
+
+KINDS = ("is", "among", "not", "none", "unsure", "bad", "skip")
+"""What a person can answer. Taking back is `undo`, not an answer."""
+
+NOTE_LENGTH = 2_000
 
 
 def next_question(home: Home, person_id: int, project_id: int) -> OpenQuestion | None:
@@ -53,12 +54,14 @@ def next_question(home: Home, person_id: int, project_id: int) -> OpenQuestion |
     now = datetime.now(UTC)
     with home.learners.open(home, person_id, project_id) as learner:
         with home.database.read() as session:
+            room = RoomSettings.from_json(access.require_project(session, project_id).room)
             open_now = questions.get(session, project_id, person_id)
             taken = questions.reserved_rows(session, project_id, person_id, now - RESERVED_FOR)
         asked = still_to_ask(learner, open_now, person_id, taken)
         fresh = open_now is not None and now - open_now.reserved_at < RESERVED_FOR / 2
         if asked and open_now and fresh and as_stored(asked, open_now):
-            return worded(learner, asked, open_now.token)  # a refresh: nothing to write
+            # A refresh: nothing to write.
+            return worded(learner, room, person_id, asked, open_now.token)
     with take_turn(home, person_id, project_id) as turn:
         taken = turn.taken()
         asked = still_to_ask(turn.learner, turn.open_now(), person_id, taken)
@@ -84,21 +87,38 @@ def ask_next(home: Home, person_id: int, project_id: int, row: int) -> OpenQuest
 
 
 def submit_answer(
-    home: Home, person_id: int, project_id: int, token: str, kind: str, labels: Sequence[str] = ()
+    home: Home,
+    person_id: int,
+    project_id: int,
+    token: str,
+    kind: str,
+    labels: Sequence[str] = (),
+    *,
+    note: str | None = None,
+    flagged: bool = False,
+    shown: str | None = None,
 ) -> Saved:
     """Store one answer (or skip) to the question with this token; exactly once.
 
-    A token answered before gives the earlier entry with ``repeated`` set; nothing is stored.
+    kind : one of KINDS. "none" with one label says that it is that class, whatever the candidates are: where it is
+        not one of them, `none` and then `is` are stored, both or neither
+    note, flagged : stored with the answer      shown : `OpenQuestion.shown` of the screen it was given on
+    A token answered before gives the earlier entry with ``repeated`` set; nothing is stored. A row that is still
+    open after a "not" stays before the person.
 
     Raises
     ------
     StaleQuestion
-        The token is not that of the question open before this person, or the row has meanwhile been
-        answered by, or given to, somebody else. Nothing is stored.
+        The token is not that of the question open before this person; or the row has meanwhile been
+        answered by, or given to, somebody else; or "none" or "not", which speak of the candidates on the screen,
+        come after these have changed. Nothing is stored.
     AnswerError
         The answer does not fit the question. Nothing is stored.
     NotSaved, NotAllowed, NotFound
     """
+    labels, note = tuple(labels), _checked_note(note)
+    if kind not in KINDS:
+        raise AnswerError(f"An answer is one of {', '.join(KINDS)}. Got {kind!r}.")
     with take_turn(home, person_id, project_id) as turn:
         question = turn.open_now()
         if question is None or question.token != token:
@@ -110,88 +130,62 @@ def submit_answer(
             raise StaleQuestion(
                 "Somebody else has taken this row meanwhile: it lay open for over two minutes."
             )
-        if kind == "withdraw":
-            raise AnswerError("Kind 'withdraw' is not an answer: use undo.")
-        stored = entries.append(
-            turn.session,
-            entries.NewEntry(
-                project_id=project_id,
-                kind=kind,
-                row=question.row,
-                label=question.label,
-                labels=tuple(labels),
-                person_id=person_id,
-                token=question.token,
-                revision=question.revision,
-                strategy=question.strategy,
-                score=question.score,
-                model_version=question.model_version,
-                seconds=(turn.now - question.shown_at).total_seconds(),
-                at=turn.now,
-                before=_labels_at(turn, question.row),
-                after=_labels_after(turn, kind, question.row, tuple(labels)),
-            ),
-        )
-        questions.delete(turn.session, project_id, person_id)
-        return saved_of(turn.learner, stored)
-
-
-def undo(home: Home, person_id: int, project_id: int, seq: int | None = None) -> Saved | None:
-    """Withdraw this person's latest entry (a new entry says so) and put its row before them again.
-
-    seq : the entry they mean to take back, as their screen shows it. Where it is not their latest any more,
-        nothing is changed, so that a doubled press cannot withdraw two answers. None: whatever is latest.
-    Returns None where the person has nothing to withdraw. A row that is before somebody else stays with them.
-
-    Raises
-    ------
-    StaleQuestion, NotSaved, NotAllowed, NotFound
-    """
-    with take_turn(home, person_id, project_id) as turn:
-        last = entries.last_open(turn.session, project_id, person_id)
-        if seq is not None and (last is None or last.seq != seq):
-            raise StaleQuestion("That answer is not your latest any more; nothing was undone.")
-        if last is None:
-            return None
-        stored = entries.append(
-            turn.session,
-            entries.NewEntry(
-                project_id=project_id,
-                kind="withdraw",
-                row=last.row,
-                label=last.label,
-                person_id=person_id,
-                # Not the token of a showing: an answer to one must never be taken for this withdrawal.
-                token=f"withdraw.{last.seq}",
-                revision=entries.count_for(turn.session, project_id, person_id, last.row, last.label),
-                target_seq=last.seq,
-                model_version=turn.learner.model_version,
-                at=turn.now,
-                before=_labels_at(turn, last.row),
-                after=_labels_after(turn, "withdraw", last.row, (), target=last.seq),
-            ),
-        )
+        if kind in ("none", "not"):
+            _check_shown(turn, question, shown)
+        stored = _write(turn, question, kind, labels, note, flagged)
         questions.delete(turn.session, project_id, person_id)
         saved = saved_of(turn.learner, stored)
-    try:
-        with take_turn(home, person_id, project_id) as turn:
-            if last.row not in turn.taken() and turn.learner.may_ask(last.row, turn.annotator):
-                turn.show(turn.learner.question_for(last.row))
-    except NotSaved:
-        logger.warning("An answer was withdrawn, but its row could not be shown again at once.")
+    if kind == "not":
+        show_again(home, person_id, project_id, question.row)
     return saved
 
 
-def _labels_at(turn: Turn, row: int) -> tuple[str, ...]:
-    learner = turn.learner
-    return tuple(name for name, may in zip(learner.classes, learner.candidates_of(row), strict=True) if may)
+def _write(
+    turn: Turn,
+    question: questions.OpenQuestion,
+    kind: str,
+    labels: tuple[str, ...],
+    note: str | None,
+    flagged: bool,
+) -> entries.Entry:
+    writer = RowWriter(turn, question.row)
+    told: dict[str, Any] = {
+        "strategy": question.strategy,
+        "score": question.score,
+        "model_version": question.model_version,
+        "predicted": question.predicted,
+        "note": note,
+        "flagged": flagged,
+    }
+    seconds = (turn.now - question.shown_at).total_seconds()
+    first: dict[str, Any] = {"token": question.token, "revision": question.revision, "seconds": seconds}
+    if kind != "none" or not labels:
+        return writer.write(kind, labels, **first, **told)
+    if len(labels) != 1 or labels[0] not in turn.learner.classes:
+        raise AnswerError(f"'none' takes no label, or one that is a class. Got {list(labels)}.")
+    if labels[0] in writer.left:
+        return writer.write("is", labels, **first, **told)
+    writer.write("none", **first, **told)
+    return writer.write("is", labels, token=f"{question.token}{SECOND}", **told)
 
 
-def _labels_after(
-    turn: Turn, kind: str, row: int, labels: tuple[str, ...], target: int | None = None
-) -> tuple[str, ...]:
-    """The row's candidates once this entry counts; raises AnswerError before anything is written."""
-    learner = turn.learner
-    entry = Entry(learner.seq + 1, kind, row, turn.annotator, labels, target)
-    after = learner.candidates_after(entry)
-    return tuple(name for name, may in zip(learner.classes, after, strict=True) if may)
+def _check_shown(turn: Turn, question: questions.OpenQuestion, shown: str | None) -> None:
+    """Refuse what was said of candidates that are others now."""
+    now = turn.learner.pool.names(turn.learner.candidates_of(question.row))
+    changed = entries.changed_since(turn.session, turn.project_id, question.row, question.reserved_at)
+    if changed or (shown is not None and shown != stamp(now)):
+        raise StaleQuestion(
+            f"The candidates of this row have changed since it was shown; they are now {', '.join(now)}."
+        )
+
+
+def _checked_note(note: str | None) -> str | None:
+    """The note as it is stored, None where it is empty. Raises AnswerError."""
+    note = (note or "").strip()
+    if len(note) > NOTE_LENGTH:
+        raise AnswerError(
+            f"A note has at most {NOTE_LENGTH:,} characters; this one has {len(note):,}. Fix: shorten it."
+        )
+    if "\0" in note:
+        raise AnswerError("The note holds a NUL character. Fix: remove it.")
+    return note or None

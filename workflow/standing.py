@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from db import entries, questions
+from workflow.history import Given, history_of, latest_standing, latest_withdrawn
 
 if TYPE_CHECKING:
     from plcore import ActiveLearner, LabelTable
@@ -33,7 +34,8 @@ class Standing:
     """Counts are rows; ``settled`` is a share; ``elsewhere`` rows are before other people now.
 
     done : no answer can change a decision any more
-    last : this person's latest entry      undoable : seq of the entry that undo would take back
+    last : this person's latest entry      history : their answers, newest first
+    undoable, redoable : seq of the answer that undo would take back, that redo would give again
     """
 
     answered: int
@@ -43,6 +45,8 @@ class Standing:
     done: bool
     last: Saved | None
     undoable: int | None
+    redoable: int | None
+    history: tuple[Given, ...]
 
 
 def standing(home: Home, person_id: int, project_id: int) -> Standing:
@@ -56,7 +60,7 @@ def standing(home: Home, person_id: int, project_id: int) -> Standing:
     with home.learners.open(home, person_id, project_id) as learner:
         with home.database.read() as session:
             found = entries.latest(session, project_id, 1, person_id)
-            undoable = entries.last_open(session, project_id, person_id)
+            history = history_of(session, learner, person_id, project_id)
             taken = questions.reserved_rows(session, project_id, person_id, since)
         now = learner.progress()
         last = saved_of(learner, found[0]) if found else None
@@ -67,7 +71,9 @@ def standing(home: Home, person_id: int, project_id: int) -> Standing:
             settled=now.settled,
             done=learner.done,
             last=last,
-            undoable=undoable.seq if undoable else None,
+            undoable=latest_standing(history),
+            redoable=latest_withdrawn(history),
+            history=history,
         )
 
 

@@ -14,8 +14,10 @@ from sqlalchemy.exc import OperationalError
 from db import entries, questions
 from db.engine import DatabaseBusyError
 from workflow import access
-from workflow.learners import catch_up, follow
-from workflow.rows import RowView, row_view
+from workflow.learner_entries import follow
+from workflow.learners import catch_up
+from workflow.room import RoomSettings
+from workflow.showing import OpenQuestion, worded
 from workflow.standing import RESERVED_FOR
 
 if TYPE_CHECKING:
@@ -37,21 +39,6 @@ class NotSaved(RuntimeError):  # noqa: N818 - a state of affairs, which the page
 
 
 @dataclass(frozen=True)
-class OpenQuestion:
-    """A question as a page shows it."""
-
-    token: str
-    view: RowView
-    choices: tuple[str, ...]
-    probabilities: tuple[float, ...]
-    strategy: str
-    score: float
-    decides: int
-    undecided: int
-    model_version: int
-
-
-@dataclass(frozen=True)
 class Turn:
     """What a use case needs while it is this person's turn."""
 
@@ -60,6 +47,7 @@ class Turn:
     person_id: int
     project_id: int
     now: datetime
+    room: RoomSettings
 
     @property
     def annotator(self) -> str:
@@ -93,11 +81,12 @@ class Turn:
                 model_version=asked.model_version,
                 decides=asked.decides,
                 undecided=asked.undecided,
+                predicted=asked.predicted,
                 shown_at=shown_at,
                 reserved_at=self.now,
             ),
         )
-        return worded(self.learner, asked, token)
+        return worded(self.learner, self.room, self.person_id, asked, token)
 
 
 @contextmanager
@@ -113,11 +102,12 @@ def take_turn(home: Home, person_id: int, project_id: int) -> Iterator[Turn]:
     with home.learners.open(home, person_id, project_id) as learner:
         with _writing(home) as session:
             access.require_person(session, person_id)
-            access.require_project(session, project_id)
+            room = RoomSettings.from_json(access.require_project(session, project_id).room)
             entries.lock(session, project_id)
             # Another process may have committed since the learner was opened.
-            follow(session, project_id, learner)
-            yield Turn(session, learner, person_id, project_id, datetime.now(UTC))
+            if not follow(session, project_id, learner.pool, learner.apply):
+                raise StaleQuestion("The classes were changed a moment ago; the question is asked anew.")
+            yield Turn(session, learner, person_id, project_id, datetime.now(UTC), room)
         catch_up(home, project_id, learner)
 
 
@@ -140,28 +130,18 @@ def still_to_ask(
 
 def as_stored(asked: Asked, stored: questions.OpenQuestion) -> bool:
     """Whether the log would say of the question what the screen says: why it was asked, by which model."""
-    return (asked.strategy, asked.score, asked.model_version, asked.decides, asked.undecided) == (
-        stored.strategy,
-        stored.score,
-        stored.model_version,
-        stored.decides,
-        stored.undecided,
-    )
+    parts = ("strategy", "score", "model_version", "decides", "undecided", "predicted")
+    return all(getattr(asked, part) == getattr(stored, part) for part in parts)
 
 
-def worded(learner: ActiveLearner[LabelTable], asked: Asked, token: str) -> OpenQuestion:
-    """The question with its token and the row as the file had it."""
-    return OpenQuestion(
-        token=token,
-        view=row_view(learner.table, asked.row),
-        choices=asked.choices,
-        probabilities=asked.probabilities,
-        strategy=asked.strategy,
-        score=asked.score,
-        decides=asked.decides,
-        undecided=asked.undecided,
-        model_version=asked.model_version,
-    )
+def show_again(home: Home, person_id: int, project_id: int, row: int) -> None:
+    """Put a row back before the person who has just dealt with it, where it is still theirs to answer."""
+    try:
+        with take_turn(home, person_id, project_id) as turn:
+            if row not in turn.taken() and turn.learner.may_ask(row, turn.annotator):
+                turn.show(turn.learner.question_for(row))
+    except NotSaved:
+        logger.warning("Row %d could not be shown again at once.", row)
 
 
 @contextmanager

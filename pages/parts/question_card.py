@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -12,39 +12,62 @@ from typing import Any
 import streamlit as st
 
 from pages.parts import state
+from workflow.history import Given
 from workflow.labeling import OpenQuestion
 from workflow.standing import Saved, Standing
-from workflow.strategies import reason
 
 _HERE = Path(__file__).parent
+_SCRIPTS = ("card_dom", "card_instance", "card_answers", "card_panels", "card_keys", "question_card")
+
+
+def _joined(*names: str) -> str:
+    return "\n".join((_HERE / name).read_text() for name in names)
+
 
 # Registered once, when this module is imported. The JavaScript puts every text from the table into
 # textContent; nothing of a user's ever goes through `html`.
 _CARD = st.components.v2.component(
     "winnow_question_card",
-    css=(_HERE / "question_card.css").read_text(),
-    js=(_HERE / "question_card.js").read_text(),
+    css=_joined("question_card.css", "card_panels.css"),
+    js=_joined(*(f"{name}.js" for name in _SCRIPTS)),
 )
+_CLASSES = st.components.v2.component("winnow_class_list", js=_joined("class_list.js"))
 
 DONE = (
     "No answer can change a decision any more: every prediction is settled. You may stop here; "
     "further answers only make single rows exact."
 )
-KEYS = "123456789abcdefghijklmnopqrtvwxyz"
-"""Keys of the choices in order: the digits, then the letters that are not ``s`` (skip) or ``u`` (undo)."""
+KEYS = "123456789abdeijklnoqrvw"
+"""Keys of the candidates in order: the digits, then the letters that are no command (see `card_panels.js`)."""
+
+LISTED = 60
+"""Candidates a card lists at most; the search finds the others."""
+
+
+def class_list(project_id: int, classes: Sequence[str], descriptions: Mapping[str, str]) -> None:
+    """Send the browser every class of the project, once, for the search of the card."""
+    listed = [[label, descriptions.get(label, "")] for label in classes]
+    _CLASSES(key=f"{state.CLASSES}-{project_id}", data={"project": project_id, "classes": listed})
 
 
 def question_card(
-    question: OpenQuestion | None, standing: Standing, notice: str | None, on_press: Callable[[], None]
+    project_id: int,
+    question: OpenQuestion | None,
+    standing: Standing,
+    notice: str | None,
+    on_press: Callable[[], None],
 ) -> None:
     """Draw the question, or the empty state. ``on_press`` runs before the redraw; read ``pressed()`` there."""
     data: dict[str, Any] = {
+        "project": project_id,
         "tab": st.session_state.setdefault(state.TAB, uuid.uuid4().hex),
         "turn": st.session_state.get(state.TURN, 0),
         "token": question.token if question else None,
         "question": _question(question) if question else None,
         "empty": None if question else _empty(standing),
         "undoable": standing.undoable,
+        "redoable": standing.redoable,
+        "history": [_given(one) for one in standing.history],
         "saved": _saved(standing.last, notice),
         "done": DONE if standing.done and question else None,
         "counts": {
@@ -58,15 +81,18 @@ def question_card(
 
 @dataclass(frozen=True)
 class Press:
-    """What the browser sent: `kind` is an answer's kind or "undo".
+    """What the browser sent: `kind` is an answer's kind, "undo" or "redo".
 
-    token : of the question on screen      seq : of the entry that undo is to take back
+    token, shown : of the question on screen, and of its candidates      seq : of the answer that undo or redo means
     """
 
     kind: str
     labels: tuple[str, ...]
-    token: str | None
+    token: str
+    shown: str | None
     seq: int | None
+    note: str
+    flagged: bool
 
 
 def pressed() -> Press | None:
@@ -74,30 +100,53 @@ def pressed() -> Press | None:
     press = (st.session_state.get(state.CARD) or {}).get("press")
     if not press:
         return None
-    seq = press["seq"]
+    seq, shown = press["seq"], press["shown"]
     return Press(
         kind=str(press["kind"]),
         labels=tuple(map(str, press["labels"])),
         token=str(press["token"]),
+        shown=None if shown is None else str(shown),
         seq=None if seq is None else int(seq),
+        note=str(press["note"] or ""),
+        flagged=press["flagged"] is True,
     )
 
 
 def _question(question: OpenQuestion) -> dict[str, Any]:
-    n = len(question.choices)  # choices beyond the keys are there for the mouse
+    listed = question.candidates[:LISTED]
+    telling = question.telling
     return {
-        "choices": [
-            {"key": key, "label": label, "probability": round(share, 4)}
-            for key, label, share in zip_longest(KEYS[:n], question.choices, question.probabilities)
+        "rows": [
+            {
+                "key": key,
+                "label": one.label,
+                "about": one.description,
+                "probability": round(one.probability, 4),
+            }
+            # Candidates beyond the keys are there for the mouse, for Tab and for the search.
+            for key, one in zip_longest(KEYS[: len(listed)], listed)
         ],
-        "why": reason(question.strategy, question.decides, question.undecided),
+        "hidden": len(question.candidates) - len(listed),
+        "none": len(question.candidates) < question.n_classes,
+        "nClasses": question.n_classes,
+        "model": _model(question),
+        "why": question.why,
+        "shown": question.shown,
+        "telling": {"between": telling.between, "columns": telling.columns} if telling else None,
         "view": {
             "id": question.view.row_id,
             "image": question.view.image,
+            "audio": question.view.audio,
             "text": question.view.text,
             "features": list(question.view.features),
         },
     }
+
+
+def _model(question: OpenQuestion) -> str:
+    if question.predicted is None:
+        return "Even shares: no model yet"
+    return f"Shares by model {question.model_version}"
 
 
 def _empty(standing: Standing) -> dict[str, str]:
@@ -119,10 +168,30 @@ def _saved(last: Saved | None, notice: str | None) -> dict[str, Any] | None:
         return {"tone": "bad", "message": notice, "seq": last.seq if last else None, "row": None}
     if last is None:
         return None
-    words = {
-        "is": f"Saved: row {last.row_id} is {', '.join(last.labels)}",
-        "skip": f"Saved: row {last.row_id} skipped",
-        "withdraw": f"Saved: your answer to row {last.row_id} was withdrawn",
-    }
-    message = words.get(last.kind, f"Saved: row {last.row_id}, {last.kind}")
+    message = f"Saved: {_words(last.kind, last.row_id, last.labels)}"
     return {"tone": "good", "message": message, "seq": last.seq, "row": last.row}
+
+
+def _given(one: Given) -> dict[str, Any]:
+    return {
+        "seq": one.seq,
+        "words": _words(one.kind, one.row_id, one.labels),
+        "withdrawn": one.withdrawal is not None,
+        "redoable": one.redoable,
+        "note": one.note,
+        "flagged": one.flagged,
+    }
+
+
+def _words(kind: str, row_id: str, labels: Sequence[str]) -> str:
+    named = ", ".join(labels)
+    return {
+        "is": f"row {row_id} is {named}",
+        "among": f"row {row_id} is one of {named}",
+        "not": f"row {row_id} is not {named}",
+        "none": f"row {row_id} is none of its candidates",
+        "unsure": f"row {row_id}, you cannot tell",
+        "bad": f"row {row_id} set aside as a bad item",
+        "skip": f"row {row_id} skipped",
+        "withdraw": f"your answer to row {row_id} was withdrawn",
+    }.get(kind, f"row {row_id}, {kind}")

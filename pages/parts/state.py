@@ -16,7 +16,7 @@ FLASH = "winnow_flash"
 """A toast that survives one page switch."""
 
 UPLOAD = "winnow_upload"
-"""The uploaded file's hash, its cells, and the problems that kept it from being read."""
+"""The uploaded file's id, its cells and files, and the problems that kept it from being read."""
 
 CHECKED = "winnow_checked"
 """The table made of it under the roles chosen last."""
@@ -38,3 +38,21 @@ GUESS = "winnow_guess"
 
 SWITCH = "winnow_switch"
 """Widget key of the project chooser in a page's heading."""
+
+CLASSES = "winnow_classes"
+"""Widget key, with the project behind it, of the list of classes that the question card searches."""
+
+GUIDELINES = "winnow_guidelines"
+"""Key of the guidelines beside the question card; the card's G key opens and closes them by it."""
+
+REVIEW = "winnow_review"
+"""Beginning of the widget keys on the Review page; the project, and what it is about, behind it."""
+
+REVIEW_ROW = "winnow_review_row"
+"""Project and row that the Review page has open."""
+
+SETTINGS = "winnow_settings"
+"""Beginning of the widget keys on the Project settings page, with project and version behind it."""
+
+REFUSED = "winnow_refused"
+"""Why the last press was refused, said once at the next drawing."""

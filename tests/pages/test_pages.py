@@ -2,57 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.parts import frame
 from tests.conftest import ROOT
+from tests.pages.conftest import Open, words
 from tests.workflow.world import annotator, answer_next, small_frame, small_project
 from workflow import projects, team
-from workflow.home import Home, close_home
-from workflow.home import home as process_home
-
-Open = Callable[..., AppTest]
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
-    monkeypatch.setenv("WINNOW_HOME", str(tmp_path))
-    monkeypatch.delenv("WINNOW_DATABASE_URL", raising=False)
-    close_home()
-    yield process_home()
-    close_home()
-
-
-@pytest.fixture
-def owner(home: Home) -> int:
-    return team.ensure_owner(home).id
-
-
-@pytest.fixture
-def show(monkeypatch: pytest.MonkeyPatch) -> Open:
-    """Opens a page as this person; the guard's header does not exist in AppTest."""
-
-    def open_page(person: int, page: str | None = None, **query: str) -> AppTest:
-        monkeypatch.setattr(frame, "person_id", lambda: person)
-        test = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=30)
-        for name, value in query.items():
-            test.query_params[name] = value
-        test.run()
-        if page:
-            test.switch_page(page).run()
-        assert not test.exception
-        return test
-
-    return open_page
-
-
-def words(test: AppTest) -> str:
-    shown = [*test.title, *test.markdown, *test.caption, *test.info, *test.error, *test.warning, *test.metric]
-    return "\n".join(f"{getattr(one, 'label', '')} {one.value}" for one in shown)
+from workflow.home import Home
 
 
 def upload(test: AppTest, data: bytes, name: str = "table.csv") -> AppTest:

@@ -1,0 +1,17 @@
+// Making elements. Text from tables and people enters through textContent and attributes only.
+
+const make = (tag, attributes = {}, ...children) => {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name === "text") node.textContent = value;
+    else if (name.startsWith("on")) node[name] = value;
+    else node.setAttribute(name, value === true ? "" : value);
+  }
+  node.append(...children.filter(Boolean));
+  return node;
+};
+
+const key = (name) => make("kbd", { text: name, "aria-hidden": "true" });
+
+const percentOf = (share) => Math.round(share * 100);

@@ -1,0 +1,6 @@
+// Every class of the project, sent when the page is opened and kept for the card, which searches it.
+export default function (component) {
+  const { project, classes } = component.data;
+  window.__winnowClasses ??= new Map();
+  window.__winnowClasses.set(project, classes.map(([label, about]) => ({ label, about, sought: label.toLowerCase() })));
+}

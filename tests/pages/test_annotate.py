@@ -1,0 +1,93 @@
+"""The Annotate page around its card: the owner's guidelines, and what the card is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pages.parts import question_card
+from tests.pages.conftest import Open
+from tests.workflow.four import ask, four_class_project
+from workflow import labeling, standing
+from workflow.home import Home
+from workflow.room import RoomSettings, change_room
+
+COMMANDS = "smucxyftghzp"
+
+
+def test_no_command_has_a_candidates_key() -> None:
+    assert not set(question_card.KEYS) & set(COMMANDS + "0?")
+    assert len(set(question_card.KEYS)) == len(question_card.KEYS)
+    panels = (question_card._HERE / "card_panels.js").read_text()
+    answers = (question_card._HERE / "card_answers.js").read_text()
+    for key in "smucxyfth":
+        assert f'"{key}"' in answers, f"{key} is a command"
+    for key in COMMANDS.upper():
+        assert key in panels, f"{key} is on the key sheet"
+
+
+def test_guidelines_are_shown_where_there_are_some(home: Home, owner: int, show: Open) -> None:
+    project = four_class_project(home, owner)
+    assert not show(owner, "annotate.py", project=str(project)).expander
+    change_room(home, owner, project, RoomSettings("Look *twice*. <b>x</b>"))
+    page = show(owner, "annotate.py", project=str(project))
+    (guidelines,) = page.expander
+    assert guidelines.markdown[0].value == "Look *twice*. <b>x</b>"
+    assert not guidelines.markdown[0].allow_html
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """What the card is told, in place of a browser."""
+    told: list[dict[str, Any]] = []
+    monkeypatch.setattr(question_card, "_CARD", lambda key, data, on_press_change: told.append(data))
+    monkeypatch.setattr(question_card.st, "session_state", {})
+    return told
+
+
+def test_the_card_is_told_nothing_that_marks_a_blind_question(
+    home: Home,
+    owner: int,
+    sent: list[dict[str, Any]],
+) -> None:
+    project = four_class_project(home, owner)
+    question = ask(home, owner, project)
+    now = standing.standing(home, owner, project)
+    question_card.question_card(project, question, now, None, lambda: None)
+    (data,) = sent
+    told = str(data)
+    assert "mp" not in told.split("'"), "neither the strategy nor the score is told"
+    assert "score" not in told
+    assert [one["label"] for one in data["question"]["rows"]] == [one.label for one in question.candidates]
+    assert [one["key"] for one in data["question"]["rows"]] == ["1", "2", "3"]
+    assert data["question"]["none"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "labels", "words_said"),
+    [
+        ("among", ["ant", "bee"], "is one of ant, bee"),
+        ("not", ["ant"], "is not ant"),
+        ("none", [], "none of its candidates"),
+        ("unsure", [], "you cannot tell"),
+        ("bad", [], "set aside as a bad item"),
+    ],
+)
+def test_each_kind_is_said_to_be_saved(
+    home: Home,
+    owner: int,
+    sent: list[dict[str, Any]],
+    kind: str,
+    labels: list[str],
+    words_said: str,
+) -> None:
+    project = four_class_project(home, owner)
+    question = ask(home, owner, project)
+    labeling.submit_answer(home, owner, project, question.token, kind, labels)
+    now = standing.standing(home, owner, project)
+    question_card.question_card(project, None, now, None, lambda: None)
+    (data,) = sent
+    assert words_said in data["saved"]["message"]
+    assert words_said in data["history"][0]["words"]
+    assert data["undoable"] == data["history"][0]["seq"]

@@ -1,0 +1,40 @@
+"""A project with a class beyond its candidates, and a look at its log: for the tests of the answers."""
+
+from __future__ import annotations
+
+from db import entries
+from plcore import LabelTable, LearnerSettings, Roles
+from tests.workflow.world import small_frame
+from workflow import labeling, projects
+from workflow.home import Home
+from workflow.showing import OpenQuestion
+
+
+def four_class_project(home: Home, owner: int, name: str = "four") -> int:
+    """As `small_project`; the rows asked first have three candidates, ant, bee and cat, of four classes."""
+    frame = small_frame()
+    frame["candidates"] = [
+        "ant|bee|cat" if place % 2 else f"{truth}|dog" for place, truth in enumerate(frame.truth)
+    ]
+    roles = Roles(candidates="candidates", truth="truth", id="id", numbers=("x", "y"))
+    table = LabelTable.from_frame(frame, roles)
+    settings = LearnerSettings(n_neighbors=4, strategy="mp")  # rows with most candidates first
+    return projects.create_project(home, owner, name, table, settings)
+
+
+def ask(home: Home, owner: int, project: int) -> OpenQuestion:
+    question = labeling.next_question(home, owner, project)
+    assert question is not None
+    assert question.choices == ("ant", "bee", "cat")
+    return question
+
+
+def left(home: Home, owner: int, project: int, row: int) -> tuple[str, ...]:
+    """The row's candidates as the learner has them."""
+    with home.learners.open(home, owner, project) as learner:
+        return learner.state(row).candidates
+
+
+def log(home: Home, project: int) -> list[entries.Entry]:
+    with home.database.read() as session:
+        return entries.after(session, project, 0)

@@ -1,0 +1,93 @@
+"""What one person answered lately: what stands, what they took back, and what they may give again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from db import entries
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from plcore import ActiveLearner, LabelTable
+
+REACH = 50
+"""Answers of a person that undo, redo and the history go back over."""
+
+SECOND = ".is"
+"""Ends the token of the second entry of one press; before it stands the token of the first."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """What one press stored; `seq` is that of its last entry.
+
+    withdrawal : seq of the entry that took it back, None while it stands
+    redoable : taken back, not given again, and its row stands as it did when it was answered
+    """
+
+    seq: int
+    kind: str
+    row: int
+    row_id: str
+    labels: tuple[str, ...]
+    note: str | None
+    flagged: bool
+    withdrawal: int | None
+    redoable: bool
+
+
+def redo_token(withdrawal: int) -> str:
+    """The token of the answer that undoes this withdrawal: there is only one such answer."""
+    return f"redo.{withdrawal}"
+
+
+def history_of(
+    session: Session, learner: ActiveLearner[LabelTable], person_id: int, project_id: int
+) -> tuple[Given, ...]:
+    """This person's answers, newest first, at most REACH."""
+    # A few more, for two entries may be one answer.
+    found = entries.history(session, project_id, person_id, REACH + REACH // 5)
+    by_token = {entry.token: entry for entry in found}
+    newest: dict[int, int] = {}  # row -> seq of the newest answer that stands
+    given = []
+    for entry in found:
+        withdrawal = entry.withdrawal
+        if f"{entry.token}{SECOND}" in by_token:
+            continue  # the second one of that press speaks for both
+        if withdrawal is None:
+            newest.setdefault(entry.row, entry.seq)
+        first = by_token.get(entry.token.removesuffix(SECOND))
+        redoable = (
+            withdrawal is not None
+            and first is not None
+            and redo_token(withdrawal) not in by_token
+            and newest.get(entry.row, 0) < withdrawal
+            and learner.pool.names(learner.candidates_of(entry.row)) == first.before
+        )
+        given.append(
+            Given(
+                seq=entry.seq,
+                kind=entry.kind,
+                row=entry.row,
+                row_id=str(learner.table.ids[entry.row]),
+                labels=entry.labels,
+                note=entry.note,
+                flagged=entry.flagged,
+                withdrawal=withdrawal,
+                redoable=redoable,
+            )
+        )
+    return tuple(given[:REACH])
+
+
+def latest_standing(given: tuple[Given, ...]) -> int | None:
+    """The seq that undo takes back."""
+    return next((one.seq for one in given if one.withdrawal is None), None)
+
+
+def latest_withdrawn(given: tuple[Given, ...]) -> int | None:
+    """The seq that redo gives again: of those taken back the last."""
+    again = [(one.withdrawal or 0, one.seq) for one in given if one.redoable]
+    return max(again)[1] if again else None

@@ -1,0 +1,121 @@
+"""Undo and redo: a person takes back an answer of theirs, or gives one they took back once more.
+
+Both are new entries of the log. What was stored by one press ("none of these, it is that one": a `none` and an
+`is`) is taken back, and given again, by one press.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from db import entries, questions
+from workflow.history import SECOND, history_of, latest_standing, latest_withdrawn, redo_token
+from workflow.standing import Saved, saved_of
+from workflow.turns import StaleQuestion, Turn, show_again, take_turn
+from workflow.writing import RowWriter
+
+if TYPE_CHECKING:
+    from workflow.home import Home
+
+
+def undo(home: Home, person_id: int, project_id: int, seq: int | None = None) -> Saved | None:
+    """Withdraw an answer of this person, as a new entry, and put its row before them again.
+
+    seq : the entry they mean to take back, as their screen shows it; a doubled press finds it withdrawn and
+        changes nothing. None: their latest that stands, among the last 50.
+    Returns None where the person has nothing to withdraw. A row that is before somebody else stays with them.
+
+    Raises
+    ------
+    StaleQuestion
+        The entry is not theirs, or is withdrawn already. Nothing is changed.
+    NotSaved, NotAllowed, NotFound
+    """
+    with take_turn(home, person_id, project_id) as turn:
+        if seq is None:
+            seq = latest_standing(history_of(turn.session, turn.learner, person_id, project_id))
+        if seq is None:
+            return None
+        entry = _own(turn, seq)
+        if entries.withdrawal_of(turn.session, project_id, seq) is not None:
+            raise StaleQuestion("That answer was taken back already; nothing was undone.")
+        writer = RowWriter(turn, entry.row)
+        for part in reversed(_pressed(turn, entry)):
+            stored = writer.write(
+                "withdraw",
+                # Not the token of a showing: an answer to one must never be taken for this withdrawal.
+                token=f"withdraw.{part.seq}",
+                target=part.seq,
+                model_version=turn.learner.model_version,
+            )
+        questions.delete(turn.session, project_id, person_id)
+        saved = saved_of(turn.learner, stored)
+    show_again(home, person_id, project_id, entry.row)
+    return saved
+
+
+def redo(home: Home, person_id: int, project_id: int, seq: int | None = None) -> Saved | None:
+    """Store an answer once more that this person had taken back; the new entry says what the old one said.
+
+    seq : the entry that was taken back; given again already, it comes back with ``repeated`` set and nothing is
+        stored. None: the one they took back last, among the last 50.
+    Returns None where there is none.
+
+    Raises
+    ------
+    StaleQuestion
+        The entry is not theirs, was not taken back, or its row does not stand as it did when it was answered, or
+        is before somebody else. Nothing is changed.
+    AnswerError, NotSaved, NotAllowed, NotFound
+    """
+    with take_turn(home, person_id, project_id) as turn:
+        if seq is None:
+            seq = latest_withdrawn(history_of(turn.session, turn.learner, person_id, project_id))
+        if seq is None:
+            return None
+        entry = _own(turn, seq)
+        withdrawal = entries.withdrawal_of(turn.session, project_id, seq)
+        if withdrawal is None:
+            raise StaleQuestion("That answer stands; there is nothing to give again.")
+        token = redo_token(withdrawal)
+        if earlier := entries.with_token(turn.session, project_id, token):
+            return saved_of(turn.learner, earlier, repeated=True)
+        parts, writer = _pressed(turn, entry), RowWriter(turn, entry.row)
+        if entry.row in turn.taken():
+            raise StaleQuestion("That row is before somebody else now; nothing was changed.")
+        if writer.left != parts[0].before:
+            raise StaleQuestion("The candidates of that row are others now. Answer it anew instead.")
+        for number, part in enumerate(parts):
+            stored = writer.write(
+                part.kind,
+                part.labels,
+                token=token + SECOND * number,
+                # It is the same answer to the same showing; the time it took is counted there.
+                strategy=part.strategy,
+                score=part.score,
+                model_version=part.model_version,
+                predicted=part.predicted,
+                note=part.note,
+                flagged=part.flagged,
+            )
+        question = turn.open_now()
+        if question is not None and question.row == entry.row:
+            questions.delete(turn.session, project_id, person_id)
+        return saved_of(turn.learner, stored)
+
+
+def _own(turn: Turn, seq: int) -> entries.Entry:
+    """This person's answer at that place of the log. Raises StaleQuestion."""
+    entry = entries.get(turn.session, turn.project_id, seq)
+    if entry is None or entry.person_id != turn.person_id or entry.kind == "withdraw" or entry.row < 0:
+        raise StaleQuestion("That answer is not one of yours; nothing was changed.")
+    return entry
+
+
+def _pressed(turn: Turn, entry: entries.Entry) -> list[entries.Entry]:
+    """What one press stored, in order: the entry, or the two of which it is one."""
+    if entry.token.endswith(SECOND):
+        first = entries.with_token(turn.session, turn.project_id, entry.token.removesuffix(SECOND))
+        return [entry] if first is None else [first, entry]
+    second = entries.with_token(turn.session, turn.project_id, entry.token + SECOND)
+    return [entry] if second is None else [entry, second]
