@@ -117,23 +117,6 @@ def count_for(session: Session, project_id: int, person_id: int, row: int, label
     ).scalar_one()
 
 
-def last_open(session: Session, project_id: int, person_id: int) -> Entry | None:
-    """What undo takes back: this person's latest entry, a skip too, neither withdrawal nor withdrawn."""
-    row = session.execute(
-        every_column()
-        .where(
-            EntryRow.project_id == project_id,
-            EntryRow.person_id == person_id,
-            EntryRow.kind != "withdraw",
-            EntryRow.row != NO_ROW,
-            ~_withdrawn(),
-        )
-        .order_by(EntryRow.seq.desc())
-        .limit(1)
-    ).one_or_none()
-    return None if row is None else as_entry(row)
-
-
 def latest(session: Session, project_id: int, limit: int, person_id: int | None = None) -> list[Entry]:
     """The newest entries about rows, of every kind, newest first; of one person or of everybody."""
     query = every_column().where(EntryRow.project_id == project_id, EntryRow.row != NO_ROW)

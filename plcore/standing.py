@@ -1,10 +1,10 @@
-"""What each annotator has put aside: rows skipped for now, and rows they are unsure about."""
+"""What each annotator has put aside: rows skipped or narrowed for now, and rows they are unsure about."""
 
 from __future__ import annotations
 
 from plcore.fold import AnswerFold, Entry
 
-SKIP_LASTS = 20  # a skipped row comes back after this many further entries of the same annotator
+SKIP_LASTS = 20  # a row put aside comes back after this many further entries of the same annotator
 
 
 class Standings:
@@ -30,7 +30,7 @@ class Standings:
         skipped.pop(row, None)
         if kind == "unsure":
             unsure.add(row)
-        elif kind == "skip":
+        elif kind in ("skip", "among"):  # narrowed it as far as they can: others first
             skipped[row] = own[-1].seq
 
     def unsure(self, annotator: str) -> set[int]:
@@ -38,7 +38,7 @@ class Standings:
         return self._unsure.get(annotator, set())
 
     def resting(self, annotator: str) -> list[int]:
-        """Rows this annotator skipped not long ago, the oldest skip first."""
+        """Rows this annotator skipped, or narrowed to several, not long ago; the oldest of them first."""
         now = self._count.get(annotator, 0)
         recent = [
             (seq, row)

@@ -87,7 +87,12 @@ def _queue_row(learner: ActiveLearner[LabelTable], place: int, row: int, score: 
         row_id=str(learner.table.ids[row]),
         candidates=question.choices,
         score=score,
-        reason=reason(learner.settings.strategy, question.decides, question.undecided),
+        reason=reason(
+            learner.settings.strategy,
+            question.decides,
+            question.undecided,
+            counted=learner.graph is not None,
+        ),
     )
 
 

@@ -160,3 +160,17 @@ def test_a_press_costs_less_than_five_milliseconds():
         answer(learner, seq, question.row, y[question.row])
         seconds.append(time.perf_counter() - start)
     assert np.median(seconds) < 5e-3
+
+
+def test_a_row_narrowed_to_several_rests_like_a_skipped_one():
+    table, y = blobs(60, q=0.9)
+    learner = ActiveLearner(table, SETTINGS)
+    first = learner.next_question("ann")
+    learner.apply(Entry(1, "among", first.row, "ann", first.choices[:2]))
+    for seq in range(2, 21):
+        question = learner.next_question("ann")
+        assert question.row != first.row
+        answer(learner, seq, question.row, y[question.row])
+    assert learner.may_ask(first.row, "ann")
+    assert learner.question_for(first.row).choices == first.choices[:2]
+    assert learner.next_question("bob") is not None
