@@ -232,6 +232,16 @@ def answered_rows(session: Session, project_id: int) -> int:
     ).scalar_one()
 
 
+def answered_cells(session: Session, project_id: int) -> int:
+    """How many labels the answers about label vectors name that were not withdrawn; one answered twice counts twice."""
+    count = func.coalesce(func.sum(func.json_array_length(EntryRow.labels)), 0)
+    return session.execute(
+        select(count).where(
+            EntryRow.project_id == project_id, EntryRow.kind.in_(("yes", "no")), ~_withdrawn()
+        )
+    ).scalar_one()
+
+
 def about_classes(session: Session, project_id: int) -> list[Entry]:
     """The changes of classes and their withdrawals, in order; found by index, whatever the length of the log."""
     query = every_column().where(EntryRow.project_id == project_id, EntryRow.row == NO_ROW)

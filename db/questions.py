@@ -67,6 +67,20 @@ def close_all(session: Session, project_id: int) -> None:
     session.execute(sql_delete(QuestionRow).where(QuestionRow.project_id == project_id))
 
 
+def reserved_places(
+    session: Session, project_id: int, except_person: int, since: datetime
+) -> set[tuple[int, str | None]]:
+    """Rows, each with the one label asked about or None, reserved for somebody else at `since` or later."""
+    places = session.execute(
+        select(QuestionRow.row, QuestionRow.label).where(
+            QuestionRow.project_id == project_id,
+            QuestionRow.person_id != except_person,
+            QuestionRow.reserved_at >= since,
+        )
+    )
+    return {(row, label or None) for row, label in places}
+
+
 def reserved_rows(session: Session, project_id: int, except_person: int, since: datetime) -> set[int]:
     """Rows reserved for somebody else at `since` or later."""
     rows = session.execute(

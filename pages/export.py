@@ -6,11 +6,15 @@ import re
 
 import streamlit as st
 
-from pages.parts import frame
+from pages.parts import frame, vector_export
 from workflow import exporting
 
 page = frame.begin_project("Export", owner=True)
 frame.project_title("Export", page)
+stem = re.sub(r"[^A-Za-z0-9]+", "-", page.project.name).strip("-").lower() or "project"
+if page.project.vectors:
+    vector_export.draw(page, stem)
+    st.stop()
 
 SOURCES = {
     "given": "the file had one candidate",
@@ -37,7 +41,6 @@ with left:
         "winnow_confidence, winnow_annotator, winnow_answered_at."
     )
 with right:
-    stem = re.sub(r"[^A-Za-z0-9]+", "-", page.project.name).strip("-").lower() or "project"
     st.markdown("###### Download")
     st.download_button(
         "Labelled table (CSV)",

@@ -22,12 +22,12 @@ def next_step(project: ProjectSummary) -> tuple[str, str, str, str]:
     if project.answered and not project.left:
         if page.person.is_owner:
             return (
-                "Every ambiguous row is answered. Export the table.",
+                f"{_all(project)} is answered. Export the table.",
                 "Export",
                 ":material/download:",
                 "export.py",
             )
-        return "Every ambiguous row is answered.", "Look", ":material/keyboard:", "annotate.py"
+        return f"{_all(project)} is answered.", "Look", ":material/keyboard:", "annotate.py"
     if not project.answered:
         return "Answer the first question.", "Start", ":material/keyboard:", "annotate.py"
     return (
@@ -35,6 +35,19 @@ def next_step(project: ProjectSummary) -> tuple[str, str, str, str]:
         "Continue",
         ":material/keyboard:",
         "annotate.py",
+    )
+
+
+def _all(project: ProjectSummary) -> str:
+    return "Every label" if project.vectors else "Every ambiguous row"
+
+
+def standing(project: ProjectSummary) -> str:
+    """How far it is, in words."""
+    unit, classes = ("empty cells", "labels") if project.vectors else ("ambiguous rows", "classes")
+    return (
+        f"{project.answered:,} of {project.n_to_ask:,} {unit} answered · "
+        f"{project.n_rows:,} rows, {project.n_classes} {classes} · {ago(project.last_answer)}"
     )
 
 
@@ -49,11 +62,7 @@ def project_card(project: ProjectSummary) -> None:
             if project.description:
                 st.caption(frame.escape(project.description))
             share = project.answered / project.n_to_ask if project.n_to_ask else 1.0
-            st.progress(
-                min(1.0, share),
-                text=f"{project.answered:,} of {project.n_to_ask:,} ambiguous rows answered · "
-                f"{project.n_rows:,} rows, {project.n_classes} classes · {ago(project.last_answer)}",
-            )
+            st.progress(min(1.0, share), text=standing(project))
             st.markdown(f"**Next:** {step}")
         with actions:
             if st.button(label, key=f"go-{project.id}", type="primary", icon=icon, width="stretch"):
@@ -61,7 +70,9 @@ def project_card(project: ProjectSummary) -> None:
             if st.button("Progress", key=f"see-{project.id}", icon=":material/monitoring:", width="stretch"):
                 st.switch_page("progress.py", query_params=about)
         with st.container(horizontal=True, gap="medium"):
-            links = [("annotate.py", "Annotate"), ("review_page.py", "Review")]
+            links = [("annotate.py", "Annotate")]
+            if not project.vectors:
+                links += [("review_page.py", "Review")]
             if page.person.is_owner:
                 links += [("export.py", "Export"), ("project_page.py", "Rename, settings, archive, delete")]
             for file, words_of_link in links:
@@ -90,7 +101,7 @@ def put_away_part() -> None:
         with st.expander(f"{title} ({len(group)})", icon=icon):
             for project in group:
                 with st.container(horizontal=True, vertical_alignment="center"):
-                    st.markdown(f"{frame.escape(project.name)} · {project.answered:,} rows answered")
+                    st.markdown(f"{frame.escape(project.name)} · {project.answered:,} answered")
                     st.button(
                         "Restore",
                         icon=":material/restore:",

@@ -1,68 +1,108 @@
-"""Progress: how good the model is on rows it never saw, what is settled, what is left."""
+"""Progress: how good the model is on rows it never learnt from, when to stop, what is settled, what is left."""
 
 from __future__ import annotations
 
+import numpy as np
 import streamlit as st
 
-from pages.parts import charts, frame, state
+from pages.parts import charts, frame, state, stop_panel, vector_progress
 from pages.parts.words import span
 from workflow import progress as use_case
+from workflow import training
 from workflow.progress import ProgressView
 
 page = frame.begin_project("Progress")
 frame.toast_from_last_page()
 frame.project_title("Progress", page)
+IDS = (page.home, page.person.id, page.project.id)
+if page.project.vectors:
+    vector_progress.draw(page)
+    st.stop()
+st.session_state[state.SEEN] = (page.project.id, use_case.watched(*IDS))
 
 
 @st.fragment(run_every=2.0)
-def watch() -> None:
-    """Draw the page again when the log has grown, and only then."""
-    drawn = (page.project.id, use_case.version(page.home, page.person.id, page.project.id))
-    last = st.session_state.get(state.SEEN)
-    st.session_state[state.SEEN] = drawn
-    if last is not None and last[0] == drawn[0] and last != drawn:
+def watch(*, trained: bool, has_model: bool) -> None:
+    """How the training goes; and the whole page again when the log or the model has moved on, and only then."""
+    if st.session_state[state.SEEN] != (page.project.id, use_case.watched(*IDS)):
         st.rerun()
+    if not trained:
+        return
+    training_now = training.training_state(page.home, page.project.id)
+    if training_now.fault is not None:
+        st.warning(
+            f"The model could not be trained: {frame.escape(training_now.fault)} It is tried again with the next "
+            "answers, or with other settings of the project.",
+            icon=":material/warning:",
+        )
+    elif training_now.running:
+        st.info("The model is being trained ...", icon=":material/model_training:")
+    elif not has_model:
+        st.info("The model waits for its first training.", icon=":material/hourglass_empty:")
 
 
 def figures(view: ProgressView) -> None:
-    """The five numbers on top; they wrap on a phone."""
+    """The numbers on top; they wrap on a phone."""
     with st.container(horizontal=True, gap="small"):
-        if view.accuracy is None or view.interval is None:
-            _number(
-                "Accuracy",
-                "unknown",
-                "",
-                _no_accuracy(view),
-            )
-        else:
-            low, high = view.interval
+        if view.accuracy is not None and view.interval is not None:
             _number(
                 "Accuracy",
                 f"{view.accuracy:.1%}",
-                f"{low:.1%} to {high:.1%}",
+                _range(view.interval),
                 f"Share of the {view.n_test:,} held-out rows whose label the model predicts right, with its 95 % "
                 "interval. These rows are never asked about and never trained on.",
             )
+        if view.control is not None:
+            _number(
+                "Accuracy" if view.accuracy is None else "By controls",
+                f"{view.control:.1%}",
+                _range(view.control_interval),
+                f"Accuracy over all rows, with its 95 % interval, from {_control_rows(view)}",
+            )
+        if view.accuracy is None and view.control is None:
+            _number("Accuracy", "unknown", "", _no_accuracy(view))
         _number(
             "Settled",
-            f"{view.settled:.0%}",
-            "of predictions",
-            "Share of the predictions for rows that were ambiguous at the start which no further answer can change.",
+            f"{np.floor(view.settled * 100) / 100:.0%}",
+            "of predictions" if view.has_proof else "of rows",
+            "Share of the predictions for rows that were ambiguous at the start which no further answer can change."
+            if view.has_proof
+            else "Share of the rows that were ambiguous at the start which have one label now, or are out.",
         )
         _number("Answered", f"{view.answered:,}", "rows", "Rows with an answer that was not taken back.")
         _number("Open", f"{view.left:,}", "rows", "Rows that still have two or more candidates.")
         if view.seconds_per_answer is None or view.time_left is None:
             _number("Pace", "–", "", "Shown after the first answer.")
         else:
-            left = f"about {span(view.time_left)} for all" if view.left else "nothing left"
-            about = "Median seconds from question to answer, over the last 20 answers."
+            left = f"{span(view.time_left)} left" if view.left else "nothing left"
+            about = (
+                "Median seconds from question to answer over the last 20 answers, and the time that all open rows "
+                "would take at this pace. Mostly fewer need asking: see when to stop."
+            )
             _number("Pace", f"{view.seconds_per_answer:.1f} s", left, about)
 
 
+def _range(interval: tuple[float, float]) -> str:
+    return f"{interval[0]:.1%} to {interval[1]:.1%}"
+
+
+def _control_rows(view: ProgressView) -> str:
+    """What the control estimate is measured on, in words."""
+    free = f" and {view.control_free:,} that had one candidate anyway" if view.control_free else ""
+    return (
+        f"{view.control_asked:,} answered blind control rows{free}: drawn at random, not chosen by the strategy, and "
+        "never trained on."
+    )
+
+
 def _no_accuracy(view: ProgressView) -> str:
+    if view.trained and not view.has_model:
+        return "The model is not trained yet."
+    if view.n_control:
+        return "The first blind control answers are still to come."
     if view.has_truth:
-        return "no rows were held out when the project was made."
-    return "the table has no true-label column, so there is nothing to hold out."
+        return "No rows were held out when the project was made, and no blind control rows drawn."
+    return "The table has no true-label column to hold rows out of, and no blind control rows were drawn."
 
 
 def _number(label: str, value: str, note: str, about: str) -> None:
@@ -77,66 +117,134 @@ def _number(label: str, value: str, note: str, about: str) -> None:
     )
 
 
-def curves(view: ProgressView) -> None:
-    """The curve of accuracy first; then what is settled and what is left."""
+def accuracy(view: ProgressView) -> None:
+    """The honest curve: on held-out truth, by blind controls, or both."""
     curve = view.curve
+    lines, columns = [], {"answers": curve.answers, "model_version": curve.model_version}
     if view.accuracy is not None:
-        st.markdown("###### Accuracy on held-out rows")
-        st.plotly_chart(
-            charts.accuracy_curve(curve.answers, curve.accuracy, curve.low, curve.high, curve.model_version),
-            key="accuracy",
-            alt=f"Accuracy on {view.n_test} held-out rows, now {view.accuracy:.1%}",
-        )
-        st.caption(
-            f"Measured on {view.n_test:,} rows with known truth that are never asked about and never trained on. "
-            "The band is the 95 % interval."
-        )
-    else:
+        lines.append(charts.Honest("on held-out rows", curve.accuracy, curve.low, curve.high))
+        columns |= {"held_out": curve.accuracy, "held_out_low": curve.low, "held_out_high": curve.high}
+    if view.control is not None:
+        lines.append(charts.Honest("by blind controls", curve.control, curve.control_low, curve.control_high))
+        columns |= {
+            "controls": curve.control,
+            "controls_low": curve.control_low,
+            "controls_high": curve.control_high,
+        }
+    if not lines:
         st.info(
-            f"No accuracy curve: {_no_accuracy(view)} The curves below need no truth.",
+            f"No accuracy curve yet. {_no_accuracy(view)} What stands below needs no truth.",
             icon=":material/info:",
         )
+        return
+    st.markdown("###### Accuracy")
+    charts.show(
+        charts.accuracy_curve(curve.answers, lines, curve.model_version, mark_versions=view.trained),
+        columns,
+        key="accuracy",
+        alt="Accuracy against answers: "
+        + ", ".join(f"{line.name} now {line.value[-1]:.1%}" for line in lines if len(line.value)),
+    )
+    said = []
+    if view.accuracy is not None:
+        said.append(
+            f"On {view.n_test:,} rows with known truth that are never asked about and never trained on."
+        )
+    if view.control is not None:
+        said.append(f"By {_control_rows(view)}")
+    st.caption(f"{' '.join(said)} Bands are 95 % intervals.")
+
+
+def curves(view: ProgressView) -> None:
+    """What is settled, and what is left."""
+    curve = view.curve
     left, right = st.columns(2)
     with left:
-        st.markdown("###### Predictions settled")
-        st.plotly_chart(
+        st.markdown(f"###### {'Predictions settled' if view.has_proof else 'Rows with one label'}")
+        charts.show(
             charts.share_curve(curve.answers, curve.settled),
+            {"answers": curve.answers, "settled": curve.settled},
             key="settled",
-            alt=f"Share of predictions settled, now {view.settled:.0%}",
+            alt=f"Share settled, now {view.settled:.0%}",
         )
     with right:
         st.markdown("###### False candidates left")
-        st.plotly_chart(
+        charts.show(
             charts.count_curve(curve.answers, curve.candidates_left),
+            {"answers": curve.answers, "candidates_left": curve.candidates_left},
             key="candidates",
             alt=f"Candidates left beyond one per row, now {view.candidates_left}",
         )
 
 
-view = use_case.progress(page.home, page.person.id, page.project.id)
-figures(view)
-if view.done:
-    st.success(
-        "No answer can change a decision any more: every prediction is settled.", icon=":material/verified:"
+def confusion(view: ProgressView) -> None:
+    """Where the model errs, by blind control answers."""
+    found = view.confusion
+    if not found.total:
+        return
+    st.markdown("###### Model against answers, blind control rows")
+    answered, predicted = np.nonzero(found.counts)
+    charts.show(
+        charts.confusion_map(found.labels, found.counts),
+        {
+            "answered": [found.labels[place] for place in answered],
+            "model_said": [found.labels[place] for place in predicted],
+            "rows": found.counts[answered, predicted],
+        },
+        key="confusion",
+        alt=f"Confusion: of {found.total} control answers the model had said {found.agreed}",
     )
+    more = len(found.labels) - charts.MOST_LABELS
+    st.caption(
+        f"In {found.agreed:,} of {found.total:,} control answers the model had said the same when the row was shown, "
+        f"among its candidates.{f' {more:,} rarer labels are in the data.' if more > 0 else ''}"
+    )
+
+
+def labels(view: ProgressView) -> None:
+    """Rows per class."""
+    if not view.labels:
+        return
+    st.markdown("###### Rows per label")
+    names = [one.label for one in view.labels]
+    answered, given = [one.answered for one in view.labels], [one.given for one in view.labels]
+    charts.show(
+        charts.label_bars(names, answered, given),
+        {"label": names, "answered": answered, "given_at_import": given},
+        key="labels",
+        alt=f"Rows per label: {sum(answered):,} by answers, {sum(given):,} given at import",
+    )
+    if len(names) > charts.MOST_LABELS:
+        st.caption(f"The first {charts.MOST_LABELS} of {len(names):,} labels; all are in the data.")
+
+
+with st.spinner("Reading the log ...", show_time=True):
+    view = use_case.progress(*IDS)
+watch(trained=view.trained, has_model=view.has_model)
+figures(view)
+stop_panel.announce(view.stop)
 if not view.answered:
     st.info("The curves begin with the first answer.", icon=":material/keyboard:")
     st.page_link(
         "annotate.py", label="Answer the first question", query_params={"project": str(page.project.id)}
     )
+accuracy(view)
+stop_panel.panel(page, view.stop)
 curves(view)
-if view.answers_per_label:
-    with st.expander("Answers per label"):
-        names = list(view.answers_per_label)
-        st.plotly_chart(
-            charts.label_bars(names, list(view.answers_per_label.values())),
-            key="labels",
-            alt="Answers per label",
-        )
+left, right = st.columns(2) if view.confusion.total and view.labels else (st.container(), st.container())
+with left:
+    confusion(view)
+with right:
+    labels(view)
+st.page_link(
+    "map_page.py",
+    label="Map of the rows",
+    icon=":material/scatter_plot:",
+    query_params={"project": str(page.project.id)},
+)
 st.caption(f"Model version {view.model_version}: the log entry the model has learnt from last.")
 if view.recall is not None:
     st.caption(
         f"With this many rows the neighbours are found approximately: {view.recall:.1%} of the true ones, "
         "measured on a sample."
     )
-watch()

@@ -6,9 +6,9 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import frame, state
+from pages.parts import frame, state, vector_form
 from pages.parts.classes_form import classes_part
-from pages.parts.learner_form import learner_form
+from pages.parts.learner_form import SETTINGS, learner_form
 from workflow import projects, room
 from workflow.projects import ProjectNameError
 from workflow.room import RoomError, RoomSettings
@@ -44,7 +44,7 @@ def about_part() -> None:
 def learner_part() -> None:
     now = projects.learner_settings(*IDS)
     key = f"{KEY}-learner-{hash(tuple(sorted((name, str(value)) for name, value in now.items())))}"
-    chosen = learner_form(now, key)
+    chosen = learner_form(now, key, vector_form.SETTINGS if page.project.vectors else SETTINGS)
     changed: dict[str, Any] = {name: value for name, value in chosen.items() if value != now[name]}
     if st.button("Save how it learns", type="primary", disabled=not changed, key=f"{key}-save"):
         try:
@@ -102,6 +102,17 @@ def room_part() -> None:
                 saved("Saved: the answering room")
 
 
+def names_part() -> None:
+    if page.project.vectors:
+        st.info(
+            "The labels of a project with label vectors stay as the file has them. What each means is said in the "
+            "answering room.",
+            icon=":material/info:",
+        )
+    else:
+        classes_part(page)
+
+
 def put_away_part() -> None:
     st.markdown("Both can be undone on the Home page. Table, answers and log stay.")
     with st.container(horizontal=True):
@@ -121,7 +132,7 @@ if refused := st.session_state.pop(state.REFUSED, None):
 tabs = st.tabs(["Name", "Learning", "Answering room", "Classes", "Put away"])
 for tab, part in zip(
     tabs,
-    (about_part, learner_part, room_part, lambda: classes_part(page), put_away_part),
+    (about_part, learner_part, room_part, names_part, put_away_part),
     strict=True,
 ):
     with tab:

@@ -15,6 +15,10 @@ from workflow.review import Found, ReviewList, RowReview, Search
 
 page = frame.begin_project("Review")
 frame.project_title("Review", page)
+frame.candidates_only(
+    page,
+    "Your last 50 answers are in the History of the Annotate page (H), all answers in the log on the Export page.",
+)
 IDS = (page.home, page.person.id, page.project.id)
 KEY = f"{state.REVIEW}-{page.project.id}"
 WAYS = {

@@ -119,6 +119,11 @@ class LearnerShelf:
         if refresher is not None:
             refresher.settle()
 
+    def fault(self, project_id: int) -> str | None:
+        """Why the latest fit of the project's model failed; None where it did not."""
+        refresher = self._place(project_id).refresher
+        return None if refresher is None else refresher.fault
+
     def _place(self, project_id: int) -> _Place:
         with self._lock:
             return self._places.setdefault(project_id, _Place())

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from db import entries, projects
-from plcore import ActiveLearner, LabelTable, LearnerSettings
-from plcore.training import Trainer
-from workflow import access
-from workflow.graphs import keep_graph
+from workflow import access, kinds
+from workflow.learner_entries import read_settings
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
+    from plcore import LabelTable
     from workflow.home import Home
 
 NAME_LENGTH = 80
 DESCRIPTION_LENGTH = 2_000
 CONTROL_SHARE = 0.08
 """Share of the questions that are blind checks by default, where no true labels are held out."""
-DRAWN = {"seed", "test_share", "control_share", "truth_role"}
-"""Settings that decide which rows are held out; they never change."""
 
 
 class ProjectNameError(ValueError):
@@ -36,7 +32,10 @@ class CannotLearn(ValueError):  # noqa: N818 - what a page says, not a fault
 
 @dataclass(frozen=True)
 class ProjectSummary:
-    """One project as Home lists it. Counts are rows."""
+    """One project as Home lists it.
+
+    kind : as in `workflow.kinds`      n_to_ask, answered : rows, or of label vectors cells
+    """
 
     id: int
     name: str
@@ -47,6 +46,12 @@ class ProjectSummary:
     answered: int
     last_answer: datetime | None
     created_at: datetime
+    kind: str = kinds.CANDIDATES
+
+    @property
+    def vectors(self) -> bool:
+        """Whether it is about label vectors, not about one true label among candidates."""
+        return self.kind == kinds.VECTORS
 
     @property
     def left(self) -> int:
@@ -58,7 +63,7 @@ def create_project(
     person_id: int,
     name: str,
     table: LabelTable,
-    settings: LearnerSettings | None = None,
+    settings: kinds.AnySettings | None = None,
     description: str = "",
 ) -> int:
     """Store the table as an immutable file and the project that points to it. Returns the project's number.
@@ -79,9 +84,7 @@ def create_project(
     settings = settings or default_settings(table)
     # The learner before anything is stored: a table it cannot learn from leaves nothing behind.
     try:
-        learner = ActiveLearner(table, settings)
-        if settings.is_trained:
-            Trainer(learner.pool)
+        learner = kinds.first_learner(table, settings)
     except ValueError as error:
         raise CannotLearn(f"The model cannot be built from this table: {error}") from error
     # The file first: should the process die before the commit, an unnamed file is left, never a project
@@ -96,22 +99,21 @@ def create_project(
             description=description,
             table_hash=table_hash,
             roles=table.roles.to_json(),
-            settings=dataclasses.asdict(settings),
+            settings=kinds.as_json(settings),
             n_rows=table.n_rows,
             n_classes=len(table.classes),
-            n_to_ask=learner.progress().ambiguous_left,
+            n_to_ask=kinds.open_at_first(learner),
             created_by=person_id,
             created_at=datetime.now(UTC),
         )
-    keep_graph(home, table_hash, learner)
+    kinds.keep_beside(home, table_hash, learner)
     home.learners.put(project_id, learner)
     return project_id
 
 
-def default_settings(table: LabelTable) -> LearnerSettings:
+def default_settings(table: LabelTable) -> kinds.AnySettings:
     """How a project of this table learns and asks if nobody says more: blind checks where no truth can be held out."""
-    known = table.truth is not None and bool((table.truth >= 0).any())
-    return LearnerSettings(control_share=0.0 if known else CONTROL_SHARE)
+    return kinds.settings_for(table, CONTROL_SHARE)
 
 
 def list_projects(home: Home, person_id: int) -> list[ProjectSummary]:
@@ -146,7 +148,7 @@ def change_strategy(home: Home, person_id: int, project_id: int, strategy: str) 
 
 
 def change_learner(home: Home, person_id: int, project_id: int, **changes: Any) -> None:
-    """Learn and ask by other settings from now on: fields of ``LearnerSettings`` with their new values.
+    """Learn and ask by other settings from now on: fields of the project's settings with their new values.
 
     Raises
     ------
@@ -156,20 +158,15 @@ def change_learner(home: Home, person_id: int, project_id: int, **changes: Any) 
         The person is not an owner.
     NotFound
     """
-    if fixed := sorted(set(changes) & DRAWN):
-        raise ValueError(
-            f"{fixed[0]} is fixed when a project is made: the rows drawn by it have been asked about, or kept from "
-            "the model. Fix: import the table as a new project."
-        )
     with home.database.write() as session:
         access.require_owner(session, person_id)
         project = access.require_project(session, project_id)
-        settings = LearnerSettings(**{**project.settings, **changes})
-        projects.change_settings(session, project_id, dataclasses.asdict(settings))
+        settings = kinds.changed(project.settings, changes)
+        projects.change_settings(session, project_id, kinds.as_json(settings))
 
 
 def learner_settings(home: Home, person_id: int, project_id: int) -> dict[str, Any]:
-    """How the project learns and asks: every field of ``LearnerSettings``.
+    """How the project learns and asks: every field of ``LearnerSettings`` or ``MultiLabelSettings``.
 
     Raises
     ------
@@ -180,7 +177,7 @@ def learner_settings(home: Home, person_id: int, project_id: int) -> dict[str, A
     with home.database.read() as session:
         access.require_owner(session, person_id)
         project = access.require_project(session, project_id)
-    return dataclasses.asdict(LearnerSettings(**project.settings))
+    return kinds.as_json(read_settings(project.settings))
 
 
 def rename_project(home: Home, person_id: int, project_id: int, name: str, description: str) -> None:
@@ -300,6 +297,7 @@ def _check_free(session: Session, name: str, except_for: int | None = None) -> N
 
 def _summary(session: Session, project: projects.Project) -> ProjectSummary:
     last = entries.last(session, project.id)
+    kind = kinds.kind_of(project.settings)
     return ProjectSummary(
         id=project.id,
         name=project.name,
@@ -307,7 +305,8 @@ def _summary(session: Session, project: projects.Project) -> ProjectSummary:
         n_rows=project.n_rows,
         n_classes=project.n_classes,
         n_to_ask=project.n_to_ask,
-        answered=entries.answered_rows(session, project.id),
+        answered=kinds.answered(session, project.id, kind),
         last_answer=last.at if last else None,
         created_at=project.created_at,
+        kind=kind,
     )

@@ -18,11 +18,17 @@ from plcore.multilabel.reports import LabelPoint
 
 if TYPE_CHECKING:
     from plcore import LabelTable
-    from plcore.multilabel import MultiLabelLearner
+    from plcore.multilabel import MultiLabelLearner, MultiLabelSettings
     from plcore.multilabel.model import RefreshJob
     from workflow.home import Home
 
 logger = logging.getLogger("winnow")
+
+
+def settings_key(settings: MultiLabelSettings) -> str:
+    """By which the versions of models with other settings are told apart in the database."""
+    text = json.dumps(settings.to_json(), sort_keys=True)
+    return f"multilabel-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
 class Refresher:
@@ -42,9 +48,7 @@ class Refresher:
 
     @property
     def _key(self) -> str:
-        """Of the settings, by which versions are told apart in the database."""
-        settings = json.dumps(self._learner.settings.to_json(), sort_keys=True)
-        return f"multilabel-{hashlib.sha256(settings.encode()).hexdigest()[:16]}"
+        return settings_key(self._learner.settings)
 
     def look(self) -> None:
         """Begin the fit that is due, if one is and none is under way. Call it with the lock held."""

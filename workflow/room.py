@@ -96,7 +96,7 @@ def class_names(home: Home, person_id: int, project_id: int) -> tuple[str, ...]:
     ------
     NotAllowed, NotFound
     """
-    with home.learners.open(home, person_id, project_id) as learner:
+    with home.learners.open_any(home, person_id, project_id) as learner:
         return learner.classes
 
 

@@ -1,63 +1,167 @@
-"""Charts: arrays in, a plotly figure out. Colours come from Streamlit's theme, light or dark."""
+"""Charts: arrays in, a plotly figure out, shown with its picture and its data to take away.
+
+Colours of text and grid come from Streamlit's theme, light or dark; those of the marks read on both.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+import streamlit as st
 
-LINE, BAND = "#2f86c8", "rgba(47, 134, 200, 0.2)"
-SECOND = "#d9730d"
+FIRST, FIRST_BAND = "#2f86c8", "rgba(47, 134, 200, 0.22)"
+SECOND, SECOND_BAND = "#d9730d", "rgba(217, 115, 13, 0.18)"
+MANY = (FIRST, "#22936f", "#9673c9", SECOND, "#d1495b")
+"""Colours of several curves in one chart."""
+MOST_POINTS = 1_000
+"""Points of a curve that are drawn; the downloaded data has all of them."""
+NAMED_VERSIONS = 8
+"""Model versions that have their name on the chart, the newest among them; of others it is told when pointed at."""
+MOST_LABELS = 30
+"""Classes in a chart; the downloaded data has all of them."""
+STATE_MARKS = {
+    "given": ("#7d8b97", "circle"),
+    "held out": ("#9673c9", "square"),
+    "open": ("#d9730d", "circle-open"),
+    "answered": ("#22936f", "diamond"),
+    "bad": ("#d1495b", "x"),
+}
+
+
+@dataclass(frozen=True)
+class Honest:
+    """One curve of accuracy with its 95 % interval; arrays of one length, NaN where it is unknown."""
+
+    name: str
+    value: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+def show(figure: go.Figure, data: Mapping[str, Any], *, key: str, alt: str) -> None:
+    """The chart; its toolbar gives the picture, the button under it the data, columns of one length, as CSV."""
+    st.plotly_chart(
+        figure,
+        key=key,
+        alt=alt,
+        config={
+            "displaylogo": False,
+            "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
+            "toImageButtonOptions": {"format": "png", "scale": 2, "filename": key},
+        },
+    )
+    st.download_button(
+        "Data (CSV)",
+        data=lambda: to_csv(data),
+        file_name=f"{key}.csv",
+        mime="text/csv",
+        icon=":material/download:",
+        type="tertiary",
+        on_click="ignore",
+        key=f"{key}-csv",
+        help="The picture is in the toolbar that opens when you point at the chart.",
+    )
+
+
+def to_csv(data: Mapping[str, Any]) -> bytes:
+    """Columns of one length as CSV with a header; NaN is an empty cell."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(data)
+    for line in zip(*(np.asarray(column).tolist() for column in data.values()), strict=True):
+        writer.writerow(["" if cell != cell else cell for cell in line])  # NaN alone is not itself
+    return text.getvalue().encode()
 
 
 def accuracy_curve(
-    answers: np.ndarray, accuracy: np.ndarray, low: np.ndarray, high: np.ndarray, versions: np.ndarray
+    answers: np.ndarray, curves: Sequence[Honest], versions: np.ndarray, *, mark_versions: bool
 ) -> go.Figure:
-    """Accuracy on held-out rows against answers, with its 95 % interval; all arrays of one length."""
+    """Accuracy against answers, each curve with its band; model versions marked and named where they are asked for."""
     figure = go.Figure()
-    figure.add_scatter(x=answers, y=high, mode="lines", line_width=0, hoverinfo="skip", showlegend=False)
-    figure.add_scatter(
-        x=answers,
-        y=low,
-        mode="lines",
-        line_width=0,
-        fill="tonexty",
-        fillcolor=BAND,
-        name="95 % interval",
-        hoverinfo="skip",
+    kept = np.arange(len(answers)) if mark_versions else _thinned(len(answers))
+    for curve, (colour, band) in zip(curves, ((FIRST, FIRST_BAND), (SECOND, SECOND_BAND)), strict=False):
+        known = kept[~np.isnan(curve.value[kept])]
+        x = answers[known]
+        silent: dict[str, Any] = {"mode": "lines", "line_width": 0, "hoverinfo": "skip", "showlegend": False}
+        figure.add_scatter(x=x, y=curve.high[known], **silent)
+        figure.add_scatter(x=x, y=curve.low[known], fill="tonexty", fillcolor=band, **silent)
+        figure.add_scatter(
+            x=x,
+            y=curve.value[known],
+            mode="lines+markers" if mark_versions else _mode(x),
+            line_color=colour,
+            name=curve.name,
+            customdata=np.column_stack([versions[known], curve.low[known], curve.high[known]]),
+            hovertemplate=f"{curve.name}: %{{y:.1%}} (%{{customdata[1]:.1%}} to %{{customdata[2]:.1%}})"
+            "<br>after %{x} answers, model version %{customdata[0]}<extra></extra>",
+        )
+    if mark_versions:
+        every = -(-len(answers) // NAMED_VERSIONS)
+        named = np.arange(len(answers))[::-every]
+        _name_versions(figure, answers[named], versions[named])
+    figure = _dress(figure)
+    figure.update_layout(
+        showlegend=len(curves) > 1, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
     )
-    figure.add_scatter(
-        x=answers,
-        y=accuracy,
-        mode=_mode(answers),
-        line_color=LINE,
-        name="Accuracy",
-        customdata=versions,
-        hovertemplate="%{y:.1%} after %{x} answers<br>model version %{customdata}<extra></extra>",
-    )
-    return _dress(figure)
+    return figure
+
+
+def _name_versions(figure: go.Figure, answers: np.ndarray, versions: np.ndarray) -> None:
+    for x, version in zip(answers.tolist(), versions.tolist(), strict=True):
+        figure.add_vline(x=x, line_width=1, line_dash="dot", line_color="rgba(128, 128, 128, 0.45)")
+        figure.add_annotation(
+            x=x, y=0, yref="paper", text=f"v{version}", showarrow=False, yanchor="bottom", xanchor="left", font_size=11
+        )  # fmt: skip
 
 
 def share_curve(answers: np.ndarray, share: np.ndarray) -> go.Figure:
     """A share between 0 and 1 against answers."""
+    kept = _thinned(len(answers))
     figure = go.Figure()
     figure.add_scatter(
-        x=answers,
-        y=share,
+        x=answers[kept],
+        y=share[kept],
         mode=_mode(answers),
-        line_color=LINE,
+        line_color=FIRST,
         hovertemplate="%{y:.1%} after %{x} answers<extra></extra>",
     )
     return _dress(figure)
 
 
+def share_curves(answers: np.ndarray, curves: Mapping[str, np.ndarray]) -> go.Figure:
+    """Several shares between 0 and 1 against answers, each with its name; NaN where one is unknown."""
+    figure = go.Figure()
+    kept = _thinned(len(answers))
+    for (name, share), colour in zip(curves.items(), MANY, strict=False):
+        figure.add_scatter(
+            x=answers[kept],
+            y=share[kept],
+            mode=_mode(answers),
+            line_color=colour,
+            name=name,
+            hovertemplate=f"{name}: %{{y:.1%}} after %{{x}} answers<extra></extra>",
+        )
+    figure = _dress(figure)
+    figure.update_layout(
+        showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
+    )
+    return figure
+
+
 def count_curve(answers: np.ndarray, count: np.ndarray) -> go.Figure:
     """A count against answers."""
+    kept = _thinned(len(answers))
     figure = go.Figure()
     figure.add_scatter(
-        x=answers,
-        y=count,
+        x=answers[kept],
+        y=count[kept],
         mode=_mode(answers),
         line_color=SECOND,
         hovertemplate="%{y:,} after %{x} answers<extra></extra>",
@@ -67,16 +171,99 @@ def count_curve(answers: np.ndarray, count: np.ndarray) -> go.Figure:
     return figure
 
 
-def label_bars(names: list[str], counts: list[int]) -> go.Figure:
-    """Answers per label, most first."""
-    # Plotly reads a little HTML in names, links too; a label is shown as it is.
-    shown = [escape(name, quote=False) for name in names]
-    figure = go.Figure(go.Bar(x=counts, y=shown, orientation="h", marker_color=LINE))
+def label_bars(names: Sequence[str], answered: Sequence[int], given: Sequence[int]) -> go.Figure:
+    """Rows per label, by answers and as given at import; the first names of the list."""
+    shown = _plain(names[:MOST_LABELS])
+    figure = go.Figure()
+    for name, counts, colour in (("answered", answered, FIRST), ("given at import", given, "#7d8b97")):
+        figure.add_bar(
+            x=list(counts[:MOST_LABELS]),
+            y=shown,
+            orientation="h",
+            marker_color=colour,
+            name=name,
+            hovertemplate="%{y}: %{x:,} rows " + name + "<extra></extra>",
+        )
     figure = _dress(figure)
-    figure.update_xaxes(tickformat=",d")
+    figure.update_xaxes(tickformat=",d", title_text="Rows")
     figure.update_yaxes(autorange="reversed", tickformat=None, type="category")
-    figure.update_layout(height=max(180, 60 + 24 * len(names)))
+    figure.update_layout(
+        barmode="stack",
+        height=max(200, 100 + 24 * len(shown)),
+        showlegend=True,
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
+    )
     return figure
+
+
+def confusion_map(labels: Sequence[str], counts: np.ndarray) -> go.Figure:
+    """Answered label (down) against what the model had said (across), counts; the first names of the list."""
+    shown = _plain(labels[:MOST_LABELS])
+    part = counts[:MOST_LABELS, :MOST_LABELS]
+    figure = go.Figure(
+        go.Heatmap(
+            x=shown,
+            y=shown,
+            z=np.where(part > 0, part, np.nan),  # nothing is the page itself, light or dark
+            zmin=0,
+            # Opaque, so that plotly finds the colour in which a number reads on its cell.
+            colorscale=[[0, "#d9e8f5"], [1, "#1c66a6"]],
+            showscale=False,
+            text=np.where(part > 0, part.astype(str), ""),
+            texttemplate="%{text}",
+            xgap=1,
+            ygap=1,
+            hovertemplate="answered %{y}, model said %{x}: %{z}<extra></extra>",
+        )
+    )
+    figure = _dress(figure)
+    figure.update_xaxes(type="category", title_text="Model said", rangemode=None, showgrid=False)
+    figure.update_yaxes(
+        type="category", title_text="Answered", autorange="reversed", tickformat=None, showgrid=False
+    )
+    figure.update_layout(height=max(260, 120 + 26 * len(shown)))
+    return figure
+
+
+def instance_map(
+    places: np.ndarray, states: Sequence[str], names: Sequence[str], candidates: Sequence[str]
+) -> go.Figure:
+    """Rows as points: places (k, 2), and of each its state, its name and what may be its label."""
+    figure = go.Figure()
+    of_state = np.array(states)
+    shown, may_be = np.array(_plain(names), dtype=object), np.array(_plain(candidates), dtype=object)
+    for state, (colour, symbol) in STATE_MARKS.items():
+        here = of_state == state
+        if not here.any():
+            continue
+        figure.add_scatter(
+            x=places[here, 0],
+            y=places[here, 1],
+            mode="markers",
+            name=f"{state} ({here.sum():,})",
+            marker={"color": colour, "symbol": symbol, "size": 6, "opacity": 0.8},
+            customdata=np.column_stack([shown[here], may_be[here]]),
+            hovertemplate=f"%{{customdata[0]}}<br>{state}: %{{customdata[1]}}<extra></extra>",
+        )
+    figure = _dress(figure)
+    figure.update_layout(
+        height=560,
+        showlegend=True,
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "itemsizing": "constant"},
+    )
+    figure.update_xaxes(title_text="First component", rangemode=None, showticklabels=False, zeroline=False)
+    figure.update_yaxes(title_text="Second component", tickformat=None, showticklabels=False, zeroline=False)
+    return figure
+
+
+def _plain(names: Sequence[str]) -> list[str]:
+    """Plotly reads a little HTML in names, links too; a label is shown as it is."""
+    return [escape(name, quote=False) for name in names]
+
+
+def _thinned(n: int) -> np.ndarray:
+    """Numbers of at most MOST_POINTS of n points, evenly spread, first and last among them."""
+    return np.unique(np.linspace(0, n - 1, min(n, MOST_POINTS)).round().astype(int))
 
 
 def _mode(points: np.ndarray) -> str:

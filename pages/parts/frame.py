@@ -71,6 +71,17 @@ def begin_project(title: str, *, owner: bool = False) -> ProjectPage:
     return ProjectPage(page.home, page.person, chosen)
 
 
+def candidates_only(page: ProjectPage, instead: str = "") -> None:
+    """Stop kindly on a page that is about candidates where the project is about label vectors."""
+    if page.project.vectors:
+        st.info(
+            f"This page is for projects with one true label among candidates. {instead}".strip(),
+            icon=":material/info:",
+        )
+        st.page_link("progress.py", label="Progress", query_params={"project": str(page.project.id)})
+        st.stop()
+
+
 def project_title(title: str, page: ProjectPage) -> None:
     """The page's heading with the project it is about, and a way to another one."""
     known = {one.id: one.name for one in projects.list_projects(page.home, page.person.id)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -83,12 +83,12 @@ SETTINGS = (
 )
 
 
-def learner_form(now: Mapping[str, Any], key: str) -> dict[str, Any]:
+def learner_form(now: Mapping[str, Any], key: str, settings: Sequence[Setting] = SETTINGS) -> dict[str, Any]:
     """Draw the settings that the chosen model has; the values chosen, of those drawn. `now` are the present ones."""
     chosen: dict[str, Any] = {}
     places: list[st.delta_generator.DeltaGenerator] = []
-    for one in SETTINGS:
-        if one.name not in now or (one.models and chosen.get("model", now["model"]) not in one.models):
+    for one in settings:
+        if one.name not in now or (one.models and chosen.get("model", now.get("model")) not in one.models):
             continue
         places = places or list(st.columns(2, gap="medium"))  # two by two, so that a phone keeps their order
         with places.pop(0):
@@ -98,23 +98,24 @@ def learner_form(now: Mapping[str, Any], key: str) -> dict[str, Any]:
 
 def _box(one: Setting, value: Any, key: str) -> Any:
     if one.choices:
-        options = list(dict.fromkeys([*one.choices, value]))
+        options = list(dict.fromkeys([*([None] if one.unset else []), *one.choices, value]))
         return st.selectbox(
             one.label,
             options,
             index=options.index(value),
-            format_func=lambda name: one.choices.get(name, str(name)),
+            format_func=lambda name: str(one.unset) if name is None else one.choices.get(name, str(name)),
             help=one.hint,
             key=key,
         )
-    if one.whole:
+    if one.whole and (value is None or value == int(value)):  # a share is left a number
         most = None if one.most is None else int(one.most)
         return st.number_input(
             one.label,
             min_value=int(one.least),
             max_value=most,
-            value=int(value),
+            value=None if value is None else int(value),
             step=1,
+            placeholder=one.unset,
             help=one.hint,
             key=key,
         )
