@@ -42,7 +42,9 @@ def main() -> None:
 
 def _until_parent_ends(stop: threading.Event) -> None:
     """The parent holds the other end of stdin: however it ends, kill -9 included, this end is told."""
-    sys.stdin.buffer.read()
+    # Not through sys.stdin: a thread inside its buffer at the end of the process is a fatal error.
+    while os.read(sys.stdin.fileno(), 1024):
+        pass
     stop.set()
 
 

@@ -1,0 +1,83 @@
+"""The stop panel: what each rule says, and where the owner sets them."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.parts.frame import ProjectPage
+from workflow import stopping
+from workflow.stopping import StopRules, StopView
+
+TITLES = {"settled": "Settled", "flat": "Curve flat", "budget": "Budget"}
+
+
+def announce(view: StopView) -> None:
+    """One line on top where a rule says stop."""
+    if view.reached:
+        words = " ".join(one.words for one in view.reached)
+        st.success(f"Time to stop: {words} You may go on asking if you want.", icon=":material/flag:")
+
+
+def panel(page: ProjectPage, view: StopView) -> None:
+    """Each rule with what it has come to; any one of them is enough. The owner changes them here."""
+    with st.container(border=True):
+        st.markdown("###### When to stop")
+        if not view.verdicts:
+            st.caption("No rule is set: asking goes on until nothing is open.")
+        for one in view.verdicts:
+            icon = ":green[:material/check_circle:]" if one.reached else ":material/hourglass_empty:"
+            st.markdown(f"{icon} **{TITLES[one.rule]}** · {one.words}")
+        if len(view.verdicts) > 1:
+            st.caption("Any one of these is enough. They tell you; nobody is kept from answering.")
+        if page.person.is_owner:
+            _editor(page, view)
+
+
+def _editor(page: ProjectPage, view: StopView) -> None:
+    rules, at = view.rules, f"stop-{page.project.id}"
+    with (
+        st.popover("Change the rules", icon=":material/tune:"),
+        st.form(f"{at}-form", border=False),
+    ):
+        by_settled = st.toggle(
+            "Predictions settled",
+            rules.settled is not None,
+            key=f"{at}-settled",
+            help="Share of the predictions that no further answer can change. 100 % asks for the proof.",
+        )
+        share = st.number_input(
+            "Share settled (%)", 1.0, 100.0, 100 * (rules.settled or 1.0), 1.0, format="%g", key=f"{at}-share"
+        )
+        by_flat = st.toggle(
+            "Curve flat",
+            rules.flat_within is not None,
+            key=f"{at}-flat",
+            help="Accuracy on held-out rows, or by blind control answers where there are none, has stopped moving.",
+        )
+        within = st.number_input(
+            "Accuracy moves by at most (points)",
+            0.1,
+            100.0,
+            100 * (rules.flat_within or StopRules().flat_within or 0.01),
+            0.5,
+            format="%g",
+            key=f"{at}-within",
+        )
+        over = st.number_input("over the latest (answers)", 1, 1_000_000, rules.flat_over, key=f"{at}-over")
+        by_budget = st.toggle("Budget", rules.budget is not None, key=f"{at}-budget")
+        budget = st.number_input(
+            "Answers in all", 1, 100_000_000, rules.budget or page.project.n_to_ask or 1, key=f"{at}-answers"
+        )
+        if st.form_submit_button("Save", type="primary"):
+            stopping.change_stop_rules(
+                page.home,
+                page.person.id,
+                page.project.id,
+                StopRules(
+                    settled=round(share / 100, 6) if by_settled else None,
+                    flat_within=round(within / 100, 6) if by_flat else None,
+                    flat_over=int(over),
+                    budget=int(budget) if by_budget else None,
+                ),
+            )
+            st.rerun()

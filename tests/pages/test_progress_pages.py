@@ -1,0 +1,201 @@
+"""Progress and Map as their scripts draw them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.parts import charts, frame
+from plcore.stopping import StopRules
+from tests.conftest import ROOT
+from tests.workflow.test_progress import answer_truly
+from tests.workflow.world import annotator, small_project
+from workflow import stopping, team, training
+from workflow.home import Home, close_home
+from workflow.home import home as process_home
+
+Open = Callable[..., AppTest]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
+    monkeypatch.setenv("WINNOW_HOME", str(tmp_path))
+    monkeypatch.delenv("WINNOW_DATABASE_URL", raising=False)
+    close_home()
+    yield process_home()
+    close_home()
+
+
+@pytest.fixture
+def owner(home: Home) -> int:
+    return team.ensure_owner(home).id
+
+
+@pytest.fixture
+def show(monkeypatch: pytest.MonkeyPatch) -> Open:
+    def open_page(person: int, page: str, project: int) -> AppTest:
+        monkeypatch.setattr(frame, "person_id", lambda: person)
+        test = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=30)
+        test.query_params["project"] = str(project)
+        test.run()
+        test.switch_page(page).run()
+        assert not test.exception
+        return test
+
+    return open_page
+
+
+def words(test: AppTest) -> str:
+    shown = [*test.markdown, *test.caption, *test.info, *test.warning, *test.success, *test.metric]
+    return "\n".join(f"{getattr(one, 'label', '')} {one.value}" for one in shown)
+
+
+def metrics(test: AppTest) -> dict[str, str]:
+    return {one.label: one.value for one in test.metric}
+
+
+def test_truth_and_controls_are_both_shown(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner, control_share=0.3)
+    answer_truly(home, owner, project, 20)
+    test = show(owner, "progress.py", project)
+    assert metrics(test)["Accuracy"].endswith("%")
+    assert metrics(test)["By controls"].endswith("%")
+    assert "blind control rows" in words(test)
+    assert len(test.get("plotly_chart")) == 5
+    assert len(test.get("download_button")) == 5
+
+
+def test_controls_alone_are_the_accuracy(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner, control_share=0.3, test_share=0.0)
+    answer_truly(home, owner, project, 20)
+    shown = metrics(show(owner, "progress.py", project))
+    assert shown["Accuracy"].endswith("%")
+    assert "By controls" not in shown
+
+
+def test_without_truth_and_controls_accuracy_is_unknown(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner, test_share=0.0)
+    answer_truly(home, owner, project, 3)
+    test = show(owner, "progress.py", project)
+    assert metrics(test)["Accuracy"] == "unknown"
+    assert "No accuracy curve yet" in words(test)
+
+
+def test_a_model_not_trained_yet_says_so_and_claims_nothing(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner, control_share=0.3, model="clpl", strategy="margin")
+    test = show(owner, "progress.py", project)
+    assert metrics(test)["Accuracy"] == "unknown"
+    assert "waits for its first training" in words(test)
+    (due,) = training.due(home)
+    training.Worker(home, "test").train(due)
+    test = show(owner, "progress.py", project)
+    assert metrics(test)["Accuracy"].endswith("%")
+    assert "waits for its first" not in words(test)
+
+
+def test_why_training_failed_is_said(
+    home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = small_project(home, owner, model="clpl", strategy="margin")
+    monkeypatch.setattr(
+        training, "training_state", lambda *_: training.TrainingState(False, "Only *one* class is left.")
+    )
+    assert "could not be trained: Only \\*one\\* class is left\\." in words(
+        show(owner, "progress.py", project)
+    )
+
+
+def test_the_stop_panel_says_what_each_rule_has_come_to(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner)
+    stopping.change_stop_rules(home, owner, project, StopRules(budget=4))
+    answer_truly(home, owner, project, 3)
+    test = show(owner, "progress.py", project)
+    assert "3 of 4 answers are given." in words(test)
+    assert "Time to stop" not in words(test)
+    answer_truly(home, owner, project, 1)
+    assert "Time to stop: " in words(show(owner, "progress.py", project))
+
+
+def test_the_owner_changes_the_rules_there(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner)
+    test = show(owner, "progress.py", project)
+    at = f"stop-{project}"
+    test.toggle(key=f"{at}-budget").set_value(True)
+    test.number_input(key=f"{at}-answers").set_value(12)
+    test.toggle(key=f"{at}-flat").set_value(False)
+    test.number_input(key=f"{at}-share").set_value(95.0)
+    next(button for button in test.button if button.label == "Save").click().run()
+    assert not test.exception
+    assert stopping.stop_view(home, owner, project).rules == StopRules(
+        settled=0.95, flat_within=None, budget=12
+    )
+
+
+def test_an_annotator_sees_the_panel_but_not_its_rules(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner)
+    test = show(annotator(home, owner, "Ada"), "progress.py", project)
+    assert "When to stop" in words(test)
+    assert not test.toggle
+    assert not test.number_input
+
+
+def test_the_map_shows_every_row(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner)
+    answer_truly(home, owner, project, 3)
+    test = show(annotator(home, owner, "Ada"), "map_page.py", project)
+    assert len(test.get("plotly_chart")) == 1
+    assert "principal components" in words(test)
+
+
+def test_data_is_what_was_drawn_and_unknown_is_empty() -> None:
+    data = charts.to_csv(
+        {"answers": np.array([0, 1]), "share": np.array([np.nan, 0.5]), "name": ["a,b", 'c"']}
+    )
+    lines = list(csv.reader(io.StringIO(data.decode())))
+    assert lines == [["answers", "share", "name"], ["0", "", "a,b"], ["1", "0.5", 'c"']]
+
+
+def test_a_long_curve_is_thinned_but_for_its_ends() -> None:
+    n = 50_000
+    figure = charts.share_curve(np.arange(n), np.linspace(0, 1, n))
+    x = np.asarray(figure.data[0].x)
+    assert len(x) == charts.MOST_POINTS
+    assert (x[0], x[-1]) == (0, n - 1)
+
+
+def test_versions_are_marked_and_named() -> None:
+    answers, value = np.array([0, 5, 9]), np.array([np.nan, 0.5, 0.6])
+    curve = charts.Honest("held out", value, value - 0.1, value + 0.1)
+    figure = charts.accuracy_curve(answers, [curve], np.array([0, 7, 12]), mark_versions=True)
+    assert [one.text for one in figure.layout.annotations] == ["v12", "v7", "v0"]
+    assert figure.data[-1].mode == "lines+markers"
+    assert list(figure.data[-1].x) == [5, 9]
+    assert not charts.accuracy_curve(answers, [curve], answers, mark_versions=False).layout.annotations
+    many = np.arange(100)
+    curve = charts.Honest("held out", many / 100, many / 100, many / 100)
+    figure = charts.accuracy_curve(many, [curve], many, mark_versions=True)
+    assert [one.text for one in figure.layout.annotations][:2] == ["v99", "v86"]
+    assert len(figure.layout.annotations) == charts.NAMED_VERSIONS
+    assert len(figure.data[-1].x) == 100
+
+
+def test_labels_in_charts_are_no_html() -> None:
+    figure = charts.label_bars(["<a href='x'>b</a>"], [1], [0])
+    assert figure.data[0].y == ("&lt;a href='x'&gt;b&lt;/a&gt;",)
+    figure = charts.instance_map(np.zeros((1, 2)), ["open"], ["<b>r</b>"], ["<i>"])
+    assert figure.data[0].customdata.tolist() == [["&lt;b&gt;r&lt;/b&gt;", "&lt;i&gt;"]]
+    figure = charts.confusion_map(["<b>", "c"], np.array([[3, 0], [0, 1]]))
+    assert figure.data[0].x == ("&lt;b&gt;", "c")
+    assert figure.data[0].text.tolist() == [["3", ""], ["", "1"]]
+
+
+def test_many_labels_are_cut_to_a_readable_chart() -> None:
+    names = [f"c{k}" for k in range(1000)]
+    assert len(charts.label_bars(names, [1] * 1000, [0] * 1000).data[0].y) == charts.MOST_LABELS
+    assert charts.confusion_map(names, np.eye(1000, dtype=int)).data[0].z.shape == (30, 30)

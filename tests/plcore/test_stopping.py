@@ -1,0 +1,148 @@
+"""Stop rules: what each says of a curve."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plcore.stopping import LEAST_MEASURED, StopRules, change_over, judge, points
+
+
+def verdicts(rules, accuracy, settled=None, *, answers=None, done=False, measured=100):
+    accuracy = np.asarray(accuracy, dtype=float)
+    answers = np.arange(len(accuracy)) if answers is None else np.asarray(answers)
+    settled = np.zeros(len(accuracy)) if settled is None else np.asarray(settled, dtype=float)
+    found = judge(rules, answers, accuracy, settled, done=done, measured=measured)
+    return {one.rule: (one.reached, one.words) for one in found}
+
+
+def test_rules_that_are_off_say_nothing():
+    assert verdicts(StopRules(None, None, 1, None), [0.5]) == {}
+    assert set(verdicts(StopRules(budget=3), [0.5])) == {"settled", "flat", "budget"}
+
+
+def test_settled_at_one_asks_for_the_proof():
+    rules = StopRules(1.0, None)
+    assert verdicts(rules, [0.9], [1.0])["settled"][0] is False
+    assert verdicts(rules, [0.9], [1.0], done=True)["settled"] == (
+        True,
+        "No answer can change a prediction any more.",
+    )
+    shown = verdicts(rules, [0.9], [0.9999])["settled"][1]
+    assert shown == "99.9 % of the predictions are settled; the rule waits for 100 %."
+
+
+def test_without_a_proof_rows_are_spoken_of():
+    accuracy, answers = np.array([0.9]), np.array([0])
+    rules = StopRules(1.0, None)
+    (open_still,) = judge(rules, answers, accuracy, np.array([0.5]), done=False, measured=9, proof=False)
+    (over,) = judge(rules, answers, accuracy, np.array([1.0]), done=True, measured=9, proof=False)
+    assert open_still.words == "50 % of the ambiguous rows are decided; the rule waits for 100 %."
+    assert (over.reached, over.words) == (True, "No row is open any more.")
+
+
+def test_settled_below_one_is_a_share():
+    assert verdicts(StopRules(0.95, None), [0.9], [0.949])["settled"][0] is False
+    assert verdicts(StopRules(0.95, None), [0.9], [0.95])["settled"][0] is True
+
+
+def test_flat_looks_at_the_latest_answers_only():
+    rules = StopRules(None, 0.01, 3)
+    assert verdicts(rules, [0.5, 0.9, 0.905, 0.91, 0.9])["flat"][0] is True
+    assert verdicts(rules, [0.5, 0.9, 0.905, 0.91])["flat"][0] is False  # the start is in the window
+    assert verdicts(rules, [0.5, 0.9, 0.905, 0.889, 0.9])["flat"][0] is False
+    assert verdicts(rules, [0.9, 0.9, 0.9]) == {
+        "flat": (False, "The rule looks at the latest 3 answers; 2 are given.")
+    }
+    reached, words = verdicts(rules, [0.5, 0.9, 0.9, 0.895, 0.9])["flat"]
+    assert reached
+    assert words == "Accuracy moved by 0.5 points over the latest 3 answers; the rule allows 1 point."
+
+
+def test_flat_of_a_curve_with_gaps_begins_at_the_point_before_the_window():
+    # Versions of a trained model: points at 0, 10, 40 answers. Over 20 answers the curve has moved since version 10.
+    rules = StopRules(None, 0.01, 20)
+    assert verdicts(rules, [0.5, 0.8, 0.9], answers=[0, 10, 40])["flat"][0] is False
+    assert verdicts(rules, [0.5, 0.9, 0.9], answers=[0, 10, 40])["flat"][0] is True
+    assert (
+        verdicts(rules, [0.9, 0.9], answers=[35, 40])["flat"][0] is False
+    )  # the window is older than the curve
+
+
+def test_flat_needs_enough_rows_and_no_unknown_accuracy():
+    rules = StopRules(None, 0.01, 2)
+    flat = [0.9, 0.9, 0.9, 0.9]
+    assert verdicts(rules, flat, measured=LEAST_MEASURED)["flat"][0] is True
+    reached, words = verdicts(rules, flat, measured=LEAST_MEASURED - 1)["flat"]
+    assert not reached
+    assert "29 rows" in words
+    assert verdicts(rules, [0.9, np.nan, 0.9, 0.9])["flat"][0] is False
+    assert verdicts(rules, [np.nan, 0.9, 0.9, 0.9])["flat"][0] is True
+
+
+def test_budget_counts_answers():
+    assert verdicts(StopRules(None, None, 1, 5), [0.1, 0.1], answers=[0, 4])["budget"] == (
+        False,
+        "4 of 5 answers are given.",
+    )
+    assert verdicts(StopRules(None, None, 1, 5), [0.1, 0.1], answers=[0, 5])["budget"][0] is True
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.integers(1, 40))
+def test_the_change_is_the_range_of_the_window(accuracy, over):
+    found = change_over(np.arange(len(accuracy)), np.array(accuracy), over)
+    if over >= len(accuracy):
+        assert found is None
+    else:
+        window = accuracy[-over - 1 :]
+        assert found == max(window) - min(window)
+
+
+@settings(deadline=None)
+@given(
+    settled=st.none() | st.floats(0.01, 1),
+    flat_within=st.none() | st.floats(0.001, 1),
+    flat_over=st.integers(1, 10**6),
+    budget=st.none() | st.integers(1, 10**6),
+)
+def test_rules_survive_json(settled, flat_within, flat_over, budget):
+    rules = StopRules(settled, flat_within, flat_over, budget)
+    assert StopRules.from_json(json.loads(json.dumps(rules.to_json()))) == rules
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("settled", 0),
+        ("settled", 1.1),
+        ("settled", True),
+        ("settled", float("nan")),
+        ("flat_within", -0.1),
+        ("flat_within", "1"),
+        ("flat_over", 0),
+        ("flat_over", None),
+        ("flat_over", 2.5),
+        ("budget", 0),
+        ("budget", True),
+    ],
+)
+def test_wrong_rules_are_refused_by_name(name, value):
+    with pytest.raises(ValueError, match=name):
+        StopRules(**{name: value})
+
+
+def test_unknown_rules_are_refused():
+    assert StopRules.from_json({}) == StopRules()
+    with pytest.raises(ValueError, match="'bugdet'"):
+        StopRules.from_json({"bugdet": 5})
+
+
+def test_points_are_said_as_people_do():
+    assert [points(x) for x in (0.01, 0.005, 0.02, 0.0, 0.0101)] == [
+        "1 point", "0.5 points", "2 points", "0 points", "1 point",
+    ]  # fmt: skip

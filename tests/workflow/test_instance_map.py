@@ -1,0 +1,95 @@
+"""The map of the rows: where they lie, how they stand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.decomposition import PCA
+
+from plcore import LabelTable, LearnerSettings, Roles
+from tests.workflow.world import ROLES, small_frame, small_project
+from workflow import instance_map as maps
+from workflow import labeling, projects
+from workflow.home import Home
+from workflow.instance_map import STATES
+
+
+def states(home: Home, owner: int, project: int) -> list[str]:
+    return [STATES[number] for number in maps.instance_map(home, owner, project).states]
+
+
+def test_the_places_are_the_first_two_components(home: Home, owner: int, project: int) -> None:
+    shown = maps.instance_map(home, owner, project)
+    frame = small_frame()[["x", "y"]].to_numpy()
+    scaled = (frame - frame.min(axis=0)) / (frame.max(axis=0) - frame.min(axis=0))
+    np.testing.assert_allclose(shown.places, PCA(2).fit_transform(scaled), atol=1e-5)
+    assert shown.explained == pytest.approx(1.0)
+    assert shown.row_ids == tuple(small_frame()["id"])
+    assert shown.n_rows == 60
+
+
+def test_every_row_has_its_state(home: Home, owner: int, project: int) -> None:
+    before = states(home, owner, project)
+    with home.learners.open(home, owner, project) as learner:
+        test = learner.test_rows.copy()
+    single = (~small_frame()["candidates"].str.contains("|", regex=False)).to_numpy()
+    wanted = np.where(test, "held out", np.where(single, "given", "open"))
+    assert before == wanted.tolist()
+    first = labeling.next_question(home, owner, project)
+    assert first is not None
+    labeling.submit_answer(home, owner, project, first.token, "is", [first.choices[0]])
+    second = labeling.next_question(home, owner, project)
+    assert second is not None
+    labeling.submit_answer(home, owner, project, second.token, "bad", [])
+    third = labeling.next_question(home, owner, project)
+    assert third is not None
+    labeling.submit_answer(home, owner, project, third.token, "unsure", [])
+    now = states(home, owner, project)
+    assert (now[first.view.row], now[second.view.row], now[third.view.row]) == ("answered", "bad", "open")
+    assert sum(a != b for a, b in zip(before, now, strict=True)) == 2
+
+
+def test_control_rows_look_like_all_others(home: Home, owner: int) -> None:
+    project = small_project(home, owner, control_share=0.5, test_share=0.0)
+    assert set(states(home, owner, project)) == {"open", "given"}
+
+
+def test_many_rows_are_sampled_with_a_seed(
+    home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(maps, "MOST", 25)
+    shown = maps.instance_map(home, owner, project)
+    assert len(shown.rows) == len(shown.places) == len(shown.states) == len(shown.candidates) == 25
+    assert (np.diff(shown.rows) > 0).all()
+    again = maps._place(LabelTable.from_frame(small_frame(), ROLES))
+    np.testing.assert_array_equal(again.rows, shown.rows)
+    np.testing.assert_array_equal(again.places, shown.places)
+
+
+@pytest.mark.parametrize(
+    ("frame", "roles"),
+    [
+        (
+            {"candidates": ["a|b", "a", "b"], "x": [1.0, 2.0, 4.0]},
+            Roles(candidates="candidates", numbers=("x",)),
+        ),
+        ({"candidates": ["a|b", "b"], "x": [3.0, 3.0]}, Roles(candidates="candidates", numbers=("x",))),
+        (
+            {"candidates": ["a|b", "a", "b", "a|b"], "t": ["red fox", "red hen", "", "old fox"]},
+            Roles(candidates="candidates", text="t"),
+        ),
+        (
+            {"candidates": ["a|b", "b"], "t": ["one word", "two words"]},
+            Roles(candidates="candidates", text="t"),
+        ),
+    ],
+)
+def test_poor_tables_have_a_map_too(
+    home: Home, owner: int, frame: dict[str, list[object]], roles: Roles
+) -> None:
+    table = LabelTable.from_frame(pd.DataFrame(frame), roles)
+    project = projects.create_project(home, owner, "poor", table, LearnerSettings(n_neighbors=2))
+    shown = maps.instance_map(home, owner, project)
+    assert np.isfinite(shown.places).all()
+    assert 0 <= shown.explained <= 1 + 1e-9

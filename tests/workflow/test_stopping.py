@@ -1,0 +1,103 @@
+"""The stop panel's rules: kept beside the room's settings, judged on the project as it stands."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from plcore import CurvePoint
+from plcore.stopping import StopRules
+from tests.workflow.world import annotator, answer_next, small_project
+from workflow import labeling, room, stopping
+from workflow.access import NotAllowed, NotFound
+from workflow.home import Home
+
+
+def curve(*answers: int) -> list[CurvePoint]:
+    return [CurvePoint(seq, n, None, 0.0, 0, seq) for seq, n in enumerate(answers)]
+
+
+def seqs(points: list[CurvePoint]) -> list[int]:
+    return [point.seq for point in points]
+
+
+def test_what_was_taken_back_is_not_on_the_curve() -> None:
+    assert seqs(stopping.standing_points(curve(0, 1, 2, 3))) == [0, 1, 2, 3]
+    assert seqs(stopping.standing_points(curve(0, 1, 2, 1))) == [0, 3]
+    assert seqs(stopping.standing_points(curve(0, 1, 2, 1, 2, 2))) == [0, 3, 5]
+    assert seqs(stopping.standing_points(curve(0, 1, 0))) == [2]
+
+
+def test_the_end_of_the_curve_is_the_end_of_the_whole_curve() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        walk = np.maximum(np.cumsum(rng.choice([1, 1, 1, -1, 2], size=rng.integers(1, 60))), 0)
+        points = curve(*walk.tolist())
+        whole = stopping.standing_points(points)
+        over = int(rng.integers(1, 20))
+        end = stopping.standing_points(points, over)
+        assert end == whole[-len(end) :]
+        assert end[0] is whole[0] or end[0].answers <= whole[-1].answers - over
+
+
+def test_rules_are_kept_beside_the_room(home: Home, owner: int, project: int) -> None:
+    assert stopping.stop_view(home, owner, project).rules == StopRules()
+    room.change_room(home, owner, project, room.RoomSettings(guidelines="Look twice."))
+    rules = StopRules(settled=0.9, flat_within=None, budget=7)
+    stopping.change_stop_rules(home, owner, project, rules)
+    assert stopping.stop_view(home, owner, project).rules == rules
+    assert room.room_of(home, owner, project).guidelines == "Look twice."
+    room.change_room(home, owner, project, room.RoomSettings(guidelines="Once is enough."))
+    assert stopping.stop_view(home, owner, project).rules == rules, (
+        "the room's settings leave the rules alone"
+    )
+    assert labeling.next_question(home, owner, project) is not None
+
+
+def test_only_the_owner_sets_rules(home: Home, owner: int, project: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    with pytest.raises(NotAllowed):
+        stopping.change_stop_rules(home, ada, project, StopRules(budget=1))
+    assert stopping.stop_view(home, ada, project).rules == StopRules()
+    with pytest.raises(NotFound):
+        stopping.change_stop_rules(home, owner, 99, StopRules())
+
+
+def test_a_budget_is_reached_and_asking_goes_on(home: Home, owner: int, project: int) -> None:
+    stopping.change_stop_rules(home, owner, project, StopRules(settled=None, flat_within=None, budget=2))
+    answer_next(home, owner, project)
+    assert stopping.stop_view(home, owner, project).reached == ()
+    answer_next(home, owner, project)
+    (reached,) = stopping.stop_view(home, owner, project).reached
+    assert (reached.rule, reached.words) == ("budget", "2 of 2 answers are given.")
+    assert labeling.next_question(home, owner, project) is not None
+    labeling.undo(home, owner, project)
+    assert stopping.stop_view(home, owner, project).reached == ()
+
+
+def test_the_proof_is_reached(home: Home, owner: int, project: int) -> None:
+    while labeling.next_question(home, owner, project) is not None:
+        answer_next(home, owner, project)
+    view = stopping.stop_view(home, owner, project)
+    assert "settled" in [one.rule for one in view.reached]
+    assert view.by_truth
+
+
+def test_without_truth_the_flat_rule_goes_by_controls(home: Home, owner: int) -> None:
+    project = small_project(home, owner, "blind", test_share=0.0, control_share=0.4)
+    view = stopping.stop_view(home, owner, project)
+    assert not view.by_truth
+    flat = next(one for one in view.verdicts if one.rule == "flat")
+    with home.learners.open(home, owner, project) as learner:
+        free = learner.progress().control.free
+    assert flat.words == f"Accuracy is measured on {free} rows so far; the rule needs 30."
+
+
+def test_a_model_that_is_not_there_yet_has_no_estimate(home: Home, owner: int) -> None:
+    project = small_project(
+        home, owner, "later", test_share=0.0, control_share=0.4, model="clpl", strategy="margin"
+    )
+    with home.learners.open(home, owner, project) as learner:
+        counts = [learner.progress().control]
+        assert counts[0].free > 0
+        assert np.isnan(stopping.control_estimate(learner, counts).value).all()

@@ -1,0 +1,103 @@
+"""The map of a project's rows: where each lies by its features, and how it stands."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from scipy import sparse
+from sklearn.decomposition import PCA
+
+if TYPE_CHECKING:
+    from plcore import ActiveLearner, LabelTable
+    from workflow.home import Home
+
+STATES = ("open", "answered", "given", "held out", "bad")
+MOST = 5_000
+"""Rows on the map; of more, a seeded sample."""
+
+
+@dataclass(frozen=True)
+class InstanceMap:
+    """Arrays over the k rows on the map.
+
+    places : (k, 2) their first two principal components      states : (k,) number in STATES
+    candidates : what may be the label of each now      explained : share of the variance the two components hold
+    """
+
+    rows: np.ndarray
+    row_ids: tuple[str, ...]
+    places: np.ndarray
+    states: np.ndarray
+    candidates: tuple[tuple[str, ...], ...]
+    explained: float
+    n_rows: int
+
+
+@dataclass(frozen=True)
+class _Places:
+    rows: np.ndarray
+    places: np.ndarray
+    explained: float
+
+
+# Where a row lies does not depend on the answers: computed once for a learner's table, by one thread.
+_known: WeakKeyDictionary[ActiveLearner[LabelTable], _Places] = WeakKeyDictionary()
+_placing = threading.Lock()
+
+
+def instance_map(home: Home, person_id: int, project_id: int) -> InstanceMap:
+    """The rows as they lie and stand. Nobody waits for a question meanwhile: the learner is held for a moment only.
+
+    Raises
+    ------
+    NotAllowed, NotFound
+    """
+    with home.learners.open(home, person_id, project_id) as learner:
+        table = learner.table
+    with _placing:
+        found = _known.get(learner)
+        if found is None:
+            found = _known[learner] = _place(table)
+    with home.learners.open(home, person_id, project_id) as learner:
+        states = row_states(learner)[found.rows]
+        candidates = tuple(learner.pool.names(learner.candidates_of(int(row))) for row in found.rows)
+    return InstanceMap(
+        rows=found.rows,
+        row_ids=tuple(str(name) for name in table.ids[found.rows]),
+        places=found.places,
+        states=states,
+        candidates=candidates,
+        explained=found.explained,
+        n_rows=table.n_rows,
+    )
+
+
+def row_states(learner: ActiveLearner[LabelTable]) -> np.ndarray:
+    """(n,) number in STATES. Control rows look like all others, for they are asked blindly."""
+    pool = learner.pool
+    left = pool.sizes
+    states = np.full(len(left), STATES.index("given"))
+    states[pool.answered] = STATES.index("answered")
+    states[left >= 2] = STATES.index("open")  # answered or not: it can still be asked
+    states[pool.test_rows] = STATES.index("held out")
+    states[pool.bad] = STATES.index("bad")
+    return states
+
+
+def _place(table: LabelTable) -> _Places:
+    """The first two principal components of the features, fitted on the rows shown."""
+    rows = np.sort(np.random.default_rng(0).permutation(table.n_rows)[:MOST])
+    X: Any = table.features().fit(table, rows).transform(table, rows)
+    places = np.zeros((len(rows), 2), dtype=np.float32)
+    size = min(2, X.shape[1], len(rows) - 1)
+    if size < 1 or (X.max(axis=0) - X.min(axis=0)).max() == 0:
+        return _Places(rows, places, 1.0)  # all rows are alike: one point says all
+    if sparse.issparse(X) and min(X.shape) <= 2:
+        X = X.toarray()
+    pca = PCA(size, svd_solver="arpack" if sparse.issparse(X) else "auto", random_state=0)
+    places[:, :size] = pca.fit_transform(X)
+    return _Places(rows, places, float(pca.explained_variance_ratio_.sum()))
