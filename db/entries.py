@@ -235,11 +235,12 @@ def answered_rows(session: Session, project_id: int) -> int:
 def answered_cells(session: Session, project_id: int) -> int:
     """How many labels the answers about label vectors name that were not withdrawn; one answered twice counts twice."""
     count = func.coalesce(func.sum(func.json_array_length(EntryRow.labels)), 0)
-    return session.execute(
+    found = session.execute(
         select(count).where(
             EntryRow.project_id == project_id, EntryRow.kind.in_(("yes", "no")), ~_withdrawn()
         )
     ).scalar_one()
+    return int(found)
 
 
 def about_classes(session: Session, project_id: int) -> list[Entry]:
@@ -277,9 +278,16 @@ def time_of(session: Session, project_id: int, seq: int) -> datetime | None:
     ).scalar_one_or_none()
 
 
-def seconds_of_latest(session: Session, project_id: int, limit: int) -> list[float]:
-    """Seconds spent on each of the project's latest answers, newest first; skips do not count."""
+def seconds_of_latest(
+    session: Session, project_id: int, limit: int, without_note: str | None = None
+) -> list[float]:
+    """Seconds spent on each of the project's latest answers, newest first; skips do not count.
+
+    without_note : answers with this note do not count either
+    """
     spent = select(EntryRow.seconds).where(EntryRow.project_id == project_id, EntryRow.seconds.is_not(None))
+    if without_note is not None:
+        spent = spent.where(EntryRow.note.is_distinct_from(without_note))
     answers = (
         spent.where(EntryRow.kind.not_in(("skip", "withdraw"))).order_by(EntryRow.seq.desc()).limit(limit)
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pages.parts import charts, frame, state, stop_panel, vector_progress
+from pages.parts import charts, frame, oracle_button, state, stop_panel, vector_progress
 from pages.parts.words import span
 from workflow import progress as use_case
 from workflow import training
@@ -177,6 +177,24 @@ def curves(view: ProgressView) -> None:
         )
 
 
+def progressive(view: ProgressView) -> None:
+    """What an online model said before each answer; no estimate for other rows, so it stands apart."""
+    curve = view.curve
+    if np.isnan(curve.progressive).all():
+        return
+    st.markdown("###### Errors while learning")
+    charts.show(
+        charts.share_curve(curve.answers, curve.progressive),
+        {"answers": curve.answers, "progressive_error": curve.progressive},
+        key="progressive",
+        alt=f"Share of answers the model had wrong before, now {curve.progressive[-1]:.0%}",
+    )
+    st.caption(
+        "Share of the answers so far before which the model had said a label that the answer ruled out. These rows "
+        "were chosen to be hard, so this is no estimate for other rows."
+    )
+
+
 def confusion(view: ProgressView) -> None:
     """Where the model errs, by blind control answers."""
     found = view.confusion
@@ -223,6 +241,7 @@ with st.spinner("Reading the log ...", show_time=True):
 watch(trained=view.trained, has_model=view.has_model)
 figures(view)
 stop_panel.announce(view.stop)
+oracle_button.offer(page)
 if not view.answered:
     st.info("The curves begin with the first answer.", icon=":material/keyboard:")
     st.page_link(
@@ -231,6 +250,7 @@ if not view.answered:
 accuracy(view)
 stop_panel.panel(page, view.stop)
 curves(view)
+progressive(view)
 left, right = st.columns(2) if view.confusion.total and view.labels else (st.container(), st.container())
 with left:
     confusion(view)

@@ -13,6 +13,7 @@ import numpy as np
 from db import entries
 from plcore.classes import ClassError, ClassMap
 from workflow import access, training
+from workflow.oracle import NOTE as SIMULATED
 from workflow.stopping import StopView, control_estimate, has_proof, rules_of, standing_points, stop_view_of
 
 if TYPE_CHECKING:
@@ -33,8 +34,9 @@ class Curve:
     answers : answers given · settled : share of decisions no answer can change · candidates_left : candidates
     beyond one per row · model_version : the log's seq the model stands at ·
     accuracy, low, high : share of held-out rows predicted right, with its 95 % Wilson interval ·
-    control, control_low, control_high : accuracy over all rows by control answers, with its 95 % interval. NaN where
-    there is none.
+    control, control_low, control_high : accuracy over all rows by control answers, with its 95 % interval ·
+    progressive : share of the answers before which an online model had said a label they ruled out. NaN where there
+    is none.
     """
 
     answers: np.ndarray
@@ -47,6 +49,7 @@ class Curve:
     settled: np.ndarray
     candidates_left: np.ndarray
     model_version: np.ndarray
+    progressive: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -142,7 +145,7 @@ def progress(home: Home, person_id: int, project_id: int) -> ProgressView:
     with home.learners.open(home, person_id, project_id) as learner:
         with home.database.read() as session:
             rules = rules_of(access.require_project(session, project_id))
-            seconds = entries.seconds_of_latest(session, project_id, PACE_WINDOW)
+            seconds = entries.seconds_of_latest(session, project_id, PACE_WINDOW, without_note=SIMULATED)
             confusion = _confusion(session, project_id, learner)
         now = learner.progress()
         curve = _curve(learner, now.n_test)
@@ -193,6 +196,9 @@ def _curve(learner: ActiveLearner[LabelTable], n_test: int) -> Curve:
         settled=np.array([p.settled for p in points]),
         candidates_left=np.array([p.candidates_left for p in points]),
         model_version=np.array([p.model_version for p in points]),
+        progressive=np.array(
+            [np.nan if p.progressive_error is None else p.progressive_error for p in points]
+        ),
     )
 
 

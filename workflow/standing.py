@@ -7,7 +7,9 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from db import entries, questions
+from workflow import access
 from workflow.history import Given, history_of, latest_standing, latest_withdrawn
+from workflow.stopping import rules_of, stop_view_of
 
 if TYPE_CHECKING:
     from plcore import ActiveLearner, LabelTable
@@ -34,6 +36,7 @@ class Standing:
     """Counts are rows; ``settled`` is a share; ``elsewhere`` rows are before other people now.
 
     done : no answer can change a decision any more
+    stop : what the owner's stop rules that are reached say, in words; empty while none is
     last : this person's latest entry      history : their answers, newest first
     undoable, redoable : seq of the answer that undo would take back, that redo would give again
     """
@@ -43,6 +46,7 @@ class Standing:
     elsewhere: int
     settled: float
     done: bool
+    stop: str
     last: Saved | None
     undoable: int | None
     redoable: int | None
@@ -62,7 +66,9 @@ def standing(home: Home, person_id: int, project_id: int) -> Standing:
             found = entries.latest(session, project_id, 1, person_id)
             history = history_of(session, learner, person_id, project_id)
             taken = questions.reserved_rows(session, project_id, person_id, since)
+            rules = rules_of(access.require_project(session, project_id))
         now = learner.progress()
+        reached = stop_view_of(learner, rules).reached
         last = saved_of(learner, found[0]) if found else None
         return Standing(
             answered=now.answered,
@@ -70,6 +76,7 @@ def standing(home: Home, person_id: int, project_id: int) -> Standing:
             elsewhere=len(taken),
             settled=now.settled,
             done=learner.done,
+            stop=" ".join(verdict.words for verdict in reached),
             last=last,
             undoable=latest_standing(history),
             redoable=latest_withdrawn(history),

@@ -69,7 +69,7 @@ def question_card(
         "redoable": standing.redoable,
         "history": [_given(one) for one in standing.history],
         "saved": _saved(standing.last, notice),
-        "done": DONE if standing.done and question else None,
+        "done": _done(standing) if question else None,
         "counts": {
             "answered": standing.answered,
             "left": standing.left,
@@ -77,6 +77,17 @@ def question_card(
         },
     }
     _CARD(key=state.CARD, data=data, on_press_change=on_press)
+
+
+def _done(standing: Standing) -> str | None:
+    """Why a person may stop, if they may."""
+    if standing.done:
+        return DONE
+    return (
+        f"{standing.stop} By the owner's rule this is enough; go on only if it is wanted."
+        if standing.stop
+        else None
+    )
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from plcore.stopping import StopRules
 from tests.conftest import ROOT
 from tests.workflow.test_progress import answer_truly
 from tests.workflow.world import annotator, small_project
-from workflow import stopping, team, training
+from workflow import progress, stopping, team, training
 from workflow.home import Home, close_home
 from workflow.home import home as process_home
 
@@ -199,3 +199,21 @@ def test_many_labels_are_cut_to_a_readable_chart() -> None:
     names = [f"c{k}" for k in range(1000)]
     assert len(charts.label_bars(names, [1] * 1000, [0] * 1000).data[0].y) == charts.MOST_LABELS
     assert charts.confusion_map(names, np.eye(1000, dtype=int)).data[0].z.shape == (30, 30)
+
+
+def test_winnow_answers_for_the_owner_alone(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner)
+    page = show(owner, "progress.py", project=str(project))
+    (button,) = [one for one in page.button if one.label == "Answer 50 for me"]
+    button.click().run()
+    assert not page.exception
+    assert progress.progress(home, owner, project).answered > 10
+    ann = annotator(home, owner, "ann")
+    assert not [one for one in show(ann, "progress.py", project=str(project)).button if "for me" in one.label]
+
+
+def test_an_online_model_shows_its_errors_while_learning(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner, model="perceptron-max", strategy="margin")
+    answer_truly(home, owner, project, 6)
+    page = show(owner, "progress.py", project=str(project))
+    assert "###### Errors while learning" in [one.value for one in page.markdown]

@@ -9,7 +9,7 @@ import pytest
 from db import entries
 from plcore import LabelTable, LearnerSettings
 from tests.workflow.world import ROLES, annotator, answer_next, count_entries, small_frame, small_project
-from workflow import labeling, oracle, projects
+from workflow import labeling, oracle, progress, projects
 from workflow.access import NotAllowed, NotFound
 from workflow.home import Home, open_home
 
@@ -147,3 +147,10 @@ def test_a_row_before_somebody_else_is_left_to_them(home: Home, owner: int) -> N
     assert oracle.answer_for_me(home, owner, project, 10_000) > 0
     assert hers not in {e.row for e in log_of(home, project)}
     assert labeling.next_question(home, ada, project).view.row == hers
+
+
+def test_simulated_answers_say_nothing_about_the_pace(home: Home, owner: int, project: int) -> None:
+    oracle.answer_for_me(home, owner, project, 3)
+    assert progress.progress(home, owner, project).seconds_per_answer is None
+    answer_next(home, owner, project)
+    assert progress.progress(home, owner, project).seconds_per_answer is not None

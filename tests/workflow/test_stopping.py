@@ -8,7 +8,7 @@ import pytest
 from plcore import CurvePoint
 from plcore.stopping import StopRules
 from tests.workflow.world import annotator, answer_next, small_project
-from workflow import labeling, room, stopping
+from workflow import labeling, room, standing, stopping
 from workflow.access import NotAllowed, NotFound
 from workflow.home import Home
 
@@ -101,3 +101,13 @@ def test_a_model_that_is_not_there_yet_has_no_estimate(home: Home, owner: int) -
         counts = [learner.progress().control]
         assert counts[0].free > 0
         assert np.isnan(stopping.control_estimate(learner, counts).value).all()
+
+
+def test_the_card_is_told_when_a_rule_is_reached(home: Home, owner: int, project: int) -> None:
+    rules = StopRules(settled=None, flat_within=None, budget=2)
+    stopping.change_stop_rules(home, owner, project, rules)
+    answer_next(home, owner, project)
+    assert standing.standing(home, owner, project).stop == ""
+    answer_next(home, owner, project)
+    assert standing.standing(home, owner, project).stop == "2 of 2 answers are given."
+    assert labeling.next_question(home, owner, project) is not None, "asking goes on if it is wanted"
