@@ -9,6 +9,7 @@ from typing import Any
 from plcore.problems import Problem, listed
 
 _LISTS = ("label_columns", "annotators", "numbers", "categories")
+_SWITCHES = ("image_features", "label_vectors")
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,9 @@ class Roles:
     label_columns : one 0/1 column for each label, named like the label;
     annotators : columns with one vote each; the distinct votes of a row are its candidates.
 
+    label_vectors : whether, instead of one true label among candidates, every label of a row is right, is not, or
+        was not asked about. `label_columns` then hold 1, 0 or nothing; or `candidates` lists the labels that are
+        right and `not_labels` those that are not, split at the same `separator`.
     truth : the true label, where known (empty cells: unknown).
     id : names the rows; each id occurs once.
     text, image, audio : shown or played when the row is asked. Text also gives features where there are no numbers.
@@ -33,6 +37,8 @@ class Roles:
     candidates: str | None = None
     separator: str = "|"
     label_columns: tuple[str, ...] = ()
+    label_vectors: bool = False
+    not_labels: str | None = None
     annotators: tuple[str, ...] = ()
     truth: str | None = None
     id: str | None = None
@@ -45,7 +51,8 @@ class Roles:
 
     def used(self) -> Iterator[tuple[str, str]]:
         """(role, column) for every column that has a role."""
-        for role in ("candidates", "label_columns", "annotators", "truth", "id", "text", "image", "audio"):
+        labels = ("candidates", "not_labels", "label_columns", "annotators", "truth")
+        for role in (*labels, "id", "text", "image", "audio"):
             value = getattr(self, role)
             for column in value if isinstance(value, tuple) else (value,):
                 if column is not None:
@@ -55,7 +62,7 @@ class Roles:
                 yield role, column
 
     def to_json(self) -> dict[str, Any]:
-        """A plain dict of strings, lists, None and one bool, for `json.dumps`."""
+        """A plain dict of strings, lists, None and bools, for `json.dumps`."""
         return {name: list(value) if name in _LISTS else value for name, value in asdict(self).items()}
 
     @classmethod
@@ -70,7 +77,7 @@ class Roles:
                 if not (isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value)):
                     raise ValueError(f"Role {name!r} must be a list of column names. Got {value!r} instead.")
                 value = tuple(value)
-            elif name == "image_features":
+            elif name in _SWITCHES:
                 if not isinstance(value, bool):
                     raise ValueError(f"Role {name!r} must be true or false. Got {value!r} instead.")
             elif not (isinstance(value, str) or (value is None and name != "separator")):
@@ -81,6 +88,7 @@ class Roles:
 
 _WORDS = {
     "candidates": "candidate labels",
+    "not_labels": "the labels that are not right",
     "label_columns": "a 0/1 label column",
     "annotators": "an annotator's votes",
     "truth": "the true label",
@@ -111,6 +119,7 @@ def role_problems(roles: Roles, columns: Sequence[str]) -> list[Problem]:
         add(None, "The candidate labels are given in more than one way.", f"Keep one of the ways. {WAYS}")
     if roles.candidates is not None and not roles.separator:
         add(roles.candidates, "no separator is given for the candidates.", "Choose one, such as '|'.")
+    problems += _vector_problems(roles)
     present = set(columns)
     taken: dict[str, str] = {}
     for role, column in roles.used():
@@ -135,3 +144,24 @@ def role_problems(roles: Roles, columns: Sequence[str]) -> list[Problem]:
         fix = "Choose the columns that describe a row, such as measurements or a text"
         add(None, message, f"{fix}, or learn from the images." if roles.image is not None else f"{fix}.")
     return problems
+
+
+def _vector_problems(roles: Roles) -> list[Problem]:
+    """What is wrong with the roles that only label vectors have, or that these have not."""
+    found: list[tuple[str | None, str, str]] = []
+    if not roles.label_vectors:
+        if roles.not_labels is not None:
+            message = "labels that are not right are listed only of label vectors."
+            found.append((roles.not_labels, message, "Choose label vectors, or take this role away."))
+    else:
+        if roles.annotators:
+            message = "votes make candidates of one true label, not label vectors."
+            found.append((roles.annotators[0], message, "Choose candidates, or one column for each label."))
+        if roles.truth is not None:
+            message = "label vectors have no one true label."
+            fix = "Take this role away. Rows whose labels are all known can be held out as a test."
+            found.append((roles.truth, message, fix))
+        if roles.not_labels is not None and roles.candidates is None:
+            message = "it only goes beside a column that lists the labels that are right."
+            found.append((roles.not_labels, message, "Choose that column, or take this role away."))
+    return [Problem(None, None, column, message, fix) for column, message, fix in found]

@@ -20,6 +20,7 @@ _CANDIDATE_NAMES = {
     "candidates", "candidate", "candidate_labels", "candidate_set", "labels", "label_set",
     "partial_labels", "partial_label", "possible_labels", "options", "choices",
 }  # fmt: skip
+_NOT_LABEL_NAMES = {"not_labels", "not_label", "no_labels", "negative_labels", "absent_labels"}
 _TRUTH_NAMES = {
     "truth",
     "true_label",
@@ -136,6 +137,8 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False) -> Roles:
     files : whether files came with the table, so that cells may name images and recordings. Images are
         learned from where there are neither numbers nor a text.
 
+    Label columns are taken for label vectors where a cell is empty or a row has no 1, and no column names the true
+    label; and so are lists of labels beside a column of those that are not right.
     Where nothing looks like candidate labels, all three ways stay empty and the owner has to choose.
     """
     step = max(1, len(cells) // _SAMPLE)
@@ -153,8 +156,10 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False) -> Roles:
 
     image = take(next((column for column in columns if column.is_image(files)), None))
     audio = take(next((c for c in free.values() if files and c.cells_like(_names_audio)), None))
-    candidates, separator = _candidates(list(free.values()))
+    others = next((column for column in columns if column.key in _NOT_LABEL_NAMES), None)
+    candidates, separator = _candidates([column for column in free.values() if column is not others])
     take(candidates)
+    not_labels = take(others if candidates is not None else None)
     annotators: list[_Column] = []
     label_columns: list[_Column] = []
     if candidates is None:
@@ -172,7 +177,8 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False) -> Roles:
         labels = {cell for column in annotators for cell in column.cells}
     else:
         labels = {column.name.strip() for column in label_columns}
-    truth = take(_truth(list(free.values()), labels))
+    vectors = not_labels is not None or _are_vectors(cells, [column.name for column in label_columns])
+    truth = None if not_labels else take(_truth(list(free.values()), labels))
     row_id = take(_id(list(free.values())))
     text = take(_text(list(free.values())))
     numbers = tuple(column.name for column in free.values() if column.is_numbers)
@@ -181,6 +187,8 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False) -> Roles:
         candidates=None if candidates is None else candidates.name,
         separator=separator,
         label_columns=tuple(column.name for column in label_columns),
+        label_vectors=vectors and truth is None,
+        not_labels=not_labels,
         annotators=tuple(column.name for column in annotators),
         truth=truth,
         id=row_id,
@@ -233,7 +241,20 @@ def _label_columns(columns: list[_Column]) -> list[_Column]:
                 return [each for each in columns[first : last + 1] if each.is_bits]
     named = [column for column in bits if _LABEL_PREFIX.fullmatch(column.key)]
     chosen = named if len(named) > 1 else bits
-    return chosen if len(chosen) > 1 else []
+    if len(chosen) < 2:
+        return []
+    # A column without any cell that stands among labels is a label that nobody was asked about.
+    run = columns[columns.index(chosen[0]) : columns.index(chosen[-1])]
+    return [each for each in columns if each in chosen or (each in run and not each.cells)]
+
+
+def _are_vectors(cells: pd.DataFrame, columns: list[str]) -> bool:
+    """Whether label columns are more likely label vectors than candidates: these leave no cell empty, and have a 1
+    in every row."""
+    if not columns:
+        return False
+    text = cells[columns].apply(lambda column: column.str.strip().str.lower())
+    return bool((text == "").any(axis=None) or not text.isin(["1", "1.0", "true"]).any(axis=1).all())
 
 
 def _truth(columns: list[_Column], labels: set[str]) -> _Column | None:

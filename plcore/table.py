@@ -32,6 +32,7 @@ from plcore.problems import Problem, TableError, table_error
 from plcore.roles import Roles, role_problems
 from plcore.suggestion import suggest_roles
 from plcore.table_file import read_parts, write_table
+from plcore.vector_columns import parse_vectors
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,10 +49,12 @@ class LabelTable:
     roles : what the columns are for.
     ids : (n,) str objects; the row numbers from 1 where no id column was chosen.
     numbers : (n, p) float64 in the order of `roles.numbers`; NaN where the cell is empty.
-    candidates : (n, m) bool, True = may be the label; every row has at least one True.
+    candidates : (n, m) bool, True = may be the label; every row has at least one True. Of label vectors: all that
+        is not a known no.
     classes : the m label names, in column order for 0/1 columns, else sorted (integers as numbers).
     truth : (n,) int64, the class number or -1 where unknown; None where no truth column was chosen.
         A known truth is always among the row's candidates.
+    label_vectors : (n, m) int8, 1 yes, 0 no, -1 not asked, where the roles say so; None for candidates.
     media : the images and recordings that rows name, and what the images look like.
     """
 
@@ -63,9 +66,10 @@ class LabelTable:
     classes: tuple[str, ...]
     truth: npt.NDArray[np.int64] | None
     media: Media
+    label_vectors: npt.NDArray[np.int8] | None = None
 
     def __post_init__(self) -> None:
-        for array in (self.ids, self.numbers, self.candidates, self.truth):
+        for array in (self.ids, self.numbers, self.candidates, self.truth, self.label_vectors):
             if array is not None:
                 array.flags.writeable = False
 
@@ -93,14 +97,21 @@ class LabelTable:
             raise table_error(problems)
         lines: Sequence[int] | None = cells.index if cells.index.name == LINE_INDEX else None  # type: ignore[assignment]
         finder = Finder(lines)
-        candidates, classes = parse_candidates(cells, roles, finder)
+        vectors = None
+        if roles.label_vectors:
+            vectors, classes = parse_vectors(cells, roles, finder)
+            candidates = vectors != 0
+        else:
+            candidates, classes = parse_candidates(cells, roles, finder)
         truth = parse_truth(cells, roles.truth, candidates, classes, finder)
         ids = parse_ids(cells, roles.id, finder)
         numbers = parse_numbers(cells, roles.numbers, finder)
         media = parse_media(cells, roles, files, finder)
         if finder.problems:
             raise table_error(finder.problems)
-        return cls(cells.reset_index(drop=True), roles, ids, numbers, candidates, classes, truth, media)
+        return cls(
+            cells.reset_index(drop=True), roles, ids, numbers, candidates, classes, truth, media, vectors
+        )
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame, roles: Roles | None = None) -> LabelTable:
@@ -138,7 +149,11 @@ class LabelTable:
     @classmethod
     def read(cls, path: str | Path) -> LabelTable:
         """The table that `write` put there. Raises TableError where the file is something else or damaged."""
-        return cls(*read_parts(Path(path)))
+        parts = read_parts(Path(path))
+        cells, roles = parts[0], parts[1]
+        # Nothing of label vectors is stored but their cells, which were found good before they were.
+        vectors = parse_vectors(cells, roles, Finder(None))[0] if roles.label_vectors else None
+        return cls(*parts, vectors)
 
 
 def _check_text(cells: pd.DataFrame) -> None:
