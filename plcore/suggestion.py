@@ -244,8 +244,10 @@ def _label_columns(columns: list[_Column]) -> list[_Column]:
     if len(chosen) < 2:
         return []
     # A column without any cell that stands among labels is a label that nobody was asked about.
-    run = columns[columns.index(chosen[0]) : columns.index(chosen[-1])]
-    return [each for each in columns if each in chosen or (each in run and not each.cells)]
+    names = {column.name for column in chosen}
+    places = [place for place, each in enumerate(columns) if each.name in names]
+    run = columns[places[0] : places[-1] + 1]
+    return [each for each in run if each.name in names or not each.cells]
 
 
 def _are_vectors(cells: pd.DataFrame, columns: list[str]) -> bool:

@@ -1,0 +1,20 @@
+"""Label vectors with holes: BML-CS, its baselines, and the learner that asks about single cells."""
+
+from __future__ import annotations
+
+from plcore.sensing.bml_cs import BMLCSClassifier
+from plcore.sensing.learner import SensingLearner
+from plcore.sensing.metrics import f1_scores, precision_at
+from plcore.sensing.ml_cs import MLCSClassifier
+from plcore.sensing.one_vs_all import OneVsAllSVC
+from plcore.sensing.vectors import check_label_vectors
+
+__all__ = [
+    "BMLCSClassifier",
+    "MLCSClassifier",
+    "OneVsAllSVC",
+    "SensingLearner",
+    "check_label_vectors",
+    "f1_scores",
+    "precision_at",
+]

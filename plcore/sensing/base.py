@@ -1,0 +1,109 @@
+"""What the multi-label learners share: reading the data, ranking labels, predictions and their score."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_consistent_length
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from plcore._types import AnyArray, FloatArray, IntArray
+from plcore.evaluation.metrics import score_of
+from plcore.margin.base import LARGEST
+from plcore.margin.threads import one_thread
+from plcore.sensing.metrics import precision_at
+from plcore.sensing.vectors import LabelVectors, check_label_vectors
+
+
+class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of the multi-label learners, which add `_fit` and `_values`, what labels are ranked by.
+
+    y of `fit` is (n, L): 1 yes, 0 no, -1 or NaN not asked; or a plain label vector (n,), one-hot encoded.
+
+    Attributes
+    ----------
+    classes_ (L,), n_features_in_
+    transduction_ : (n, L) int8 labels of the training rows, observed cells kept; for a label vector (n,) itself.
+    """
+
+    classes_: AnyArray
+    transduction_: AnyArray
+    _single: bool
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """X (n, d) dense or CSR, y as described at the class. Raises CandidateError, naming row and column, for
+        other cells, repeated names and a y without any known cell; ValueError for wrong features."""
+        self._validate_params()
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None. "
+                "Fix: pass label vectors (n, L) or a label vector (n,)."
+            )
+        vectors = check_label_vectors(y)
+        check_consistent_length(X, vectors.values)
+        largest = float(np.abs(X.data if sparse.issparse(X) else X).max(initial=0.0))
+        if largest > LARGEST:
+            raise ValueError(
+                f"The features must be at most {LARGEST:g} in size, got {largest:g}. Fix: scale them, for example "
+                "with sklearn.preprocessing.StandardScaler in a pipeline."
+            )
+        self.classes_, self._single = vectors.classes, vectors.single
+        with one_thread():
+            self._fit(X, vectors)
+        return self
+
+    def _fit(self, X: Any, vectors: LabelVectors) -> None:
+        raise NotImplementedError
+
+    def _values(self, X: Any) -> FloatArray:
+        """(n, L) what labels are ranked by, of checked features."""
+        raise NotImplementedError
+
+    def _check(self, X: Any) -> Any:
+        """Features of new rows."""
+        check_is_fitted(self)
+        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+
+    def _finish(self, vectors: LabelVectors, mean: FloatArray) -> None:
+        """mean (n, L) : what is believed of the cells of the training rows, yes above .5."""
+        if self._single:
+            self.transduction_ = self.classes_[vectors.values.argmax(axis=1)]
+        elif vectors.known.all():
+            self.transduction_ = vectors.values.astype(np.int8)
+        else:
+            self.transduction_ = np.where(vectors.known, vectors.values, mean > 0.5).astype(np.int8)
+
+    def _from_single(self, scores: FloatArray) -> FloatArray:
+        """Scores (n, m) as scikit-learn wants them of a label vector: (n,) = s1 - s0 for two classes."""
+        return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores
+
+    def top_labels(self, X: Any, t: int = 1) -> AnyArray:
+        """(n, t) the t labels of each row believed most, best first, members of `classes_`; ties to the first."""
+        values = self._values(self._check(X))
+        if not 1 <= t <= values.shape[1]:
+            raise ValueError(f"t must be an int from 1 to the {values.shape[1]} labels. Got {t!r}.")
+        return np.asarray(self.classes_[top_columns(values, t)])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy for a label vector; for label vectors the precision of the first label: the share of rows
+        whose highest ranked known label is a yes. Rows without a known label do not count."""
+        if self._single:
+            return score_of(self.predict(X), y, self.classes_, sample_weight)
+        vectors = check_label_vectors(y, matrix=True)
+        return precision_at(vectors.cells, self._values(self._check(X)), 1, sample_weight=sample_weight)
+
+    def __sklearn_tags__(self) -> Any:
+        # `multi_label` stays off: its check wants `predict` in the type of y, and ours is int8. The other checks
+        # of that tag are in tests/plcore/test_sensing_estimators.py.
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def top_columns(values: FloatArray, t: int) -> IntArray:
+    """(n, t) the columns with the highest values, best first; ties to the first column."""
+    return np.argsort(-values, axis=1, kind="stable")[:, :t]

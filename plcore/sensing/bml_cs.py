@@ -1,0 +1,251 @@
+"""BML-CS: multi-label classification by Bayesian compressed sensing.
+
+Kapoor, Jain and Viswanathan, "Multilabel Classification using Bayesian Compressed Sensing", NIPS 2012, with the
+update for missing labels corrected (the residual z - Phi_o y_o, and only the unknown columns of Phi).
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import ndtr, softmax
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from plcore._types import AnyArray, BoolArray, FloatArray
+from plcore.margin.threads import one_thread
+from plcore.sensing.base import MultiLabelClassifier
+from plcore.sensing.noise import Noise, find_noise
+from plcore.sensing.projection import LabelPosterior, Projection
+from plcore.sensing.recovery import Recovered, recover
+from plcore.sensing.regression import Regression, RegressionAt, make_kernel
+from plcore.sensing.rows import label_entropy
+from plcore.sensing.training import Training
+from plcore.sensing.vectors import LabelVectors
+
+FEWEST = (
+    8  # components a share gives at least, if there are as many labels: fewer save nothing and lose labels
+)
+POSITIVE = Interval(Real, 0, None, closed="neither")
+COMPONENTS = [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="right")]
+KERNEL_PARAMETERS: dict[str, list[Any]] = {
+    "kernel": [StrOptions({"linear", "poly", "rbf"})],
+    "gamma": [POSITIVE, None],
+    "degree": [Interval(Integral, 1, None, closed="left")],
+    "coef0": [Interval(Real, 0, None, closed="left")],
+    "fit_intercept": ["boolean"],
+}
+
+
+class BMLCSClassifier(MultiLabelClassifier):
+    """Label vectors y (L) are compressed by a random Phi (K, L) to Phi y, which K regressions predict from x; the
+    labels are recovered from the prediction under a sparse prior, y_j ~ N(0, 1/alpha_j), alpha_j ~ Gamma(a0, b0).
+
+    Parameters
+    ----------
+    n_components : K, an int, or a share of the L labels, which gives at least 8 components, or L if that is less.
+    max_iter : iterations of the recovery in mode "paper", and of training where labels are missing.
+    mode : "paper": variational recovery (section 2.2). "fast": sequential sparse Bayesian learning, the same
+        model with a0 = b0 = 0 run to convergence; most labels come out as exactly 0.
+    missing : "block": labels not asked are marginalised (EM, with the bound in `bound_`). "zero": taken for no
+        when the regressions are trained. Rows of which nothing is known never train.
+    kernel : "linear", "poly" (gamma x.x' + coef0)^degree, "rbf"; gamma None: 1, for rbf 1 / (2 * mean squared
+        distance). fit_intercept appends a constant 1 to x before the kernel (regularised).
+    noise, prior_variance : t2, variance of Phi y around its prediction, and tau2 of each weight; None: by marginal
+        likelihood (rows with holes: what is not asked as 0), with a ridge t2 / tau2 of at least .1 mean x.x'.
+    split : share of t2 between z and the prediction, in (0, 1); the data do not determine it.
+    random_state : seed of Phi.
+
+    Attributes
+    ----------
+    classes_, n_features_in_, transduction_ : as `MultiLabelClassifier`
+    label_mean_, label_variance_ : (n, L) posterior of the training cells; known cells keep their value, variance 0.
+    label_gamma_ : (n, L) 1 / E alpha, the prior variance found for each training cell; 0 where known.
+    bound_ : (n_iter_,) the bound after each iteration of training, in nats; empty where nothing was missing or
+        missing="zero": the solution is then in closed form.
+    projection_ (K, L), noise_, prior_variance_, n_components_, n_iter_
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_components": COMPONENTS,
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "mode": [StrOptions({"paper", "fast"})],
+        "missing": [StrOptions({"block", "zero"})],
+        **KERNEL_PARAMETERS,
+        "a0": [POSITIVE],
+        "b0": [POSITIVE],
+        "noise": [POSITIVE, None],
+        "prior_variance": [POSITIVE, None],
+        "split": [Interval(Real, 0, 1, closed="neither")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_components: float = 0.5,
+        max_iter: int = 10,
+        mode: str = "paper",
+        missing: str = "block",
+        kernel: str = "linear",
+        *,
+        gamma: float | None = None,
+        degree: int = 3,
+        coef0: float = 0.0,
+        fit_intercept: bool = True,
+        a0: float = 1e-6,
+        b0: float = 1e-6,
+        noise: float | None = None,
+        prior_variance: float | None = None,
+        split: float = 0.5,
+        random_state: Any = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.max_iter = max_iter
+        self.mode = mode
+        self.missing = missing
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.fit_intercept = fit_intercept
+        self.a0 = a0
+        self.b0 = b0
+        self.noise = noise
+        self.prior_variance = prior_variance
+        self.split = split
+        self.random_state = random_state
+
+    _projection: Projection
+    _noise: Noise
+    _at: RegressionAt
+    _coefficients: FloatArray
+
+    def _fit(self, X: Any, vectors: LabelVectors) -> None:
+        random = check_random_state(self.random_state)
+        self._projection = Projection(draw_projection(self.n_components, vectors.values.shape[1], random))
+        self.projection_ = self._projection.Phi
+        self.n_components_ = len(self.projection_)
+        kernel = make_kernel(self.kernel, X, self.gamma, self.degree, self.coef0, self.fit_intercept)
+        asked = np.asarray(vectors.known.any(axis=1))
+        rows, values, known = X, vectors.values, vectors.known
+        if not asked.all():
+            rows, values, known = X[asked], values[asked], known[asked]
+        targets = values @ self.projection_.T
+        self._noise = find_noise(
+            kernel,
+            rows,
+            targets,
+            self.split,
+            self.noise,
+            self.prior_variance,
+            np.random.default_rng(random.randint(2**31)),
+        )
+        self.noise_, self.prior_variance_ = self._noise.total, self._noise.prior
+        training = Training(
+            Regression(kernel, rows), self._projection, self._noise, values, known, self.a0, self.b0, targets
+        )
+        self._at = training.at
+        bound = []
+        if not known.all() and self.missing == "block":
+            for _ in range(self.max_iter):
+                training.round("block")
+                bound.append(training.bound())
+        self._coefficients = training.coefficients
+        self.bound_, self.n_iter_ = np.array(bound), max(len(bound), 1)
+        self._believe(X, vectors, asked, training)
+
+    def _believe(self, X: Any, vectors: LabelVectors, asked: BoolArray, training: Training) -> None:
+        """Posterior of the training cells."""
+        self.label_mean_ = vectors.values  # made by us; nothing else holds it
+        self.label_variance_, self.label_gamma_ = np.zeros((2, *vectors.values.shape))
+        holes = ~vectors.known.all(axis=1)
+        if holes.any():
+            if self.missing == "zero":
+                training.rows.iterate(self.max_iter, "block")
+            self.label_mean_ = vectors.values.copy()
+            self.label_mean_[asked], self.label_gamma_[asked] = training.rows.mean, training.rows.gamma
+            inside = training.rows.open
+            noise = self._noise.total * (1.0 + self._at.spread()[inside])
+            none = np.zeros((len(inside), self.n_components_))
+            variance = self._projection.posterior(training.rows.gamma[inside], none, noise).variance
+            self.label_variance_[np.flatnonzero(asked)[inside]] = variance
+            if not asked.all():
+                found, q, _ = self._posterior(X[~asked])
+                self.label_mean_[~asked], self.label_gamma_[~asked] = found.mean, found.gamma
+                self.label_variance_[~asked] = q.variance
+        self._finish(vectors, self.label_mean_)
+
+    def _recover(self, X: Any) -> Recovered:
+        with one_thread():
+            fitted = self._at.predict(X, self._coefficients)
+            return recover(self._projection, self._noise, fitted, self.mode, self.max_iter, self.a0, self.b0)
+
+    def _posterior(self, X: Any) -> tuple[Recovered, LabelPosterior, FloatArray]:
+        found = self._recover(X)
+        with one_thread():
+            noise = self._noise.total * (1.0 + self._at.spread(X))
+            return found, self._projection.posterior(found.gamma, np.zeros_like(found.fitted), noise), noise
+
+    def posterior(self, X: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """mean (n, L), variance (n, L) and joint entropy (n,), in nats, of the labels of new rows.
+
+        The variance counts what is not known of W, t2 + x' S_W x for the noise of x; the paper's does not, and
+        stays the same far away from the data. Training rows count for S_W as if all their labels were known.
+        Mode "fast": labels left out have mean and variance 0, and the entropy is that of the others.
+        """
+        found, q, noise = self._posterior(self._check(X))
+        return found.mean, q.variance, label_entropy(found.gamma, q, noise, self.n_components_)
+
+    def _values(self, X: Any) -> FloatArray:
+        if self._single:
+            return self._log_odds(X)
+        return self._recover(X).mean
+
+    def _log_odds(self, X: Any) -> FloatArray:
+        """(n, m) log N(W'x; phi_k, (t2 + x' S_W x) I) but for what is the same for all k: exactly one label."""
+        fitted = self._at.predict(X, self._coefficients)
+        noise = self._noise.total * (1.0 + self._at.spread(X))
+        return np.asarray(
+            (fitted @ self.projection_ - 0.5 * (self.projection_**2).sum(axis=0)) / noise[:, None]
+        )
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """(n, L) posterior mean - .5, so that yes is > 0. After a label vector (n, m) log odds, for m = 2 (n,)."""
+        X = self._check(X)
+        return self._from_single(self._log_odds(X)) if self._single else self._values(X) - 0.5
+
+    def predict(self, X: Any) -> AnyArray:
+        """(n, L) int8, 1 where the posterior mean is above .5; after a label vector (n,) the most likely label."""
+        X = self._check(X)
+        if self._single:
+            return np.asarray(self.classes_[self._log_odds(X).argmax(axis=1)])
+        return np.asarray((self._values(X) > 0.5).astype(np.int8))
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """(n, L) probability that y_j is above .5, of the posterior N(mean, variance), strictly inside (0, 1).
+        After a label vector (n, m) the probabilities given that there is exactly one label; they sum to 1."""
+        X = self._check(X)
+        if self._single:
+            return np.asarray(softmax(self._log_odds(X), axis=1))
+        found, q, _ = self._posterior(X)
+        return probability(found.mean, q.variance)
+
+
+def probability(mean: FloatArray, variance: FloatArray) -> FloatArray:
+    """P(y > .5) of N(mean, variance), kept inside (0, 1): no finite data make sure."""
+    deviation = np.sqrt(np.maximum(variance, 1e-12))
+    return np.asarray(np.clip(ndtr((mean - 0.5) / deviation), 1e-9, 1.0 - 1e-9))
+
+
+def draw_projection(n_components: float, L: int, random: np.random.RandomState) -> FloatArray:
+    """Phi (K, L) for a number or a share of components (see `BMLCSClassifier`), columns of length 1 on average.
+
+    Entries are N(0, 1/K). With K >= L nothing needs compressing, and the columns are made orthonormal: recovery is
+    then no harder than the regression, where L Gaussian columns can be nearly dependent.
+    """
+    share = max(int(n_components * L), min(L, FEWEST))
+    K = int(n_components) if isinstance(n_components, Integral) else share
+    Phi = np.asarray(random.normal(size=(K, L)) / np.sqrt(K))
+    return np.asarray(np.linalg.qr(Phi)[0]) if K >= L else Phi

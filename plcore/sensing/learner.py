@@ -1,0 +1,325 @@
+"""Label vectors learned one answer at a time, and the cell to ask about next. No I/O, no clock, no hidden chance."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+from sklearn.utils import check_array, check_consistent_length, check_random_state
+
+from plcore._types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.candidates import CandidateError
+from plcore.margin.threads import one_thread
+from plcore.query.effects import check_choice
+from plcore.query.information import (
+    CRITERIA,
+    DEFAULTS,
+    KINDS,
+    best_first,
+    greedy_rows,
+    random_scores,
+)
+from plcore.sensing.bml_cs import BMLCSClassifier, draw_projection
+from plcore.sensing.calibration import calibrate, calibrated, left_out
+from plcore.sensing.covariance import RowCovariance
+from plcore.sensing.noise import Noise
+from plcore.sensing.projection import Projection
+from plcore.sensing.recovery import recover
+from plcore.sensing.regression import Regression, make_kernel
+from plcore.sensing.rows import RowInference
+from plcore.sensing.scoring import CellPosteriors, cell_batch
+from plcore.sensing.vectors import UNKNOWN, check_label_vectors
+
+CALIBRATING = 200  # rows whose answers tell what a posterior mean is worth
+
+
+class SensingLearner:
+    """BML-CS over a table of rows with holes: it takes answers at rank one, and ranks what to ask.
+
+    classifier : the `BMLCSClassifier` to fit, None for its defaults      random_state : seed of "random" scores
+
+    `fit`, then `answer` and `next` in any order; `refresh` fits anew on all that is known. The same table and the
+    same answers in the same order give the same state, and after `refresh` their order does not matter. Between
+    refreshes Phi, the noise, and the label posteriors of other rows stay as they are; what the regressions predict
+    (`predict_mean`, `row_variance_`) is up to date. A row of which nothing is known does not train: its first answer
+    adds it, and the withdrawal of its last one takes it away.
+
+    Attributes
+    ----------
+    classes_ (L,)      cells_ (n, L) int8 : 1, 0, -1 not asked
+    label_mean_ (n, L) : posterior means; known cells keep their value
+    model_ : the classifier as of the last refresh; None while no cell was known
+    calibration_ : (slope, offset) that turn posterior means into probabilities; see `calibration`
+    """
+
+    classes_: AnyArray
+    cells_: AnyArray
+    label_mean_: FloatArray
+    model_: BMLCSClassifier | None
+
+    def __init__(self, classifier: BMLCSClassifier | None = None, *, random_state: int = 0) -> None:
+        self.classifier = BMLCSClassifier() if classifier is None else classifier
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Start on features X (n, d), dense or CSR, and label vectors y (n, L) as `BMLCSClassifier.fit`; here all
+        cells may be unknown. Raises CandidateError, naming row and column, for wrong cells."""
+        self._X = check_array(X, accept_sparse="csr", dtype=np.float64)
+        vectors = check_label_vectors(y, matrix=True)
+        check_consistent_length(self._X, vectors.values)
+        self.cells_, self.classes_ = vectors.cells, vectors.classes
+        return self.refresh()
+
+    def refresh(self) -> Self:
+        """Fit anew on the cells as they stand."""
+        with one_thread():
+            self._refresh()
+        return self
+
+    def _refresh(self) -> None:
+        known = self.cells_ != UNKNOWN
+        self._inside = known.any(axis=1)
+        model = clone(self.classifier)
+        fitted = None
+        if known.any():
+            model.fit(self._X, pd.DataFrame(self.cells_, columns=list(self.classes_)))
+            self._projection, self._noise = model._projection, model._noise
+            self._regression = Regression(model._at.parent.kernel, self._X)
+            fitted = model._at.predict(self._X, model._coefficients)
+        else:
+            self._start_without_labels(model)
+        self._fitted = np.zeros((len(known), len(self._projection.Phi))) if fitted is None else fitted
+        self._prior, self._rounds = (model.a0, model.b0), model.max_iter
+        self._marginal = model.missing == "block"
+        self._means = RowCovariance(self._regression, self._noise.ridge, self._inside.astype(np.float64))
+        self._unsure = RowCovariance(self._regression, self._noise.ridge, known.mean(axis=1))
+        values = np.where(known, self.cells_, 0).astype(np.float64)
+        self.label_mean_, gamma = values.copy(), np.zeros(values.shape)
+        if fitted is not None:
+            self.label_mean_, gamma = model.label_mean_.copy(), model.label_gamma_.copy()
+        out = ~self._inside
+        if out.any():  # by the block schedule whatever the mode: questions need all the precisions
+            rows = RowInference(
+                self._projection, self._noise, values[out], known[out], self._fitted[out], *self._prior
+            ).iterate(self._rounds, "block")
+            self.label_mean_[out], gamma[out] = rows.mean, rows.gamma
+        # What the regressions are fitted to, rows that do not train left out.
+        self._targets = (self.label_mean_ if self._marginal else values) @ self._projection.Phi.T
+        self._targets[out] = 0.0
+        self._cells = CellPosteriors(self._projection, self._noise, gamma, self.row_variance_)
+        self.model_ = None if fitted is None else model
+        self.calibration_ = self._calibrate(values, known)
+
+    def _calibrate(self, values: FloatArray, known: BoolArray) -> tuple[float, float]:
+        """What a posterior mean is worth, from rows predicted without their own labels."""
+        rows = np.flatnonzero(self._inside)
+        if len(rows) > CALIBRATING:
+            rows = np.sort(np.random.default_rng(self.random_state).choice(rows, CALIBRATING, replace=False))
+        own = self._means.variances[rows] / self._noise.ridge
+        fitted = left_out(self._targets[rows], self._fitted[rows], own)
+        mean = self._recovered(fitted)[known[rows]]
+        return calibrate(mean, values[rows][known[rows]] > 0.5)
+
+    def _start_without_labels(self, model: BMLCSClassifier) -> None:
+        """Phi as it will be; noise as if every row had one yes, half of it told by the features."""
+        draw = check_random_state(model.random_state)
+        self._projection = Projection(draw_projection(model.n_components, len(self.classes_), draw))
+        kernel = make_kernel(
+            model.kernel, self._X, model.gamma, model.degree, model.coef0, model.fit_intercept
+        )
+        self._regression = Regression(kernel, self._X)
+        half = 0.5 / len(self._projection.Phi)
+        scale = max(float(kernel.own(self._X).mean()), 1e-300)
+        total = half if model.noise is None else float(model.noise)
+        prior = half / scale if model.prior_variance is None else float(model.prior_variance)
+        self._noise = Noise(total, prior, model.split)
+
+    @property
+    def row_variance_(self) -> FloatArray:
+        """(n,) x' S_W x: how unsure each entry of W' x is, a row counting with the share of its labels known."""
+        return np.asarray(np.maximum(self._unsure.variances, 0.0) * self._noise.prior)
+
+    @property
+    def label_variance_(self) -> FloatArray:
+        """(n, L) variance of each label, that of W included up to 1 % of its noise; 0 where known."""
+        return self._cells.at("wide")[0].variance.copy()
+
+    @property
+    def label_proba_(self) -> FloatArray:
+        """(n, L) probability of yes, calibrated on the answers as of the last refresh; known cells have 1 or 0."""
+        known = self.cells_ != UNKNOWN
+        return np.where(known, self.cells_, calibrated(self.label_mean_, self.calibration_))
+
+    @property
+    def entropy_left_(self) -> float:
+        """Sum over the unknown cells of the entropy of yes or no at `label_proba_`, in bits."""
+        p = self.label_proba_[self.cells_ == UNKNOWN]
+        return float(-(p * np.log2(p) + (1.0 - p) * np.log2(1.0 - p)).sum())
+
+    def answer(self, row: int, label: int, value: int | None) -> Self:
+        """Take in one answer: 1 yes, 0 no, None or -1 to withdraw it. label : column number.
+
+        Costs O(size^2), size the smaller of rows and features, and the recovery of one row.
+        Raises ValueError for a row, a label or a value that does not exist.
+        """
+        self._check_number("row", row, len(self.cells_))
+        self._check_number("label", label, len(self.classes_))
+        cells = self.cells_[row].copy()
+        value = UNKNOWN if value is None else value
+        if value not in (1, 0, UNKNOWN):
+            raise ValueError(f"An answer is 1 (yes), 0 (no), or -1 or None (not asked). Got {value!r}.")
+        cells[label] = value
+        return self._take(row, cells)
+
+    def answer_row(self, row: int, cells: Any) -> Self:
+        """Take in a whole instance: (L,) of 1, 0 and -1 or NaN in place of the row's cells, at the cost of one
+        answer. Raises ValueError for a row that does not exist, CandidateError for other cells."""
+        self._check_number("row", row, len(self.cells_))
+        vectors = check_label_vectors(np.asarray(cells)[None], matrix=True)
+        if vectors.values.shape[1] != len(self.classes_):
+            raise CandidateError(f"A row has {len(self.classes_)} labels. Got {vectors.values.shape[1]}.")
+        return self._take(row, vectors.cells[0])
+
+    def _check_number(self, name: str, number: Any, size: int) -> None:
+        if not isinstance(number, int | np.integer) or not 0 <= number < size:
+            raise ValueError(f"{name} must be an int from 0 to {size - 1}. Got {number!r}.")
+
+    def _take(self, row: int, cells: AnyArray) -> Self:
+        """Put new cells in the place of a row's; inputs are valid."""
+        before, known = self.cells_[row] != UNKNOWN, cells != UNKNOWN
+        if (cells == self.cells_[row]).all():
+            return self
+        self.cells_[row] = cells
+        share = (int(known.sum()) - int(before.sum())) / len(cells)
+        with one_thread():
+            if share:
+                self._unsure.measure(row, share)
+            if not known.any():
+                self._leave(row)
+            elif not self._inside[row]:
+                # The row joins with what is predicted for it, which changes no prediction yet.
+                self._means.measure(row, 1.0)
+                self._targets[row], self._inside[row] = self._fitted[row], True
+            self._infer_row(row, known, np.where(before, 1.0, self._cells.gamma[row]))
+        self._cells.spread = self.row_variance_
+        return self
+
+    def _leave(self, row: int) -> None:
+        """Take a row out of the regressions: one measurement taken back."""
+        column = self._means.measure(row, -1.0)
+        gain = column / (column[row] - self._noise.ridge)
+        self._fitted += np.outer(gain, self._targets[row] - self._fitted[row])
+        self._targets[row], self._inside[row] = 0.0, False
+
+    def _infer_row(self, row: int, known: BoolArray, gamma: FloatArray) -> None:
+        """Labels of one row, and what they change in the regressions. Its own fitted value feeds back."""
+        feeding = self._inside[row]
+        column = self._means.column(row) / self._noise.ridge if feeding else np.zeros(len(self._fitted))
+        values = np.where(known, self.cells_[row], 0).astype(np.float64)
+        old, base = self._targets[row].copy(), self._fitted[row].copy()
+        one = RowInference(
+            self._projection,
+            self._noise,
+            values[None],
+            known[None],
+            base[None].copy(),
+            *self._prior,
+            gamma[None],
+        )
+        # With the answer in its place before anything is recovered: else it ends in another optimum.
+        one.mean = np.where(known, values, self.label_mean_[row])[None]
+        for _ in range(self._rounds):
+            target = one.compressed[0] if self._marginal else one.observed[0]
+            if feeding:
+                one.fitted = (base + column[row] * (target - old))[None]
+            one.iterate(1, "block")
+        if feeding:
+            target = one.compressed[0] if self._marginal else one.observed[0]
+            self._fitted += np.outer(column, target - old)
+            self._targets[row] = target
+        self.label_mean_[row] = one.mean[0]
+        self._cells.replace(row, one.gamma[0])
+
+    def predict_mean(self, X: Any) -> FloatArray:
+        """(len(X), L) posterior means for new rows with all answers so far, by the mode of the classifier."""
+        X = check_array(X, accept_sparse="csr", dtype=np.float64)
+        # E[W] = X' (T - F) / ridge over the rows that train.
+        duals = np.where(self._inside[:, None], self._targets - self._fitted, 0.0) / self._noise.ridge
+        parent = self._regression
+        if parent.dual:
+            fitted = parent.kernel.between(X, self._X) @ duals
+        else:
+            fitted = parent.features(X) @ (parent.features(self._X).T @ duals)
+        return self._recovered(np.asarray(fitted))
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """(len(X), L) calibrated probabilities of yes for new rows with all answers so far."""
+        return calibrated(self.predict_mean(X), self.calibration_)
+
+    def _recovered(self, fitted: FloatArray) -> FloatArray:
+        mode = self.classifier.mode
+        with one_thread():
+            return recover(self._projection, self._noise, fitted, mode, self._rounds, *self._prior).mean
+
+    def scores(self, kind: str = "pair", criterion: str | None = None) -> FloatArray:
+        """How much each question is worth, higher = ask sooner; -inf where nothing is left to ask.
+
+        kind : "instance", all labels of a row, scores (n,); "label", one label of each row, and "pair", one label
+            of one row anywhere, scores (n, L)
+        criterion : "entropy", of q(y) as in the paper; "variance", x' S_W x of a row, S_jj of a label;
+            "information", about W for instances and pairs, about the rest of its row for labels; "margin", how
+            close the mean is to .5; "random". None: variance for instances, else information.
+        """
+        check_choice("kind", kind, KINDS)
+        criterion = DEFAULTS[kind] if criterion is None else criterion
+        check_choice("criterion", criterion, CRITERIA)
+        unknown = self.cells_ == UNKNOWN
+        if criterion == "random":
+            asked = unknown.any(axis=1) if kind == "instance" else unknown
+            return random_scores(asked.shape, asked, self.random_state)
+        if kind == "instance":
+            return self._cells.row_scores(criterion, self.label_mean_, unknown)
+        return self._cells.cell_scores(kind, criterion, self.label_mean_, unknown)
+
+    def next(
+        self,
+        kind: str = "pair",
+        n: int | None = 1,
+        criterion: str | None = None,
+        *,
+        rows: BoolArray | None = None,
+        cells: BoolArray | None = None,
+        joint: bool = True,
+    ) -> IntArray:
+        """At most n questions, best first: rows (m,) for "instance", else (row, label) pairs (m, 2).
+
+        n : None for as many as there are; for "label" at most one for each row
+        rows (n,), cells (n, L) bool : what may be asked; None: all. Of instances, rows alone counts.
+        joint : choose a batch together, each question given those before it, so that rows alike are not all asked
+            the same: for instances by variance or information, and for labels and pairs by information about W,
+            at most one cell of a row, a label at most twice as often as all alike.
+        """
+        scores = self.scores(kind, criterion)
+        criterion = DEFAULTS[kind] if criterion is None else criterion
+        allowed = np.ones(len(scores), dtype=bool) if rows is None else np.asarray(rows, dtype=bool)
+        if kind == "instance":
+            count = len(scores) if n is None else n
+            open_ = allowed & (scores > -np.inf)
+            if joint and count > 1 and criterion in ("variance", "information"):
+                unsure = self._unsure
+                return greedy_rows(unsure.variances, unsure.column, self._noise.ridge, count, open_)
+            return best_first(np.where(open_, scores, -np.inf), count)
+        scores = np.where(allowed[:, None], scores, -np.inf)
+        if cells is not None:
+            scores = np.where(np.asarray(cells, dtype=bool), scores, -np.inf)
+        count = scores.size if n is None else n
+        if joint and count > 1 and criterion == "information":
+            return cell_batch(self._cells, scores, self._unsure.column, count)
+        if kind == "label":
+            only = np.full(scores.shape, -np.inf)
+            best = scores.argmax(axis=1)[:, None]
+            np.put_along_axis(only, best, np.take_along_axis(scores, best, axis=1), axis=1)
+            scores = only
+        return np.stack(np.unravel_index(best_first(scores, count), scores.shape), axis=1)

@@ -1,0 +1,72 @@
+"""Label vectors of new rows from the predicted Phi y, one of two ways to the same model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from plcore._kernels_sensing import recover_rows
+from plcore._types import BoolArray, FloatArray, IntArray
+from plcore.sensing.noise import Noise
+from plcore.sensing.projection import Projection
+from plcore.sensing.rows import RowInference
+
+STEPS_PER_LABEL = 4  # the sequential recovery may cycle; it then ends after so many steps for each label
+LEAST_GAIN = 1e-3  # nats
+BLOCK_CELLS = 1 << 21  # labels recovered at a time: 16 MB for each of a handful of matrices
+
+
+@dataclass(frozen=True)
+class Recovered:
+    """fitted (n, K) = W'x; mean (n, L) of q(y); gamma (n, L), 1 / E alpha."""
+
+    fitted: FloatArray
+    mean: FloatArray
+    gamma: FloatArray
+
+
+def recover(
+    projection: Projection, noise: Noise, fitted: FloatArray, mode: str, max_iter: int, a0: float, b0: float
+) -> Recovered:
+    """q(y) of rows of which no label is known; mode "paper" or "fast"."""
+    n, L = len(fitted), projection.shape[1]
+    if mode == "fast":
+        free = np.ones((n, L), dtype=bool)
+        gamma, mean, _, _ = recover_fast(projection, fitted, free, np.full(n, noise.total))
+        return Recovered(fitted, mean, gamma)
+    mean, gamma = np.empty((n, L)), np.empty((n, L))
+    size = max(1, BLOCK_CELLS // L)
+    for begin in range(0, n, size):
+        block = slice(begin, min(n, begin + size))
+        nothing = np.zeros((block.stop - begin, L))
+        rows = RowInference(projection, noise, nothing, nothing > 0, fitted[block], a0, b0).iterate(max_iter)
+        mean[block], gamma[block] = rows.mean, rows.gamma
+    return Recovered(fitted, mean, gamma)
+
+
+def recover_fast(
+    projection: Projection, residual: FloatArray, free: BoolArray, noise: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
+    """Tipping and Faul (2003) for each row: gamma, mean, variance (n, L) and steps (n,).
+
+    residual (n, K) : W'x less the known part      free (n, L) : the unknown labels      noise (n,)
+    """
+    Phi = projection.Phi
+    n, L = free.shape
+    gamma, mean, variance = np.zeros((n, L)), np.zeros((n, L)), np.zeros((n, L))
+    steps = np.zeros(n, dtype=np.int64)
+    projected = np.ascontiguousarray(residual @ Phi)
+    recover_rows(
+        Phi.T @ Phi,
+        projected,
+        free,
+        np.ascontiguousarray(noise),
+        STEPS_PER_LABEL * L,
+        LEAST_GAIN,
+        gamma,
+        mean,
+        variance,
+        steps,
+    )
+    return gamma, mean, variance, steps
