@@ -11,6 +11,7 @@ from workflow import backup as backups
 from workflow import exporting, importing, labeling, oracle, projects, ranking, team
 from workflow.access import NotFound
 from workflow.home import Home, close_home, home
+from workflow.learners import WrongKind
 from workflow.settings import SettingsError
 
 
@@ -92,7 +93,7 @@ def rank(project_id: int) -> None:
     """Write the open rows of PROJECT_ID in asking order, with score and reason, as CSV."""
     try:
         sys.stdout.buffer.write(ranking.queue_csv(home(), _owner(home()), project_id))
-    except NotFound as error:
+    except (NotFound, WrongKind) as error:
         raise click.ClickException(str(error)) from None
 
 
@@ -108,7 +109,7 @@ def simulate(project_id: int, answers: int) -> None:
     """
     try:
         done = oracle.answer_for_me(home(), _owner(home()), project_id, answers)
-    except (NotFound, oracle.NoTruth, labeling.NotSaved, labeling.StaleQuestion) as error:
+    except (NotFound, WrongKind, oracle.NoTruth, labeling.NotSaved, labeling.StaleQuestion) as error:
         raise click.ClickException(str(error)) from None
     left = projects.get_project(home(), _owner(home()), project_id).left
     click.echo(f"{done} answered with the hidden truth; {left} open rows are left.")

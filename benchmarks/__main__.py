@@ -10,6 +10,7 @@ import sys
 
 NAMES = (
     "latency",
+    "retraining",
     "table8",
     "neighbors",
     "ranking",

@@ -149,6 +149,7 @@ class PastEntry:
     seq: int
     kind: str
     row: int
+    label: str | None
     labels: tuple[str, ...]
     token: str
     before: tuple[str, ...]
@@ -161,8 +162,10 @@ def history(session: Session, project_id: int, person_id: int, limit: int) -> li
     """This person's latest entries about rows but for withdrawals, newest first."""
     rows = session.execute(_history(), {"project": project_id, "person": person_id, "limit": limit})
     return [
-        PastEntry(seq, kind, row, tuple(labels), token, tuple(before), note, flagged, withdrawal)
-        for seq, kind, row, labels, token, before, note, flagged, withdrawal in rows
+        PastEntry(
+            seq, kind, row, label or None, tuple(labels), token, tuple(before), note, flagged, withdrawal
+        )
+        for seq, kind, row, label, labels, token, before, note, flagged, withdrawal in rows
     ]
 
 
@@ -179,6 +182,7 @@ def _history() -> Select[Any]:
             EntryRow.seq,
             EntryRow.kind,
             EntryRow.row,
+            EntryRow.label,
             EntryRow.labels,
             EntryRow.token,
             EntryRow.before,
@@ -222,11 +226,12 @@ def last(session: Session, project_id: int) -> Entry | None:
 
 
 def answered_rows(session: Session, project_id: int) -> int:
-    """How many rows have an entry, skips apart, that was not withdrawn."""
+    """How many rows an answer that was not withdrawn has decided: one candidate left, or none, as a bad item."""
     return session.execute(
         select(func.count(func.distinct(EntryRow.row))).where(
             EntryRow.project_id == project_id,
-            EntryRow.kind.not_in(("withdraw", "skip", "class")),
+            EntryRow.kind.in_(("is", "among", "not", "none", "bad")),
+            func.json_array_length(EntryRow.after) < 2,
             ~_withdrawn(),
         )
     ).scalar_one()

@@ -128,6 +128,11 @@ def change_room(session: Session, project_id: int, room: Mapping[str, Any]) -> N
     session.execute(update(ProjectRow).where(ProjectRow.id == project_id).values(room=dict(room)))
 
 
+def change_n_to_ask(session: Session, project_id: int, n_to_ask: int) -> None:
+    """Store how many rows there were to ask about at first, under the classes of now."""
+    session.execute(update(ProjectRow).where(ProjectRow.id == project_id).values(n_to_ask=n_to_ask))
+
+
 def change_n_classes(session: Session, project_id: int, n_classes: int) -> None:
     """Note how many classes the project has now."""
     session.execute(update(ProjectRow).where(ProjectRow.id == project_id).values(n_classes=n_classes))

@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import func, insert, select, update
 from sqlalchemy.orm import Session
 
+from db.entries import lock
 from db.models import ModelRow, TrainingRow
 
 
@@ -36,6 +37,7 @@ def publish(
     made_at: datetime,
 ) -> None:
     """Add a version; one that is there already is left as it is."""
+    lock(session, project_id)
     here = ModelRow.project_id == project_id, ModelRow.key == key, ModelRow.version == version
     if session.execute(select(func.count()).select_from(ModelRow).where(*here)).scalar_one():
         return
@@ -74,6 +76,7 @@ def latest(session: Session, project_id: int, key: str) -> ModelVersion | None:
 
 def take_lease(session: Session, project_id: int, worker: str, now: datetime, until: datetime) -> bool:
     """Whether this worker may train the project until then: nobody else holds an unexpired lease."""
+    lock(session, project_id)
     row = session.execute(
         select(TrainingRow.worker, TrainingRow.lease_until).where(TrainingRow.project_id == project_id)
     ).one_or_none()
@@ -99,6 +102,11 @@ def end_lease(session: Session, project_id: int, worker: str, now: datetime, fau
         .where(TrainingRow.project_id == project_id, TrainingRow.worker == worker)
         .values(lease_until=now, fault=fault)
     )
+
+
+def forget_fault(session: Session, project_id: int) -> None:
+    """What the last training failed of is of no interest any more: the settings are others now."""
+    session.execute(update(TrainingRow).where(TrainingRow.project_id == project_id).values(fault=None))
 
 
 def training(session: Session, project_id: int, now: datetime) -> tuple[bool, str | None]:

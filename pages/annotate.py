@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import streamlit as st
 
-from pages.parts import frame, question_card, state
-from workflow import labeling, room, standing
+from pages.parts import frame, question_card, state, vector_card
+from workflow import labeling, room, standing, vectors
 from workflow.access import NotAllowed, NotFound
 
 page = frame.begin_project("Annotate")
@@ -35,7 +38,8 @@ def _store(press: question_card.Press) -> None:
     elif press.kind == "redo":
         labeling.redo(*IDS, seq=press.seq)
     else:
-        saved = labeling.submit_answer(
+        submit_answer = vectors.submit_answer if page.project.vectors else labeling.submit_answer
+        saved = submit_answer(
             *IDS,
             press.token,
             press.kind,
@@ -51,17 +55,30 @@ def _store(press: question_card.Press) -> None:
             )
 
 
+Drawing = Callable[[standing.Standing, str | None, Callable[[], None]], None]
+
+
+def candidate_part() -> Drawing:
+    return partial(question_card.question_card, page.project.id, labeling.next_question(*IDS))
+
+
+def vector_part() -> Drawing:
+    return partial(vector_card.vector_card, page.project.id, vectors.next_question(*IDS))
+
+
 @st.fragment
 def answering() -> None:
-    """The answering loop: a press reruns this part alone."""
+    """The answering loop: a press reruns this part alone, until the owner changes the classes."""
     try:
-        question = labeling.next_question(*IDS)
+        if not page.project.vectors and room.class_names(*IDS) != st.session_state[state.CLASS_NAMES]:
+            st.rerun()
+        draw = vector_part() if page.project.vectors else candidate_part()
         now = standing.standing(*IDS)
     except (NotAllowed, NotFound, labeling.NotSaved) as refusal:
-        st.error(str(refusal), icon=":material/error:")
+        st.error(frame.escape(str(refusal)), icon=":material/error:")
         return
     notice = st.session_state.get(state.NOTICE)
-    question_card.question_card(page.project.id, question, now, notice, on_press)
+    draw(now, notice, on_press)
 
 
 settings = room.room_of(*IDS)
@@ -71,6 +88,10 @@ if settings.guidelines:
         st.expander("Guidelines", icon=":material/menu_book:"),
     ):
         st.markdown(settings.guidelines)  # HTML in it is shown as text
-answering()
-# Outside the answering loop: a thousand names need not come again with every question.
-question_card.class_list(page.project.id, room.class_names(*IDS), settings.descriptions)
+if page.project.vectors:
+    answering()
+else:
+    names = st.session_state[state.CLASS_NAMES] = room.class_names(*IDS)
+    answering()
+    # Outside the answering loop: a thousand names need not come again with every question.
+    question_card.class_list(page.project.id, names, settings.descriptions)

@@ -10,7 +10,7 @@ from pages.parts import frame, state
 from pages.parts.sign_out import sign_out_button
 from pages.parts.words import ago
 from workflow import projects
-from workflow.access import NotFound
+from workflow.access import NotAllowed, NotFound
 from workflow.projects import ProjectNameError, ProjectSummary
 
 page = frame.begin()
@@ -83,7 +83,7 @@ def tried(action: Callable[..., None], project: ProjectSummary, words: str) -> N
     """Put a project elsewhere, and say at the next drawing what came of it."""
     try:
         action(page.home, page.person.id, project.id)
-    except (ProjectNameError, NotFound) as refusal:
+    except (ProjectNameError, NotAllowed, NotFound) as refusal:
         st.session_state[state.REFUSED] = str(refusal)
     else:
         st.session_state[state.FLASH] = f"{project.name} {words}"

@@ -7,7 +7,7 @@ from pathlib import PurePath
 import streamlit as st
 from streamlit.typing import UploadedFile
 
-from pages.parts import frame, state
+from pages.parts import frame, state, vector_create
 from pages.parts.role_form import role_form
 from workflow import importing
 from workflow.projects import CONTROL_SHARE, ProjectNameError
@@ -84,6 +84,54 @@ def show_problems(problems: tuple[importing.Problem, ...]) -> None:
 CHECKS = round(100 * CONTROL_SHARE)
 
 
+def candidate_settings(table: importing.LabelTable) -> importing.LearnerSettings:
+    """How a project with candidates learns and asks."""
+    truth_share, truth_role = 0.0, "hidden"
+    if table.truth is not None:
+        left, right = st.columns(2)
+        truth_share = left.select_slider(
+            "Rows held out to measure accuracy",
+            options=list(HELD_OUT),
+            value=1 / 3,
+            format_func=HELD_OUT.__getitem__,
+            help="Drawn at random from the rows with a true label. They are never asked and never trained on.",
+        )
+        truth_role = right.selectbox(
+            "The other true labels",
+            ["hidden", "given"],
+            format_func={
+                "hidden": "stay hidden – people answer as if they were unknown",
+                "given": "are exact labels to learn from",
+            }.__getitem__,
+        )
+    neighbors = st.number_input(
+        "Neighbours (K)",
+        min_value=1,
+        max_value=50,
+        value=10,
+        help="How many similar rows vote for a row's label. Fewer follow fine detail, more smooth out noise.",
+    )
+    left, right = st.columns(2)
+    model = left.selectbox("Model", list(MODELS), format_func=MODELS.__getitem__)
+    strategy = right.selectbox("Asked first", list(NAMES), format_func=NAMES.__getitem__)
+    checks = st.number_input(
+        "Blind checks (% of the questions)",
+        min_value=0,
+        max_value=50,
+        value=0 if truth_share else CHECKS,
+        help="Some questions are drawn at random and look like all others. Their answers measure how good the "
+        "model is and never train it. Worth it where no true labels are held out. Fixed once the project is made.",
+    )
+    return importing.LearnerSettings(
+        n_neighbors=int(neighbors),
+        model=model,
+        strategy=strategy,
+        test_share=truth_share,
+        truth_role=truth_role,
+        control_share=checks / 100,
+    )
+
+
 def settings_form(checked: importing.Checked, name: str) -> None:
     """Name and learner; the button that creates."""
     table = checked.table
@@ -92,53 +140,13 @@ def settings_form(checked: importing.Checked, name: str) -> None:
     with st.form("create", border=True):
         project_name = st.text_input("Project name", value=name, max_chars=80)
         description = st.text_input("Description (optional)", placeholder="What the annotators should know")
-        truth_share, truth_role = 0.0, "hidden"
-        if table.truth is not None:
-            left, right = st.columns(2)
-            truth_share = left.select_slider(
-                "Rows held out to measure accuracy",
-                options=list(HELD_OUT),
-                value=1 / 3,
-                format_func=HELD_OUT.__getitem__,
-                help="Drawn at random from the rows with a true label. They are never asked and never trained on.",
-            )
-            truth_role = right.selectbox(
-                "The other true labels",
-                ["hidden", "given"],
-                format_func={
-                    "hidden": "stay hidden – people answer as if they were unknown",
-                    "given": "are exact labels to learn from",
-                }.__getitem__,
-            )
-        neighbors = st.number_input(
-            "Neighbours (K)",
-            min_value=1,
-            max_value=50,
-            value=10,
-            help="How many similar rows vote for a row's label. Fewer follow fine detail, more smooth out noise.",
-        )
-        left, right = st.columns(2)
-        model = left.selectbox("Model", list(MODELS), format_func=MODELS.__getitem__)
-        strategy = right.selectbox("Asked first", list(NAMES), format_func=NAMES.__getitem__)
-        checks = st.number_input(
-            "Blind checks (% of the questions)",
-            min_value=0,
-            max_value=50,
-            value=0 if truth_share else CHECKS,
-            help="Some questions are drawn at random and look like all others. Their answers measure how good the "
-            "model is and never train it. Worth it where no true labels are held out. Fixed once the project is made.",
-        )
+        vectors = table.label_vectors is not None
+        settings = vector_create.settings(table, CHECKS) if vectors else candidate_settings(table)
         if st.form_submit_button("Create project", type="primary", icon=":material/add:"):
-            settings = importing.LearnerSettings(
-                n_neighbors=int(neighbors),
-                model=model,
-                strategy=strategy,
-                test_share=truth_share,
-                truth_role=truth_role,
-                control_share=checks / 100,
-            )
             try:
-                with st.spinner("Finding each row's neighbours …"):
+                with st.spinner(
+                    "Preparing the questions …" if vectors else "Finding each row's neighbours …"
+                ):
                     project_id = importing.create(
                         page.home, page.person.id, project_name, table, settings, description.strip()
                     )
@@ -153,6 +161,9 @@ def settings_form(checked: importing.Checked, name: str) -> None:
 
 def summary(table: importing.LabelTable) -> None:
     """What the chosen columns make of the file."""
+    if table.label_vectors is not None:
+        vector_create.summary(table)
+        return
     per_row = table.candidates.sum(axis=1)
     rows, classes, ambiguous, average = st.columns(4)
     rows.metric("Rows", f"{table.n_rows:,}")
@@ -178,7 +189,8 @@ chosen = st.file_uploader(
 if chosen is None:
     st.info(
         "The candidates may stand in one column (`wren|robin`), in one 0/1 column per label, "
-        "or in several annotator columns whose votes form the set.",
+        "or in several annotator columns whose votes form the set. Where several labels may be right at once, a column "
+        "per label holds 1, 0 or nothing, which means not asked.",
         icon=":material/lightbulb:",
     )
     st.info(

@@ -68,7 +68,7 @@ def room_part() -> None:
             value=now.guidelines,
             height=160,
             max_chars=room.GUIDELINES_LENGTH,
-            help="Shown beside every question. Markdown works: **bold**, lists, headings.",
+            help="Shown above every question. Markdown works: **bold**, lists, headings; images are not shown.",
         )
         order = st.radio(
             "Order of the candidates",
@@ -127,8 +127,6 @@ def put_away_part() -> None:
                 st.switch_page("home.py")
 
 
-if refused := st.session_state.pop(state.REFUSED, None):
-    st.error(frame.escape(refused), icon=":material/error:")
 tabs = st.tabs(["Name", "Learning", "Answering room", "Classes", "Put away"])
 for tab, part in zip(
     tabs,

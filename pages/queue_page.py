@@ -6,13 +6,17 @@ import re
 
 import streamlit as st
 
-from pages.parts import frame, state
+from pages.parts import frame, state, vector_queue
 from workflow import labeling, projects, ranking
+from workflow.access import NotAllowed
 from workflow.strategies import NAMES
 
 page = frame.begin_project("Queue")
 frame.toast_from_last_page()
 frame.project_title("Queue", page)
+if page.project.vectors:
+    vector_queue.draw(page)
+    st.stop()
 IDS = (page.home, page.person.id, page.project.id)
 
 
@@ -25,7 +29,7 @@ def ask_next(row: int) -> None:
     try:
         labeling.ask_next(*IDS, row)
     except (labeling.AnswerError, labeling.NotSaved) as refusal:
-        st.error(str(refusal), icon=":material/error:")
+        st.error(frame.escape(str(refusal)), icon=":material/error:")
         return
     st.switch_page("annotate.py", query_params={"project": str(page.project.id)})
 
@@ -37,7 +41,11 @@ words = left.text_input(
     icon=":material/search:",
     key=f"search-{page.project.id}",
 )
-view = ranking.queue(*IDS, words)
+try:
+    view = ranking.queue(*IDS, words)
+except NotAllowed as refusal:
+    st.info(str(refusal), icon=":material/lock:")
+    st.stop()
 # Keys name what they are about: a box never shows another project's strategy, a tick never means another row.
 STRATEGY = f"{state.STRATEGY}-{page.project.id}-{view.strategy}"
 SHOWN = f"{state.QUEUE}-{page.project.id}-{hash(tuple(one.row for one in view.rows))}"

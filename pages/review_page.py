@@ -24,7 +24,7 @@ KEY = f"{state.REVIEW}-{page.project.id}"
 WAYS = {
     "is": "It is this label",
     "among": "It is one of several",
-    "none": "It is none of its candidates",
+    "none": "It is none of the labels left",
     "bad": "It is a bad item",
 }
 
@@ -178,7 +178,7 @@ def correction_form(row: RowReview) -> None:
             labels = [label] if label else []
         elif way == "among":
             labels = st.multiselect("Labels", row.classes, default=row.candidates, key=f"{about}-labels")
-        note = st.text_input("Note (optional)", max_chars=500, key=f"{about}-note")
+        note = st.text_input("Note (optional)", max_chars=correcting.NOTE_LENGTH, key=f"{about}-note")
         flagged = st.checkbox("Flag for another look", value=row.flagged, key=f"{about}-flag")
         if st.form_submit_button("Save the correction", type="primary", icon=":material/check:"):
             save(row, way, labels, note, flagged)
@@ -201,8 +201,7 @@ def save(row: RowReview, way: str, labels: list[str], note: str, flagged: bool) 
     ) as refusal:
         st.error(f"Not saved: {frame.escape(str(refusal))}", icon=":material/error:")
         return
-    words = frame.escape(f"{saved.row_id} {said(saved.kind, saved.labels)}")
-    st.session_state[state.FLASH] = f"Saved: row {words}"
+    st.session_state[state.FLASH] = f"Saved: row {saved.row_id} {said(saved.kind, saved.labels)}"
     st.rerun()
 
 

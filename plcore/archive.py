@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import re
 import stat
+import struct
 import unicodedata
 import zipfile
 import zlib
@@ -107,6 +108,8 @@ class Archive:
             OSError,
             NotImplementedError,
             RuntimeError,
+            ValueError,  # an offset before the file
+            struct.error,
         ) as error:
             fix = "Make the zip anew, with an ordinary zip program."
             raise MediaError(f"it is damaged in the zip ({type(error).__name__}).", fix) from error

@@ -9,6 +9,7 @@ Taking back the latest change puts the names and sets before it back; names give
 from __future__ import annotations
 
 import dataclasses
+import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -214,9 +215,13 @@ class ClassMap:
     def _check_new(self, name: str, of: str | None = None) -> None:
         """A new name, or one that this class itself had before."""
         era = self.eras[-1]
-        if not name or name != name.strip() or any(not mark.isprintable() for mark in name):
+        if not name or name != name.strip():
             raise ClassError(
-                f"A class needs a name of one line, without blanks around it. Got {name!r}. Fix: type another."
+                f"A class needs a name without blanks around it. Got {name!r}. Fix: type another."
+            )
+        if any(unicodedata.category(mark) in ("Cc", "Zl", "Zp") for mark in name):
+            raise ClassError(
+                f"A class needs a name of one line, without control characters. Got {name!r}. Fix: type another."
             )
         if name in era.names:
             hint = "Fix: choose another name, or merge the two." if of else "Fix: choose another name."

@@ -15,11 +15,12 @@ from plcore.votes import VoteTable
 
 
 def disambiguate(
-    pool: Pool[Any], shares: Callable[[IntArray], FloatArray], votes: VoteTable | None
+    pool: Pool[Any], shares: Callable[[IntArray], FloatArray], votes: VoteTable | None, has_model: bool
 ) -> Disambiguation:
     """Labels of all rows, each inside its candidates.
 
     shares : the model's label distributions (r, m) of rows, inside their candidates
+    has_model : whether there is one yet; else rows with several candidates have no label
     votes : votes of the training rows' neighbours, which prove some labels; None: nothing is proven
     """
     candidates = pool.candidates
@@ -31,11 +32,12 @@ def disambiguate(
     proven = sure.sum(axis=1) == 1
     label = np.where(proven, sure.argmax(axis=1), share.argmax(axis=1))
     size = candidates.sum(axis=1)
-    source = np.where(proven, "necessary", "model")
+    source = np.where(proven, "necessary", "model" if has_model else "open")
     source = np.where(size == 1, np.where(pool.answered, "oracle", "given"), source)
     exact = pool.test_rows | pool.exact
-    label = np.where(exact, pool.truth, np.where(size > 0, label, -1))
-    confidence = np.where(size > 0, share[np.arange(len(label)), label], np.nan)
+    told = (size > 0) & (source != "open")
+    label = np.where(exact, pool.truth, np.where(told, label, -1))
+    confidence = np.where(told, share[np.arange(len(label)), label], np.nan)
     return Disambiguation(
         labels=label,
         sources=np.where(exact, "truth", np.where(size > 0, source, "bad")),

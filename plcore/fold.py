@@ -107,6 +107,15 @@ class AnswerFold:
         kept = [one for one in self.entries(entry.row) if one.seq != entry.target]
         return self._over(entry.row, kept if entry.kind == "withdraw" else [*kept, entry])
 
+    def changed_at(self, row: int) -> int:
+        """Seq of the unwithdrawn entry since which the row is as it is; 0 where none has changed it."""
+        entries, before, seq = self.entries(row), self._over(row, ()).votes, 0
+        for count, entry in enumerate(entries, start=1):
+            after = self._over(row, entries[:count]).votes
+            if not np.array_equal(before, after):
+                before, seq = after, entry.seq
+        return seq
+
     def fold_of(self, row: int, entries: Sequence[Entry]) -> Folded:
         """What these entries alone would make of a row, unchecked; changes nothing."""
         return self._over(row, entries)

@@ -114,7 +114,7 @@ class ActiveLearner(Generic[TableT]):
     def apply(self, entry: Entry) -> None:
         """Take in one entry. Raises AnswerError, and changes nothing, if it is impossible (see `plcore.fold`)."""
         change = self.pool.apply(entry)
-        if change is None:
+        if change is None or (self._online is None and np.array_equal(change.old, change.new)):
             return
         if not self.pool.control_rows[change.row]:
             place = int(self.pool.place[change.row])
@@ -123,16 +123,16 @@ class ActiveLearner(Generic[TableT]):
             self._model.learn(change)
             if self._strategy is not self._ranker:
                 self._strategy.update(place, change.new)
-            if self._scored is None:
-                self.model_version = entry.seq
-                self._model_changed()
+            self._model_changed()
         if self._scored is None:
+            # After a control answer too, which it does not learn: the version must not tell which one was blind.
+            self.model_version = entry.seq
             self._curve.append(self._curve_point())
 
     def publish(self, scores: AnyArray, points: Sequence[CurvePoint]) -> None:
         """Answer with a new version of the model from now on.
 
-        scores : (n, m) of all rows by the newest version, as `plcore.training.train` gives them, not copied
+        scores : (n, m) of all rows by the newest version, as `plcore.training.Trainer` gives them, not copied
         points : of the versions since the last call, this one last; its `model_version` is the new one
         Raises ValueError for a model that follows each answer itself, a wrong shape, or versions out of order.
         """
@@ -185,6 +185,9 @@ class ActiveLearner(Generic[TableT]):
         barred = set(exclude) | pool.standings.unsure(annotator)
         resting = [row for row in pool.standings.resting(annotator) if row not in barred]
         control = [row for row in pool.control_left().tolist() if row not in barred and row not in resting]
+        control.sort(
+            key=lambda row: bool(pool.fold.entries(row))
+        )  # rows put aside before wait for the others
         if control and pool.control_is_due():
             return self.question_for(control[0])
         allowed = ~self.test_rows & ~pool.control_rows
@@ -219,8 +222,8 @@ class ActiveLearner(Generic[TableT]):
         blind = bool(pool.control_rows[row])
         why = None
         if self._ranker is not None:
-            # A blind question shows the reason of the question it stands in for: nobody can tell it by that.
-            place = next(iter(self._strategy.next(1)), None) if blind else pool.place[row]
+            # A blind question shows the reason of the second best row: nobody can tell it by that, nor by its return.
+            place = next(iter(self._strategy.next(2)[::-1]), None) if blind else pool.place[row]
             why = None if place is None else self._ranker.explain(int(place), answers=False)
         return Question(
             row=row,
@@ -318,9 +321,8 @@ class ActiveLearner(Generic[TableT]):
 
     def disambiguate(self) -> Disambiguation:
         """A label for every row, where it comes from, and how sure it is."""
-        pool = self.pool
         votes = self._ranker.votes_ if self._neighbors is not None and self._ranker is not None else None
-        return disambiguate(pool, self._model.shares, votes)
+        return disambiguate(self.pool, self._model.shares, votes, self._model.said is not None)
 
     def _curve_point(self) -> CurvePoint:
         proof = self._ranker.settled_ if self._neighbors is not None and self._ranker is not None else None

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from plcore._types import AnyArray, FloatArray, IntArray
+from plcore._types import FloatArray, IntArray
 from plcore.estimators import make_online
 from plcore.models import softmax_inside
 from plcore.pool import Change, Pool
@@ -16,14 +16,16 @@ from plcore.training import class_scores, standardized_features
 class OnlineModel:
     """First a few passes over all training rows as the table has them, then one round for each answered row.
 
-    The rounds follow the order of the answers that count, each with the row's candidates as they stand. A new
-    answer adds a round; a correction or an undo starts again from the weights after the passes and replays the rounds.
-    So the state follows from table and fold alone. A row marked bad leaves the passes too, which are then made anew.
+    The rounds follow the order of the standing answers that made the rows what they are, each with the row's candidates
+    as they stand. A new answer adds a round; a correction or an undo starts again from the weights after the passes
+    and replays the rounds. So the state follows from table and fold alone. A row marked bad leaves the passes too,
+    which are then made anew.
     """
 
     def __init__(self, pool: Pool[Any]) -> None:
         self._pool = pool
         self._X = standardized_features(pool)
+        self._X_held = self._X[pool.held]
         self._rows: list[int] = []  # answered training rows, in the order of their rounds
         self._wrong: list[
             bool
@@ -77,20 +79,16 @@ class OnlineModel:
         self._said = self._predict_held()
 
     def _rounds(self) -> list[int]:
-        """The answered training rows by the entry that answered them last."""
+        """The answered training rows by the entry that changed them last."""
         pool = self._pool
         counted = np.flatnonzero(pool.answered & ~pool.bad & ~pool.control_rows)
         changed = counted[(pool.candidates[counted] != pool.first[counted]).any(axis=1)]
-        return sorted(changed.tolist(), key=pool.answered_at.__getitem__)
+        return sorted(changed.tolist(), key=pool.changed_at.__getitem__)
 
     def _predict_held(self) -> IntArray:
-        held = self._pool.held
-        if not len(held):
+        if not len(self._pool.held):
             return np.zeros(0, dtype=np.int64)
-        return np.asarray(self._scores(held).argmax(axis=1), dtype=np.int64)
-
-    def _scores(self, rows: IntArray) -> AnyArray:
-        return class_scores(self._model, self._X[rows])
+        return np.asarray(class_scores(self._model, self._X_held).argmax(axis=1), dtype=np.int64)
 
     def shares(self, rows: IntArray) -> FloatArray:
-        return softmax_inside(self._scores(rows), self._pool.candidates[rows])
+        return softmax_inside(class_scores(self._model, self._X[rows]), self._pool.candidates[rows])

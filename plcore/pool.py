@@ -38,7 +38,8 @@ class Pool(Generic[TableT]):
     control_rows : bool (n,), a seeded uniform share of all other rows without exact label; asked blindly now and
         then, so that their answers measure the model. Those with one candidate need no asking.
     train, held : row numbers, ascending      place : (n,) of each row in `train` or in `held`
-    answered : bool (n,), rows with an answer that counts      answered_at : (n,) its seq, 0 for none
+    answered : bool (n,), rows with an answer that counts
+    changed_at : (n,) seq of the standing entry since which a row is as it is, 0 for none
     candidates : bool (n, m) as they stand; none while a row is out      sizes : (n,) how many. Read them only.
     """
 
@@ -77,7 +78,7 @@ class Pool(Generic[TableT]):
         self.seq = 0
         self.answers = 0  # unwithdrawn ones
         self.answered = np.zeros(n, dtype=bool)
-        self.answered_at: IntArray = np.zeros(n, dtype=np.int64)
+        self.changed_at: IntArray = np.zeros(n, dtype=np.int64)
         self.bad = np.zeros(n, dtype=bool)
         self._ambiguous = self._sizes_at_first[self.train] >= 2
 
@@ -113,7 +114,10 @@ class Pool(Generic[TableT]):
         self.seq = seq
 
     def apply(self, entry: Entry) -> Change | None:
-        """Take in one entry; what it changed, or None. Raises AnswerError, and changes nothing, if it cannot be."""
+        """Take in one entry; what it changed, or None. Raises AnswerError, and changes nothing, if it cannot be.
+
+        Where only `changed_at` has moved, as when the first of two equal answers is taken back, old equals new.
+        """
         self.check(entry)
         kind = entry.kind if entry.target is None else self.fold.entry(entry.target).kind
         self.fold.add(entry)
@@ -125,10 +129,10 @@ class Pool(Generic[TableT]):
         row = int(entry.row)
         folded = self.fold.fold(row)
         self.answered[row] = folded.answer is not None
-        self.answered_at[row] = folded.answer.seq if folded.answer is not None else 0
         self.bad[row] = folded.out
         new, old = folded.votes, self.candidates[row].copy()
-        if np.array_equal(new, old):
+        since, self.changed_at[row] = self.changed_at[row], self.fold.changed_at(row)
+        if np.array_equal(new, old) and since == self.changed_at[row]:
             return None
         self.candidates[row] = new
         self.sizes[row] = new.sum()

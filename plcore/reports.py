@@ -82,7 +82,7 @@ class LearnerSettings:
     def model_key(self) -> str:
         """What a trained model depends on besides table and log, as part of a file name."""
         drawn = float(self.test_share).hex(), float(self.control_share).hex()
-        parts = self.model, self.C, *drawn, self.truth_role, self.seed
+        parts = self.model, None if self.C is None else float(self.C), *drawn, self.truth_role, self.seed
         return f"{self.model}-{hashlib.sha256(repr(parts).encode()).hexdigest()[:16]}"
 
 
@@ -101,7 +101,7 @@ class Question:
 
     row: int
     choices: tuple[str, ...]  # the candidates left, in class order
-    probabilities: tuple[float, ...]  # what the neighbours, without the row itself, say of each choice
+    probabilities: tuple[float, ...]  # the model's shares of the choices; PL-KNN's without the row's own vote
     strategy: str
     score: float  # the row's score under the strategy
     decides: int  # targets whose winners, necessary or possible labels this answer could change
@@ -174,12 +174,12 @@ class RowState:
 class Disambiguation:
     """A label for every row, with its source.
 
-    labels : int (n,) class number, -1 for bad rows
+    labels : int (n,) class number, -1 for bad and open rows
     sources : str (n,) "given" (one candidate at import), "oracle" (answers left one), "truth" (true label at
-        import), "necessary" (the neighbours leave one candidate, whatever their labels are), "model", or
-        "bad"
+        import), "necessary" (the neighbours leave one candidate, whatever their labels are), "model", "bad",
+        or "open" (several candidates, and no model trained yet)
     confidence : float (n,) 1 for given, oracle and truth; the label's share in the row's label distribution
-        for necessary and model; NaN for bad
+        for necessary and model; NaN for bad and open
     """
 
     labels: IntArray

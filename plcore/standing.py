@@ -30,7 +30,7 @@ class Standings:
         skipped.pop(row, None)
         if kind == "unsure":
             unsure.add(row)
-        elif kind in ("skip", "among"):  # narrowed it as far as they can: others first
+        elif kind in ("skip", "among", "none"):  # said all they can for now: others first
             skipped[row] = own[-1].seq
 
     def unsure(self, annotator: str) -> set[int]:

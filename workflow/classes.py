@@ -37,6 +37,9 @@ __all__ = [
 ]
 
 
+NAME_LENGTH = 200
+
+
 @dataclass(frozen=True)
 class ClassCount:
     """One class. earlier : names it had before      open, decided : rows in which it is one of several, the only one"""
@@ -127,6 +130,10 @@ def change_classes(
     if kind == "back":
         raise ClassError("Kind 'back' is no change of its own: use take_back.")
     names = tuple(name.strip() for name in names)
+    if too_long := next((name for name in names if len(name) > NAME_LENGTH), None):
+        raise ClassError(
+            f"A class's name has at most {NAME_LENGTH} characters; this one has {len(too_long)}. Fix: shorten it."
+        )
     return _store(home, person_id, project_id, version, kind, names)
 
 
@@ -177,9 +184,14 @@ def _store(
             projects.change_n_classes(session, project_id, len(after.classes))
             projects.change_room(session, project_id, _room_after(project.room, after))
             questions.close_all(session, project_id)  # their choices were those of before
-            return after.classes
     except DuplicateEntry as error:
         raise _stale() from error
+    # How many rows were ambiguous at first depends on what the classes are.
+    with home.learners.open(home, person_id, project_id) as learner:
+        n_to_ask = int((learner.pool.first[~learner.test_rows].sum(axis=1) >= 2).sum())
+    with home.database.write() as session:
+        projects.change_n_to_ask(session, project_id, n_to_ask)
+    return after.classes
 
 
 def _room_after(room: dict[str, Any], after: ClassMap) -> dict[str, Any]:

@@ -10,16 +10,25 @@ from typing import TYPE_CHECKING, Any
 from db import entries, questions, review
 from plcore import AnswerError, Entry
 from workflow import access
-from workflow.history import SECOND
+from workflow.history import SECOND, stored_by
+from workflow.labeling import NOTE_LENGTH, checked_note
 from workflow.standing import Saved, saved_of
-from workflow.turns import NotSaved, StaleQuestion, Turn, question_token, take_turn
-from workflow.writing import RowWriter
+from workflow.turns import NotSaved, RowTurn, StaleQuestion, question_token, take_turn
 
 if TYPE_CHECKING:
     from db.people import Person
     from workflow.home import Home
 
-__all__ = ["ANSWERED", "CORRECTIONS", "AnswerError", "NotSaved", "StaleQuestion", "correct", "may_correct"]
+__all__ = [
+    "ANSWERED",
+    "CORRECTIONS",
+    "NOTE_LENGTH",
+    "AnswerError",
+    "NotSaved",
+    "StaleQuestion",
+    "correct",
+    "may_correct",
+]
 
 CORRECTIONS = ("is", "among", "not", "none", "bad")
 ANSWERED = (*CORRECTIONS, "unsure")
@@ -48,9 +57,10 @@ def correct(
     StaleQuestion
         This person has said something else about the row since it was opened. Nothing is stored.
     AnswerError
-        The answer does not fit the row. Nothing is stored.
+        The answer does not fit the row, or the note is too long. Nothing is stored.
     NotSaved, NotAllowed, NotFound
     """
+    note = checked_note(note)
     if kind not in CORRECTIONS:
         raise AnswerError(f"A correction is one of {', '.join(CORRECTIONS)}. Got {kind!r}.")
     with take_turn(home, person_id, project_id) as turn:
@@ -60,8 +70,7 @@ def correct(
             raise access.NotAllowed("Only the owner, or who has answered a row, may correct it.")
         revision = entries.count_for(turn.session, project_id, person_id, row)
         if token != question_token(person_id, row, revision):
-            written = (entries.with_token(turn.session, project_id, f"{token}{end}") for end in (SECOND, ""))
-            earlier = next((one for one in written if one is not None), None)
+            earlier = stored_by(turn.session, project_id, token)
             if earlier is None or (earlier.person_id, earlier.row) != (person_id, row):
                 raise StaleQuestion("This row was answered anew since you opened it. Fix: open it again.")
             return saved_of(turn.learner, earlier, repeated=True)
@@ -71,7 +80,7 @@ def correct(
             "strategy": "review",
             "model_version": turn.learner.model_version,
             "predicted": said[-1] if said else None,  # what the model said before people spoke
-            "note": (note or "").strip() or None,
+            "note": note,
             "flagged": flagged,
         }
         stored = _write(turn, row, token, kind, tuple(labels), more)
@@ -82,10 +91,10 @@ def correct(
 
 
 def _write(
-    turn: Turn, row: int, token: str, kind: str, labels: tuple[str, ...], more: dict[str, Any]
+    turn: RowTurn, row: int, token: str, kind: str, labels: tuple[str, ...], more: dict[str, Any]
 ) -> entries.Entry:
     """One entry, or where the labels are no candidates, `none` and then the answer."""
-    writer, learner = RowWriter(turn, row), turn.learner
+    writer, learner = turn.writer(row), turn.learner
     try:
         learner.check(Entry(learner.seq + 1, kind, row, turn.annotator, labels))
     except AnswerError:

@@ -1,7 +1,7 @@
 """The disambiguated table as CSV, every label with its source; and the log it rests on.
 
 Columns added to the original ones (which keep their text exactly): ``winnow_candidates`` the candidates
-left, joined by ``|``; ``winnow_label``; ``winnow_source`` one of given, oracle, necessary, model, truth;
+left, joined by ``|``; ``winnow_label``; ``winnow_source`` one of given, oracle, necessary, model, truth, bad, open;
 ``winnow_confidence`` in [0, 1]; ``winnow_annotator`` and ``winnow_answered_at`` where a person decided. Labels in
 them have the names their classes have now.
 """
@@ -16,7 +16,7 @@ import pandas as pd
 
 from db import entries, people
 from plcore.csv_text import to_csv_bytes
-from workflow import access
+from workflow import access, projects, vector_exporting
 from workflow.log_csv import write_log
 
 if TYPE_CHECKING:
@@ -101,7 +101,11 @@ def summary(home: Home, person_id: int, project_id: int) -> dict[str, int]:
 
 
 def export_csv(home: Home, person_id: int, project_id: int) -> bytes:
-    """``export_frame`` as CSV, UTF-8; the original cells read back exactly as they were."""
+    """``export_frame`` as CSV, UTF-8; the original cells read back exactly as they were. Of a project of label vectors
+    the wide form of `vector_exporting`.
+    """
+    if projects.get_project(home, person_id, project_id).vectors:
+        return vector_exporting.wide_csv(home, person_id, project_id)
     return to_csv_bytes(export_frame(home, person_id, project_id))
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from db import entries
+from plcore.multilabel import MultiLabelLearner
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from plcore import ActiveLearner, LabelTable
+    from workflow.learners import Learner
 
 REACH = 50
 """Answers of a person that undo, redo and the history go back over."""
@@ -38,33 +40,37 @@ class Given:
     redoable: bool
 
 
+def stored_by(session: Session, project_id: int, token: str) -> entries.Entry | None:
+    """What the press with this token stored, of two entries the second; None where it stored nothing."""
+    second = entries.with_token(session, project_id, f"{token}{SECOND}")
+    return second or entries.with_token(session, project_id, token)
+
+
 def redo_token(withdrawal: int) -> str:
     """The token of the answer that undoes this withdrawal: there is only one such answer."""
     return f"redo.{withdrawal}"
 
 
-def history_of(
-    session: Session, learner: ActiveLearner[LabelTable], person_id: int, project_id: int
-) -> tuple[Given, ...]:
+def history_of(session: Session, learner: Learner, person_id: int, project_id: int) -> tuple[Given, ...]:
     """This person's answers, newest first, at most REACH."""
-    # A few more, for two entries may be one answer.
-    found = entries.history(session, project_id, person_id, REACH + REACH // 5)
+    # Two entries may be one answer.
+    found = entries.history(session, project_id, person_id, 2 * REACH)
     by_token = {entry.token: entry for entry in found}
-    newest: dict[int, int] = {}  # row -> seq of the newest answer that stands
+    newest: dict[tuple[int, str | None], int] = {}  # row, label -> seq of the newest answer that stands
     given = []
     for entry in found:
         withdrawal = entry.withdrawal
         if f"{entry.token}{SECOND}" in by_token:
             continue  # the second one of that press speaks for both
         if withdrawal is None:
-            newest.setdefault(entry.row, entry.seq)
+            newest.setdefault((entry.row, entry.label), entry.seq)
         first = by_token.get(entry.token.removesuffix(SECOND))
         redoable = (
             withdrawal is not None
             and first is not None
             and redo_token(withdrawal) not in by_token
-            and newest.get(entry.row, 0) < withdrawal
-            and learner.pool.names(learner.candidates_of(entry.row)) == first.before
+            and newest.get((entry.row, entry.label), 0) < withdrawal
+            and stand_as_before(learner, entry.row, (first, entry))
         )
         given.append(
             Given(
@@ -80,6 +86,16 @@ def history_of(
             )
         )
     return tuple(given[:REACH])
+
+
+def stand_as_before(learner: Learner, row: int, parts: Sequence[entries.Entry | entries.PastEntry]) -> bool:
+    """Whether what these entries of one press are about is what it was before them."""
+    if not isinstance(learner, MultiLabelLearner):
+        return learner.pool.names(learner.candidates_of(row)) == parts[0].before
+    folded = learner.pool.fold.fold(row)
+    return all(
+        learner.words(folded, one.labels) == one.before and not (one.labels and folded.out) for one in parts
+    )
 
 
 def latest_standing(given: tuple[Given, ...]) -> int | None:

@@ -46,6 +46,7 @@ class Home:
         return self.settings.home / "address"
 
     def close(self) -> None:
+        self.learners.close()
         self.database.close()
 
 

@@ -16,11 +16,15 @@ import pandas as pd
 from plcore import LabelTable, LearnerSettings, Problem, Roles, TableError, read_cells, suggest_roles
 from plcore.archive import MAX_FILE_MB, MAX_FILES, MAX_UNPACKED_MB, MAX_ZIP_MB, ZIP_STARTS, Archive
 from plcore.media import MAX_PIXELS, MediaFiles, look_through
+from plcore.multilabel import MultiLabelSettings
 from plcore.problems import MAX_PROBLEMS
 from workflow import projects
 from workflow.projects import NAME_LENGTH, CannotLearn
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from workflow.home import Home
 
 MAX_UPLOAD_MB = MAX_ZIP_MB
@@ -39,6 +43,7 @@ __all__ = [
     "Checked",
     "LabelTable",
     "LearnerSettings",
+    "MultiLabelSettings",
     "Problem",
     "Roles",
     "TableError",
@@ -47,6 +52,7 @@ __all__ = [
     "check",
     "create",
     "read_upload",
+    "vectors_of",
 ]
 
 
@@ -103,7 +109,7 @@ def create(
     person_id: int,
     name: str,
     table: LabelTable,
-    settings: LearnerSettings | None = None,
+    settings: LearnerSettings | MultiLabelSettings | None = None,
     description: str = "",
 ) -> int:
     """Make the project. Raises as ``workflow.projects.create_project``."""
@@ -113,13 +119,20 @@ def create(
     return project_id
 
 
+def vectors_of(table: LabelTable) -> npt.NDArray[np.int8]:
+    """(n, L) the cells of a table of label vectors: 1 yes, 0 no, -1 not asked."""
+    if table.label_vectors is None:
+        raise ValueError("The table holds candidates, not label vectors.")
+    return table.label_vectors
+
+
 def adjusted(guess: Roles, chosen: Mapping[str, str | None]) -> Roles:
     """The guessed roles with those a person named; a column named for one role leaves the one guessed for it."""
     named: dict[str, Any] = {role: column for role, column in chosen.items() if column is not None}
     columns = {column for role, column in named.items() if role != "separator"}
     roles = guess.to_json()
     if "candidates" in named:
-        roles |= {"label_columns": [], "annotators": []}
+        roles |= {"label_columns": [], "annotators": [], "label_vectors": False, "not_labels": None}
     for role, value in roles.items():
         if isinstance(value, list):
             roles[role] = [name for name in value if name not in columns]

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any
 from db import entries, questions
 from plcore import AnswerError
 from workflow import access
-from workflow.history import SECOND
+from workflow.history import SECOND, stored_by
 from workflow.room import RoomSettings
 from workflow.showing import OpenQuestion, stamp, worded
 from workflow.standing import RESERVED_FOR, Saved, saved_of
-from workflow.turns import NotSaved, StaleQuestion, Turn, as_stored, show_again, still_to_ask, take_turn
+from workflow.turns import NotSaved, RowTurn, StaleQuestion, as_stored, show_again, still_to_ask, take_turn
 from workflow.undoing import redo, undo
-from workflow.writing import RowWriter
 
 if TYPE_CHECKING:
     from workflow.home import Home
@@ -116,13 +115,13 @@ def submit_answer(
         The answer does not fit the question. Nothing is stored.
     NotSaved, NotAllowed, NotFound
     """
-    labels, note = tuple(labels), _checked_note(note)
+    labels, note = tuple(labels), checked_note(note)
     if kind not in KINDS:
         raise AnswerError(f"An answer is one of {', '.join(KINDS)}. Got {kind!r}.")
     with take_turn(home, person_id, project_id) as turn:
         question = turn.open_now()
         if question is None or question.token != token:
-            earlier = entries.with_token(turn.session, project_id, token)
+            earlier = stored_by(turn.session, project_id, token)
             if earlier is None or earlier.person_id != person_id:
                 raise StaleQuestion("That question is no longer open before you.")
             return saved_of(turn.learner, earlier, repeated=True)
@@ -141,14 +140,14 @@ def submit_answer(
 
 
 def _write(
-    turn: Turn,
+    turn: RowTurn,
     question: questions.OpenQuestion,
     kind: str,
     labels: tuple[str, ...],
     note: str | None,
     flagged: bool,
 ) -> entries.Entry:
-    writer = RowWriter(turn, question.row)
+    writer = turn.writer(question.row)
     told: dict[str, Any] = {
         "strategy": question.strategy,
         "score": question.score,
@@ -169,7 +168,7 @@ def _write(
     return writer.write("is", labels, token=f"{question.token}{SECOND}", **told)
 
 
-def _check_shown(turn: Turn, question: questions.OpenQuestion, shown: str | None) -> None:
+def _check_shown(turn: RowTurn, question: questions.OpenQuestion, shown: str | None) -> None:
     """Refuse what was said of candidates that are others now."""
     now = turn.learner.pool.names(turn.learner.candidates_of(question.row))
     changed = entries.changed_since(turn.session, turn.project_id, question.row, question.reserved_at)
@@ -179,7 +178,7 @@ def _check_shown(turn: Turn, question: questions.OpenQuestion, shown: str | None
         )
 
 
-def _checked_note(note: str | None) -> str | None:
+def checked_note(note: str | None) -> str | None:
     """The note as it is stored, None where it is empty. Raises AnswerError."""
     note = (note or "").strip()
     if len(note) > NOTE_LENGTH:

@@ -124,6 +124,14 @@ class LearnerShelf:
         refresher = self._place(project_id).refresher
         return None if refresher is None else refresher.fault
 
+    def close(self) -> None:
+        """End the fits under way in this process."""
+        with self._lock:
+            places = list(self._places.values())
+        for place in places:
+            if place.refresher is not None:
+                place.refresher.stop()
+
     def _place(self, project_id: int) -> _Place:
         with self._lock:
             return self._places.setdefault(project_id, _Place())

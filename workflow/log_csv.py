@@ -145,6 +145,8 @@ def _line(number: int, cells: Mapping[str, str], project_id: int) -> LogLine:
 
 
 def _joined(labels: Sequence[str]) -> str:
+    if tuple(labels) == ("",):
+        return "\\"  # one cell that is not asked, which is not no cell at all
     return "|".join(label.replace("\\", "\\\\").replace("|", "\\|") for label in labels)
 
 

@@ -98,7 +98,8 @@ def _next_question(home: Home, person_id: int, project_id: int) -> labeling.Open
         truth = _truth(learner)
         if truth[question.view.row] >= 0:
             return question
-        known = [int(row) for row in learner.ranking()[0] if truth[row] >= 0]
+        order = [*learner.pool.control_left().tolist(), *learner.ranking()[0].tolist()]
+        known = [row for row in order if truth[row] >= 0]
     for row in known:
         with suppress(labeling.AnswerError):  # it is before somebody else, or set aside by this person
             return labeling.ask_next(home, person_id, project_id, row)

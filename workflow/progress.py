@@ -262,7 +262,7 @@ def watched(home: Home, person_id: int, project_id: int) -> tuple[int, int]:
         access.require_person(session, person_id)
         access.require_project(session, project_id)
         seq = entries.last_seq(session, project_id)
-    return seq, max(training.published_versions(home, project_id), default=-1)
+    return seq, training.newest_version(home, project_id)
 
 
 def wilson_interval(share: np.ndarray, n: int, z: float = 1.959964) -> tuple[np.ndarray, np.ndarray]:

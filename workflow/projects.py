@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from db import entries, projects
+from db import entries, projects, trained
 from workflow import access, kinds
 from workflow.learner_entries import read_settings
 
@@ -163,6 +163,7 @@ def change_learner(home: Home, person_id: int, project_id: int, **changes: Any) 
         project = access.require_project(session, project_id)
         settings = kinds.changed(project.settings, changes)
         projects.change_settings(session, project_id, kinds.as_json(settings))
+        trained.forget_fault(session, project_id)
 
 
 def learner_settings(home: Home, person_id: int, project_id: int) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workflow import access
+from workflow.stopping import has_proof
 from workflow.strategies import reason
 
 if TYPE_CHECKING:
@@ -45,9 +46,17 @@ def queue(home: Home, person_id: int, project_id: int, search: str = "") -> Queu
 
     Raises
     ------
-    NotAllowed, NotFound
+    NotAllowed
+        The person is not an owner and the project has blind checks: what is not in the queue would be one.
+    NotFound
     """
     with home.learners.open(home, person_id, project_id) as learner:
+        if learner.pool.control_rows.any():
+            with home.database.read() as session:
+                if not access.require_person(session, person_id).is_owner:
+                    raise access.NotAllowed(
+                        "In a project with blind checks the queue is for the owner: it would show which they are."
+                    )
         order, scores = learner.ranking()
         words = search.casefold().split()
         found = [
@@ -91,7 +100,7 @@ def _queue_row(learner: ActiveLearner[LabelTable], place: int, row: int, score: 
             learner.settings.strategy,
             question.decides,
             question.undecided,
-            counted=learner.graph is not None,
+            counted=has_proof(learner),
         ),
     )
 

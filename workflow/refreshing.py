@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("winnow")
 
+STOPS_WITHIN = 5.0
+"""Seconds that a process which ends waits for a fit; what is not stored by then is fitted again from the log."""
+
 
 def settings_key(settings: MultiLabelSettings) -> str:
     """By which the versions of models with other settings are told apart in the database."""
@@ -41,6 +44,7 @@ class Refresher:
         self._learner, self._lock = learner, lock
         self._thread: threading.Thread | None = None
         self._failed: int | None = None
+        self._stopped = False
         self.fault: str | None = None
         with home.database.read() as session:
             stored = trained.versions(session, project_id, self._key)
@@ -53,7 +57,12 @@ class Refresher:
     def look(self) -> None:
         """Begin the fit that is due, if one is and none is under way. Call it with the lock held."""
         job = self._learner.job()
-        if job is None or job.seq == self._failed or (self._thread is not None and self._thread.is_alive()):
+        if (
+            self._stopped
+            or job is None
+            or job.seq == self._failed
+            or (self._thread is not None and self._thread.is_alive())
+        ):
             return
         self._thread = threading.Thread(
             target=self._fit, args=(job,), name=f"refresh-{self._project_id}", daemon=True
@@ -70,6 +79,12 @@ class Refresher:
                 if self._thread is thread:
                     return
 
+    def stop(self) -> None:
+        """Store nothing more: the database is about to be closed. Waits a little for a fit under way."""
+        self._stopped = True
+        if self._thread is not None:
+            self._thread.join(STOPS_WITHIN)
+
     def _fit(self, job: RefreshJob) -> None:
         begun = time.monotonic()
         try:
@@ -80,7 +95,7 @@ class Refresher:
             return
         with self._lock:
             self.fault = None
-            if not self._learner.adopt(refreshed):
+            if self._stopped or not self._learner.adopt(refreshed):
                 return
         with self._home.database.write() as session:
             trained.publish(

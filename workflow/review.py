@@ -246,7 +246,7 @@ def _wanted(search: Search, person: Person, class_map: ClassMap) -> found_in.Wan
         if name != (now := label)
     }
     return found_in.Wanted(
-        kinds=found_in.ANSWERS if search.kind is None else (search.kind,),
+        kinds=ANSWERED if search.kind is None else (search.kind,),
         person_id=search.person_id if person.is_owner else person.id,
         labels=class_map.names_of(search.label) if search.label is not None else (),
         flagged=search.flagged,

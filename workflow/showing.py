@@ -12,11 +12,13 @@ import numpy as np
 
 from plcore.telling import LabelMoments, label_moments, most_telling
 from workflow.rows import RowView, row_view
+from workflow.stopping import has_proof
 from workflow.strategies import reason
 
 if TYPE_CHECKING:
     from plcore import ActiveLearner, LabelTable
     from plcore import Question as Asked
+    from workflow.learners import Learner
     from workflow.room import RoomSettings
 
 SAMPLE = 2_000
@@ -83,7 +85,7 @@ class _Memory:
 
 
 # Read and written only while the learner is open, that is by one thread at a time.
-_memories: WeakKeyDictionary[ActiveLearner[LabelTable], _Memory] = WeakKeyDictionary()
+_memories: WeakKeyDictionary[Learner, _Memory] = WeakKeyDictionary()
 
 
 def stamp(choices: Sequence[str]) -> str:
@@ -113,13 +115,18 @@ def worded(
             Candidate(label, room.descriptions.get(label, ""), shares[label]) for label in order
         ),
         # Never by the question's own strategy: a blind question must look like any other.
-        why=reason(
-            learner.settings.strategy, asked.decides, asked.undecided, counted=learner.graph is not None
-        ),
+        why=reason(learner.settings.strategy, asked.decides, asked.undecided, counted=has_proof(learner)),
         shown=stamp(asked.choices),
         n_classes=len(learner.classes),
         telling=_telling(memory, learner, shares),
     )
+
+
+def screen_order(
+    learner: Learner, room: RoomSettings, person_id: int, token: str, shares: dict[str, float]
+) -> tuple[str, ...]:
+    """The labels of these shares in the order of the screen, by the settings of the room."""
+    return _order(_memories.setdefault(learner, _Memory()), room, person_id, token, shares)
 
 
 def _order(

@@ -7,13 +7,14 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from db import entries, questions
+from plcore import ActiveLearner
 from workflow import access
 from workflow.history import Given, history_of, latest_standing, latest_withdrawn
 from workflow.stopping import rules_of, stop_view_of
 
 if TYPE_CHECKING:
-    from plcore import ActiveLearner, LabelTable
     from workflow.home import Home
+    from workflow.learners import Learner
 
 RESERVED_FOR = timedelta(minutes=2)
 """How long a row shown to one person is not offered to another."""
@@ -33,7 +34,8 @@ class Saved:
 
 @dataclass(frozen=True)
 class Standing:
-    """Counts are rows; ``settled`` is a share; ``elsewhere`` rows are before other people now.
+    """Counts are rows, or labels where these are asked about one by one; ``settled`` is a share; ``elsewhere`` rows
+    are before other people now.
 
     done : no answer can change a decision any more
     stop : what the owner's stop rules that are reached say, in words; empty while none is
@@ -61,20 +63,21 @@ def standing(home: Home, person_id: int, project_id: int) -> Standing:
     NotAllowed, NotFound
     """
     since = datetime.now(UTC) - RESERVED_FOR
-    with home.learners.open(home, person_id, project_id) as learner:
+    with home.learners.open_any(home, person_id, project_id) as learner:
         with home.database.read() as session:
             found = entries.latest(session, project_id, 1, person_id)
             history = history_of(session, learner, person_id, project_id)
             taken = questions.reserved_rows(session, project_id, person_id, since)
             rules = rules_of(access.require_project(session, project_id))
-        now = learner.progress()
-        reached = stop_view_of(learner, rules).reached
+        answered, left, settled = _counts(learner)
+        # The rules speak of accuracy and of what is proven: of label vectors they have nothing to say.
+        reached = stop_view_of(learner, rules).reached if isinstance(learner, ActiveLearner) else ()
         last = saved_of(learner, found[0]) if found else None
         return Standing(
-            answered=now.answered,
-            left=now.ambiguous_left,
+            answered=answered,
+            left=left,
             elsewhere=len(taken),
-            settled=now.settled,
+            settled=settled,
             done=learner.done,
             stop=" ".join(verdict.words for verdict in reached),
             last=last,
@@ -84,7 +87,24 @@ def standing(home: Home, person_id: int, project_id: int) -> Standing:
         )
 
 
-def saved_of(learner: ActiveLearner[LabelTable], entry: entries.Entry, *, repeated: bool = False) -> Saved:
+def _counts(learner: Learner) -> tuple[int, int, float]:
+    """(answered, left, share settled, or of label vectors known); by the pool alone, for it runs after every answer."""
+    if not isinstance(learner, ActiveLearner):
+        pool = learner.pool
+        cells = learner.settings.question != "instance"
+        holes = int(((learner.original < 0) & ~learner.test_rows[:, None]).sum())
+        unasked = int(pool.open.sum())
+        answered, left = int(pool.answered.sum()), unasked
+        if not cells:
+            answered = int((pool.answered.any(axis=1) | pool.bad).sum())
+            left = int(pool.open.any(axis=1).sum())
+        return answered, left, 1 - unasked / holes if holes else 1.0
+    now, rows = learner.progress(), learner.pool
+    decided = int((rows.answered & (rows.sizes < 2)).sum())  # a row that is still open counts there alone
+    return decided, now.ambiguous_left, now.settled
+
+
+def saved_of(learner: Learner, entry: entries.Entry, *, repeated: bool = False) -> Saved:
     """A stored entry in the words of a page."""
     row_id = str(learner.table.ids[entry.row])
     return Saved(entry.seq, entry.kind, entry.row, row_id, tuple(entry.labels), repeated)

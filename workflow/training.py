@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import logging
+import math
+import shutil
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -19,8 +21,10 @@ from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sqlalchemy.exc import SQLAlchemyError
 
 from db import entries, projects, trained
+from db.engine import DatabaseBusyError
 from plcore import ActiveLearner, ControlCounts, CurvePoint, LabelTable, LearnerSettings
 from plcore.pool import Pool
 from plcore.training import Trainer, Version
@@ -37,6 +41,10 @@ logger = logging.getLogger("winnow")
 LEASE = timedelta(seconds=30)
 """How long a worker that has gone silent keeps a project to itself."""
 POLL = 0.2
+RETRY = 60.0
+"""Seconds after which a training is tried again that failed for want of disk, memory or database."""
+KEPT_FOLDERS = 3
+"""Models and sets of classes of a project whose files are kept: the way back to one of them is short."""
 KEPT_VERSIONS = 2
 """Files kept for each project: the newest, and the one that a reader may just be opening."""
 
@@ -90,16 +98,20 @@ class Worker:
     def __init__(self, home: Home, name: str) -> None:
         self.home, self.name = home, name
         self._trainers: dict[int, tuple[tuple[Any, ...], Trainer]] = {}
-        self._failed: set[tuple[int, str, int]] = set()
+        self._failed: dict[tuple[int, str, int], float] = {}  # until when it is not tried again
+        self._stop = threading.Event()
 
     def work(self, stop: threading.Event) -> None:
         """Until told to stop: look for what is due, train it, publish it. A failure is logged and waits for news."""
+        self._stop = stop
         while not stop.wait(POLL):
             try:
                 for one in due(self.home):
                     if stop.is_set():
                         return
                     self.train(one)
+            except _Stopped:
+                return
             except Exception:  # the database may be away for a while; the worker outlives it
                 logger.exception("Training was interrupted; it is tried again.")
                 stop.wait(5.0)
@@ -107,23 +119,37 @@ class Worker:
     def train(self, what: Due) -> Version | None:
         """Train one version and publish it. None where another worker has it, or it failed before."""
         known = (what.project_id, what.key, what.seq)
-        if known in self._failed:
+        if self._failed.get(known, 0.0) > time.monotonic():
             return None
         with self._lease(what.project_id) as lease:
-            if lease is None:
+            if lease is None or not self._still_due(what):
                 return None
             begun = time.monotonic()
             try:
                 trainer = self._trainer(what)
-                version = trainer.train()
-            except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
+                version = trainer.train(self._go_on)
+                key = _key(what.settings, trainer.pool.class_map.seq)
+                self._publish(what.project_id, key, version, time.monotonic() - begun)
+            except _Stopped:
+                raise
+            except Exception as error:  # one project must not keep the others waiting
                 logger.exception("The model of project %s cannot be trained.", what.project_id)
-                self._failed.add(known)
-                lease.fault = str(error)
+                # What the data bring about stays until there is news; a full disk or a lost file may be mended.
+                passing = isinstance(error, OSError | MemoryError | SQLAlchemyError | DatabaseBusyError)
+                self._failed[known] = time.monotonic() + RETRY if passing else math.inf
+                lease.fault = str(error) or type(error).__name__
                 return None
-            key = _key(what.settings, trainer.pool.class_map.seq)
-            self._publish(what.project_id, key, version, time.monotonic() - begun)
         return version
+
+    def _still_due(self, what: Due) -> bool:
+        """Whether nobody has trained it since it was found to be due."""
+        with self.home.database.read() as session:
+            now = _due(self.home, session, projects.get(session, what.project_id), datetime.now(UTC))
+        return now is not None and now.key == what.key
+
+    def _go_on(self, _iteration: int, _objective: float) -> None:
+        if self._stop.is_set():
+            raise _Stopped
 
     def _trainer(self, what: Due) -> Trainer:
         """The project's trainer, its pool caught up with the log."""
@@ -149,7 +175,12 @@ class Worker:
 
         def keep() -> None:
             while not over.wait(LEASE.total_seconds() / 3):
-                self._renew(project_id)
+                try:
+                    self._renew(project_id)
+                except (SQLAlchemyError, DatabaseBusyError):
+                    logger.exception(
+                        "The lease of project %s could not be kept; it is tried again.", project_id
+                    )
 
         beat = threading.Thread(target=keep, name=f"lease-{project_id}", daemon=True)
         beat.start()
@@ -170,9 +201,15 @@ class Worker:
         """The file first: a version that is named is there to be read."""
         path = _path(self.home, project_id, key, version.number)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as aside:
-            np.save(aside, version.scores, allow_pickle=False)
-        Path(aside.name).replace(path)
+        for part in path.parent.glob("*.part"):  # of a worker that was killed
+            part.unlink(missing_ok=True)
+        try:
+            with NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as aside:
+                np.save(aside, version.scores, allow_pickle=False)
+            Path(aside.name).replace(path)
+        except OSError:
+            Path(aside.name).unlink(missing_ok=True)
+            raise
         with self.home.database.write() as session:
             trained.publish(
                 session,
@@ -183,8 +220,18 @@ class Worker:
                 seconds=seconds,
                 made_at=datetime.now(UTC),
             )
-        for old in sorted(path.parent.glob("*.npy"), key=lambda one: int(one.stem))[:-KEPT_VERSIONS]:
-            old.unlink(missing_ok=True)
+        folders = sorted(path.parent.parent.glob(f"{project_id}-*"), key=lambda one: one.stat().st_mtime)
+        for folder in folders[:-KEPT_FOLDERS]:
+            shutil.rmtree(folder, ignore_errors=True)
+        # Beside a database that was put back there may be files of later versions: those are of no use any more.
+        numbers = sorted(int(one.stem) for one in path.parent.glob("*.npy"))
+        kept = [number for number in numbers if number <= version.number][-KEPT_VERSIONS:]
+        for number in set(numbers) - set(kept):
+            path.with_name(f"{number}.npy").unlink(missing_ok=True)
+
+
+class _Stopped(Exception):  # noqa: N818 - not an error: the worker is told to end
+    """The fit under way is given up."""
 
 
 @dataclass
@@ -204,13 +251,18 @@ def adopt(home: Home, project_id: int, learner: ActiveLearner[LabelTable]) -> No
         path = _path(home, project_id, key, newer[-1].version)
         try:
             scores = np.load(path, mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError):
-            # The file is gone or damaged: the worker makes it anew, and an older version may serve meanwhile.
+            learner.publish(scores, [_point(one.figures) for one in newer])
+        except FileNotFoundError:
+            newer.pop()  # the worker makes it anew, and an older version may serve meanwhile
+        except ValueError:
+            logger.warning("The model file %s is damaged; it is made anew.", path.name)
             path.unlink(missing_ok=True)
             newer.pop()
-            continue
-        learner.publish(scores, [_point(one.figures) for one in newer])
-        return
+        except OSError:
+            logger.exception("The model file %s cannot be read now.", path.name)
+            newer.pop()
+        else:
+            return
 
 
 def _point(figures: Mapping[str, Any]) -> CurvePoint:
@@ -230,15 +282,15 @@ def training_state(home: Home, project_id: int) -> TrainingState:
         return TrainingState(*trained.training(session, project_id, datetime.now(UTC)))
 
 
-def published_versions(home: Home, project_id: int) -> list[int]:
-    """The versions trained with the project's settings as they are, in order; none where no worker trains it."""
+def newest_version(home: Home, project_id: int) -> int:
+    """The newest version trained with the project's settings as they are; -1 where there is none."""
     with home.database.read() as session:
         settings = _settings(projects.get(session, project_id))
         if settings is None:
-            return []
+            return -1
         changes = read_class_changes(session, project_id)
-        key = _key(settings, changes[-1].seq if changes else 0)
-        return [one.version for one in trained.versions(session, project_id, key)]
+        newest = trained.latest(session, project_id, _key(settings, changes[-1].seq if changes else 0))
+        return -1 if newest is None else newest.version
 
 
 def _key(settings: LearnerSettings, classes_seq: int) -> str:

@@ -3,31 +3,41 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from sqlalchemy.exc import OperationalError
 
 from db import entries, questions
 from db.engine import DatabaseBusyError
+from plcore.multilabel import MultiLabelLearner
 from workflow import access
 from workflow.learner_entries import follow
 from workflow.learners import catch_up
 from workflow.room import RoomSettings
 from workflow.showing import OpenQuestion, worded
 from workflow.standing import RESERVED_FOR
+from workflow.vector_showing import VectorQuestion, worded_cells
+from workflow.vector_writing import CellWriter
+from workflow.writing import RowWriter
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from plcore import ActiveLearner, LabelTable
     from plcore import Question as Asked
+    from plcore.multilabel import LabelQuestion
     from workflow.home import Home
+    from workflow.learners import Learner
 
 logger = logging.getLogger("winnow")
+
+LearnerT = TypeVar("LearnerT", "ActiveLearner[LabelTable]", "MultiLabelLearner[LabelTable]")
+Place = tuple[int, str | None]
 
 
 class StaleQuestion(ValueError):  # noqa: N818 - a state of affairs, which the page words
@@ -39,11 +49,11 @@ class NotSaved(RuntimeError):  # noqa: N818 - a state of affairs, which the page
 
 
 @dataclass(frozen=True)
-class Turn:
-    """What a use case needs while it is this person's turn."""
+class Turn(ABC, Generic[LearnerT]):
+    """What a use case needs while it is this person's turn. A place: a row, and the one label asked about or None."""
 
     session: Session
-    learner: ActiveLearner[LabelTable]
+    learner: LearnerT
     person_id: int
     project_id: int
     now: datetime
@@ -57,23 +67,44 @@ class Turn:
         """The question that is before this person."""
         return questions.get(self.session, self.project_id, self.person_id)
 
-    def taken(self) -> set[int]:
-        """Rows that are before other people."""
+    def places(self) -> set[Place]:
+        """Places that are before other people."""
         since = self.now - RESERVED_FOR
-        return questions.reserved_rows(self.session, self.project_id, self.person_id, since)
+        return questions.reserved_places(self.session, self.project_id, self.person_id, since)
 
-    def show(self, asked: Asked) -> OpenQuestion:
-        """Reserve the row for this person and word the question; the same showing keeps its token and its start."""
+    def is_taken(self, row: int, label: str | None = None) -> bool:
+        """Whether the place, or a part of it, is before somebody else."""
+        return overlaps((row, label), self.places())
+
+    @abstractmethod
+    def may_ask(self, row: int, label: str | None = None) -> bool:
+        """Whether the place is open to this person."""
+
+    @abstractmethod
+    def again(self, row: int, label: str | None) -> None:
+        """Put a place that is theirs to answer before them."""
+
+    @abstractmethod
+    def writer(self, row: int, label: str | None) -> RowWriter | CellWriter:
+        """What appends entries about the place."""
+
+    def reserve(self, asked: Asked | LabelQuestion, label: str | None = None, place: str = "") -> str:
+        """Reserve the place for this person; its token. The same showing keeps its token and its start.
+
+        place : of the label, where one is asked about, as tokens have it
+        """
         open_now = self.open_now()
-        shown_at = open_now.shown_at if open_now is not None and open_now.row == asked.row else self.now
-        revision = entries.count_for(self.session, self.project_id, self.person_id, asked.row)
-        token = question_token(self.person_id, asked.row, revision)
+        same = open_now is not None and (open_now.row, open_now.label) == (asked.row, label)
+        shown_at = open_now.shown_at if open_now is not None and same else self.now
+        revision = entries.count_for(self.session, self.project_id, self.person_id, asked.row, label)
+        token = question_token(self.person_id, asked.row, revision, place)
         questions.put(
             self.session,
             questions.OpenQuestion(
                 project_id=self.project_id,
                 person_id=self.person_id,
                 row=asked.row,
+                label=label,
                 token=token,
                 revision=revision,
                 strategy=asked.strategy,
@@ -86,11 +117,67 @@ class Turn:
                 reserved_at=self.now,
             ),
         )
-        return worded(self.learner, self.room, self.person_id, asked, token)
+        return token
+
+
+class RowTurn(Turn["ActiveLearner[LabelTable]"]):
+    """At a project with one true label among candidates: questions are about rows."""
+
+    def taken(self) -> set[int]:
+        """Rows that are before other people."""
+        return {row for row, _ in self.places()}
+
+    def may_ask(self, row: int, label: str | None = None) -> bool:
+        return label is None and self.learner.may_ask(row, self.annotator)
+
+    def show(self, asked: Asked) -> OpenQuestion:
+        """Reserve the row for this person and word the question."""
+        return worded(self.learner, self.room, self.person_id, asked, self.reserve(asked))
+
+    def again(self, row: int, label: str | None) -> None:  # noqa: ARG002
+        self.show(self.learner.question_for(row))
+
+    def writer(self, row: int, label: str | None = None) -> RowWriter:  # noqa: ARG002
+        return RowWriter(self, row)
+
+
+class CellTurn(Turn["MultiLabelLearner[LabelTable]"]):
+    """At a project of label vectors: questions are about rows, or about one label of a row."""
+
+    def may_ask(self, row: int, label: str | None = None) -> bool:
+        return self.learner.may_ask(row, self.annotator, label)
+
+    def show(self, asked: LabelQuestion) -> VectorQuestion:
+        """Reserve the place for this person and word the question."""
+        place = "" if asked.label is None else str(self.learner.classes.index(asked.label))
+        token = self.reserve(asked, asked.label, place)
+        return worded_cells(self.learner, self.room, self.person_id, asked, token)
+
+    def again(self, row: int, label: str | None) -> None:
+        self.show(self.learner.question_for(row, label))
+
+    def writer(self, row: int, label: str | None) -> CellWriter:
+        return CellWriter(self, row, label)
 
 
 @contextmanager
-def take_turn(home: Home, person_id: int, project_id: int) -> Iterator[Turn]:
+def take_turn(home: Home, person_id: int, project_id: int) -> Iterator[RowTurn]:
+    """As ``take_any_turn``, at a project with candidates; WrongKind for the others."""
+    with _turn(home, person_id, project_id, home.learners.open) as turn:
+        assert isinstance(turn, RowTurn)  # noqa: S101 - the learner is of this kind
+        yield turn
+
+
+@contextmanager
+def take_cell_turn(home: Home, person_id: int, project_id: int) -> Iterator[CellTurn]:
+    """As ``take_any_turn``, at a project of label vectors; WrongKind for the others."""
+    with _turn(home, person_id, project_id, home.learners.open_vectors) as turn:
+        assert isinstance(turn, CellTurn)  # noqa: S101 - as above
+        yield turn
+
+
+@contextmanager
+def take_any_turn(home: Home, person_id: int, project_id: int) -> Iterator[RowTurn | CellTurn]:
     """A write transaction with the learner caught up inside it; after the commit the learner follows.
 
     Raises
@@ -99,7 +186,18 @@ def take_turn(home: Home, person_id: int, project_id: int) -> Iterator[Turn]:
         The database could not be written.
     NotAllowed, NotFound
     """
-    with home.learners.open(home, person_id, project_id) as learner:
+    with _turn(home, person_id, project_id, home.learners.open_any) as turn:
+        yield turn
+
+
+@contextmanager
+def _turn(
+    home: Home,
+    person_id: int,
+    project_id: int,
+    opened: Callable[[Home, int, int], AbstractContextManager[Learner]],
+) -> Iterator[RowTurn | CellTurn]:
+    with opened(home, person_id, project_id) as learner:
         with _writing(home) as session:
             access.require_person(session, person_id)
             room = RoomSettings.from_json(access.require_project(session, project_id).room)
@@ -107,13 +205,23 @@ def take_turn(home: Home, person_id: int, project_id: int) -> Iterator[Turn]:
             # Another process may have committed since the learner was opened.
             if not follow(session, project_id, learner.pool, learner.apply):
                 raise StaleQuestion("The classes were changed a moment ago; the question is asked anew.")
-            yield Turn(session, learner, person_id, project_id, datetime.now(UTC), room)
+            now = datetime.now(UTC)
+            if isinstance(learner, MultiLabelLearner):
+                yield CellTurn(session, learner, person_id, project_id, now, room)
+            else:
+                yield RowTurn(session, learner, person_id, project_id, now, room)
         catch_up(home, project_id, learner)
 
 
-def question_token(person_id: int, row: int, revision: int) -> str:
-    """The name of one showing: the same person, row and revision always give the same token."""
-    return f"{person_id}.{row}.{revision}"
+def question_token(person_id: int, row: int, revision: int, place: str = "") -> str:
+    """The name of one showing: the same person, row, place of the label and revision always give the same token."""
+    return f"{person_id}.{row}.{place}.{revision}" if place else f"{person_id}.{row}.{revision}"
+
+
+def overlaps(place: Place, others: set[Place]) -> bool:
+    """Whether one of the others is the same label of the row, or either is the row as a whole."""
+    row, label = place
+    return any(other == row and (label is None or name in (None, label)) for other, name in others)
 
 
 def still_to_ask(
@@ -128,20 +236,21 @@ def still_to_ask(
     return learner.question_for(open_now.row)
 
 
-def as_stored(asked: Asked, stored: questions.OpenQuestion) -> bool:
+def as_stored(asked: Asked | LabelQuestion, stored: questions.OpenQuestion) -> bool:
     """Whether the log would say of the question what the screen says: why it was asked, by which model."""
     parts = ("strategy", "score", "model_version", "decides", "undecided", "predicted")
     return all(getattr(asked, part) == getattr(stored, part) for part in parts)
 
 
-def show_again(home: Home, person_id: int, project_id: int, row: int) -> None:
-    """Put a row back before the person who has just dealt with it, where it is still theirs to answer."""
+def show_again(home: Home, person_id: int, project_id: int, row: int, label: str | None = None) -> None:
+    """Put a place back before the person who has just dealt with it, where it is still theirs to answer."""
     try:
-        with take_turn(home, person_id, project_id) as turn:
-            if row not in turn.taken() and turn.learner.may_ask(row, turn.annotator):
-                turn.show(turn.learner.question_for(row))
-    except NotSaved:
-        logger.warning("Row %d could not be shown again at once.", row)
+        with take_any_turn(home, person_id, project_id) as turn:
+            if not turn.is_taken(row, label) and turn.may_ask(row, label):
+                turn.again(row, label)
+    except (NotSaved, StaleQuestion, access.NotFound, access.NotAllowed):
+        # What they did is stored; that must not be taken for a failure of it.
+        logger.warning("Row %d could not be shown again at once.", row, exc_info=True)
 
 
 @contextmanager

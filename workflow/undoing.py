@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 from db import entries, questions
 from workflow.history import SECOND, history_of, latest_standing, latest_withdrawn, redo_token
 from workflow.standing import Saved, saved_of
-from workflow.turns import StaleQuestion, Turn, show_again, take_turn
-from workflow.writing import RowWriter
+from workflow.turns import CellTurn, RowTurn, StaleQuestion, show_again, take_any_turn
 
 if TYPE_CHECKING:
     from workflow.home import Home
+
+AnyTurn = RowTurn | CellTurn
 
 
 def undo(home: Home, person_id: int, project_id: int, seq: int | None = None) -> Saved | None:
@@ -31,7 +32,7 @@ def undo(home: Home, person_id: int, project_id: int, seq: int | None = None) ->
         The entry is not theirs, or is withdrawn already. Nothing is changed.
     NotSaved, NotAllowed, NotFound
     """
-    with take_turn(home, person_id, project_id) as turn:
+    with take_any_turn(home, person_id, project_id) as turn:
         if seq is None:
             seq = latest_standing(history_of(turn.session, turn.learner, person_id, project_id))
         if seq is None:
@@ -39,7 +40,7 @@ def undo(home: Home, person_id: int, project_id: int, seq: int | None = None) ->
         entry = _own(turn, seq)
         if entries.withdrawal_of(turn.session, project_id, seq) is not None:
             raise StaleQuestion("That answer was taken back already; nothing was undone.")
-        writer = RowWriter(turn, entry.row)
+        writer = turn.writer(entry.row, entry.label)
         for part in reversed(_pressed(turn, entry)):
             stored = writer.write(
                 "withdraw",
@@ -50,7 +51,7 @@ def undo(home: Home, person_id: int, project_id: int, seq: int | None = None) ->
             )
         questions.delete(turn.session, project_id, person_id)
         saved = saved_of(turn.learner, stored)
-    show_again(home, person_id, project_id, entry.row)
+    show_again(home, person_id, project_id, entry.row, entry.label)
     return saved
 
 
@@ -68,7 +69,7 @@ def redo(home: Home, person_id: int, project_id: int, seq: int | None = None) ->
         is before somebody else. Nothing is changed.
     AnswerError, NotSaved, NotAllowed, NotFound
     """
-    with take_turn(home, person_id, project_id) as turn:
+    with take_any_turn(home, person_id, project_id) as turn:
         if seq is None:
             seq = latest_withdrawn(history_of(turn.session, turn.learner, person_id, project_id))
         if seq is None:
@@ -80,11 +81,11 @@ def redo(home: Home, person_id: int, project_id: int, seq: int | None = None) ->
         token = redo_token(withdrawal)
         if earlier := entries.with_token(turn.session, project_id, token):
             return saved_of(turn.learner, earlier, repeated=True)
-        parts, writer = _pressed(turn, entry), RowWriter(turn, entry.row)
-        if entry.row in turn.taken():
+        parts, writer = _pressed(turn, entry), turn.writer(entry.row, entry.label)
+        if turn.is_taken(entry.row, entry.label):
             raise StaleQuestion("That row is before somebody else now; nothing was changed.")
-        if writer.left != parts[0].before:
-            raise StaleQuestion("The candidates of that row are others now. Answer it anew instead.")
+        if not writer.stands_as_before(parts):
+            raise StaleQuestion(f"{writer.changed} Answer it anew instead.")
         for number, part in enumerate(parts):
             stored = writer.write(
                 part.kind,
@@ -99,12 +100,12 @@ def redo(home: Home, person_id: int, project_id: int, seq: int | None = None) ->
                 flagged=part.flagged,
             )
         question = turn.open_now()
-        if question is not None and question.row == entry.row:
+        if question is not None and (question.row, question.label) == (entry.row, entry.label):
             questions.delete(turn.session, project_id, person_id)
         return saved_of(turn.learner, stored)
 
 
-def _own(turn: Turn, seq: int) -> entries.Entry:
+def _own(turn: AnyTurn, seq: int) -> entries.Entry:
     """This person's answer at that place of the log. Raises StaleQuestion."""
     entry = entries.get(turn.session, turn.project_id, seq)
     if entry is None or entry.person_id != turn.person_id or entry.kind == "withdraw" or entry.row < 0:
@@ -112,7 +113,7 @@ def _own(turn: Turn, seq: int) -> entries.Entry:
     return entry
 
 
-def _pressed(turn: Turn, entry: entries.Entry) -> list[entries.Entry]:
+def _pressed(turn: AnyTurn, entry: entries.Entry) -> list[entries.Entry]:
     """What one press stored, in order: the entry, or the two of which it is one."""
     if entry.token.endswith(SECOND):
         first = entries.with_token(turn.session, turn.project_id, entry.token.removesuffix(SECOND))

@@ -12,13 +12,15 @@ from db import entries
 from plcore import AnswerError, Entry
 
 if TYPE_CHECKING:
-    from workflow.turns import Turn
+    from workflow.turns import RowTurn
 
 
 class RowWriter:
     """Appends entries of this turn's person about one row, each with the candidates before and after it."""
 
-    def __init__(self, turn: Turn, row: int) -> None:
+    changed = "The candidates of that row are others now."
+
+    def __init__(self, turn: RowTurn, row: int) -> None:
         self._turn, self._row = turn, row
         self._kept = list(turn.learner.state(row).entries)
         self._seq = turn.learner.seq
@@ -29,6 +31,10 @@ class RowWriter:
         """The row's candidates after what was written so far, in class order; none while it is out."""
         learner = self._turn.learner
         return learner.pool.names(learner.pool.fold.fold_of(self._row, self._kept).votes)
+
+    def stands_as_before(self, parts: Sequence[entries.Entry]) -> bool:
+        """Whether the row's candidates are those that it had before these entries."""
+        return self.left == parts[0].before
 
     def write(
         self,

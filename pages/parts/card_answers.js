@@ -45,7 +45,7 @@ function otherActions(state) {
   };
   return make("div", { class: "actions minor", role: "group", "aria-label": "Back, notes and help" },
     back("u", "undo", "Undo", data.undoable, "Undo my last answer"),
-    back("y", "redo", "Redo", data.redoable, "Redo the answer I took back"),
+    back(roomOf(state).redo, "redo", "Redo", data.redoable, "Redo the answer I took back"),
     data.question && actionButton("t", "Note", () => openNote(state), { "aria-expanded": String(Boolean(state.note)) }),
     data.question && actionButton("f", "Flag", () => setFlag(state, !state.flagged), { "aria-pressed": String(state.flagged),
       title: "Marks the row for a second look, with your answer" }),

@@ -14,4 +14,8 @@ const make = (tag, attributes = {}, ...children) => {
 
 const key = (name) => make("kbd", { text: name, "aria-hidden": "true" });
 
+const ROOMS = {};
+
+const roomOf = (state) => ROOMS[state.data.room];
+
 const percentOf = (share) => Math.round(share * 100);

@@ -14,11 +14,17 @@ function instance(state) {
   return make("section", { class: "instance", "aria-label": "The instance" }, ...parts);
 }
 
+// Its box takes its shape, so that the white behind what is transparent ends where the image does.
+// A few pixels are shown as squares, a photograph smoothly.
+function fit({ target: image }) {
+  image.style.setProperty("--shape", image.naturalWidth / image.naturalHeight || 1);
+  image.classList.toggle("coarse", image.naturalWidth <= 96);
+  image.classList.add("there");
+}
+
 function picture(state, view) {
   const name = `Image of row ${view.id}`;
-  const image = make("img", { class: "image", src: view.image, alt: name });
-  // A few pixels are shown as squares, a photograph smoothly.
-  image.onload = () => image.classList.toggle("coarse", image.naturalWidth <= 96);
+  const image = make("img", { class: "image", src: view.image, alt: name, onload: fit });
   return make("button", { class: "zoom", type: "button", "data-key": "z", "aria-keyshortcuts": "z", "aria-label": `${name}: zoom`,
     title: "Zoom (Z)", onclick: () => openZoom(state, view.image, name) }, image);
 }
@@ -43,7 +49,7 @@ function playOrPause(state) {
 
 function openZoom(state, source, name) {
   const view = { scale: 1, x: 0, y: 0 };
-  const image = make("img", { src: source, alt: name, draggable: "false" });
+  const image = make("img", { class: "image", src: source, alt: name, draggable: "false", onload: fit });
   const place = () => { image.style.transform = `translate(${view.x}px, ${view.y}px) scale(${view.scale})`; };
   // About a point of the screen, measured from the middle: what is there stays there.
   const zoom = (factor, x = 0, y = 0) => {
@@ -56,7 +62,6 @@ function openZoom(state, source, name) {
   };
   const move = (x, y) => { view.x += x; view.y += y; place(); };
   const button = (text, name, action) => make("button", { class: "action", type: "button", text, "aria-label": name, onclick: action });
-  image.onload = () => image.classList.toggle("coarse", image.naturalWidth <= 96);
   const stage = make("div", { class: "stage" }, image);
   const dialog = openDialog(state, "zooming", name, stage,
     make("div", { class: "row" }, button("+", "Larger", () => zoom(1.5)), button("−", "Smaller", () => zoom(1 / 1.5)),

@@ -2,12 +2,19 @@
 
 const typesText = (node) => Boolean(node.tagName) && (/^(INPUT|TEXTAREA|SELECT)$/.test(node.tagName) || node.isContentEditable);
 
+// What a key types; where that is no Latin letter (я, ω, ש), the letter that stands in its place.
+function typed(event) {
+  const { key } = event;
+  if (key.length !== 1) return key;
+  const letter = key > "\u007f" && /^Key([A-Z])$/.exec(event.code);
+  return (letter ? letter[1] : key).toLowerCase();
+}
+
 // The name of a key: digits by their place, so that Shift and every layout leave them digits; letters by what they type.
 function keyName(event) {
   const digit = /^Digit([0-9])$/.exec(event.code);
   if (digit) return digit[1];
-  if (event.key === "Backspace") return "u";
-  return event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  return event.key === "Backspace" ? "u" : typed(event);
 }
 
 function onKey(state, event) {
@@ -22,17 +29,21 @@ function onKey(state, event) {
     return;
   }
   if (path.some(typesText)) return;
+  // A held Enter would press the key that has the focus again at every question to come.
+  const presses = event.key === "Enter" || (event.key === " " && path[0].matches?.("button, summary"));
+  if (event.repeat && presses && (path.includes(state.holder) || path.includes(state.over))) { take(); return; }
   const name = keyName(event);
   if (dialog) {
-    if (dialog.keys?.(event.key.length === 1 ? event.key.toLowerCase() : event.key)) take();
+    if (dialog.keys?.(typed(event))) take();
     else if (event.key.length === 1 && event.key !== " ") event.stopImmediatePropagation();
     return;
   }
-  if (event.key === "Enter" && state.marking) {
-    const button = path.find((node) => node.tagName === "BUTTON");
-    if (button && !button.classList.contains("choice")) return;
+  const enter = state.marking ? saveMarked : state.data.question && roomOf(state).enter;
+  if (event.key === "Enter" && enter) {
+    const other = path.find((node) => node.matches?.("a[href], button, summary, audio, [role=button], [role=tab], [role=option]"));
+    if (other && !other.classList.contains("choice")) return; // Enter is that one's own
     take();
-    if (!event.repeat) saveMarked(state);
+    if (!event.repeat) enter(state);
     return;
   }
   if (name === "p" && state.holder.querySelector(".sound")) { take(); if (!event.repeat) playOrPause(state); return; }

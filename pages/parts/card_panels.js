@@ -11,7 +11,7 @@ function openDialog(state, name, title, ...children) {
   return dialog;
 }
 
-const closeButton = (close) => make("button", { class: "action", type: "button", onclick: close }, key("Esc"), make("span", { text: "Close" }));
+const closeButton = (close) => make("button", { class: "action", type: "button", autofocus: true, onclick: close }, key("Esc"), make("span", { text: "Close" }));
 
 const SHOWN = 50;
 
@@ -86,26 +86,27 @@ function openHistory(state) {
   dialog.keys = (name) => name === "h" && (dialog.close(), true);
 }
 
+const CANDIDATE_KEYS = [
+  ["1 – 9, then letters", "It is this one"],
+  ["Shift + its key", "Rule it out"],
+  ["M, keys, Enter", "Mark several: it is one of these"],
+  ["0", "None of these: search all classes, or say that you cannot name it"],
+  ["C", "Cannot tell: you are not asked about this row again"],
+  ["S", "Skip: it comes back later"],
+  ["X", "Bad item: take the row out"],
+  ["U / Y", "Undo, redo: over your last 50 answers"],
+  ["H", "History of your answers"],
+  ["T / F", "Note, flag: stored with the answer"],
+  ["Z", "Zoom into the image; wheel or + and −, arrows move it"],
+  ["P", "Play or pause the recording"],
+  ["G", "Guidelines, where the owner has written some"],
+  ["Tab", "To every button; Enter presses it"],
+  ["? / Esc", "This sheet; close what is open"],
+];
+
 function openKeys(state) {
-  const lines = [
-    ["1 – 9, then letters", "It is this one"],
-    ["Shift + its key", "Rule it out"],
-    ["M, keys, Enter", "Mark several: it is one of these"],
-    ["0", "None of these: search all classes, or say that you cannot name it"],
-    ["C", "Cannot tell: you are not asked about this row again"],
-    ["S", "Skip: it comes back later"],
-    ["X", "Bad item: take the row out"],
-    ["U / Y", "Undo, redo: over your last 50 answers"],
-    ["H", "History of your answers"],
-    ["T / F", "Note, flag: stored with the answer"],
-    ["Z", "Zoom into the image; wheel or + and −, arrows move it"],
-    ["P", "Play or pause the recording"],
-    ["G", "Guidelines, where the owner has written some"],
-    ["Tab", "To every button; Enter presses it"],
-    ["? / Esc", "This sheet; close what is open"],
-  ];
   const dialog = openDialog(state, "sheet", "Keys", make("h2", { text: "Keys" }),
-    make("dl", { class: "sheet" }, ...lines.flatMap(([name, does]) => [make("dt", {}, make("kbd", { text: name })), make("dd", { text: does })])),
+    make("dl", { class: "sheet" }, ...roomOf(state).keys.flatMap(([name, does]) => [make("dt", {}, make("kbd", { text: name })), make("dd", { text: does })])),
     make("div", { class: "row" }, closeButton(() => dialog.close())));
   dialog.keys = (name) => name === "?" && (dialog.close(), true);
 }

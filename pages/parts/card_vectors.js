@@ -71,18 +71,19 @@ function labelsAsking(state) {
   };
   seek.value = state.sought;
   filter();
-  return make("section", { class: "ask", "aria-label": "Labels" },
+  return make("section", { class: "ask labels", "aria-label": "Labels" },
     make("div", { class: "asked" }, make("h2", { text: "Which labels are right?" }), make("p", { class: "quiet small model", text: question.model })),
-    question.rows.length > SEARCHED && seek, list, nothing, noteField(state),
+    question.rows.length > SEARCHED && make("div", { class: "seeking" }, actionButton("0", "Find", () => seek.focus(), { "aria-label": "Find a label" }), seek),
+    list, nothing,
+    make("button", { class: "action strong saverow", type: "button", "data-save-row": "", "aria-keyshortcuts": "Enter", onclick: () => saveRow(state) },
+      key("↵"), make("span", { class: "count" })),
+    noteField(state),
     make("p", { class: "why" }, make("strong", { text: "Why this row? " }), question.why));
 }
 
 const SEARCHED = 12; // labels beyond which there is a search
 
-const labelsActions = (state) => make("div", { class: "actions", role: "group", "aria-label": "Answers" },
-  make("button", { class: "action strong", type: "button", "data-save-row": "", "aria-keyshortcuts": "Enter", onclick: () => saveRow(state) },
-    key("↵"), make("span", { class: "count" })),
-  state.data.question.rows.length > SEARCHED && actionButton("0", "Find a label", () => state.holder.querySelector(".seek").focus()),
+const labelsActions = (state) => make("div", { class: "actions", role: "group", "aria-label": "Other answers" },
   ...setAside(state));
 
 function saveRow(state) {

@@ -149,9 +149,7 @@ def share_curves(answers: np.ndarray, curves: Mapping[str, np.ndarray]) -> go.Fi
             hovertemplate=f"{name}: %{{y:.1%}} after %{{x}} answers<extra></extra>",
         )
     figure = _dress(figure)
-    figure.update_layout(
-        showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
-    )
+    figure.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0})
     return figure
 
 

@@ -9,6 +9,7 @@ import streamlit as st
 from pages.parts import state
 from pages.parts.frame import ProjectPage, escape
 from workflow import classes
+from workflow.access import NotAllowed, NotFound
 from workflow.classes import ClassError, ClassesView
 
 ADD, RENAME, MERGE = "Add", "Rename", "Merge"
@@ -18,6 +19,9 @@ def classes_part(page: ProjectPage) -> None:
     """Draw everything about classes."""
     ids = (page.home, page.person.id, page.project.id)
     view = classes.classes_view(*ids)
+    with st.container():  # always there: what stands below keeps its place, and with it its state
+        if refused := st.session_state.pop(state.REFUSED, None):
+            st.error(escape(refused), icon=":material/error:")
     st.dataframe(
         {
             "Class": [one.name for one in view.classes],
@@ -106,10 +110,10 @@ def _take_back(page: ProjectPage, view: ClassesView, key: str) -> None:
         "add": "added {0}",
         "rename": "renamed {0} to {1}",
         "merge": "merged {0} into {1}",
-    }[kind].format(*map(escape, given))
+    }[kind].format(*given)
     ids = (page.home, page.person.id, page.project.id)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"Latest change: {words}.")
+        st.markdown(f"Latest change: {escape(words)}.")
         st.button(
             "Take it back",
             icon=":material/undo:",
@@ -123,7 +127,7 @@ def _told(change: Callable[[], object], words: str) -> None:
     """Do it, and say at the next drawing what came of it."""
     try:
         change()
-    except ClassError as refusal:
+    except (ClassError, NotAllowed, NotFound) as refusal:
         st.session_state[state.REFUSED] = str(refusal)
     else:
         st.session_state[state.FLASH] = f"Saved: {words}"

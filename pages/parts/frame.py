@@ -119,9 +119,9 @@ def link_address(secret: str) -> str:
 
 
 def toast_from_last_page() -> None:
-    """Say what the page before this one has done."""
+    """Say what the page before this one has done, in plain text: the names in it are people's own."""
     if message := st.session_state.pop(state.FLASH, None):
-        st.toast(message, icon=":material/check:")
+        st.toast(escape(message), icon=":material/check:")
 
 
 def _chosen_project(page: Page) -> ProjectSummary | None:
@@ -130,10 +130,11 @@ def _chosen_project(page: Page) -> ProjectSummary | None:
     if asked is not None:
         try:
             if not re.fullmatch("[0-9]{1,9}", asked):
-                raise NotFound(f"There is no project '{asked}'.")
+                raise NotFound(f"There is no project '{asked}'. Fix: choose one on the Home page.")
             return projects.get_project(page.home, page.person.id, int(asked))
         except NotFound as missing:
-            st.error(f"{escape(str(missing))} Choose one on the Home page.", icon=":material/search_off:")
+            st.session_state.pop(state.REFUSED, None)  # a press on a page left open; this says why
+            st.error(escape(str(missing)), icon=":material/search_off:")
             st.page_link("home.py", label="Home", icon=":material/home:")
             st.stop()
     known = projects.list_projects(page.home, page.person.id)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts.frame import escape
 from workflow.rows import RowView
 
-# Addresses go in as data and are set as properties, never as HTML; what may be loaded is the page's policy.
+# Text and addresses go in as data and are set as properties, never as HTML; what may be loaded is the page's policy.
 _MEDIA = st.components.v2.component(
     "winnow_instance_media",
     css="""
 img { display: block; max-width: 100%; max-height: 340px; min-height: 96px; object-fit: contain; image-rendering: auto;
   border: 1px solid var(--st-border-color); border-radius: 10px; background: #fff; }
+.text { margin: 0; max-width: 62ch; line-height: 1.6; white-space: pre-wrap; overflow-wrap: anywhere; }
 img.small { image-rendering: pixelated; height: 160px; }
 audio { width: 100%; margin-top: 0.5rem; }
 """,
     js="""
 export default function ({ parentElement, data }) {
-  parentElement.querySelectorAll("img, audio").forEach((old) => old.remove());
+  parentElement.querySelectorAll("img, audio, p").forEach((old) => old.remove());
   if (data.image) {
     const image = document.createElement("img");
     image.alt = data.alt;
@@ -33,6 +33,12 @@ export default function ({ parentElement, data }) {
     audio.src = data.audio;
     parentElement.append(audio);
   }
+  if (data.text) {
+    const text = document.createElement("p");
+    text.className = "text";
+    text.textContent = data.text;
+    parentElement.append(text);
+  }
 }
 """,
 )
@@ -40,13 +46,16 @@ export default function ({ parentElement, data }) {
 
 def instance(view: RowView) -> None:
     """Draw the row."""
-    if view.image or view.audio:
+    if view.image or view.audio or view.text:
         _MEDIA(
             key=f"winnow_media_{view.row}",
-            data={"image": view.image, "audio": view.audio, "alt": f"Row {view.row_id}"},
+            data={
+                "image": view.image,
+                "audio": view.audio,
+                "text": view.text,
+                "alt": f"Row {view.row_id}",
+            },
         )
-    if view.text:
-        st.markdown(escape(view.text))
     if view.features:
         table = {
             "Feature": [name for name, _ in view.features],

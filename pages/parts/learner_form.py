@@ -108,7 +108,7 @@ def _box(one: Setting, value: Any, key: str) -> Any:
             key=key,
         )
     if one.whole and (value is None or value == int(value)):  # a share is left a number
-        most = None if one.most is None else int(one.most)
+        most = None if one.most is None else int(max(one.most, value or 0))
         return st.number_input(
             one.label,
             min_value=int(one.least),
@@ -121,8 +121,9 @@ def _box(one: Setting, value: Any, key: str) -> Any:
         )
     return st.number_input(
         one.label,
-        min_value=float(one.least),
+        min_value=min(float(one.least), float(value or one.least)),
         max_value=one.most,
+        format="%g",
         value=None if value is None else float(value),
         step=float(one.step),
         placeholder=one.unset,

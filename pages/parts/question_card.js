@@ -13,12 +13,14 @@ function heading(data) {
     make("div", { class: "counts" },
       make("span", { text: `${counts.answered.toLocaleString()} answered` }),
       make("span", { class: "quiet", text: `${counts.left.toLocaleString()} open` }),
-      make("span", { class: "quiet", text: `${counts.settled} of predictions settled`,
-        title: "Share of the predictions for rows that were ambiguous at the start which no further answer can change" })),
+      make("span", { class: "quiet", text: counts.share, title: counts.about })),
     make("div", { class: "track", role: "progressbar", "aria-valuemin": 0, "aria-valuemax": total, "aria-valuenow": counts.answered,
-        "aria-label": "Rows answered" },
+        "aria-label": counts.of },
       make("span", { class: "fill", style: `width:${total ? (100 * counts.answered) / total : 100}%` })));
 }
+
+// How a question is answered: what stands beside the instance, the answers under it, and their keys.
+ROOMS.candidates = { asking, actions: answerActions, redo: "y", keys: CANDIDATE_KEYS };
 
 function asking(state) {
   const { question } = state.data;
@@ -29,6 +31,15 @@ function asking(state) {
     make("div", { class: "choices" }, ...question.rows.map((candidate) => candidateRow(state, candidate))), hidden,
     markingBar(state), noteField(state),
     make("p", { class: "why" }, make("strong", { text: "Why this row? " }), question.why));
+}
+
+// The list is so high that what stands under it is in sight above the footer; guidelines that are open do not count.
+function leaveRoom({ holder }) {
+  const [list, ask, foot] = [".choices", ".ask", ".foot"].map((one) => holder.querySelector(one)?.getBoundingClientRect());
+  if (!list) return;
+  const scrolled = document.querySelector("[data-testid=stMain]")?.scrollTop ?? 0;
+  const around = Math.min(list.top + scrolled, 384) + (ask.bottom - list.bottom) + foot.height + 16;
+  holder.style.setProperty("--around", `${Math.ceil(around)}px`);
 }
 
 function draw(state) {
@@ -42,12 +53,14 @@ function draw(state) {
   if (data.done) head.append(make("p", { class: "settled", text: data.done }));
   root.append(head);
   if (data.question) {
-    root.append(make("div", { class: "body" }, instance(state), asking(state)),
-      make("footer", { class: "foot" }, answerActions(state), otherActions(state)));
+    root.append(make("div", { class: "body" }, instance(state), roomOf(state).asking(state)),
+      make("footer", { class: "foot" }, roomOf(state).actions(state), otherActions(state)));
   } else {
     root.append(make("section", { class: "done" }, make("h2", { text: data.empty.title }), make("p", { text: data.empty.message })), otherActions(state));
   }
   state.holder.replaceChildren(root);
+  if (data.question) roomOf(state).drawn?.(state);
+  leaveRoom(state);
   state.saved = saved;
   // A node that stays, so that a screen reader hears what was saved; and the focus stays on its key.
   say(state, saved.textContent);
@@ -72,13 +85,23 @@ function press(state, button, kind, labels, seq = null) {
   state.saved.className = "saved waiting";
   state.saved.textContent = "Saving…";
   state.late = setTimeout(() => whenLate(state), 4000);
+  if (kind !== "undo" && kind !== "redo") state.answered = state.data.token;
   state.send("press", { kind, labels, seq, token: state.data.token, shown: state.data.question?.shown ?? null, note: state.note, flagged: state.flagged });
+}
+
+// Note and flag of a question left unanswered (undo, redo) wait until it comes back.
+function keepDraft(state, token) {
+  const old = state.data?.token;
+  if (old && old !== state.answered) state.drafts.set(old, { note: state.note, flagged: state.flagged });
+  Object.assign(state, state.drafts.get(token) ?? { note: "", flagged: false });
+  state.drafts.delete(token);
 }
 
 export default function (component) {
   const { parentElement, setTriggerValue, data } = component;
-  const state = (parentElement.__winnow ??= { turn: null, busy: false, marking: false, note: "", flagged: false, dialog: null });
+  const state = (parentElement.__winnow ??= { turn: null, busy: false, marking: false, note: "", flagged: false, drafts: new Map(), dialog: null });
   const other = state.data?.token !== data.token || state.data?.tab !== data.tab;
+  if (other) keepDraft(state, data.token);
   const fresh = other || state.turn !== data.turn;
   Object.assign(state, { data, send: setTriggerValue });
   if (!state.holder) {
@@ -88,7 +111,6 @@ export default function (component) {
     parentElement.append(state.holder, state.over, state.spoken);
     state.press = (...parts) => press(state, ...parts);
   }
-  if (other) Object.assign(state, { note: "", flagged: false });
   if (fresh) {
     clearTimeout(state.late);
     Object.assign(state, { turn: data.turn, busy: false, marking: false });

@@ -14,10 +14,19 @@ import streamlit as st
 from pages.parts import state
 from workflow.history import Given
 from workflow.labeling import OpenQuestion
+from workflow.rows import RowView
 from workflow.standing import Saved, Standing
 
 _HERE = Path(__file__).parent
-_SCRIPTS = ("card_dom", "card_instance", "card_answers", "card_panels", "card_keys", "question_card")
+_SCRIPTS = (
+    "card_dom",
+    "card_instance",
+    "card_answers",
+    "card_vectors",
+    "card_panels",
+    "card_keys",
+    "question_card",
+)
 
 
 def _joined(*names: str) -> str:
@@ -28,7 +37,7 @@ def _joined(*names: str) -> str:
 # textContent; nothing of a user's ever goes through `html`.
 _CARD = st.components.v2.component(
     "winnow_question_card",
-    css=_joined("question_card.css", "card_panels.css"),
+    css=_joined("question_card.css", "card_panels.css", "vector_card.css"),
     js=_joined(*(f"{name}.js" for name in _SCRIPTS)),
 )
 _CLASSES = st.components.v2.component("winnow_class_list", js=_joined("class_list.js"))
@@ -39,6 +48,9 @@ DONE = (
 )
 KEYS = "123456789abdeijklnoqrvw"
 """Keys of the candidates in order: the digits, then the letters that are no command (see `card_panels.js`)."""
+
+NAMED = 6
+"""Labels that an answer is told with; of more their number."""
 
 LISTED = 60
 """Candidates a card lists at most; the search finds the others."""
@@ -58,22 +70,66 @@ def question_card(
     on_press: Callable[[], None],
 ) -> None:
     """Draw the question, or the empty state. ``on_press`` runs before the redraw; read ``pressed()`` there."""
+    draw_card(
+        project_id,
+        "candidates",
+        question.token if question else None,
+        _question(question) if question else None,
+        standing,
+        Heading(
+            f"{standing.settled:.0%} of predictions settled",
+            "Share of the predictions for rows that were ambiguous at the start which no further answer can change",
+            "Rows answered",
+            _done(standing),
+        ),
+        notice,
+        on_press,
+    )
+
+
+@dataclass(frozen=True)
+class Heading:
+    """What stands over the question. share, about : how far the work is, and what that means      of : what is counted
+
+    done : where asking may stop, why; said while questions go on
+    """
+
+    share: str
+    about: str
+    of: str
+    done: str | None
+
+
+def draw_card(
+    project_id: int,
+    room: str,
+    token: str | None,
+    question: dict[str, Any] | None,
+    standing: Standing,
+    heading: Heading,
+    notice: str | None,
+    on_press: Callable[[], None],
+) -> None:
+    """Draw the card with this question. room : how it is answered, one of ROOMS in the JavaScript"""
     data: dict[str, Any] = {
         "project": project_id,
+        "room": room,
         "tab": st.session_state.setdefault(state.TAB, uuid.uuid4().hex),
         "turn": st.session_state.get(state.TURN, 0),
-        "token": question.token if question else None,
-        "question": _question(question) if question else None,
+        "token": token,
+        "question": question,
         "empty": None if question else _empty(standing),
         "undoable": standing.undoable,
         "redoable": standing.redoable,
         "history": [_given(one) for one in standing.history],
         "saved": _saved(standing.last, notice),
-        "done": _done(standing) if question else None,
+        "done": heading.done if question else None,
         "counts": {
             "answered": standing.answered,
             "left": standing.left,
-            "settled": f"{standing.settled:.0%}",
+            "share": heading.share,
+            "about": heading.about,
+            "of": heading.of,
         },
     }
     _CARD(key=state.CARD, data=data, on_press_change=on_press)
@@ -144,13 +200,18 @@ def _question(question: OpenQuestion) -> dict[str, Any]:
         "why": question.why,
         "shown": question.shown,
         "telling": {"between": telling.between, "columns": telling.columns} if telling else None,
-        "view": {
-            "id": question.view.row_id,
-            "image": question.view.image,
-            "audio": question.view.audio,
-            "text": question.view.text,
-            "features": list(question.view.features),
-        },
+        "view": view_of(question.view),
+    }
+
+
+def view_of(view: RowView) -> dict[str, Any]:
+    """The row as the card draws it."""
+    return {
+        "id": view.row_id,
+        "image": view.image,
+        "audio": view.audio,
+        "text": view.text,
+        "features": list(view.features),
     }
 
 
@@ -167,9 +228,15 @@ def _empty(standing: Standing) -> dict[str, str]:
             "message": f"The last {standing.elsewhere} open rows are before other people. "
             "They come back here if they stay unanswered for two minutes; reload then.",
         }
+    if standing.left:
+        return {
+            "title": "Nothing left to ask you",
+            "message": f"{standing.left:,} stay open that you could not tell or skipped; somebody else may know. "
+            "Undo, or History, brings one back.",
+        }
     return {
         "title": "Nothing left to ask you",
-        "message": "Every row has one label, or was set aside. Look at Progress for the result, "
+        "message": "Every row has its labels, or was set aside. Look at Progress for the result, "
         "or export the table.",
     }
 
@@ -195,14 +262,19 @@ def _given(one: Given) -> dict[str, Any]:
 
 
 def _words(kind: str, row_id: str, labels: Sequence[str]) -> str:
-    named = ", ".join(labels)
+    named = ", ".join(labels[:NAMED])
+    if len(labels) > NAMED:
+        named += f" and {len(labels) - NAMED:,} more"
+    about = f"row {row_id}, {named}" if labels else f"row {row_id}"
     return {
         "is": f"row {row_id} is {named}",
         "among": f"row {row_id} is one of {named}",
         "not": f"row {row_id} is not {named}",
         "none": f"row {row_id} is none of its candidates",
-        "unsure": f"row {row_id}, you cannot tell",
+        "yes": f"row {row_id} has {named}",
+        "no": f"row {row_id} does not have {named}",
+        "unsure": f"{about}, you cannot tell",
         "bad": f"row {row_id} set aside as a bad item",
-        "skip": f"row {row_id} skipped",
+        "skip": f"{about} skipped",
         "withdraw": f"your answer to row {row_id} was withdrawn",
     }.get(kind, f"row {row_id}, {kind}")

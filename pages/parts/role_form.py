@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from pages.parts import state
@@ -12,6 +14,16 @@ WAYS = {
     ONE_COLUMN: "One column lists them, such as wren|robin",
     LABEL_COLUMNS: "One 0/1 column for each label",
     ANNOTATORS: "Several annotators voted; the votes form the set",
+}
+CANDIDATES, VECTORS = "candidates", "vectors"
+KINDS = {
+    CANDIDATES: "One true label among candidates",
+    VECTORS: "Label vectors: several labels may be true",
+}
+LISTS = "lists"
+VECTOR_WAYS = {
+    LABEL_COLUMNS: "One column for each label: 1 it is right, 0 it is not, empty not asked",
+    LISTS: "One column lists the labels that are right, another those that are not",
 }
 SEPARATORS = ["|", ";", ",", "/", " "]
 SEPARATOR_NAMES = {"|": "| bar", ";": "; semicolon", ",": ", comma", "/": "/ slash", " ": "space"}
@@ -25,35 +37,19 @@ def role_form(upload: Upload, key: str) -> Roles:
     guess: Roles = known[1]
     columns = [str(name) for name in upload.cells.columns]
     with st.container(border=True):
-        way = st.radio(
-            "How are the candidate labels given?",
-            list(WAYS),
-            index=list(WAYS).index(_way(guess)),
-            format_func=WAYS.__getitem__,
-            key=f"way-{key}",
+        kind = st.radio(
+            "What do the labels of a row say?",
+            list(KINDS),
+            index=int(guess.label_vectors),
+            format_func=KINDS.__getitem__,
+            horizontal=True,
+            key=f"kind-{key}",
         )
-        candidates: str | None = None
-        separator = "|"
-        label_columns: list[str] = []
-        annotators: list[str] = []
-        if way == ONE_COLUMN:
-            left, right = st.columns([3, 1])
-            candidates = _one(left, "Candidates column", columns, guess.candidates, f"cand-{key}")
-            options = list(dict.fromkeys([guess.separator, *SEPARATORS]))
-            separator = right.selectbox(
-                "Separator",
-                options,
-                format_func=lambda mark: SEPARATOR_NAMES.get(mark, mark),
-                key=f"sep-{key}",
-            )
-        elif way == LABEL_COLUMNS:
-            label_columns = _many(
-                "Label columns (1 = may be the label)", columns, guess.label_columns, f"lab-{key}"
-            )
-        else:
-            annotators = _many("Annotator columns", columns, guess.annotators, f"ann-{key}")
+        given = (_vectors if kind == VECTORS else _candidates)(columns, guess, f"{kind}-{key}")
         left, middle, right = st.columns(3)
-        truth = _one(left, "True label (optional)", columns, guess.truth, f"truth-{key}", optional=True)
+        truth = None
+        if kind == CANDIDATES:
+            truth = _one(left, "True label (optional)", columns, guess.truth, f"truth-{key}", optional=True)
         row_id = _one(middle, "Row id (optional)", columns, guess.id, f"id-{key}", optional=True)
         text = _one(right, "Text (optional)", columns, guess.text, f"text-{key}", optional=True)
         left, middle, right = st.columns(3, vertical_alignment="bottom")
@@ -65,7 +61,10 @@ def role_form(upload: Upload, key: str) -> Roles:
             key=f"look-{key}",
             help="Where which edges run, and which colours it has, become 192 features of the row.",
         )
-        taken = {candidates, truth, row_id, image, audio, text, *label_columns, *annotators}
+        taken = {
+            *(given.candidates, given.not_labels, truth, row_id, image, audio, text),
+            *(*given.label_columns, *given.annotators),
+        }
         free = [name for name in columns if name not in taken]
         numbers = _many(
             "Number features",
@@ -83,11 +82,8 @@ def role_form(upload: Upload, key: str) -> Roles:
         )
         if text and not numbers:
             st.caption("There are no number features: the words of the text become the features (TF-IDF).")
-    return Roles(
-        candidates=candidates,
-        separator=separator,
-        label_columns=tuple(label_columns),
-        annotators=tuple(annotators),
+    return replace(
+        given,
         truth=truth,
         id=row_id,
         text=text,
@@ -96,6 +92,57 @@ def role_form(upload: Upload, key: str) -> Roles:
         image_features=image_features,
         numbers=tuple(numbers),
         categories=tuple(categories),
+    )
+
+
+def _candidates(columns: list[str], guess: Roles, key: str) -> Roles:
+    """The columns that hold the candidates."""
+    way = st.radio(
+        "How are the candidate labels given?",
+        list(WAYS),
+        index=list(WAYS).index(_way(guess)),
+        format_func=WAYS.__getitem__,
+        key=f"way-{key}",
+    )
+    if way == LABEL_COLUMNS:
+        chosen = _many("Label columns (1 = may be the label)", columns, guess.label_columns, f"lab-{key}")
+        return Roles(label_columns=tuple(chosen))
+    if way == ANNOTATORS:
+        return Roles(annotators=tuple(_many("Annotator columns", columns, guess.annotators, f"ann-{key}")))
+    left, right = st.columns([3, 1])
+    return Roles(
+        candidates=_one(left, "Candidates column", columns, guess.candidates, f"cand-{key}"),
+        separator=_separator(right, guess, key),
+    )
+
+
+def _vectors(columns: list[str], guess: Roles, key: str) -> Roles:
+    """The columns that hold label vectors."""
+    way = st.radio(
+        "How are the labels given?",
+        list(VECTOR_WAYS),
+        index=int(guess.candidates is not None),
+        format_func=VECTOR_WAYS.__getitem__,
+        key=f"way-{key}",
+    )
+    if way == LABEL_COLUMNS:
+        chosen = _many("Label columns", columns, guess.label_columns, f"lab-{key}")
+        return Roles(label_columns=tuple(chosen), label_vectors=True)
+    left, middle, right = st.columns([3, 3, 2])
+    return Roles(
+        candidates=_one(left, "Labels that are right", columns, guess.candidates, f"cand-{key}"),
+        not_labels=_one(
+            middle, "Labels that are not (optional)", columns, guess.not_labels, f"not-{key}", optional=True
+        ),
+        separator=_separator(right, guess, key),
+        label_vectors=True,
+    )
+
+
+def _separator(place: st.delta_generator.DeltaGenerator, guess: Roles, key: str) -> str:
+    options = list(dict.fromkeys([guess.separator, *SEPARATORS]))
+    return place.selectbox(
+        "Separator", options, format_func=lambda mark: SEPARATOR_NAMES.get(mark, mark), key=f"sep-{key}"
     )
 
 

@@ -42,8 +42,11 @@ SWITCH = "winnow_switch"
 CLASSES = "winnow_classes"
 """Widget key, with the project behind it, of the list of classes that the question card searches."""
 
+CLASS_NAMES = "winnow_class_names"
+"""The class names that list was drawn with: once they are others, it is drawn anew."""
+
 GUIDELINES = "winnow_guidelines"
-"""Key of the guidelines beside the question card; the card's G key opens and closes them by it."""
+"""Key of the guidelines above the question card; the card's G key opens and closes them by it."""
 
 REVIEW = "winnow_review"
 """Beginning of the widget keys on the Review page; the project, and what it is about, behind it."""

@@ -9,10 +9,11 @@ import streamlit as st
 ICON = Path(__file__).with_name("icon.png")
 
 # Our own constant text, no user's: st.html is safe here. Tag names change between Streamlit versions, so
-# only data-testid is relied on.
+# only data-testid is relied on, and the class that the key of a container gives it.
 _STYLE = """<style>
 [data-testid="stMainBlockContainer"] { padding-top: 4.2rem; padding-bottom: 3rem; max-width: 1180px; }
 @media (max-width: 760px) { [data-testid="stMainBlockContainer"] { padding: 4rem 0.9rem 2rem; } }
+.st-key-winnow_guidelines [data-testid="stExpanderDetails"] { max-height: 30vh; overflow: auto; }
 </style>"""
 
 

@@ -11,6 +11,7 @@ from plcore._types import BoolArray, FloatArray, IntArray
 from plcore.query.strategies import Baseline
 
 MARGIN = "margin"
+BLOCK_CELLS = 1_000_000  # of shares in memory at a time
 Shares = Callable[[IntArray], FloatArray]
 
 
@@ -38,9 +39,10 @@ class SmallestMargin(Baseline):
 
     def _values(self, rows: IntArray) -> FloatArray:
         old = rows[self._stale[rows]]
-        if len(old):
-            shares = self.shares(old)
-            best = np.partition(shares, -2, axis=1)[:, -2:]
-            self._scores[old] = 1.0 - (best[:, 1] - best[:, 0])
-            self._stale[old] = False
+        block = max(1, BLOCK_CELLS // self.candidates_.shape[1])
+        for begin in range(0, len(old), block):
+            part = old[begin : begin + block]
+            best = np.partition(self.shares(part), -2, axis=1)[:, -2:]
+            self._scores[part] = 1.0 - (best[:, 1] - best[:, 0])
+        self._stale[old] = False
         return self._scores[rows]

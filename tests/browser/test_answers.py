@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from tests.browser import room
 from tests.browser.server import Server
 from tests.browser.test_accessibility import findings
 from tests.workflow.four import four_class_project
+from workflow.classes import change_classes
 from workflow.home import open_home
 from workflow.room import RoomSettings, change_room
 from workflow.settings import Settings
@@ -240,6 +242,95 @@ def test_note_and_flag_go_with_the_answer_and_no_further(annotating: Page, here:
     first, second = here.log()
     assert (first["note"], first["flagged"]) == ("1 or 7? s u x", 1)
     assert (second["note"], second["flagged"]) == (None, 0)
+
+
+def test_a_note_waits_while_an_earlier_answer_is_taken_back(annotating: Page, here: Room) -> None:
+    page = annotating
+    press(page, "1")
+    row = room.row_id(page)
+    page.keyboard.press("t")
+    page.keyboard.type("too dark")
+    page.keyboard.press("Escape")
+    page.keyboard.press("f")
+    press(page, "u")
+    assert room.row_id(page) != row
+    expect(page.locator(".note")).to_be_hidden()
+    press(page, "1")
+    assert room.row_id(page) == row
+    expect(page.locator(".note")).to_have_value("too dark")
+    press(page, "1")
+    assert [(entry["kind"], entry["note"], entry["flagged"]) for entry in here.log()] == [
+        ("is", None, 0),
+        ("withdraw", None, 0),
+        ("is", None, 0),
+        ("is", "too dark", 1),
+    ]
+    press(page, "u")
+    expect(page.locator(".note")).to_be_hidden()
+
+
+def test_a_long_history_can_be_closed_where_one_is(annotating: Page, here: Room) -> None:
+    page = annotating
+    for _ in range(16):
+        press(page, "s")
+    page.keyboard.press("h")
+    history = page.get_by_role("dialog", name="Your last answers")
+    expect(history.get_by_role("listitem")).to_have_count(16)
+    close = history.get_by_role("button", name="Close")
+    expect(close).to_be_focused()
+    expect(close).to_be_in_viewport(ratio=1)
+    page.keyboard.press("Enter")
+    expect(history).to_have_count(0)
+    assert set(here.kinds()) == {"skip"}
+
+
+def test_many_candidates_leave_the_reason_in_sight_also_under_long_guidelines(
+    page: Page, server: Server
+) -> None:
+    names = [f"species {number:02d}" for number in range(14)]
+    frame = pd.DataFrame({"id": range(30), "candidates": "|".join(names[:13]), "x": range(30), "y": range(30)})
+    frame.loc[0, "candidates"] = names[13]
+    room.import_csv(page, server.base, frame, "many")
+    project = int(re.search(r"project=(\d+)", page.url)[1])  # type: ignore[index]
+    home = open_home(Settings.from_environment({"WINNOW_HOME": str(server.home)}))
+    try:
+        change_room(home, 1, project, RoomSettings("\n".join(f"1. Rule {k}." for k in range(80)), "fixed", {}))
+    finally:
+        home.close()
+    page.reload()
+    page.locator(room.CARD).wait_for()
+    expect(page.locator(".choice")).to_have_count(13)
+    footer = page.locator(".foot").bounding_box()
+    reason, choices = page.locator(".why").bounding_box(), page.locator(".choices").bounding_box()
+    assert footer is not None
+    assert reason is not None
+    assert choices is not None
+    assert reason["y"] + reason["height"] <= footer["y"]
+    assert choices["height"] > 300, "most candidates are seen at once"
+    page.keyboard.press("g")
+    expect(page.get_by_text("Rule 1.", exact=True)).to_be_visible()
+    page.wait_for_timeout(500)
+    card = page.locator(room.CARD).bounding_box()
+    assert card is not None
+    assert card["y"] < 500, "the question stays on the screen"
+
+
+def test_a_class_added_meanwhile_is_found_in_an_open_tab(annotating: Page, here: Room) -> None:
+    page = annotating
+    home = open_home(Settings.from_environment({"WINNOW_HOME": str(here.server.home)}))
+    try:
+        change_classes(home, 1, here.project, 0, "add", ["eel"])
+    finally:
+        home.close()
+    press(page, "1")
+    page.keyboard.press("0")
+    page.get_by_role("combobox", name="Search all classes").wait_for()
+    page.keyboard.type("ee")
+    expect(page.get_by_role("option").first).to_contain_text("eel")
+    row = room.row_id(page)
+    press(page, "Enter")
+    expect(page.locator(".saved")).to_contain_text(f"row {row} is eel")
+    assert json.loads(here.log()[-1]["labels"]) == ["eel"]
 
 
 def test_the_image_is_zoomed_and_the_keys_stay_its_own(page: Page, server: Server) -> None:

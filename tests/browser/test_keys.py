@@ -79,6 +79,39 @@ def test_a_held_key_gives_one_answer(annotating: Page, server: Server) -> None:
     assert len(log_of(page, server)) == 1
 
 
+@pytest.mark.parametrize("key", ["Enter", "Space"])
+def test_a_held_press_on_the_focused_candidate_gives_one_answer(
+    annotating: Page, server: Server, key: str
+) -> None:
+    page = annotating
+    first = room.token(page)
+    page.locator(".choice").first.focus()
+    for _ in range(12):
+        page.keyboard.down(key)
+        page.wait_for_timeout(60)
+    page.keyboard.up(key)
+    room.wait_for_next(page, first)
+    page.wait_for_timeout(500)
+    assert len(log_of(page, server)) == 1
+
+
+def test_letters_of_another_script_are_the_letters_in_their_place(annotating: Page, server: Server) -> None:
+    page = annotating
+    typing = "([key, code]) => window.dispatchEvent(new KeyboardEvent('keydown', { key, code }))"
+    first = room.token(page)
+    page.evaluate(typing, ["ы", "KeyS"])
+    room.wait_for_next(page, first)
+    page.evaluate(typing, ["р", "KeyH"])
+    expect(page.get_by_role("dialog", name="Your last answers")).to_be_visible()
+    page.evaluate(typing, ["Р", "KeyH"])
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    second = room.token(page)
+    page.evaluate(typing, ["ö", "Semicolon"])  # in the place of no letter: no key of ours
+    page.evaluate(typing, ["ψ", "KeyC"])
+    room.wait_for_next(page, second)
+    assert [entry["kind"] for entry in log_of(page, server)] == ["skip", "unsure"]
+
+
 def test_two_tabs_do_not_answer_twice(annotating: Page, context: BrowserContext, server: Server) -> None:
     first = annotating
     second = context.new_page()

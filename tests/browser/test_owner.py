@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pandas as pd
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -71,6 +72,31 @@ def test_renamed_put_into_the_bin_and_restored(page: Page, server: Server) -> No
     page.get_by_role("button", name="Start").wait_for()
     expect(page.get_by_text("Bin (1)")).to_have_count(0)
     expect(page.get_by_text("Digits of mine").first).to_be_visible()
+
+
+def test_a_text_keeps_its_lines_in_review(page: Page, server: Server) -> None:
+    lines = "To: you\n\n  * first <b>\n  2. second"
+    table = pd.DataFrame({"id": range(6), "candidates": "ant|bee", "letter": [f"{lines} {k}" for k in range(6)]})
+    room.import_csv(page, server.base, table, "letters")
+    asked = room.answer(page, "ant")
+    page.goto(page.url.replace("/annotate", "/review"))
+    page.get_by_text("1 answered row").wait_for()
+    choose(page, "Open a row", asked)
+    text = page.locator("p.text")
+    expect(text).to_be_visible()
+    assert text.inner_text() == f"{lines} {asked}"
+
+
+def test_a_refused_change_of_classes_leaves_the_owner_where_they_were(page: Page, server: Server) -> None:
+    page.goto(f"{server.base}/settings")
+    tab = page.get_by_role("tab", name="Classes")
+    tab.click()
+    page.get_by_role("textbox", name="New class").fill("7")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Add the class").click()
+    expect(page.get_by_text("class '7' already")).to_be_visible()
+    expect(tab).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("textbox", name="New class")).to_have_value("7")
 
 
 def test_a_class_is_renamed_and_people_see_the_new_name(page: Page, server: Server) -> None:

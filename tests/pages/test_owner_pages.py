@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+from datetime import UTC, datetime
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import frame
+from pages.parts import frame, vector_form
 from pages.parts.learner_form import SETTINGS, TRAINED
 from plcore import LearnerSettings
 from plcore import estimators as known_models
+from plcore.multilabel import MultiLabelSettings, settings
 from tests.conftest import ROOT
 from tests.pages.conftest import Open, words
 from tests.workflow.world import annotator, answer_next, small_project
-from workflow import classes, labeling, projects, review, room
+from workflow import classes, kinds, labeling, projects, review, room, vector_showing
 from workflow.home import Home
 from workflow.strategies import MODELS
 
@@ -29,9 +31,17 @@ def box(boxes, label: str):
 
 def test_every_learner_setting_is_in_the_form_or_fixed_for_good() -> None:
     fields = {field.name for field in dataclasses.fields(LearnerSettings)}
-    assert {one.name for one in SETTINGS} == fields - projects.DRAWN
+    assert {one.name for one in SETTINGS} == fields - kinds.DRAWN[kinds.CANDIDATES]
     assert set(MODELS) == set(known_models.MODELS)
     assert set(TRAINED) == set(known_models.TRAINED)
+
+
+def test_every_setting_of_label_vectors_is_in_the_form_or_fixed_for_good() -> None:
+    fields = {field.name for field in dataclasses.fields(MultiLabelSettings)}
+    compared = {"mode", "missing", "max_iter"}  # for benchmarks
+    assert {one.name for one in vector_form.SETTINGS} == fields - kinds.DRAWN[kinds.VECTORS] - compared
+    assert set(vector_showing.QUESTIONS) == set(settings.QUESTIONS)
+    assert set(vector_showing.CRITERIA) == set(settings.CRITERIA)
 
 
 def test_review_without_answers_points_to_the_first_question(home: Home, owner: int, show: Open) -> None:
@@ -144,6 +154,47 @@ def test_a_refused_change_of_classes_is_said(home: Home, owner: int, show: Open)
     button(test, "Add the class").click().run()
     assert not test.exception
     assert "eel" in list(test.dataframe[1].value["Class"])
+
+
+def test_classes_of_a_project_put_away_meanwhile_stay(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner)
+    test = show(owner, "project_page.py", project=str(project))
+    box(test.text_input, "New class").set_value("eel").run()
+    projects.archive_project(home, owner, project)
+    button(test, "Add the class").click().run()
+    assert not test.exception
+    assert [one.value for one in test.error] == [
+        frame.escape(f"There is no project {project} here. Fix: choose one on the Home page.")
+    ]
+    test.switch_page("home.py").run()
+    assert not test.error, "said once"
+    projects.restore_project(home, owner, project)
+    assert "eel" not in [one.name for one in classes.classes_view(home, owner, project).classes]
+
+
+def test_a_name_is_no_markdown_in_a_toast(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner, "*birds* [x](http://y)")
+    projects.archive_project(home, owner, project)
+    test = show(owner)
+    button(test, "Restore").click().run()
+    (toast,) = test.toast
+    assert toast.value == frame.escape("*birds* [x](http://y) is back")
+    test = show(owner, "project_page.py", project=str(project))
+    box(test.text_input, "New class").set_value("_eel_").run()
+    button(test, "Add the class").click().run()
+    (toast,) = test.toast
+    assert toast.value == frame.escape("Saved: add: _eel_")
+
+
+def test_restoring_ends_with_the_access(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner)
+    projects.archive_project(home, owner, project)
+    test = show(owner)
+    with home.database.write() as session:
+        people.disable(session, owner, datetime.now(UTC))
+    button(test, "Restore").click().run()
+    assert not test.exception
+    assert "access has ended" in words(test)
 
 
 def test_put_away_and_back_on_home(home: Home, owner: int, show: Open) -> None:

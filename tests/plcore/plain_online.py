@@ -22,7 +22,9 @@ def learn(X, candidates, loss, eta0=1.0, alpha=None, decay_always=False):
     W = np.zeros((candidates.shape[1], X.shape[1]))
     path, met, mistakes = [W], [], []
     for t, (x, row) in enumerate(zip(X, candidates, strict=True), start=1):
-        scores = (W * x).sum(axis=1)  # BLAS may round W @ x differently for equal rows of W, and so decide ties
+        scores = (W * x).sum(
+            axis=1
+        )  # BLAS may round W @ x differently for equal rows of W, and so decide ties
         found, tau, mistaken = losses(scores, row, loss)
         met.append(found)
         mistakes.append(mistaken)

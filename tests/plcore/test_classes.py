@@ -39,8 +39,9 @@ def test_add_rename_and_merge_give_the_effective_names_in_order() -> None:
     ("change", "said"),
     [
         (("add", "bee"), "class 'bee' already"),
-        (("add", " "), "one line, without blanks"),
-        (("add", "a\nb"), "one line"),
+        (("add", " "), "without blanks"),
+        (("add", " x"), "without blanks"),
+        (("add", "a\nb"), "one line, without control"),
         (("rename", "bee", "cat"), "or merge the two"),
         (("rename", "bee", "bee"), "already"),
         (("rename", "fox", "owl"), "'fox' is not a class"),
@@ -334,3 +335,8 @@ def answer_like(now: ClassMap, live: AnswerFold, seq: int, kind: str, row: int, 
         chosen = tuple(name for place, name in enumerate(names_now) if pick >> place & 1)
         return Entry(seq, kind, row, "ann", chosen or names_now[:1])
     return Entry(seq, kind, row, "ann")
+
+
+def test_names_may_have_joined_marks() -> None:
+    for name in ("👩\u200d🚀", "می\u200cخواهم"):
+        assert ClassMap(("ant", "bee"), [ClassChange(1, "add", (name,))]).classes == ("ant", "bee", name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plcore.estimators import ONLINE, TRAINED, make_online
+from plcore.estimators import ONLINE, TRAINED, make_estimator, make_online
 from plcore.fold import Entry
 from plcore.learner import CONTROL, ActiveLearner
 from plcore.models import softmax_inside
@@ -202,7 +202,7 @@ def test_control_questions_come_with_the_known_probability_and_look_like_the_oth
     assert fresh.pool.control_rows[blind.row]
     assert blind.strategy == CONTROL
     assert blind.score == 0.15
-    stand_in = fresh.question_for(int(fresh.ranking()[0][0]))
+    stand_in = fresh.question_for(int(fresh._train[fresh._strategy.next(2)[1]]))
     assert (blind.decides, blind.undecided) == (stand_in.decides, stand_in.undecided)
     assert blind.predicted in blind.choices
     assert sum(blind.probabilities) == pytest.approx(1)
@@ -231,7 +231,7 @@ def test_without_controls_nothing_is_drawn():
     learner, log = run(table, y, n=30, n_neighbors=5)
     assert not learner.pool.control_rows.any()
     assert learner.progress().control == ControlCounts()
-    assert {learner.settings.strategy} == {"apl"}
+    assert CONTROL not in {learner.question_for(entry.row).strategy for entry in log}
     assert len(log) == 30
 
 
@@ -326,3 +326,87 @@ def test_every_row_bad_is_a_state_like_any_other():
         learner.apply(Entry(row + 1, "bad", row, "ann"))
     assert learner.next_question("ann") is None
     assert learner.done
+
+
+@pytest.mark.parametrize("model", ONLINE_NAMES)
+def test_the_same_answer_twice_and_a_detour_leave_no_trace(model):
+    table, y = blobs(n=200, truth="all")
+    settings = LearnerSettings(model=model, strategy="margin")
+    learner, log = run(table, y, n=8, model=model, strategy="margin")
+    first, other = log[2], log[5]
+    late = [
+        Entry(9, "is", first.row, "bob", first.labels),  # again, by somebody else
+        Entry(10, "withdraw", other.row, "ann", (), other.seq),
+        Entry(11, "withdraw", first.row, "ann", (), first.seq),  # now bob's is the one that counts
+    ]
+    for entry in late:
+        learner.apply(entry)
+        fresh = ActiveLearner(table, settings)
+        for one in (*log, *late[: late.index(entry) + 1]):
+            fresh.apply(one)
+        np.testing.assert_array_equal(learner.label_distributions, fresh.label_distributions)
+    plain = ActiveLearner(table, settings)
+    for entry in (*(one for one in log if one not in (first, other)), late[0]):
+        plain.apply(entry)
+    np.testing.assert_array_equal(learner.label_distributions, plain.label_distributions)
+
+
+def test_a_control_answer_moves_the_version_and_nothing_else():
+    table, y = blobs(n=200, truth="none", q=0.6)
+    learner = ActiveLearner(table, LearnerSettings(control_share=0.2, n_neighbors=5))
+    row = int(learner.pool.control_left()[0])
+    before = learner.label_distributions
+    learner.apply(Entry(1, "is", row, "ann", (learner.classes[y[row]],)))
+    assert learner.model_version == 1, "else the version on the screen would tell which question was blind"
+    after = learner.label_distributions
+    np.testing.assert_array_equal(after[~learner.pool.control_rows], before[~learner.pool.control_rows])
+
+
+def test_control_rows_put_aside_wait_for_the_others():
+    table, _ = blobs(n=300, truth="none", q=0.6)
+    learner = ActiveLearner(table, LearnerSettings(control_share=0.3, n_neighbors=5))
+    asked = []
+    for seq in range(1, 61):
+        question = learner.next_question("ann")
+        if learner.pool.control_rows[question.row]:
+            asked.append(question.row)
+            learner.apply(Entry(seq, "skip", question.row, "ann"))
+        else:
+            learner.apply(Entry(seq, "is", question.row, "ann", question.choices[:1]))
+    assert len(asked) > 10
+    assert len(set(asked)) == len(asked), "each is skipped once before any comes again"
+
+
+def test_control_rows_are_never_exact_and_bad_rows_never_train():
+    table, _ = blobs(n=200, truth=0.5)
+    settings = LearnerSettings(control_share=0.3, truth_role="given", model="plsvc", strategy="margin")
+    pool = Pool(table, settings)
+    assert pool.exact.any()
+    assert not (pool.control_rows & pool.exact).any()
+    # The truth of a control row, where the table knows it, is not what it is judged by: its answer is.
+    hidden = Pool(table, LearnerSettings(control_share=0.3, test_share=0.0))
+    ambiguous = hidden.control_rows[hidden.held] & (table.candidates[hidden.held].sum(axis=1) >= 2)
+    assert (hidden.known()[ambiguous] == -1).all()
+    trained = Trainer(pool)
+    before = trained.train().scores
+    rows = [int(row) for row in pool.train if pool.sizes[row] >= 2][:30]
+    for seq, row in enumerate(rows, start=1):
+        pool.apply(Entry(seq, "bad", row, "ann"))
+    kept = np.setdiff1d(pool.train, rows)
+    X = standardized_features(pool)
+    plain = make_estimator("plsvc", None).fit(X[kept], pool.candidates[kept])
+    after = trained.train().scores
+    np.testing.assert_allclose(after, plain.decision_function(X), rtol=1e-5, atol=1e-6)
+    assert not np.allclose(before, after)
+
+
+def test_the_key_of_a_model_names_what_was_drawn():
+    base = LearnerSettings(model="plsvc")
+    others = [
+        LearnerSettings(model="plsvc", **{name: value})
+        for name, value in (("C", 2.0), ("test_share", 0.2), ("control_share", 0.1), ("seed", 1))
+    ]
+    keys = {one.model_key for one in (base, *others)}
+    assert len(keys) == 5
+    assert base.model_key == LearnerSettings(model="plsvc", train_every=9, strategy="margin").model_key
+    assert LearnerSettings(model="plsvc", C=1).model_key == LearnerSettings(model="plsvc", C=1.0).model_key

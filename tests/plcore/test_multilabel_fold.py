@@ -103,7 +103,7 @@ def test_without_vectors():
     table.label_vectors = None
     with pytest.raises(ValueError, match="candidate labels, not label vectors"):
         CellPool(table, SETTINGS)
-    with pytest.raises(ValueError, match="two labels or more. Got 1"):
+    with pytest.raises(ValueError, match=r"two labels or more\. Got 1"):
         CellPool(FakeVectors(np.zeros((2, 2)), [[0], [1]]), SETTINGS)
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -12,8 +14,9 @@ import numpy as np
 import pytest
 
 from db import trained
+from db.projects import get as projects_of
 from tests.workflow.world import answer_next, small_project
-from workflow import labeling, projects, training
+from workflow import exporting, labeling, projects, training
 from workflow.home import Home
 
 ROOT = Path(__file__).parents[2]
@@ -113,7 +116,7 @@ def test_a_training_that_fails_says_why_and_is_not_tried_again_before_there_is_n
 ) -> None:
     calls = []
 
-    def fail(self: object) -> None:
+    def fail(self: object, progress: object) -> None:
         calls.append(self)
         raise ValueError("the features are too large")
 
@@ -163,3 +166,100 @@ def test_a_worker_process_publishes_and_ends_with_its_parent(home: Home, owner: 
         assert process.stdin is not None
         process.stdin.close()
         assert process.wait(20) == 0
+
+
+def test_before_the_first_version_nothing_is_said_to_come_from_a_model(
+    home: Home, owner: int, project: int, worker: training.Worker
+) -> None:
+    frame = exporting.export_frame(home, owner, project)
+    several = frame.winnow_candidates.str.contains("|", regex=False) & (frame.winnow_source != "truth")
+    assert several.any()
+    assert set(frame.winnow_source[several]) == {"open"}
+    assert set(frame.winnow_label[several]) == {""}
+    train_due(home, worker)
+    assert set(exporting.export_frame(home, owner, project).winnow_source[several]) == {"model"}
+
+
+def test_old_files_go_and_files_of_a_later_life_do_not_stop_training(
+    home: Home, owner: int, project: int, worker: training.Worker
+) -> None:
+    train_due(home, worker)
+    for _ in range(3):
+        for _ in range(3):
+            answer_next(home, owner, project)
+        assert train_due(home, worker)
+    folder = next((home.settings.home / "models").iterdir())
+    assert sorted(path.name for path in folder.iterdir()) == ["6.npy", "9.npy"]
+    # An older copy of the database was put back: files of versions it has never known lie there.
+    np.save(folder / "40.npy", np.zeros(3))
+    np.save(folder / "50.npy", np.zeros(3))
+    (folder / "tmp.part").write_bytes(b"half")
+    for _ in range(3):
+        answer_next(home, owner, project)
+    assert train_due(home, worker) == [12]
+    assert sorted(path.name for path in folder.iterdir()) == ["12.npy", "9.npy"]
+    assert training.due(home) == []
+
+
+def test_one_project_that_fails_does_not_keep_the_others_waiting(
+    home: Home, owner: int, project: int, worker: training.Worker
+) -> None:
+    other = small_project(home, owner, "other", model="clpl", strategy="margin")
+    with home.database.read() as session:
+        lost = home.table_path(projects_of(session, project).table_hash)
+    lost.rename(lost.with_suffix(".away"))
+    trained_now = [(one.project_id, worker.train(one)) for one in training.due(home)]
+    assert [number for number, version in trained_now if version is None] == [project, other]
+    assert training.training_state(home, project).fault
+
+
+def test_a_worker_told_to_end_gives_up_the_fit_and_the_lease(
+    home: Home, project: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stop = threading.Event()
+    begun = []
+
+    def fit(self: object, progress: Callable[[int, float], None]) -> None:
+        begun.append(self)
+        stop.set()
+        progress(1, 0.0)
+        pytest.fail("the fit went on")
+
+    monkeypatch.setattr(training.Trainer, "train", fit)
+    worker.work(stop)
+    assert begun
+    assert not training.training_state(home, project).running
+    assert training.training_state(home, project).fault is None
+
+
+def test_two_workers_with_two_projects_train_each_once(home: Home, owner: int, project: int) -> None:
+    small_project(home, owner, "other", model="clpl", strategy="margin")
+    found = training.due(home)
+    assert len(found) == 2
+    one, two = training.Worker(home, "one"), training.Worker(home, "two")
+    assert [one.train(what) is not None for what in found] == [True, True]
+    assert [two.train(what) for what in found] == [None, None]
+
+
+def test_the_fault_of_a_model_is_forgotten_with_it(
+    home: Home, owner: int, project: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(self: object, progress: object) -> None:
+        raise ValueError("cannot")
+
+    monkeypatch.setattr(training.Trainer, "train", fail)
+    train_due(home, worker)
+    assert training.training_state(home, project).fault == "cannot"
+    projects.change_learner(home, owner, project, model="clpl")
+    assert training.training_state(home, project).fault is None
+    with pytest.raises(ValueError, match="no setting 'modell'"):
+        projects.change_learner(home, owner, project, modell="clpl")
+
+
+def test_files_of_models_long_left_are_removed(
+    home: Home, owner: int, project: int, worker: training.Worker
+) -> None:
+    for C in (1.0, 2.0, 3.0, 4.0, 5.0):
+        projects.change_learner(home, owner, project, C=C)
+        assert train_due(home, worker) == [0]
+    assert len(list((home.settings.home / "models").iterdir())) == 3

@@ -1,0 +1,72 @@
+"""The Import page where the table holds label vectors: what it is made of, and how the project asks."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.parts.frame import escape
+from workflow import importing
+from workflow.vector_showing import CRITERIA, QUESTIONS
+
+HELD_OUT = {0.0: "none", 0.1: "10 %", 0.2: "20 %", 1 / 3: "a third", 0.5: "half"}
+
+
+def summary(table: importing.LabelTable) -> None:
+    """What the chosen columns make of the file."""
+    cells = importing.vectors_of(table)
+    known = cells >= 0
+    rows, labels, share, full = st.columns(4)
+    rows.metric("Rows", f"{table.n_rows:,}")
+    labels.metric("Labels", f"{len(table.classes):,}", help=escape(", ".join(table.classes[:40])))
+    share.metric(
+        "Known cells", f"{known.mean():.1%}", help="Cells with 1 or 0; the empty ones were not asked."
+    )
+    full.metric("Rows fully known", f"{int(known.all(axis=1).sum()):,}")
+    if files := table.media.kept_names():
+        st.caption(
+            f"{len(files):,} different files are named by the rows, each found in the zip and readable."
+        )
+    if known.all():
+        st.info("Every cell is known already: there will be nothing to ask.", icon=":material/info:")
+    never = [
+        name
+        for name, right in zip(table.classes, (cells == 1).any(axis=0).tolist(), strict=True)
+        if not right
+    ]
+    if never:
+        shown = escape(", ".join(never[:8])) + (f" and {len(never) - 8:,} more" if len(never) > 8 else "")
+        st.caption(
+            f"Not yet right for any row: {shown}. The model can say little of these until one is found."
+        )
+
+
+def settings(table: importing.LabelTable, checks: int) -> importing.MultiLabelSettings:
+    """The fields of the form. checks : per cent of blind questions by default, where no rows can be held out"""
+    full = bool((importing.vectors_of(table) >= 0).all(axis=1).any())
+    held_out = 0.0
+    if full:
+        held_out = st.select_slider(
+            "Rows held out to measure precision and F1",
+            options=list(HELD_OUT),
+            value=1 / 3,
+            format_func=HELD_OUT.__getitem__,
+            help="Drawn at random from the rows whose labels are all known. They are never asked and never trained on.",
+        )
+    left, right = st.columns(2)
+    question = left.selectbox("Asked are", list(QUESTIONS), format_func=QUESTIONS.__getitem__)
+    criterion = right.selectbox(
+        "Asked first",
+        [None, *CRITERIA],
+        format_func=lambda name: "the default for the kind of question" if name is None else CRITERIA[name],
+    )
+    share = st.number_input(
+        "Blind checks (% of the questions)",
+        min_value=0,
+        max_value=50,
+        value=0 if held_out else checks,
+        help="Some questions are drawn at random and look like all others. Their answers measure how good the "
+        "model is and never train it. Worth it where no rows are held out. Fixed once the project is made.",
+    )
+    return importing.MultiLabelSettings(
+        question=question, criterion=criterion, test_share=held_out, control_share=share / 100
+    )

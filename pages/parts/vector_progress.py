@@ -1,0 +1,228 @@
+"""The Progress page of a project of label vectors: precision and F1 nobody could flatter, and what is left."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from pages.parts import charts, state
+from pages.parts.frame import ProjectPage, escape
+from pages.parts.words import span
+from workflow import vector_progress as use_case
+from workflow.vector_progress import Share, VectorProgress
+
+KINDS = {
+    "yes": "labels answered yes",
+    "no": "labels answered no",
+    "bad": "rows taken out",
+    "unsure": "cannot tell",
+    "skip": "skipped",
+}
+
+
+def draw(page: ProjectPage) -> None:
+    """The whole page below its heading."""
+    ids = (page.home, page.person.id, page.project.id)
+    st.session_state[state.SEEN] = (page.project.id, use_case.watched(*ids))
+    with st.spinner("Reading the log ...", show_time=True):
+        view = use_case.progress(*ids)
+    _watch(page)
+    if view.fault is not None:
+        st.warning(
+            f"The model could not be fitted: {escape(view.fault)} It is tried again with the next answers, or with "
+            "other settings of the project.",
+            icon=":material/warning:",
+        )
+    elif view.waiting:
+        st.info("The first model is being fitted ...", icon=":material/model_training:")
+    _figures(view)
+    if not sum(view.by_kind.values()):
+        st.info("The curves begin with the first answer.", icon=":material/keyboard:")
+        st.page_link(
+            "annotate.py", label="Answer the first question", query_params={"project": str(page.project.id)}
+        )
+    _quality(view)
+    left, right = st.columns(2)
+    with left:
+        _entropy(view)
+    with right:
+        _kinds(view)
+    _labels(view)
+    st.caption(
+        f"Model version {view.model_version}: the log entry the model has learnt from last. Each answer is taken in at "
+        "once; now and then the model is fitted anew, and the curves get a point."
+    )
+
+
+@st.fragment(run_every=2.0)
+def _watch(page: ProjectPage) -> None:
+    """The whole page again when the log or the model has moved on, and only then."""
+    now = use_case.watched(page.home, page.person.id, page.project.id)
+    if st.session_state[state.SEEN] != (page.project.id, now):
+        st.rerun()
+
+
+def _figures(view: VectorProgress) -> None:
+    with st.container(horizontal=True, gap="small"):
+        if view.held_out is not None:
+            for t, value in view.held_out.precision:
+                _number(
+                    f"Precision at {t}",
+                    f"{value:.1%}",
+                    "held-out rows",
+                    f"Share of the {t} likeliest labels of a row that are right, over the {view.n_test:,} held-out "
+                    "rows. These are never asked about and never trained on.",
+                )
+            about = "Held-out rows; yes where the model gives the label more than one half."
+            _number("F1, micro", f"{view.held_out.micro_f1:.1%}", "over all labels", about)
+            _number("F1, macro", f"{view.held_out.macro_f1:.1%}", "mean of labels", about)
+        if view.control.f1 is not None:
+            about = f"By {view.control.cells:,} blind control answers, with the 95 % interval."
+            _number("F1, controls", f"{view.control.f1.value:.1%}", _range(view.control.f1), about)
+        if view.held_out is None and view.control.f1 is None:
+            _number("Precision", "unknown", "", _unknown(view))
+        _number(
+            "Known",
+            f"{np.floor(view.known * 100):.0f}%",
+            "of the empty cells",
+            "Share of the cells that were empty at import which have an answer now, or whose row is out.",
+        )
+        if view.entropy is not None:
+            about = "Entropy of all cells not asked, by the model. 0 when it is sure of every one."
+            _number("Entropy left", f"{view.entropy:,.0f}", "bits", about)
+        unit, count = ("rows", view.open_rows) if view.by_row else ("labels", view.unasked)
+        _number("Open", f"{count:,}", unit, "What could still be asked.")
+        if view.seconds_per_answer is not None and view.time_left is not None:
+            left = f"{span(view.time_left)} left" if count else "nothing left"
+            about = (
+                "Median seconds from question to answer over the last 20 answers, and the time that everything open "
+                "would take. Watch the curves: they flatten long before."
+            )
+            _number("Pace", f"{view.seconds_per_answer:.1f} s", left, about)
+
+
+def _number(label: str, value: str, note: str, about: str) -> None:
+    st.metric(label, value, delta=note or None, delta_color="off", delta_arrow="off", help=about, width=150)
+
+
+def _range(share: Share) -> str:
+    return f"{share.low:.1%} to {share.high:.1%}"
+
+
+def _unknown(view: VectorProgress) -> str:
+    if view.waiting:
+        return "The first model is still being fitted."
+    if view.n_control:
+        return "The first blind control answers are still to come."
+    return "No row of the table has all its labels known, so none could be held out, and no blind controls were drawn."
+
+
+def _quality(view: VectorProgress) -> None:
+    curve = view.curve
+    lines: dict[str, np.ndarray] = {f"precision at {t}": value for t, value in curve.precision.items()}
+    if view.held_out is not None:
+        lines |= {"micro F1": curve.micro_f1, "macro F1": curve.macro_f1}
+    answers: dict[str, Any] = {"answers": curve.answers, "model_version": curve.model_version}
+    if lines:
+        st.markdown("###### On held-out rows")
+        charts.show(
+            charts.share_curves(curve.answers, lines),
+            answers | {name.replace(" ", "_"): value for name, value in lines.items()},
+            key="held-out",
+            alt="Held-out rows against answers: "
+            + ", ".join(f"{name} now {value[-1]:.1%}" for name, value in lines.items() if len(value)),
+        )
+        st.caption(
+            f"On {view.n_test:,} rows whose labels were all known at import; never asked about, never trained on."
+        )
+    if view.control.accuracy is not None:
+        _controls(view)
+    if not np.isnan(curve.control).all():
+        st.markdown("###### F1 by blind controls")
+        one = charts.Honest("by blind controls", curve.control, curve.control_low, curve.control_high)
+        charts.show(
+            charts.accuracy_curve(curve.answers, [one], curve.model_version, mark_versions=False),
+            answers | {"f1": curve.control, "low": curve.control_low, "high": curve.control_high},
+            key="controls",
+            alt="F1 by blind controls against answers",
+        )
+        st.caption(
+            f"By {view.control.cells:,} answered blind controls of {view.n_control:,} drawn at random, never trained "
+            "on. The band is the 95 % interval."
+        )
+    if not lines and np.isnan(curve.control).all():
+        st.info(f"No curve of quality yet. {_unknown(view)}", icon=":material/info:")
+
+
+def _controls(view: VectorProgress) -> None:
+    """What the blind answers say of the model now, each figure with its interval."""
+    found = view.control
+    shares = {
+        "Right, yes or no": found.accuracy,
+        "Precision of its yes": found.precision,
+        "Recall of what is yes": found.recall,
+        "F1": found.f1,
+    }
+    known = {name: share for name, share in shares.items() if share is not None}
+    st.markdown("###### The model on blind controls")
+    st.dataframe(
+        {
+            "Figure": list(known),
+            "Estimate": [share.value for share in known.values()],
+            "95 %, from": [share.low for share in known.values()],
+            "to": [share.high for share in known.values()],
+        },
+        hide_index=True,
+        column_config={
+            name: st.column_config.NumberColumn(format="percent") for name in ("Estimate", "95 %, from", "to")
+        },
+    )
+    st.caption(
+        f"{found.cells:,} controls are answered, {found.yes:,} of them yes; the model says yes to {found.said_yes:,}."
+    )
+
+
+def _entropy(view: VectorProgress) -> None:
+    curve = view.curve
+    if not len(curve.answers):
+        return
+    st.markdown("###### Entropy left, bits")
+    charts.show(
+        charts.count_curve(curve.answers, curve.entropy),
+        {"answers": curve.answers, "entropy_bits": curve.entropy, "unasked": curve.unasked},
+        key="entropy",
+        alt=f"Entropy of the cells not asked against answers, now {curve.entropy[-1]:,.0f} bits",
+    )
+
+
+def _kinds(view: VectorProgress) -> None:
+    st.markdown("###### Answers by kind")
+    st.dataframe(
+        {
+            "Answer": [KINDS.get(kind, kind) for kind in view.by_kind],
+            "Count": list(view.by_kind.values()),
+        },
+        hide_index=True,
+    )
+    st.caption(
+        f"{view.answered_cells:,} labels of {view.answered_rows:,} rows are answered; {view.unasked:,} labels of "
+        f"{view.open_rows:,} rows are open. What was taken back is not counted."
+    )
+
+
+def _labels(view: VectorProgress) -> None:
+    if not view.labels:
+        return
+    st.markdown("###### Rows per label")
+    names = [one.label for one in view.labels]
+    answered, given = [one.answered for one in view.labels], [one.given for one in view.labels]
+    charts.show(
+        charts.label_bars(names, answered, given),
+        {"label": names, "answered_yes": answered, "given_at_import": given},
+        key="labels",
+        alt=f"Rows that a label is right for: {sum(answered):,} by answers, {sum(given):,} given at import",
+    )
+    if len(names) > charts.MOST_LABELS:
+        st.caption(f"The first {charts.MOST_LABELS} of {len(names):,} labels; all are in the data.")

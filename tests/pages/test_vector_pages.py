@@ -1,0 +1,207 @@
+"""The pages of a project of label vectors, as their scripts draw them; and the file that makes one."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.pages.conftest import Open, words
+from tests.pages.test_pages import upload
+from tests.workflow.vector_world import LABELS, NUMBERS, answer_truly, vector_frame, vector_project
+from tests.workflow.world import annotator, small_frame, small_project
+from workflow import projects, vectors
+from workflow.home import Home
+
+
+def csv_of(**changes: str) -> bytes:
+    """`vector_frame` as a file, with cells of its third row changed."""
+    frame = vector_frame()
+    for name, cell in changes.items():
+        frame.loc[2, name] = cell
+    return frame.to_csv(index=False).encode()
+
+
+def create(test: AppTest) -> None:
+    next(button for button in test.button if button.label == "Create project").click().run()
+    assert not test.exception
+
+
+@pytest.mark.parametrize("question", ["instance", "cell", "diagnosis"])
+def test_annotate_draws_a_question(home: Home, owner: int, show: Open, question: str) -> None:
+    project = vector_project(home, owner, question=question)
+    answer_truly(home, owner, project)
+    test = show(owner, "annotate.py", project=str(project))
+    assert not test.error
+    asked = vectors.next_question(home, owner, project)
+    assert asked is not None
+    assert (asked.label is None) == (question == "instance")
+
+
+def test_progress_has_the_honest_figures_and_the_kinds(home: Home, owner: int, show: Open) -> None:
+    project = vector_project(home, owner, question="cell", control_share=0.2)
+    first = words(show(owner, "progress.py", project=str(project)))
+    assert "begin with the first answer" in first
+    for _ in range(8):
+        answer_truly(home, owner, project)
+    home.learners.settle(project)
+    test = show(owner, "progress.py", project=str(project))
+    labels = [one.label for one in test.metric]
+    for name in (
+        "Precision at 1",
+        "Precision at 3",
+        "Precision at 5",
+        "F1, micro",
+        "F1, macro",
+        "Entropy left",
+    ):
+        assert name in labels
+    kinds = test.dataframe[-1].value
+    assert kinds.Count.sum() == 8
+    assert len(test.get("plotly_chart")) >= 2
+
+
+def test_export_counts_cells(home: Home, owner: int, show: Open) -> None:
+    project = vector_project(home, owner, question="cell")
+    answer_truly(home, owner, project)
+    test = show(owner, "export.py", project=str(project))
+    sources = test.dataframe[0].value
+    assert sources.Cells.sum() == 40 * len(LABELS)
+    assert sources[sources.Source == "oracle"].Cells.sum() == 1
+    assert len(test.get("download_button")) == 3
+
+
+def test_pages_about_candidates_say_so(home: Home, owner: int, show: Open) -> None:
+    project = vector_project(home, owner)
+    for name in ("map_page.py", "review_page.py"):
+        assert "one true label among candidates" in words(show(owner, name, project=str(project)))
+
+
+@pytest.mark.parametrize("question", ["instance", "cell"])
+def test_the_queue_begins_with_what_is_asked_next(home: Home, owner: int, show: Open, question: str) -> None:
+    project = vector_project(home, owner, question=question)
+    vectors.next_question(home, owner, project)
+    home.learners.settle(project)
+    asked = vectors.next_question(home, owner, project)
+    again = vectors.next_question(home, annotator(home, owner, "Ada"), project)
+    assert asked is not None
+    assert again is not None
+    test = show(owner, "queue_page.py", project=str(project))
+    table = test.dataframe[0].value
+    assert list(table.Place) == list(range(1, len(table) + 1))
+    assert list(table.Score) == sorted(table.Score, reverse=True)
+    rows = table.Row.tolist()
+    assert again.view.row_id in rows[:2], "somebody else has the first"
+    if question == "cell":
+        labels = dict(zip(rows, table["Most useful label"], strict=True))
+        assert set(labels.values()) <= set(LABELS)
+    test.text_input[0].set_value("no such thing").run()
+    assert "No open row holds these words" in words(test)
+
+
+def test_home_counts_cells_and_goes_on(home: Home, owner: int, show: Open) -> None:
+    project = vector_project(home, owner)
+    answer_truly(home, owner, project)
+    summary = projects.get_project(home, owner, project)
+    test = show(owner)
+    (bar,) = test.get("progress")
+    assert f"1 of {summary.n_to_ask} empty cells answered" in bar.proto.text
+    assert [button.label for button in test.button][:2] == ["Continue", "Progress"]
+
+
+def test_settings_change_what_is_asked(home: Home, owner: int, show: Open) -> None:
+    project = vector_project(home, owner, question="cell")
+    test = show(owner, "project_page.py", project=str(project))
+    boxes = {box.label: box for box in test.selectbox}
+    boxes["Asked are"].set_value("instance")
+    boxes["Asked first"].set_value("entropy")
+    test.run()
+    next(button for button in test.button if button.label == "Save how it learns").click().run()
+    assert not test.exception
+    now = projects.learner_settings(home, owner, project)
+    assert (now["question"], now["criterion"], now["kind"]) == ("instance", "entropy", "multilabel")
+    assert "stay as the file has them" in words(test)
+    question = vectors.next_question(home, owner, project)
+    assert question is not None
+    assert question.label is None
+
+
+def test_an_annotator_answers_and_sees_progress(home: Home, owner: int, show: Open) -> None:
+    project = vector_project(home, owner)
+    ada = annotator(home, owner, "Ada")
+    for name in ("annotate.py", "progress.py"):
+        assert not show(ada, name, project=str(project)).error
+
+
+def test_both_kinds_live_side_by_side(home: Home, owner: int, show: Open) -> None:
+    plain, project = small_project(home, owner), vector_project(home, owner)
+    for number in (plain, project, plain):
+        assert not show(owner, "annotate.py", project=str(number)).error
+        assert not show(owner, "progress.py", project=str(number)).error
+
+
+def test_import_guesses_label_vectors_and_makes_a_project(home: Home, owner: int, show: Open) -> None:
+    test = upload(show(owner, "import_table.py"), csv_of(), "scenes.csv")
+    assert test.radio[0].value == "vectors"
+    figures = {one.label: one.value for one in test.metric}
+    assert (figures["Rows"], figures["Labels"], figures["Rows fully known"]) == ("40", "5", "12")
+    create(test)
+    (made,) = projects.list_projects(home, owner)
+    assert (made.vectors, made.n_classes) == (True, 5)
+    settings = projects.learner_settings(home, owner, made.id)
+    assert (settings["question"], settings["test_share"], settings["control_share"]) == ("cell", 1 / 3, 0.0)
+    with home.learners.open_vectors(home, owner, made.id) as learner:
+        assert learner.table.roles.numbers == NUMBERS
+        assert learner.cells.tolist() == [
+            [{"1": 1, "0": 0, "": -1}[cell] for cell in row]
+            for row in vector_frame()[list(LABELS)].to_numpy().tolist()
+        ]
+
+
+def test_import_guesses_candidates_where_they_are(owner: int, show: Open) -> None:
+    test = upload(show(owner, "import_table.py"), small_frame().to_csv(index=False).encode())
+    assert test.radio[0].value == "candidates"
+    bits = b"w,ant,bee\n10,1,0\n20,1,1\n30,0,1\n40,1,1\n"
+    assert upload(show(owner, "import_table.py"), bits).radio[0].value == "candidates"
+
+
+def test_the_guess_can_be_turned_round(home: Home, owner: int, show: Open) -> None:
+    bits = b"w,ant,bee\n10,1,0\n20,1,1\n30,0,1\n40,1,1\n50,1,0\n"
+    test = upload(show(owner, "import_table.py"), bits)
+    test.radio[0].set_value("vectors").run()
+    assert "Every cell is known already" in words(test)
+    create(test)
+    (made,) = projects.list_projects(home, owner)
+    assert made.vectors
+
+
+def test_lists_of_labels_are_read(home: Home, owner: int, show: Open) -> None:
+    data = b"w,labels,not labels\n10,sea|sand,\n20,sand,rock\n30,,sea\n40,rock,\n"
+    test = upload(show(owner, "import_table.py"), data)
+    assert test.radio[0].value == "vectors"
+    assert test.radio[1].value == "lists"
+    create(test)
+    (made,) = projects.list_projects(home, owner)
+    with home.learners.open_vectors(home, owner, made.id) as learner:
+        assert learner.classes == ("rock", "sand", "sea")
+        assert learner.cells.tolist() == [[-1, 1, 1], [0, 1, -1], [-1, -1, 0], [1, -1, -1]]
+    assert projects.learner_settings(home, owner, made.id)["control_share"] > 0, "nothing can be held out"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"city": "maybe"}, "Row 3 city expected 1, 0 or an empty cell, got 'maybe'"),
+        ({"city": "2"}, "Row 3 city expected 1, 0 or an empty cell, got '2'"),
+        ({"x": "oops"}, "Row 3 x"),
+    ],
+)
+def test_a_bad_cell_is_shown_with_its_place_and_leaves_nothing(
+    home: Home, owner: int, show: Open, changes: dict[str, str], said: str
+) -> None:
+    test = upload(show(owner, "import_table.py"), csv_of(**changes))
+    table = test.dataframe[-1].value
+    text = "\n".join(f"Row {line.Row} {line.Column} {line.Problem}" for line in table.itertuples())
+    assert said in text.replace(".0 ", " ")
+    assert all(table.Fix)
+    assert projects.list_projects(home, owner) == []
+    assert not list(home.tables_dir.iterdir())

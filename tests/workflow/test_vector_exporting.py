@@ -1,0 +1,191 @@
+"""Export of label vectors: answered cells exact, what was not asked never a 0, and imported again the same."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from plcore import LabelTable, read_cells, suggest_roles
+from plcore.multilabel import MultiLabelSettings
+from tests.conftest import DATA
+from tests.workflow.vector_world import LABELS, ROLES, answer_truly, true_labels, vector_frame, vector_project
+from tests.workflow.world import annotator
+from workflow import exporting, projects, vector_exporting, vector_progress, vectors
+from workflow.access import NotAllowed
+from workflow.home import Home
+from workflow.log_csv import read_log
+
+VALUE = {"1": 1, "0": 0, "": -1}
+
+
+def values(frame: pd.DataFrame, labels: tuple[str, ...] = LABELS) -> list[list[int]]:
+    return [[VALUE[cell] for cell in row] for row in frame[list(labels)].to_numpy()]
+
+
+@pytest.fixture
+def answered(home: Home, owner: int) -> int:
+    """Some cells answered, one row out, one skipped."""
+    project = vector_project(home, owner, question="cell", control_share=0.1)
+    for number in range(14):
+        question = vectors.next_question(home, owner, project)
+        assert question is not None
+        if number in (3, 7):
+            kind = "bad" if number == 3 else "skip"
+            vectors.submit_answer(home, owner, project, question.token, kind)
+        else:
+            answer_truly(home, owner, project, question)
+    home.learners.settle(project)
+    return project
+
+
+def test_wide_has_every_cell_as_it_stands(home: Home, owner: int, answered: int) -> None:
+    frame = vector_exporting.wide_frame(home, owner, answered)
+    with home.learners.open_vectors(home, owner, answered) as learner:
+        cells, bad, said = learner.cells, learner.pool.bad.copy(), learner.pool.answered.copy()
+        cells[bad] = -1
+    original = vector_frame()
+    assert list(frame.columns[: len(original.columns)]) == list(original.columns)
+    for name in ("id", *ROLES.numbers):
+        assert frame[name].tolist() == original[name].tolist(), "the text of other columns is exact"
+    assert values(frame) == cells.tolist()
+    for column, label in enumerate(LABELS):
+        probability, source = frame[f"winnow_probability:{label}"], frame[f"winnow_source:{label}"]
+        for row in range(len(frame)):
+            share = probability[row]
+            if bad[row]:
+                assert (share, source[row]) == ("", "bad")
+            elif cells[row, column] < 0:
+                assert source[row] == "model"
+                assert 0 < float(share) < 1
+            else:
+                assert float(share) == cells[row, column]
+                assert source[row] == "oracle" if said[row, column] else source[row] in ("given", "truth")
+                assert cells[row, column] == (label in true_labels(row))
+    assert sum(vector_exporting.summary(home, owner, answered).values()) == cells.size
+
+
+def test_long_says_the_same_cell_by_cell(home: Home, owner: int, answered: int) -> None:
+    wide, long = (
+        f(home, owner, answered) for f in (vector_exporting.wide_frame, vector_exporting.long_frame)
+    )
+    assert long["value"].tolist() == wide[list(LABELS)].to_numpy().ravel().tolist()
+    assert long["id"].tolist() == np.repeat(wide["id"].to_numpy(), len(LABELS)).tolist()
+    assert long["label"].tolist() == list(LABELS) * len(wide)
+    back = pd.read_csv(io.BytesIO(vector_exporting.long_csv(home, owner, answered)), dtype=str)
+    assert back.fillna("").to_numpy().tolist() == long.to_numpy().tolist()
+
+
+def test_export_then_import_is_the_same(home: Home, owner: int, answered: int) -> None:
+    data = vector_exporting.wide_csv(home, owner, answered)
+    roles = suggest_roles(read_cells(data))
+    assert (roles.label_vectors, roles.label_columns, roles.numbers) == (True, LABELS, ROLES.numbers)
+    table = LabelTable.read_csv(data, roles)
+    again = projects.create_project(home, owner, "again", table, MultiLabelSettings())
+    first, second = (vector_exporting.wide_frame(home, owner, project) for project in (answered, again))
+    assert values(first) == values(second)
+
+
+def test_labels_given_as_lists_get_columns_of_their_own(home: Home, owner: int) -> None:
+    cells = pd.DataFrame(
+        {
+            "w": ["1", "2", "5", "7"],
+            "labels": ["sea|sand", "sand", "", "sea"],
+            "not labels": ["rock", "", "sea", "sand|rock"],
+        },
+        dtype="str",
+    )
+    roles = suggest_roles(cells)
+    assert (roles.candidates, roles.not_labels, roles.label_vectors) == ("labels", "not labels", True)
+    project = projects.create_project(home, owner, "lists", LabelTable.from_cells(cells, roles))
+    frame = vector_exporting.wide_frame(home, owner, project)
+    assert frame["labels"].tolist() == cells["labels"].tolist()
+    assert values(frame, ("rock", "sand", "sea")) == [[0, 1, 1], [-1, 1, -1], [-1, -1, 0], [0, 0, 1]]
+
+
+def test_the_log_comes_out_and_reads_back(home: Home, owner: int, answered: int) -> None:
+    lines = read_log(exporting.export_log(home, owner, answered))
+    kinds = [line.entry.kind for line in lines]
+    assert {"yes", "no"} & set(kinds)
+    assert {"bad", "skip"} <= set(kinds)
+    for line in lines:
+        entry = line.entry
+        assert entry.label in LABELS
+        if entry.kind in ("yes", "no"):
+            assert (entry.before, entry.after) == (("",), ("1" if entry.kind == "yes" else "0",))
+
+
+def test_only_an_owner_exports(home: Home, owner: int, answered: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    for use_case in (vector_exporting.wide_csv, vector_exporting.long_csv, vector_exporting.summary):
+        with pytest.raises(NotAllowed):
+            use_case(home, ada, answered)
+
+
+def test_progress_tells_what_the_log_and_the_cells_say(home: Home, owner: int, answered: int) -> None:
+    view = vector_progress.progress(home, owner, answered)
+    log = [line.entry for line in read_log(exporting.export_log(home, owner, answered))]
+    for kind, count in view.by_kind.items():
+        assert count == sum(entry.kind == kind for entry in log)
+    assert view.answered_cells == view.by_kind["yes"] + view.by_kind["no"]
+    assert view.held_out is not None
+    assert [t for t, _ in view.held_out.precision] == [1, 3, 5]
+    assert view.n_test == 4
+    assert view.n_control > 0
+    curve = view.curve
+    assert curve.answers.tolist() == sorted(curve.answers.tolist())
+    assert len(curve.answers) >= 2
+    assert curve.micro_f1[-1] == view.held_out.micro_f1
+    assert view.entropy is not None
+    assert view.entropy > 0
+    assert vector_progress.watched(home, owner, answered) == (14, int(curve.model_version[-1]))
+    with home.learners.open_vectors(home, owner, answered) as learner:
+        assert view.unasked == int(learner.pool.open.sum())
+
+
+@pytest.mark.public_data
+def test_emotions_from_holes_to_export(home: Home, owner: int) -> None:
+    """As in the browser: 60 % of the cells emptied, 40 yes or no, 5 whole rows, and back."""
+    data = np.load(DATA / "emotions.npz")
+    labels = tuple(map(str, data["label_names"]))
+    truth = data["Y"].astype(int)
+    random = np.random.default_rng(0)
+    holes = random.random(truth.shape) < 0.6
+    holes[::5] = False
+    frame = pd.DataFrame(data["X"].round(5).astype(str), columns=list(map(str, data["feature_names"])))
+    cells = pd.concat(
+        [pd.DataFrame(truth, columns=list(labels)).astype(str).where(~holes, ""), frame], axis=1
+    )
+    roles = suggest_roles(cells.astype("str"))
+    assert (roles.label_columns, roles.label_vectors, len(roles.numbers)) == (labels, True, 72)
+    table = LabelTable.from_cells(cells.astype("str"), roles)
+    project = projects.create_project(home, owner, "emotions", table, MultiLabelSettings())
+    said: dict[tuple[int, str], int] = {}
+    for number in range(45):
+        if number == 40:
+            projects.change_learner(home, owner, project, question="instance")
+        question = vectors.next_question(home, owner, project)
+        assert question is not None
+        row = question.view.row
+        right = [label for label, value in zip(labels, truth[row], strict=True) if value]
+        if question.label is None:
+            said |= {(row, label): int(label in right) for label in labels}
+            vectors.submit_answer(home, owner, project, question.token, "labels", right, shown=question.shown)
+        else:
+            said[row, question.label] = int(question.label in right)
+            kind = "yes" if question.label in right else "no"
+            vectors.submit_answer(home, owner, project, question.token, kind)
+    home.learners.settle(project)
+    assert len({row for row, _ in said}) > 20
+    view = vector_progress.progress(home, owner, project)
+    assert view.held_out is not None
+    assert view.held_out.precision[0][1] > truth.mean(), (
+        "the likeliest label is right more often than any label"
+    )
+    back = values(vector_exporting.wide_frame(home, owner, project), labels)
+    for row in range(len(truth)):
+        for column, label in enumerate(labels):
+            value = truth[row, column] if not holes[row, column] else said.get((row, label), -1)
+            assert back[row][column] == value

@@ -1,0 +1,382 @@
+"""The answering loop of label vectors: each kind of answer, exactly once, undo and redo, two people, a restart."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from db import entries, questions
+from tests.workflow.vector_world import LABELS, answer_truly, true_labels, vector_project
+from tests.workflow.world import annotator, count_entries, small_project
+from workflow import labeling, projects, standing, training, vectors
+from workflow.home import Home, open_home
+from workflow.learners import WrongKind
+
+
+def log(home: Home, project: int) -> list[entries.Entry]:
+    with home.database.read() as session:
+        return entries.after(session, project, 0)
+
+
+def cells(home: Home, owner: int, project: int) -> np.ndarray:
+    with home.learners.open_vectors(home, owner, project) as learner:
+        return learner.cells
+
+
+def shown(home: Home, person: int, project: int) -> vectors.VectorQuestion:
+    question = vectors.next_question(home, person, project)
+    assert question is not None
+    return question
+
+
+@pytest.fixture
+def rows(home: Home, owner: int) -> int:
+    """Whole rows are asked about."""
+    return vector_project(home, owner, "rows", question="instance")
+
+
+@pytest.fixture
+def one(home: Home, owner: int) -> int:
+    """One label at a time is asked about."""
+    return vector_project(home, owner, question="cell")
+
+
+def test_a_whole_row_is_a_no_and_a_yes_in_one_go(home: Home, owner: int, rows: int) -> None:
+    question = shown(home, owner, rows)
+    assert question.label is None
+    row = question.view.row
+    before = cells(home, owner, rows)[row]
+    saved = answer_truly(home, owner, rows, question)
+    right = true_labels(row)
+    log_ = log(home, rows)
+    asked = {label for label, cell in zip(LABELS, before, strict=True) if cell < 0}
+    said = {entry.kind: set(entry.labels) for entry in log_}
+    assert said.get("yes", set()) == right & asked
+    assert said.get("no", set()) == asked - right
+    assert all(set(entry.before) == {""} for entry in log_)
+    assert log_[0].token == question.token
+    assert log_[0].seconds is not None
+    assert saved.seq == log_[-1].seq
+    now = cells(home, owner, rows)[row]
+    assert now.tolist() == [int(label in right) for label in LABELS]
+    assert len({entry.at for entry in log_}) == 1
+
+
+def test_neither_half_of_a_row_is_stored_without_the_other(
+    home: Home, owner: int, rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    question = shown(home, owner, rows)
+    right = [label for label in LABELS if label in true_labels(question.view.row)]
+    append, calls = entries.append, []
+
+    def breaking(session: object, new: entries.NewEntry) -> entries.Entry:
+        calls.append(new.kind)
+        if len(calls) > 1:
+            raise KeyboardInterrupt
+        return append(session, new)  # type: ignore[arg-type]
+
+    some = right or [LABELS[0]]
+    monkeypatch.setattr(entries, "append", breaking)
+    with pytest.raises(KeyboardInterrupt):
+        vectors.submit_answer(home, owner, rows, question.token, "labels", some)
+    monkeypatch.undo()
+    assert calls == ["no", "yes"]
+    assert count_entries(home) == 0
+    assert shown(home, owner, rows).token == question.token
+    answer_truly(home, owner, rows)
+
+
+def test_known_labels_of_a_row_stay_unless_they_are_changed(home: Home, owner: int, rows: int) -> None:
+    with home.learners.open_vectors(home, owner, rows) as learner:
+        free = learner.pool.open.any(axis=1)
+        row = int(np.flatnonzero(free & (learner.original == 1).any(axis=1))[0])
+        known = LABELS[int(np.flatnonzero(learner.original[row] == 1)[0])]
+    question = vectors.ask_next(home, owner, rows, row)
+    vectors.submit_answer(home, owner, rows, question.token, "labels", [])
+    (entry,) = log(home, rows)
+    assert entry.kind == "no"
+    assert known in entry.labels
+    assert entry.before[entry.labels.index(known)] == "1"
+    assert cells(home, owner, rows)[row].tolist() == [0] * len(LABELS)
+
+
+@pytest.mark.parametrize("kind", ["yes", "no", "unsure", "skip", "bad"])
+def test_one_label(home: Home, owner: int, one: int, kind: str) -> None:
+    question = shown(home, owner, one)
+    assert question.label is not None
+    before = cells(home, owner, one)
+    saved = vectors.submit_answer(home, owner, one, question.token, kind, note=" why ", flagged=True)
+    (entry,) = log(home, one)
+    assert (entry.kind, entry.row, entry.label) == (kind, question.view.row, question.label)
+    assert entry.labels == (() if kind == "bad" else (question.label,))
+    assert (entry.note, entry.flagged, entry.strategy) == ("why", True, question.strategy)
+    assert (saved.kind, saved.seq) == (kind, 1)
+    now = cells(home, owner, one)
+    column = LABELS.index(question.label)
+    expected = before.copy()
+    if kind in ("yes", "no"):
+        expected[question.view.row, column] = int(kind == "yes")
+    assert now.tolist() == expected.tolist(), "every other label stays not asked"
+    after = shown(home, owner, one)
+    assert (after.view.row, after.label) != (question.view.row, question.label)
+    if kind == "bad":
+        with home.learners.open_vectors(home, owner, one) as learner:
+            assert learner.pool.bad[question.view.row]
+
+
+def test_what_does_not_fit_is_refused_and_nothing_is_stored(
+    home: Home, owner: int, rows: int, one: int
+) -> None:
+    row, cell = shown(home, owner, rows), shown(home, owner, one)
+    wrong: Sequence[tuple[int, str, str, list[str]]] = [
+        (rows, row.token, "yes", []),
+        (rows, row.token, "labels", ["no such label"]),
+        (one, cell.token, "labels", [str(cell.label)]),
+        (one, cell.token, "yes", [LABELS[0]]),
+        (one, cell.token, "is", [LABELS[0]]),
+    ]
+    for project, token, kind, labels in wrong:
+        with pytest.raises(labeling.AnswerError):
+            vectors.submit_answer(home, owner, project, token, kind, labels)
+    with pytest.raises(vectors.StaleQuestion):
+        vectors.submit_answer(home, owner, rows, "1.0.99", "labels", [])
+    assert count_entries(home) == 0
+    assert shown(home, owner, rows).token == row.token
+    assert shown(home, owner, one).token == cell.token
+
+
+def test_a_token_answers_once(home: Home, owner: int, rows: int, one: int) -> None:
+    for project in (rows, one):
+        question = shown(home, owner, project)
+        answer_truly(home, owner, project, question)
+        stored = count_entries(home)
+        again = answer_truly(home, owner, project, question)
+        assert again.repeated
+        assert count_entries(home) == stored
+    tokens = [entry.token for project in (rows, one) for entry in log(home, project)]
+    assert len(set(tokens)) == len(tokens)
+
+
+def test_a_token_names_the_label(home: Home, owner: int, one: int) -> None:
+    question = shown(home, owner, one)
+    assert question.label is not None
+    assert question.token == f"{owner}.{question.view.row}.{LABELS.index(question.label)}.0"
+
+
+@pytest.mark.parametrize("question", ["instance", "cell"])
+def test_eight_presses_at_once_store_one_answer(home: Home, owner: int, question: str) -> None:
+    project = vector_project(home, owner, question=question)
+    asked = shown(home, owner, project)
+    with ThreadPoolExecutor(8) as pool:
+        saved = list(pool.map(lambda _: answer_truly(home, owner, project, asked), range(8)))
+    assert sum(not one.repeated for one in saved) == 1
+    with home.database.read() as session:
+        found = entries.with_token(session, project, asked.token)
+    assert found is not None
+    assert len(log(home, project)) <= 2
+    assert {entry.row for entry in log(home, project)} == {asked.view.row}
+
+
+@pytest.mark.parametrize("question", ["instance", "cell"])
+def test_undo_and_redo(home: Home, owner: int, question: str) -> None:
+    project = vector_project(home, owner, question=question)
+    first = cells(home, owner, project)
+    asked = []
+    for _ in range(4):
+        asked.append(shown(home, owner, project))
+        answer_truly(home, owner, project)
+    full = cells(home, owner, project)
+    parts = len(log(home, project))
+    for back in reversed(asked):
+        assert labeling.undo(home, owner, project) is not None
+        now = shown(home, owner, project)
+        assert (now.view.row, now.label) == (back.view.row, back.label)
+        assert now.token != back.token
+    assert len(log(home, project)) == 2 * parts, "what one press stored, one press takes back"
+    assert cells(home, owner, project).tolist() == first.tolist()
+    assert labeling.undo(home, owner, project) is None
+    for _ in asked:
+        assert labeling.redo(home, owner, project) is not None
+    assert labeling.redo(home, owner, project) is None
+    assert cells(home, owner, project).tolist() == full.tolist()
+    kinds = [entry.kind for entry in log(home, project)]
+    assert kinds[:parts] == kinds[2 * parts :]
+
+
+def test_redo_is_refused_where_the_label_is_known_by_now(home: Home, owner: int, one: int) -> None:
+    asked = shown(home, owner, one)
+    answer_truly(home, owner, one)
+    labeling.undo(home, owner, one)
+    ada = annotator(home, owner, "Ada")
+    with home.database.write() as session:
+        questions.delete(session, one, owner)  # the owner closes the tab, and two minutes go by
+    again = vectors.ask_next(home, ada, one, asked.view.row, asked.label)
+    vectors.submit_answer(home, ada, one, again.token, "yes")
+    assert standing.standing(home, owner, one).redoable is None
+    with pytest.raises(vectors.StaleQuestion, match="stands differently"):
+        labeling.redo(home, owner, one, 1)
+
+
+def test_two_people_are_never_asked_the_same(home: Home, owner: int) -> None:
+    people = [annotator(home, owner, name) for name in ("Ada", "Bo", "Cy")]
+    for question in ("instance", "cell", "diagnosis"):
+        project = vector_project(home, owner, question, question=question)
+        seen = set()
+        for _ in range(4):
+            asked = [shown(home, person, project) for person in people]
+            places = [(one.view.row, one.label) for one in asked]
+            assert len(set(places)) == len(people)
+            assert not seen & set(places)
+            seen |= set(places)
+            for person, one in zip(people, asked, strict=True):
+                answer_truly(home, person, project, one)
+        assert {entry.person_id for entry in log(home, project)} == set(people)
+        assert all(
+            cells(home, owner, project)[row, LABELS.index(label)] == (label in true_labels(row))
+            for row, label in seen
+            if label is not None
+        )
+
+
+def test_what_is_before_somebody_is_not_given_to_another(home: Home, owner: int, one: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    asked = shown(home, owner, one)
+    with pytest.raises(labeling.AnswerError, match="before somebody else"):
+        vectors.ask_next(home, ada, one, asked.view.row, asked.label)
+    other = next(
+        line.label for line in asked.lines if line.cell < 0 and line.label != asked.label
+    )  # another label of the same row is free
+    assert vectors.ask_next(home, ada, one, asked.view.row, other).label == other
+
+
+def test_a_row_that_changed_is_not_answered_as_it_was(home: Home, owner: int, rows: int) -> None:
+    question = shown(home, owner, rows)
+    ada = annotator(home, owner, "Ada")
+    projects.change_learner(home, owner, rows, question="cell")
+    with home.learners.open_vectors(home, owner, rows) as learner:
+        column = int(np.flatnonzero(learner.pool.open[question.view.row])[0])
+    with home.database.write() as session:
+        kept = questions.get(session, rows, owner)
+        questions.delete(session, rows, owner)
+    other = vectors.ask_next(home, ada, rows, question.view.row, LABELS[column])
+    vectors.submit_answer(home, ada, rows, other.token, "yes")
+    assert kept is not None
+    with home.database.write() as session:
+        questions.put(session, kept)
+    with pytest.raises(vectors.StaleQuestion, match="changed since it was shown"):
+        vectors.submit_answer(home, owner, rows, question.token, "labels", [], shown=question.shown)
+    assert len(log(home, rows)) == 1
+
+
+def test_the_kind_of_question_can_change_at_any_time(home: Home, owner: int, one: int) -> None:
+    assert shown(home, owner, one).label is not None
+    projects.change_learner(home, owner, one, question="instance", criterion="random")
+    question = shown(home, owner, one)
+    assert question.label is None
+    answer_truly(home, owner, one, question)
+    assert log(home, one)[0].strategy in ("random", "control")
+    with pytest.raises(ValueError, match="fixed when a project is made"):
+        projects.change_learner(home, owner, one, control_share=0.5)
+    with pytest.raises(ValueError, match="question must be"):
+        projects.change_learner(home, owner, one, question="all")
+
+
+@pytest.mark.parametrize("question", ["instance", "cell"])
+def test_a_restart_finds_what_was_there(home: Home, owner: int, question: str) -> None:
+    project = vector_project(home, owner, question=question, control_share=0.2)
+    random = np.random.default_rng(2)
+    for _ in range(25):
+        what = random.random()
+        asked = shown(home, owner, project)
+        if what < 0.15:
+            vectors.submit_answer(
+                home, owner, project, asked.token, str(random.choice(["skip", "unsure", "bad"]))
+            )
+        elif what < 0.3:
+            labeling.undo(home, owner, project)
+        elif what < 0.4:
+            labeling.redo(home, owner, project)
+        else:
+            answer_truly(home, owner, project, asked)
+        home.learners.settle(project)
+    again = open_home(home.settings)
+    try:
+        for one in (home, again):
+            vectors.next_question(one, owner, project)
+            one.learners.settle(project)
+        with (
+            home.learners.open_vectors(home, owner, project) as live,
+            again.learners.open_vectors(again, owner, project) as replayed,
+        ):
+            assert live.seq == replayed.seq
+            assert live.cells.tolist() == replayed.cells.tolist()
+            assert live.progress() == replayed.progress()
+            assert live.curve == replayed.curve
+            annotator_ = str(owner)
+            assert live.next_question(annotator_) == replayed.next_question(annotator_)
+        assert shown(home, owner, project) == shown(again, owner, project)
+    finally:
+        again.close()
+
+
+def test_the_log_says_why_and_what_the_model_had_said(home: Home, owner: int, rows: int) -> None:
+    vectors.next_question(home, owner, rows)
+    home.learners.settle(rows)
+    question = shown(home, owner, rows)
+    assert question.predicted is not None
+    answer_truly(home, owner, rows, question)
+    entry = log(home, rows)[0]
+    assert entry.strategy == "variance"
+    assert entry.score == question.score
+    assert set(json.loads(entry.predicted or "")) <= set(LABELS)
+
+
+def test_everything_can_be_answered_and_then_nothing_is_left(home: Home, owner: int) -> None:
+    project = vector_project(home, owner, question="instance", refresh_every=50)
+    for _ in range(40):
+        if vectors.next_question(home, owner, project) is None:
+            break
+        answer_truly(home, owner, project)
+    assert vectors.next_question(home, owner, project) is None
+    now = standing.standing(home, owner, project)
+    assert (now.left, now.settled, now.done) == (0, 1.0, True)
+    summary = projects.get_project(home, owner, project)
+    assert (summary.answered, summary.left) == (summary.n_to_ask, 0)
+    assert cells(home, owner, project).tolist() == [
+        [int(label in true_labels(row)) for label in LABELS] for row in range(40)
+    ]
+
+
+def test_the_other_kind_is_refused_in_words(home: Home, owner: int, one: int) -> None:
+    plain = small_project(home, owner)
+    with pytest.raises(WrongKind):
+        labeling.next_question(home, owner, one)
+    with pytest.raises(WrongKind):
+        vectors.next_question(home, owner, plain)
+    assert {summary.name: summary.vectors for summary in projects.list_projects(home, owner)} == {
+        "small": False,
+        "scenes": True,
+    }
+
+
+def test_the_training_worker_leaves_label_vectors_alone(home: Home, owner: int, one: int) -> None:
+    answer_truly(home, owner, one)
+    assert one not in [due.project_id for due in training.due(home)]
+    assert not training.anything_to_train(home)
+
+
+def test_closing_the_home_ends_the_fit_under_way(home: Home, owner: int, one: int) -> None:
+    vectors.next_question(home, owner, one)
+    home.learners.close()
+    names = [thread.name for thread in threading.enumerate()]
+    assert f"refresh-{one}" not in names
+    answer_truly(home, owner, one)
+    answer_truly(home, owner, one)
+    answer_truly(home, owner, one)
+    vectors.next_question(home, owner, one)
+    assert f"refresh-{one}" not in [thread.name for thread in threading.enumerate()], "none begins afterwards"

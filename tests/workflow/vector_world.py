@@ -1,0 +1,63 @@
+"""A small project of label vectors with holes, whose truth the tests know."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from plcore import LabelTable, Roles
+from plcore.multilabel import MultiLabelSettings
+from workflow import projects, vectors
+from workflow.home import Home
+from workflow.standing import Saved
+
+LABELS = ("beach", "city", "field", "forest", "sunset")
+NUMBERS = ("w", "x", "y", "z")
+ROLES = Roles(label_columns=LABELS, label_vectors=True, id="id", numbers=NUMBERS)
+
+
+def truth_frame(n: int = 40, seed: int = 1) -> pd.DataFrame:
+    """(n, 5) of 0 and 1 that depend on the features."""
+    random = np.random.default_rng(seed)
+    features = random.normal(size=(n, len(NUMBERS)))
+    right = features @ random.normal(size=(len(NUMBERS), len(LABELS))) > 0.4
+    frame = pd.DataFrame(features.round(4), columns=list(NUMBERS))
+    frame[list(LABELS)] = right.astype(int)
+    frame.insert(0, "id", [f"r{row}" for row in range(n)])
+    return frame
+
+
+def vector_frame(n: int = 40, seed: int = 1, full: int = 12) -> pd.DataFrame:
+    """`truth_frame` with 60 % of the cells emptied in all rows but the first `full`. All cells are text."""
+    frame = truth_frame(n, seed).astype(str)
+    holes = np.random.default_rng(seed + 1).random((n, len(LABELS))) < 0.6
+    holes[:full] = False
+    frame[list(LABELS)] = frame[list(LABELS)].where(~holes, "")
+    return frame.astype("str")
+
+
+def vector_project(home: Home, owner: int, name: str = "scenes", **settings: object) -> int:
+    table = LabelTable.from_cells(vector_frame(), ROLES)
+    made = MultiLabelSettings(**{"refresh_every": 3, **settings})  # type: ignore[arg-type]
+    return projects.create_project(home, owner, name, table, made)
+
+
+def true_labels(row: int) -> set[str]:
+    """The labels that are right for this row."""
+    cells = truth_frame().iloc[row]
+    return {label for label in LABELS if cells[label]}
+
+
+def answer_truly(
+    home: Home, person: int, project: int, question: vectors.VectorQuestion | None = None
+) -> Saved:
+    """Answer this question, or the person's next one, with the truth."""
+    question = question or vectors.next_question(home, person, project)
+    assert question is not None
+    right = true_labels(question.view.row)
+    if question.label is None:
+        return vectors.submit_answer(
+            home, person, project, question.token, "labels", sorted(right), shown=question.shown
+        )
+    kind = "yes" if question.label in right else "no"
+    return vectors.submit_answer(home, person, project, question.token, kind, shown=question.shown)

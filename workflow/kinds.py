@@ -1,0 +1,93 @@
+"""The two kinds of project, one true label among candidates and label vectors: where making and listing them differ."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from db import entries
+from plcore import ActiveLearner, LabelTable, LearnerSettings
+from plcore.multilabel import MultiLabelLearner, MultiLabelSettings
+from plcore.training import Trainer
+from workflow.graphs import keep_graph
+from workflow.learner_entries import read_settings
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from workflow.home import Home
+    from workflow.learners import Learner
+
+CANDIDATES, VECTORS = "candidates", "vectors"
+
+AnySettings = LearnerSettings | MultiLabelSettings
+
+DRAWN = {
+    CANDIDATES: {"seed", "test_share", "control_share", "truth_role"},
+    VECTORS: {"kind", "seed", "test_share", "control_share"},
+}
+"""Settings that decide which rows are held out; they never change."""
+
+
+def kind_of(settings: Mapping[str, Any]) -> str:
+    """The kind of the project with these stored settings."""
+    return VECTORS if isinstance(read_settings(dict(settings)), MultiLabelSettings) else CANDIDATES
+
+
+def settings_for(table: LabelTable, control_share: float) -> AnySettings:
+    """Those of a project of this table where nothing was chosen: blind controls where no truth can be held out."""
+    if (vectors := table.label_vectors) is not None:
+        full = bool((vectors >= 0).all(axis=1).any())
+        return MultiLabelSettings(control_share=0.0 if full else control_share)
+    known = table.truth is not None and bool((table.truth >= 0).any())
+    return LearnerSettings(control_share=0.0 if known else control_share)
+
+
+def first_learner(table: LabelTable, settings: AnySettings) -> Learner:
+    """The learner of a new project. Raises ValueError where none can be built, or only one that cannot be trained."""
+    if isinstance(settings, MultiLabelSettings):
+        return MultiLabelLearner(table, settings)
+    if table.label_vectors is not None:
+        raise ValueError("the table holds label vectors, these settings are for candidates.")
+    learner = ActiveLearner(table, settings)
+    if settings.is_trained:
+        Trainer(learner.pool)
+    return learner
+
+
+def keep_beside(home: Home, table_hash: str, learner: Learner) -> None:
+    """Keep what makes the next start fast."""
+    if isinstance(learner, ActiveLearner):
+        keep_graph(home, table_hash, learner)
+
+
+def open_at_first(learner: Learner) -> int:
+    """What a person could be asked about in a new project: ambiguous rows, or empty cells."""
+    if isinstance(learner, MultiLabelLearner):
+        return int(learner.pool.open.sum())
+    return learner.progress().ambiguous_left
+
+
+def answered(session: Session, project_id: int, kind: str) -> int:
+    """Rows, or cells, answered; by the log alone."""
+    if kind == VECTORS:
+        return entries.answered_cells(session, project_id)
+    return entries.answered_rows(session, project_id)
+
+
+def changed(stored: Mapping[str, Any], changes: Mapping[str, Any]) -> AnySettings:
+    """The stored settings with some changed. Raises ValueError where one may not be, or not be changed."""
+    if fixed := sorted(set(changes) & DRAWN[kind_of(stored)]):
+        raise ValueError(
+            f"{fixed[0]} is fixed when a project is made: the rows drawn by it have been asked about, or kept from "
+            "the model. Fix: import the table as a new project."
+        )
+    if unknown := sorted(set(changes) - set(stored)):
+        raise ValueError(f"A project has no setting {unknown[0]!r}. It has {', '.join(sorted(stored))}.")
+    return read_settings({**stored, **changes})
+
+
+def as_json(settings: AnySettings) -> dict[str, Any]:
+    """As `read_settings` reads them."""
+    return dataclasses.asdict(settings)

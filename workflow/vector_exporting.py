@@ -1,0 +1,84 @@
+"""Label vectors as CSV: every cell 1, 0 or empty, with the model's probability and where it comes from.
+
+Wide: the original columns, their text exact, but for those of the labels, in whose place stand the cells as they are
+now; then ``winnow_probability:LABEL`` and ``winnow_source:LABEL``. Where the labels came as lists, the lists stay and
+a column for each label is added. Long: a line for each cell. A cell that nobody answered is empty, never 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from plcore.csv_text import to_csv_bytes
+from workflow import access
+
+if TYPE_CHECKING:
+    from plcore import LabelTable
+    from plcore.multilabel import CellExport
+    from workflow.home import Home
+
+
+def wide_frame(home: Home, person_id: int, project_id: int) -> pd.DataFrame:
+    """A row for each row of the table, in its order. All cells are text.
+
+    Raises
+    ------
+    NotAllowed
+        The person is not an owner.
+    NotFound, WrongKind
+    """
+    found, table = _export(home, person_id, project_id)
+    replaced = table.roles.label_columns
+    original = table.cells
+    kept = [name for name in original.columns if name not in replaced]
+    added = found.wide(kept)
+    values, more = added.columns[: len(found.labels)], added.columns[len(found.labels) :]
+    place = {column: added[value] for column, value in zip(replaced, values, strict=False)}
+    if not place:
+        return pd.concat([original, added], axis=1)
+    front = {name: place.get(name, original[name]) for name in original.columns}
+    return pd.concat([pd.DataFrame(front, dtype="str"), added[list(more)]], axis=1)
+
+
+def long_frame(home: Home, person_id: int, project_id: int) -> pd.DataFrame:
+    """A line for each label of each row: id, label, value, probability, source. Raises as ``wide_frame``."""
+    found, _ = _export(home, person_id, project_id)
+    return found.long()
+
+
+def wide_csv(home: Home, person_id: int, project_id: int) -> bytes:
+    """``wide_frame`` as CSV, UTF-8."""
+    return to_csv_bytes(wide_frame(home, person_id, project_id))
+
+
+def long_csv(home: Home, person_id: int, project_id: int) -> bytes:
+    """``long_frame`` as CSV, UTF-8."""
+    return to_csv_bytes(long_frame(home, person_id, project_id))
+
+
+def summary(home: Home, person_id: int, project_id: int) -> dict[str, int]:
+    """How many cells come from each source. Raises as ``wide_frame``."""
+    return _export(home, person_id, project_id)[0].counts()
+
+
+def preview(home: Home, person_id: int, project_id: int, n_rows: int) -> pd.DataFrame:
+    """The first rows of the wide export, the row's name and its labels first, for a look before the download."""
+    frame = wide_frame(home, person_id, project_id).head(n_rows)
+    with home.learners.open_vectors(home, person_id, project_id) as learner:
+        first: Sequence[str] = (
+            *([learner.table.roles.id] if learner.table.roles.id else ()),
+            *learner.classes,
+        )
+    front = [name for name in first if name in frame.columns]
+    front += [name for name in frame.columns if name.startswith("winnow_")]
+    return frame[[*front, *(name for name in frame.columns if name not in front)]]
+
+
+def _export(home: Home, person_id: int, project_id: int) -> tuple[CellExport, LabelTable]:
+    with home.database.read() as session:
+        access.require_owner(session, person_id)
+    with home.learners.open_vectors(home, person_id, project_id) as learner:
+        return learner.export_cells(), learner.table

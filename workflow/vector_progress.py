@@ -1,0 +1,158 @@
+"""What the Progress page shows of a project of label vectors: honest figures, what is left, answers by kind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from db import entries, trained
+from plcore.multilabel import ControlEstimate, HeldOut, LabelPoint, MultiLabelSettings, Share
+from workflow import access
+from workflow.progress import PACE_WINDOW, LabelCount
+from workflow.refreshing import settings_key
+
+if TYPE_CHECKING:
+    from plcore import LabelTable
+    from plcore.multilabel import MultiLabelLearner
+    from workflow.home import Home
+
+__all__ = ["ControlEstimate", "HeldOut", "Share", "VectorCurve", "VectorProgress", "progress", "watched"]
+
+
+@dataclass(frozen=True)
+class VectorCurve:
+    """One point for each model version. Arrays of one length; NaN where there is none.
+
+    answers : answers given      model_version : seq of the entry the model was fitted to      unasked : cells
+    entropy : left in them, in bits      precision : {t: share of the t likeliest labels that are right}, on held-out
+    rows, as macro_f1 and micro_f1      control, control_low, control_high : F1 of the control cells with its interval
+    """
+
+    answers: np.ndarray
+    model_version: np.ndarray
+    unasked: np.ndarray
+    entropy: np.ndarray
+    precision: dict[int, np.ndarray]
+    macro_f1: np.ndarray
+    micro_f1: np.ndarray
+    control: np.ndarray
+    control_low: np.ndarray
+    control_high: np.ndarray
+
+
+@dataclass(frozen=True)
+class VectorProgress:
+    """Shares are in [0, 1]; cells are labels of rows.
+
+    by_kind : {kind: labels answered yes and no; entries bad, unsure, skip}
+    known : share of the cells not known at import that are known now      entropy : bits, None before the first model
+    n_control : control cells drawn      waiting : whether the first model is still to come
+    fault : why the model could not be fitted, None where it could
+    """
+
+    curve: VectorCurve
+    by_kind: dict[str, int]
+    answered_rows: int
+    answered_cells: int
+    unasked: int
+    open_rows: int
+    known: float
+    entropy: float | None
+    held_out: HeldOut | None
+    control: ControlEstimate
+    n_control: int
+    n_test: int
+    labels: tuple[LabelCount, ...]
+    seconds_per_answer: float | None
+    by_row: bool
+    model_version: int
+    waiting: bool
+    fault: str | None
+
+    @property
+    def time_left(self) -> timedelta | None:
+        """Questions left times the median pace; the model knows most labels long before, so it is too much."""
+        if self.seconds_per_answer is None:
+            return None
+        return timedelta(seconds=self.seconds_per_answer * (self.open_rows if self.by_row else self.unasked))
+
+
+def progress(home: Home, person_id: int, project_id: int) -> VectorProgress:
+    """Everything the page draws, from the learner (caught up with the log) and the log itself.
+
+    Raises
+    ------
+    NotAllowed, NotFound, WrongKind
+    """
+    with home.learners.open_vectors(home, person_id, project_id) as learner:
+        with home.database.read() as session:
+            seconds = entries.seconds_of_latest(session, project_id, PACE_WINDOW)
+        now = learner.progress()
+        return VectorProgress(
+            curve=_curve(learner.curve),
+            by_kind=dict(now.by_kind),
+            answered_rows=now.answered,
+            answered_cells=now.answered_cells,
+            unasked=now.unasked,
+            open_rows=now.ambiguous_left,
+            known=now.share_known,
+            entropy=now.entropy,
+            held_out=now.held_out,
+            control=now.control,
+            n_control=now.n_control,
+            n_test=now.n_test,
+            labels=_labels(learner),
+            seconds_per_answer=float(np.median(seconds)) if seconds else None,
+            by_row=learner.settings.question == "instance",
+            model_version=now.model_version,
+            waiting=now.fitted is None,
+            fault=home.learners.fault(project_id),
+        )
+
+
+def watched(home: Home, person_id: int, project_id: int) -> tuple[int, int]:
+    """The log's latest seq, and that of the newest model version (-1 without any): cheap for a page to watch."""
+    with home.database.read() as session:
+        access.require_person(session, person_id)
+        settings = MultiLabelSettings(**access.require_project(session, project_id).settings)
+        newest = trained.latest(session, project_id, settings_key(settings))
+        return entries.last_seq(session, project_id), -1 if newest is None else newest.version
+
+
+def _curve(points: list[LabelPoint]) -> VectorCurve:
+    held = [point.held_out for point in points]
+    f1 = [point.control.f1 for point in points]
+    sizes = next((tuple(t for t, _ in one.precision) for one in held if one is not None), ())
+    return VectorCurve(
+        answers=np.array([point.answers for point in points], dtype=int),
+        model_version=np.array([point.model_version for point in points], dtype=int),
+        unasked=np.array([point.unasked for point in points], dtype=int),
+        entropy=np.array([point.entropy for point in points], dtype=float),
+        precision={
+            t: _or_nan([None if one is None else dict(one.precision)[t] for one in held]) for t in sizes
+        },
+        macro_f1=_or_nan([None if one is None else one.macro_f1 for one in held]),
+        micro_f1=_or_nan([None if one is None else one.micro_f1 for one in held]),
+        control=_or_nan([None if one is None else one.value for one in f1]),
+        control_low=_or_nan([None if one is None else one.low for one in f1]),
+        control_high=_or_nan([None if one is None else one.high for one in f1]),
+    )
+
+
+def _or_nan(values: list[float | None]) -> np.ndarray:
+    return np.array([np.nan if value is None else value for value in values], dtype=float)
+
+
+def _labels(learner: MultiLabelLearner[LabelTable]) -> tuple[LabelCount, ...]:
+    """Rows that each label is right for, by answers and as given at import, most answered first."""
+    answered = learner.answers_per_label()
+    given = ((learner.original == 1) & ~learner.pool.answered).sum(axis=0).tolist()
+    counts = [
+        LabelCount(label, answered.get(label, 0), count)
+        for label, count in zip(learner.classes, given, strict=True)
+        if count or label in answered
+    ]
+    return tuple(sorted(counts, key=lambda one: (-one.answered, -one.given)))
