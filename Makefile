@@ -9,7 +9,7 @@ run: .venv/.ready  ## start Winnow and print the sign-in link
 
 test: lint browser  ## everything: format, lint, types, tests, the browser
 	$(BIN)/python -m pytest -n 2 -m "not browser"
-	$(BIN)/python -m pytest -m browser
+	$(BIN)/python -m pytest -n 2 -m browser
 
 lint: .venv/.ready-dev
 	$(BIN)/ruff format --check .

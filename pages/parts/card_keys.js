@@ -30,8 +30,7 @@ function onKey(state, event) {
   }
   if (path.some(typesText)) return;
   // A held Enter would press the key that has the focus again at every question to come.
-  const presses = event.key === "Enter" || (event.key === " " && path[0].matches?.("button, summary"));
-  if (event.repeat && presses && (path.includes(state.holder) || path.includes(state.over))) { take(); return; }
+  if (event.key === "Enter" && event.repeat && (path.includes(state.holder) || path.includes(state.over))) { take(); return; }
   const name = keyName(event);
   if (dialog) {
     if (dialog.keys?.(typed(event))) take();

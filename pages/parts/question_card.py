@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -77,7 +78,7 @@ def question_card(
         _question(question) if question else None,
         standing,
         Heading(
-            f"{standing.settled:.0%} of predictions settled",
+            f"{math.floor(100 * standing.settled)}% of predictions settled",
             "Share of the predictions for rows that were ambiguous at the start which no further answer can change",
             "Rows answered",
             _done(standing),

@@ -46,12 +46,14 @@ def role_form(upload: Upload, key: str) -> Roles:
             key=f"kind-{key}",
         )
         given = (_vectors if kind == VECTORS else _candidates)(columns, guess, f"{kind}-{key}")
-        left, middle, right = st.columns(3)
+        places = list(st.columns(3 if kind == CANDIDATES else 2))
         truth = None
         if kind == CANDIDATES:
-            truth = _one(left, "True label (optional)", columns, guess.truth, f"truth-{key}", optional=True)
-        row_id = _one(middle, "Row id (optional)", columns, guess.id, f"id-{key}", optional=True)
-        text = _one(right, "Text (optional)", columns, guess.text, f"text-{key}", optional=True)
+            truth = _one(
+                places.pop(0), "True label (optional)", columns, guess.truth, f"truth-{key}", optional=True
+            )
+        row_id = _one(places[0], "Row id (optional)", columns, guess.id, f"id-{key}", optional=True)
+        text = _one(places[1], "Text (optional)", columns, guess.text, f"text-{key}", optional=True)
         left, middle, right = st.columns(3, vertical_alignment="bottom")
         image = _one(left, "Image (optional)", columns, guess.image, f"image-{key}", optional=True)
         audio = _one(middle, "Audio (optional)", columns, guess.audio, f"audio-{key}", optional=True)

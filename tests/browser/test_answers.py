@@ -288,13 +288,17 @@ def test_many_candidates_leave_the_reason_in_sight_also_under_long_guidelines(
     page: Page, server: Server
 ) -> None:
     names = [f"species {number:02d}" for number in range(14)]
-    frame = pd.DataFrame({"id": range(30), "candidates": "|".join(names[:13]), "x": range(30), "y": range(30)})
+    frame = pd.DataFrame(
+        {"id": range(30), "candidates": "|".join(names[:13]), "x": range(30), "y": range(30)}
+    )
     frame.loc[0, "candidates"] = names[13]
     room.import_csv(page, server.base, frame, "many")
     project = int(re.search(r"project=(\d+)", page.url)[1])  # type: ignore[index]
     home = open_home(Settings.from_environment({"WINNOW_HOME": str(server.home)}))
     try:
-        change_room(home, 1, project, RoomSettings("\n".join(f"1. Rule {k}." for k in range(80)), "fixed", {}))
+        change_room(
+            home, 1, project, RoomSettings("\n".join(f"1. Rule {k}." for k in range(80)), "fixed", {})
+        )
     finally:
         home.close()
     page.reload()
@@ -322,7 +326,8 @@ def test_a_class_added_meanwhile_is_found_in_an_open_tab(annotating: Page, here:
         change_classes(home, 1, here.project, 0, "add", ["eel"])
     finally:
         home.close()
-    press(page, "1")
+    page.keyboard.press("1")
+    expect(page.locator(".saved")).to_contain_text("Not saved")  # it was asked with other classes
     page.keyboard.press("0")
     page.get_by_role("combobox", name="Search all classes").wait_for()
     page.keyboard.type("ee")

@@ -76,7 +76,9 @@ def test_renamed_put_into_the_bin_and_restored(page: Page, server: Server) -> No
 
 def test_a_text_keeps_its_lines_in_review(page: Page, server: Server) -> None:
     lines = "To: you\n\n  * first <b>\n  2. second"
-    table = pd.DataFrame({"id": range(6), "candidates": "ant|bee", "letter": [f"{lines} {k}" for k in range(6)]})
+    table = pd.DataFrame(
+        {"id": range(6), "candidates": "ant|bee", "letter": [f"{lines} {k}" for k in range(6)]}
+    )
     room.import_csv(page, server.base, table, "letters")
     asked = room.answer(page, "ant")
     page.goto(page.url.replace("/annotate", "/review"))

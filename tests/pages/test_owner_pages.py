@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from db import people
 from pages.parts import frame, vector_form
 from pages.parts.learner_form import SETTINGS, TRAINED
 from plcore import LearnerSettings

@@ -76,6 +76,7 @@ def test_a_missing_project_is_said(home: Home, owner: int, show: Open) -> None:
         test = show(owner, "annotate.py", project=asked)
         assert "no project" in words(test)
         assert "small" not in words(test), "never another project instead"
+        assert words(test).count("Home page") == 1, "the way on is said once"
 
 
 def test_export_counts_the_sources(home: Home, owner: int, show: Open) -> None:
