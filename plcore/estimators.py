@@ -18,6 +18,14 @@ TRAINED = {
 }
 """Trained as a whole, in the background: every answer would take too long."""
 
+LIVE: dict[str, dict[str, Any]] = {
+    "plsvc": {"tol": 1e-2},
+    "lmplane": {"solver": "mm", "tol": 1e-2},
+    "m3pl": {"tol": 5e-2},
+    "clpl": {},
+}
+"""How they are fitted between two answers: nearly the same objective as by default, in about half of the time."""
+
 ONLINE = {
     "perceptron-average": (PLPerceptron, "average"),
     "perceptron-max": (PLPerceptron, "max"),
@@ -31,9 +39,9 @@ MODELS = ("plknn", *TRAINED, *ONLINE)
 
 
 def make_estimator(model: str, C: float | None) -> Any:
-    """An unfitted estimator of `TRAINED`; C: its own default where None (of "m3pl" it is C_max)."""
+    """An unfitted estimator of `TRAINED`, set as `LIVE` says; C: its default where None (of "m3pl" it is C_max)."""
     given = {} if C is None else {"C_max" if model == "m3pl" else "C": float(C)}
-    return TRAINED[model](**given)
+    return TRAINED[model](**LIVE[model], **given)
 
 
 def make_online(model: str, C: float | None, X: Any, seed: int) -> Any:

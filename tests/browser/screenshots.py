@@ -6,6 +6,7 @@ A fresh server with the demo project, sixty questions answered as an oracle woul
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -15,7 +16,11 @@ from tests.browser.conftest import ARGUMENTS
 from tests.browser.obtain import obtain
 from tests.browser.server import Server
 from tests.conftest import ROOT
+from tests.workflow.vector_world import answer_truly, vector_project
+from workflow import team
 from workflow.demo import demo_cells
+from workflow.home import open_home
+from workflow.settings import Settings
 
 FOLDER = ROOT / "docs" / "screens"
 SIZES = {"": {"width": 1280, "height": 800}, "-phone": {"width": 390, "height": 844}}
@@ -45,7 +50,11 @@ def answer_as_an_oracle(page: Page, base: str) -> None:
 def open_page(page: Page, base: str, name: str) -> None:
     """One of PAGES, once it is drawn."""
     heading, selector = PAGES[name]
-    page.goto(f"{base}/{'' if name == 'home' else name}")
+    go(page, f"{base}/{'' if name == 'home' else name}", heading, selector)
+
+
+def go(page: Page, address: str, heading: str, selector: str) -> None:
+    page.goto(address)
     if heading:
         page.get_by_role("heading", name=heading, exact=True).wait_for()
     else:
@@ -53,15 +62,33 @@ def open_page(page: Page, base: str, name: str) -> None:
     page.wait_for_timeout(1500)  # charts and fonts settle
 
 
-def take(browser: Browser, state: str, base: str) -> None:
+def take(browser: Browser, state: str, names: Iterable[str], show: Callable[[Page, str], None]) -> None:
+    """Each of these pages in both schemes and sizes; `show` opens one."""
     for scheme in ("light", "dark"):
         for suffix, size in SIZES.items():
             context = browser.new_context(viewport=size, color_scheme=scheme, storage_state=state)  # type: ignore[arg-type]
             page = context.new_page()
-            for name in PAGES:
-                open_page(page, base, name)
+            for name in names:
+                show(page, name)
                 page.screenshot(path=FOLDER / f"{name}-{scheme}{suffix}.png")
             context.close()
+
+
+def vector_projects(home: Path) -> dict[str, str]:
+    """Pages of two projects of label vectors, made beside the running server: name -> address and its parameters."""
+    opened = open_home(Settings.from_environment({"WINNOW_HOME": str(home)}))
+    owner = team.ensure_owner(opened).id
+    rows = vector_project(opened, owner, "Scenes", question="instance")
+    cells = vector_project(opened, owner, "Scenes, label by label")
+    for project in (rows, cells):
+        for _ in range(8):
+            answer_truly(opened, owner, project)
+    opened.close()
+    return {
+        "annotate-labels": f"annotate?project={rows}",
+        "annotate-label": f"annotate?project={cells}",
+        "progress-labels": f"progress?project={cells}",
+    }
 
 
 def main() -> None:
@@ -77,7 +104,19 @@ def main() -> None:
             answer_as_an_oracle(page, server.base)
             state = str(Path(folder) / "state.json")
             context.storage_state(path=state)
-            take(browser, state, server.base)
+            take(browser, state, PAGES, lambda page, name: open_page(page, server.base, name))
+            vectors = vector_projects(server.home)
+            take(
+                browser,
+                state,
+                vectors,
+                lambda page, name: go(
+                    page,
+                    f"{server.base}/{vectors[name]}",
+                    "",
+                    room.CARD if name.startswith("annotate") else ".js-plotly-plot .main-svg",
+                ),
+            )
             browser.close()
         finally:
             server.stop()
