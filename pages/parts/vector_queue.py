@@ -82,6 +82,6 @@ def _ask_next(page: ProjectPage, one: vector_ranking.VectorQueueRow) -> None:
     try:
         vectors.ask_next(page.home, page.person.id, page.project.id, one.row, one.label)
     except (vectors.AnswerError, vectors.NotSaved) as refusal:
-        st.error(str(refusal), icon=":material/error:")
+        st.error(frame.escape(str(refusal)), icon=":material/error:")
         return
     st.switch_page("annotate.py", query_params={"project": str(page.project.id)})
