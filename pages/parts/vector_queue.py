@@ -6,7 +6,7 @@ import re
 
 import streamlit as st
 
-from pages.parts import state
+from pages.parts import frame, state
 from pages.parts.frame import ProjectPage
 from workflow import vector_ranking, vectors
 from workflow.vector_showing import CRITERIA
