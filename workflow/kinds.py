@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from workflow.home import Home
     from workflow.learners import Learner
 
+FEWEST_HELD_OUT = 30
+"""Held-out rows below which precision and F1 would say little, so that blind controls are drawn as well."""
+
 CANDIDATES, VECTORS = "candidates", "vectors"
 
 AnySettings = LearnerSettings | MultiLabelSettings
@@ -38,8 +41,8 @@ def kind_of(settings: Mapping[str, Any]) -> str:
 def settings_for(table: LabelTable, control_share: float) -> AnySettings:
     """Those of a project of this table where nothing was chosen: blind controls where no truth can be held out."""
     if (vectors := table.label_vectors) is not None:
-        full = bool((vectors >= 0).all(axis=1).any())
-        return MultiLabelSettings(control_share=0.0 if full else control_share)
+        held_out = MultiLabelSettings.test_share * int((vectors >= 0).all(axis=1).sum())
+        return MultiLabelSettings(control_share=0.0 if held_out >= FEWEST_HELD_OUT else control_share)
     known = table.truth is not None and bool((table.truth >= 0).any())
     return LearnerSettings(control_share=0.0 if known else control_share)
 
@@ -83,6 +86,13 @@ def changed(stored: Mapping[str, Any], changes: Mapping[str, Any]) -> AnySetting
             f"{fixed[0]} is fixed when a project is made: the rows drawn by it have been asked about, or kept from "
             "the model. Fix: import the table as a new project."
         )
+    if "question" in changes and stored.get("control_share") and changes["question"] != stored["question"]:
+        by_row = {stored["question"] == "instance", changes["question"] == "instance"}
+        if len(by_row) == 2:
+            raise ValueError(
+                "question cannot change between whole rows and labels where there are blind checks: these were drawn "
+                "as rows, or as labels, when the project was made. Fix: import the table as a new project."
+            )
     if unknown := sorted(set(changes) - set(stored)):
         raise ValueError(f"A project has no setting {unknown[0]!r}. It has {', '.join(sorted(stored))}.")
     return read_settings({**stored, **changes})

@@ -38,6 +38,9 @@ class _Place:
     lock: threading.RLock = field(default_factory=threading.RLock)
     learner: Learner | None = None
     refresher: Refresher | None = None
+    abandoned: list[Refresher] = field(
+        default_factory=list
+    )  # of earlier settings, perhaps with a fit under way
 
 
 class LearnerShelf:
@@ -101,6 +104,9 @@ class LearnerShelf:
         if not isinstance(place.learner, MultiLabelLearner):
             table = LabelTable.read(home.table_path(project.table_hash))
             place.learner = MultiLabelLearner(table, settings)
+            if place.refresher is not None:  # of other settings
+                place.refresher.abandon()
+                place.abandoned.append(place.refresher)
             place.refresher = None
         if place.refresher is None:
             place.refresher = Refresher(home, project.id, place.learner, place.lock)
@@ -129,8 +135,8 @@ class LearnerShelf:
         with self._lock:
             places = list(self._places.values())
         for place in places:
-            if place.refresher is not None:
-                place.refresher.stop()
+            for refresher in (*place.abandoned, *([place.refresher] if place.refresher else [])):
+                refresher.stop()
 
     def _place(self, project_id: int) -> _Place:
         with self._lock:

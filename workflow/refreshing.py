@@ -13,13 +13,16 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from db import trained
+from db.engine import DatabaseBusyError
 from plcore.multilabel.reports import LabelPoint
 
 if TYPE_CHECKING:
     from plcore import LabelTable
     from plcore.multilabel import MultiLabelLearner, MultiLabelSettings
-    from plcore.multilabel.model import RefreshJob
+    from plcore.multilabel.model import Refreshed, RefreshJob
     from workflow.home import Home
 
 logger = logging.getLogger("winnow")
@@ -79,9 +82,13 @@ class Refresher:
                 if self._thread is thread:
                     return
 
-    def stop(self) -> None:
-        """Store nothing more: the database is about to be closed. Waits a little for a fit under way."""
+    def abandon(self) -> None:
+        """Begin and store nothing more: the learner is out of use. A fit under way goes on, for nothing."""
         self._stopped = True
+
+    def stop(self) -> None:
+        """As `abandon`, before the database is closed: waits a little for a fit under way."""
+        self.abandon()
         if self._thread is not None:
             self._thread.join(STOPS_WITHIN)
 
@@ -89,14 +96,23 @@ class Refresher:
         begun = time.monotonic()
         try:
             refreshed = job.run()
+            with self._lock:
+                if self._stopped or not self._learner.adopt(refreshed):
+                    return
+                self.fault = None
         except Exception as error:  # said on the page; the model in place keeps answering
             logger.exception("The model of project %s cannot be fitted.", self._project_id)
-            self._failed, self.fault = job.seq, str(error)
+            self._failed, self.fault = job.seq, str(error) or type(error).__name__
             return
-        with self._lock:
-            self.fault = None
-            if self._stopped or not self._learner.adopt(refreshed):
-                return
+        try:
+            self._publish(refreshed, time.monotonic() - begun)
+        except (SQLAlchemyError, DatabaseBusyError):
+            # The model is in place all the same; its point of the curve is lost at the next start.
+            logger.exception("The figures of project %s could not be stored.", self._project_id)
+
+    def _publish(self, refreshed: Refreshed, seconds: float) -> None:
+        if self._stopped:
+            return
         with self._home.database.write() as session:
             trained.publish(
                 session,
@@ -104,6 +120,6 @@ class Refresher:
                 key=self._key,
                 version=refreshed.seq,
                 figures=refreshed.point.to_json(),
-                seconds=time.monotonic() - begun,
+                seconds=seconds,
                 made_at=datetime.now(UTC),
             )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from db import entries, questions
 from plcore import AnswerError
 from workflow import access
-from workflow.history import SECOND
+from workflow.history import SECOND, stored_by
 from workflow.labeling import checked_note
 from workflow.room import RoomSettings
 from workflow.standing import RESERVED_FOR, Saved, saved_of
@@ -118,7 +118,7 @@ def submit_answer(
     with take_cell_turn(home, person_id, project_id) as turn:
         question = turn.open_now()
         if question is None or question.token != token:
-            earlier = entries.with_token(turn.session, project_id, token)
+            earlier = stored_by(turn.session, project_id, token)
             if earlier is None or earlier.person_id != person_id:
                 raise StaleQuestion("That question is no longer open before you.")
             return saved_of(turn.learner, earlier, repeated=True)

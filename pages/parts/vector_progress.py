@@ -116,7 +116,7 @@ def _unknown(view: VectorProgress) -> str:
         return "The first model is still being fitted."
     if view.n_control:
         return "The first blind control answers are still to come."
-    return "No row of the table has all its labels known, so none could be held out, and no blind controls were drawn."
+    return "No rows were held out when the project was made, and no blind controls drawn."
 
 
 def _quality(view: VectorProgress) -> None:

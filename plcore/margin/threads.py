@@ -6,7 +6,9 @@ it saves, and on a busy machine, where the threads wait for one another, made fi
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -18,7 +20,28 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def one_thread() -> AbstractContextManager[Any]:
-    """BLAS uses one thread inside of this context, in the whole process."""
-    limit: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
-    return limit
+class _Limit:
+    """The limit is that of the process: the first thread to come in sets it, the last to go lifts it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._set: Any = None
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        with self._lock:
+            if self._inside == 0:
+                self._set = _controller().limit(limits=1, user_api="blas")
+            self._inside += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._inside -= 1
+                if self._inside == 0:
+                    self._set.restore_original_limits()
+
+
+one_thread = _Limit().held
+"""BLAS uses one thread inside of this context, in the whole process, however many threads are in it at a time."""

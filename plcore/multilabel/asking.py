@@ -68,5 +68,8 @@ class Chooser:
         if scores.ndim == 2:
             scores = np.where(free[rows], scores, -np.inf)
             columns, scores = scores.argmax(axis=1), scores.max(axis=1)
-        order = np.argsort(-scores, kind="stable")
+        turn = np.zeros(len(rows))
+        if self.settings.question == "diagnosis":  # each row in turn, as in `best`
+            turn = self._pool.answered[rows].sum(axis=1)
+        order = np.lexsort((rows, -scores, turn))
         return rows[order], columns[order], scores[order]

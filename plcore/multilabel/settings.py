@@ -82,7 +82,8 @@ class MultiLabelSettings:
     def components(self, L: int) -> float:
         """What `BMLCSClassifier` is given as n_components for L labels."""
         if self.n_components is not None:
-            return self.n_components
+            # Beyond L the projection is orthonormal already: more would cost memory and add nothing.
+            return min(self.n_components, L)
         return min(max(L // 2, min(L, LEAST_COMPONENTS)), MOST_COMPONENTS)
 
     def to_json(self) -> dict[str, Any]:

@@ -6,11 +6,13 @@ import json
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from db import entries, questions
+from plcore.multilabel import RefreshJob
 from tests.workflow.vector_world import LABELS, answer_truly, true_labels, vector_project
 from tests.workflow.world import annotator, count_entries, small_project
 from workflow import labeling, projects, standing, training, vectors
@@ -153,10 +155,9 @@ def test_what_does_not_fit_is_refused_and_nothing_is_stored(
 def test_a_token_answers_once(home: Home, owner: int, rows: int, one: int) -> None:
     for project in (rows, one):
         question = shown(home, owner, project)
-        answer_truly(home, owner, project, question)
+        first = answer_truly(home, owner, project, question)
         stored = count_entries(home)
-        again = answer_truly(home, owner, project, question)
-        assert again.repeated
+        assert answer_truly(home, owner, project, question) == replace(first, repeated=True)
         assert count_entries(home) == stored
     tokens = [entry.token for project in (rows, one) for entry in log(home, project)]
     assert len(set(tokens)) == len(tokens)
@@ -380,3 +381,55 @@ def test_closing_the_home_ends_the_fit_under_way(home: Home, owner: int, one: in
     answer_truly(home, owner, one)
     vectors.next_question(home, owner, one)
     assert f"refresh-{one}" not in [thread.name for thread in threading.enumerate()], "none begins afterwards"
+
+
+def test_a_fit_that_fails_is_said_once_and_waits_for_news(
+    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = []
+
+    def fail(self: RefreshJob) -> None:
+        runs.append(self.seq)
+        raise MemoryError
+
+    monkeypatch.setattr(RefreshJob, "run", fail)
+    project = vector_project(home, owner, question="cell")
+    for _ in range(3):
+        assert vectors.next_question(home, owner, project) is not None
+        home.learners.settle(project)
+    assert runs == [0]
+    assert home.learners.fault(project) == "MemoryError"
+
+
+def test_other_settings_leave_no_fit_behind_that_would_store_something(home: Home, owner: int) -> None:
+    project = vector_project(home, owner, question="cell")
+    assert vectors.next_question(home, owner, project) is not None
+    earlier = home.learners._place(project).refresher
+    assert earlier is not None
+    projects.change_learner(home, owner, project, refresh_every=7)
+    assert vectors.next_question(home, owner, project) is not None
+    assert home.learners._place(project).refresher is not earlier
+    assert earlier._stopped
+    home.learners.settle(project)
+    assert home.learners.fault(project) is None
+
+
+def test_blind_checks_stay_of_the_kind_they_were_drawn_as(home: Home, owner: int) -> None:
+    project = vector_project(home, owner, question="cell", control_share=0.2)
+    projects.change_learner(home, owner, project, question="diagnosis")
+    with pytest.raises(ValueError, match="between whole rows and labels"):
+        projects.change_learner(home, owner, project, question="instance")
+    free = vector_project(home, owner, "free", question="cell")
+    projects.change_learner(home, owner, free, question="instance")
+
+
+def test_the_queue_of_labels_in_turn_begins_with_the_next_question(home: Home, owner: int) -> None:
+    project = vector_project(home, owner, question="diagnosis")
+    for _ in range(8):
+        question = vectors.next_question(home, owner, project)
+        assert question is not None
+        with home.learners.open_vectors(home, owner, project) as learner:
+            rows, columns, _ = learner.ranking()
+            assert (int(rows[0]), learner.classes[int(columns[0])]) == (question.view.row, question.label)
+        answer_truly(home, owner, project, question)
+        home.learners.settle(project)
