@@ -26,6 +26,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from db import entries, projects, trained
 from db.engine import DatabaseBusyError
 from plcore import ActiveLearner, ControlCounts, CurvePoint, LabelTable, LearnerSettings
+from plcore.margin.threads import one_thread_for_good
 from plcore.pool import Pool
 from plcore.training import Trainer, Version
 from workflow.learner_entries import follow, read_class_changes, read_settings
@@ -104,6 +105,7 @@ class Worker:
     def work(self, stop: threading.Event) -> None:
         """Until told to stop: look for what is due, train it, publish it. A failure is logged and waits for news."""
         self._stop = stop
+        one_thread_for_good()
         while not stop.wait(POLL):
             try:
                 for one in due(self.home):

@@ -6,13 +6,19 @@ import time
 from collections.abc import Callable
 
 from plcore import compile_kernels
+from plcore.margin.threads import one_thread_for_good
 
 WORTH_SAYING = 1.0
 """Seconds after which the next step is announced."""
 
 
 def warm_up(say: Callable[[str], None]) -> float:
-    """Compile the numeric kernels; returns the seconds. ``say`` is told about it if it takes over a second."""
+    """Compile the numeric kernels; returns the seconds. ``say`` is told about it if it takes over a second.
+
+    From now on the process does its matrix products in one thread: fits beside the answering would disturb each other,
+    and sums in another order would give other last bits than a rebuilt model has.
+    """
+    one_thread_for_good()
     begun = time.monotonic()
 
     def progress(done: int, of: int, name: str) -> None:

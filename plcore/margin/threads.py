@@ -21,7 +21,11 @@ def _controller() -> ThreadpoolController:
 
 
 class _Limit:
-    """The limit is that of the process: the first thread to come in sets it, the last to go lifts it."""
+    """The limit is that of the process: the first thread to come in sets it, the last to go lifts it.
+
+    OpenBLAS does not take more threads again from any thread but the main one: where another is the last to go, one
+    thread remains, which is slower and never wrong. A program that fits in several threads uses `one_thread_for_good`.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -45,3 +49,8 @@ class _Limit:
 
 one_thread = _Limit().held
 """BLAS uses one thread inside of this context, in the whole process, however many threads are in it at a time."""
+
+
+def one_thread_for_good() -> None:
+    """BLAS uses one thread in this process from now on: the same sums in the same order, whoever fits beside whom."""
+    _controller().limit(limits=1, user_api="blas")

@@ -10,7 +10,7 @@ from tests.conftest import ROOT
 PROGRAM = """
 import threading
 from threadpoolctl import threadpool_info, threadpool_limits
-from plcore.margin.threads import one_thread
+from plcore.margin.threads import one_thread, one_thread_for_good
 
 def blas_threads():
     return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
@@ -29,15 +29,25 @@ other = threading.Thread(target=beside)
 with one_thread():
     other.start()
     assert entered.wait(10)
-    assert blas_threads() == {1}
+    leave.set()
+    other.join()
+    assert seen == [{1}]
+    assert blas_threads() == {1}, "the main thread is still inside"
+assert blas_threads() == {2}
+for event in (entered, leave):
+    event.clear()
+other = threading.Thread(target=beside)
+with one_thread():
+    other.start()
+    assert entered.wait(10)
 assert blas_threads() == {1}, "the other thread is still inside"
 leave.set()
 other.join()
-assert seen == [{1}]
-assert blas_threads() == {2}
+threadpool_limits(2, user_api="blas")
+one_thread_for_good()
 with one_thread():
     assert blas_threads() == {1}
-assert blas_threads() == {2}
+assert blas_threads() == {1}
 """
 
 
