@@ -37,6 +37,7 @@ PAGES = {
     "settings": ("", "[data-testid=stTabs]"),
 }
 ANSWERS = 60
+SETTLE = 1500
 
 
 def answer_as_an_oracle(page: Page, base: str) -> None:
@@ -47,19 +48,19 @@ def answer_as_an_oracle(page: Page, base: str) -> None:
         room.answer(page, str(cells["digit"].iloc[int(room.row_id(page)) - 1]))
 
 
-def open_page(page: Page, base: str, name: str) -> None:
-    """One of PAGES, once it is drawn."""
+def open_page(page: Page, base: str, name: str, settle: int = SETTLE) -> None:
+    """One of PAGES, once it is drawn; settle : milliseconds for charts and fonts"""
     heading, selector = PAGES[name]
-    go(page, f"{base}/{'' if name == 'home' else name}", heading, selector)
+    go(page, f"{base}/{'' if name == 'home' else name}", heading, selector, settle)
 
 
-def go(page: Page, address: str, heading: str, selector: str) -> None:
+def go(page: Page, address: str, heading: str, selector: str, settle: int = SETTLE) -> None:
     page.goto(address)
     if heading:
         page.get_by_role("heading", name=heading, exact=True).wait_for()
     else:
         page.locator(selector).first.wait_for()
-    page.wait_for_timeout(1500)  # charts and fonts settle
+    page.wait_for_timeout(settle)
 
 
 def take(browser: Browser, state: str, names: Iterable[str], show: Callable[[Page, str], None]) -> None:

@@ -52,7 +52,7 @@ def test_no_page_has_a_serious_finding(browser: Browser, server: Server, signed_
         context = browser.new_context(viewport=SIZES[suffix], color_scheme=scheme, storage_state=signed_in)  # type: ignore[arg-type]
         page = context.new_page()
         for name in PAGES:
-            open_page(page, server.base, name)
+            open_page(page, server.base, name, settle=300)
             if found := findings(page):
                 wrong[f"{name}-{scheme}"] = found
         context.close()
