@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pandas as pd
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import TimeoutError as PageTimeout
 
 from tests.browser import room
 from tests.browser.server import Server
@@ -16,11 +17,22 @@ pytestmark = pytest.mark.browser
 
 def choose(page: Page, label: str, text: str) -> None:
     """Pick from a box with the keyboard alone: type what is wanted, Enter."""
-    box = page.get_by_role("combobox", name=label, exact=True)
-    box.focus()
-    page.keyboard.type(text)
-    page.get_by_role("option").first.wait_for()
-    page.keyboard.press("Enter")
+    type_choice(page, page.get_by_role("combobox", name=label, exact=True), text)
+
+
+def type_choice(page: Page, box: Locator, text: str) -> None:
+    """Choose in a box by keyboard. While the page is still being drawn a box may be replaced under the hands."""
+    for _ in range(10):
+        box.focus()
+        page.keyboard.type(text)
+        try:
+            page.get_by_role("option").first.wait_for(timeout=3000)
+        except PageTimeout:
+            box.fill("")
+            continue
+        page.keyboard.press("Enter")
+        return
+    raise AssertionError(f"{text!r} could not be chosen")
 
 
 def test_an_answer_is_found_and_corrected_without_a_mouse(
@@ -38,11 +50,7 @@ def test_an_answer_is_found_and_corrected_without_a_mouse(
     choose(page, "Open a row", asked)
     page.get_by_role("heading", name=f"Row {asked}", exact=True).wait_for()
     page.get_by_text("Nothing is ever changed or deleted here").wait_for()
-    label = page.get_by_role("combobox", name="Label", exact=True).last
-    label.focus()
-    page.keyboard.type(right)
-    page.get_by_role("option").first.wait_for()
-    page.keyboard.press("Enter")
+    type_choice(page, page.get_by_role("combobox", name="Label", exact=True).last, right)
     page.get_by_label("Note (optional)").fill("looked again")
     button = page.get_by_role("button", name="Save the correction")
     button.focus()
