@@ -70,13 +70,13 @@ def vector_part() -> Drawing:
 def answering() -> None:
     """The answering loop: a press reruns this part alone, until the owner changes the classes."""
     try:
-        if not page.project.vectors and room.class_names(*IDS) != st.session_state[state.CLASS_NAMES]:
-            st.rerun()
         draw = vector_part() if page.project.vectors else candidate_part()
         now = standing.standing(*IDS)
     except (NotAllowed, NotFound, labeling.NotSaved) as refusal:
         st.error(frame.escape(str(refusal)), icon=":material/error:")
         return
+    if not page.project.vectors and now.classes != st.session_state[state.CLASS_NAMES]:
+        st.rerun()
     notice = st.session_state.get(state.NOTICE)
     draw(now, notice, on_press)
 

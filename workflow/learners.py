@@ -7,12 +7,12 @@ log entries the learner has not seen. Memory follows the log, never leads.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from plcore import ActiveLearner, LabelTable
+from plcore import ActiveLearner, LabelTable, LearnerSettings
 from plcore.multilabel import MultiLabelLearner, MultiLabelSettings
 from workflow import access
 from workflow.graphs import build_learner
@@ -22,6 +22,7 @@ from workflow.training import adopt
 
 if TYPE_CHECKING:
     from db.projects import Project
+    from plcore.classes import ClassChange
     from workflow.home import Home
 
 Learner = ActiveLearner[LabelTable] | MultiLabelLearner[LabelTable]
@@ -38,9 +39,16 @@ class _Place:
     lock: threading.RLock = field(default_factory=threading.RLock)
     learner: Learner | None = None
     refresher: Refresher | None = None
-    abandoned: list[Refresher] = field(
-        default_factory=list
-    )  # of earlier settings, perhaps with a fit under way
+    # of earlier settings, perhaps with a fit under way
+    abandoned: list[Refresher] = field(default_factory=list)
+
+    def renew(self, learner: Learner) -> None:
+        """Put a learner in the place of the one before, whose fits are of no use any more."""
+        self.learner = learner
+        if self.refresher is not None:
+            self.refresher.abandon()
+            self.abandoned.append(self.refresher)
+            self.refresher = None
 
 
 class LearnerShelf:
@@ -75,44 +83,28 @@ class LearnerShelf:
     @contextmanager
     def open_any(self, home: Home, person_id: int, project_id: int) -> Iterator[Learner]:
         """As ``open``, for a project of either kind."""
-        with home.database.read() as session:
-            access.require_person(session, person_id)
-            access.require_project(session, project_id)
         place = self._place(project_id)
         with place.lock:
-            with home.database.read() as session:  # as they stand now that it is this thread's turn
-                project = access.require_project(session, project_id)
-            settings = read_settings(project.settings)
-            if place.learner is not None and place.learner.settings != settings:
-                place.learner = None
-            if isinstance(settings, MultiLabelSettings):
-                yield self._vectors(home, place, project, settings)
-                return
-            while not isinstance(place.learner, ActiveLearner) or not catch_up(
-                home, project_id, place.learner
-            ):
-                with home.database.read() as session:
+            while True:
+                with home.database.read() as session:  # as things stand now that it is this thread's turn
+                    access.require_person(session, person_id)
+                    project = access.require_project(session, project_id)
+                    settings = read_settings(project.settings)
+                    learner = place.learner
+                    if (
+                        learner is not None
+                        and learner.settings == settings
+                        and follow(session, project_id, learner.pool, learner.apply)
+                    ):
+                        break
                     changes = read_class_changes(session, project_id)
-                place.learner = build_learner(home, project.table_hash, settings, changes)
-            adopt(home, project_id, place.learner)
-            yield place.learner
-
-    def _vectors(
-        self, home: Home, place: _Place, project: Project, settings: MultiLabelSettings
-    ) -> MultiLabelLearner[LabelTable]:
-        """The learner of label vectors, caught up; a fit that is due begins in a thread of its own."""
-        if not isinstance(place.learner, MultiLabelLearner):
-            table = LabelTable.read(home.table_path(project.table_hash))
-            place.learner = MultiLabelLearner(table, settings)
-            if place.refresher is not None:  # of other settings
-                place.refresher.abandon()
-                place.abandoned.append(place.refresher)
-            place.refresher = None
-        if place.refresher is None:
-            place.refresher = Refresher(home, project.id, place.learner, place.lock)
-        catch_up(home, project.id, place.learner)
-        place.refresher.look()
-        return place.learner
+                place.renew(_build(home, project, settings, changes))
+            if isinstance(learner, MultiLabelLearner):
+                place.refresher = place.refresher or Refresher(home, project_id, learner, place.lock)
+                place.refresher.look()  # a fit that is due begins in a thread of its own
+            else:
+                adopt(home, project_id, learner)
+            yield learner
 
     def put(self, project_id: int, learner: Learner) -> None:
         """Keep the learner of a project made a moment ago, so that its first question waits for nothing."""
@@ -141,6 +133,18 @@ class LearnerShelf:
     def _place(self, project_id: int) -> _Place:
         with self._lock:
             return self._places.setdefault(project_id, _Place())
+
+
+def _build(
+    home: Home,
+    project: Project,
+    settings: LearnerSettings | MultiLabelSettings,
+    changes: Sequence[ClassChange],
+) -> Learner:
+    """The learner of the stored table, before any entry but under these changes of its classes."""
+    if isinstance(settings, MultiLabelSettings):
+        return MultiLabelLearner(LabelTable.read(home.table_path(project.table_hash)), settings)
+    return build_learner(home, project.table_hash, settings, changes)
 
 
 def catch_up(home: Home, project_id: int, learner: Learner) -> bool:

@@ -41,6 +41,7 @@ class Standing:
     stop : what the owner's stop rules that are reached say, in words; empty while none is
     last : this person's latest entry      history : their answers, newest first
     undoable, redoable : seq of the answer that undo would take back, that redo would give again
+    classes : every class of the project, in its order
     """
 
     answered: int
@@ -53,6 +54,7 @@ class Standing:
     undoable: int | None
     redoable: int | None
     history: tuple[Given, ...]
+    classes: tuple[str, ...]
 
 
 def standing(home: Home, person_id: int, project_id: int) -> Standing:
@@ -84,6 +86,7 @@ def standing(home: Home, person_id: int, project_id: int) -> Standing:
             undoable=latest_standing(history),
             redoable=latest_withdrawn(history),
             history=history,
+            classes=learner.classes,
         )
 
 

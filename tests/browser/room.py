@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import TimeoutError as PageTimeout
 
 CARD = ".card"
 
@@ -21,6 +22,26 @@ def birdsong_frame(folder: Path) -> pd.DataFrame:
     frame.insert(1, "candidates", ["|".join(names[row.astype(bool)]) for row in data["S"]])
     frame.insert(2, "bird", names[data["y"]])
     return frame
+
+
+def choose(page: Page, label: str, text: str) -> None:
+    """Pick from a box with the keyboard alone: type what is wanted, Enter."""
+    type_choice(page, page.get_by_role("combobox", name=label, exact=True), text)
+
+
+def type_choice(page: Page, box: Locator, text: str) -> None:
+    """Choose in a box by keyboard. While the page is still being drawn a box may be replaced under the hands."""
+    for _ in range(10):
+        box.focus()
+        page.keyboard.type(text)
+        try:
+            page.get_by_role("option").first.wait_for(timeout=3000)
+        except PageTimeout:
+            box.fill("")
+            continue
+        page.keyboard.press("Enter")
+        return
+    raise AssertionError(f"{text!r} could not be chosen")
 
 
 def import_csv(page: Page, base: str, frame: pd.DataFrame, name: str) -> None:

@@ -6,33 +6,12 @@ from collections.abc import Callable
 
 import pandas as pd
 import pytest
-from playwright.sync_api import Locator, Page, expect
-from playwright.sync_api import TimeoutError as PageTimeout
+from playwright.sync_api import Page, expect
 
 from tests.browser import room
 from tests.browser.server import Server
 
 pytestmark = pytest.mark.browser
-
-
-def choose(page: Page, label: str, text: str) -> None:
-    """Pick from a box with the keyboard alone: type what is wanted, Enter."""
-    type_choice(page, page.get_by_role("combobox", name=label, exact=True), text)
-
-
-def type_choice(page: Page, box: Locator, text: str) -> None:
-    """Choose in a box by keyboard. While the page is still being drawn a box may be replaced under the hands."""
-    for _ in range(10):
-        box.focus()
-        page.keyboard.type(text)
-        try:
-            page.get_by_role("option").first.wait_for(timeout=3000)
-        except PageTimeout:
-            box.fill("")
-            continue
-        page.keyboard.press("Enter")
-        return
-    raise AssertionError(f"{text!r} could not be chosen")
 
 
 def test_an_answer_is_found_and_corrected_without_a_mouse(
@@ -47,10 +26,10 @@ def test_an_answer_is_found_and_corrected_without_a_mouse(
 
     page.goto(f"{server.base}/review")
     page.get_by_text("1 answered row").wait_for()
-    choose(page, "Open a row", asked)
+    room.choose(page, "Open a row", asked)
     page.get_by_role("heading", name=f"Row {asked}", exact=True).wait_for()
     page.get_by_text("Nothing is ever changed or deleted here").wait_for()
-    type_choice(page, page.get_by_role("combobox", name="Label", exact=True).last, right)
+    room.type_choice(page, page.get_by_role("combobox", name="Label", exact=True).last, right)
     page.get_by_label("Note (optional)").fill("looked again")
     button = page.get_by_role("button", name="Save the correction")
     button.focus()
@@ -58,7 +37,7 @@ def test_an_answer_is_found_and_corrected_without_a_mouse(
     expect(page.get_by_test_id("stToast")).to_contain_text(f"is {right}")
     page.reload()
     page.get_by_text("1 answered row").wait_for()
-    choose(page, "Open a row", asked)
+    room.choose(page, "Open a row", asked)
     expect(page.get_by_text("As it stands").locator("xpath=following::p[1]")).to_have_text(right)
     assert not errors
 
@@ -91,7 +70,7 @@ def test_a_text_keeps_its_lines_in_review(page: Page, server: Server) -> None:
     asked = room.answer(page, "ant")
     page.goto(page.url.replace("/annotate", "/review"))
     page.get_by_text("1 answered row").wait_for()
-    choose(page, "Open a row", asked)
+    room.choose(page, "Open a row", asked)
     text = page.locator("p.text")
     expect(text).to_be_visible()
     assert text.inner_text() == f"{lines} {asked}"
@@ -116,7 +95,7 @@ def test_a_class_is_renamed_and_people_see_the_new_name(page: Page, server: Serv
     page.goto(f"{server.base}/settings")
     page.get_by_role("tab", name="Classes").click()
     page.get_by_text("Rename", exact=True).click()
-    choose(page, "Class", old)
+    room.choose(page, "Class", old)
     page.get_by_role("textbox", name="New name").fill("a new name")
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Rename it").click()
@@ -129,5 +108,5 @@ def test_a_class_is_renamed_and_people_see_the_new_name(page: Page, server: Serv
     asked = room.answer(page, "a new name")
     page.goto(f"{server.base}/review")
     page.get_by_text("1 answered row").wait_for()
-    choose(page, "Open a row", asked)
+    room.choose(page, "Open a row", asked)
     expect(page.get_by_text("As it stands").locator("xpath=following::p[1]")).to_have_text("a new name")

@@ -199,8 +199,8 @@ def test_many_labels_are_searched(page: Page, server: Server) -> None:
     page.locator("input[type=file]").set_input_files(
         {"name": "words.csv", "mimeType": "text/csv", "buffer": text.getvalue().encode()}
     )
-    page.get_by_role("combobox", name="Asked are").click(timeout=60_000)
-    page.get_by_role("option", name="all labels of a row at once").click()
+    page.get_by_role("combobox", name="Asked are").wait_for(timeout=60_000)
+    room.choose(page, "Asked are", "all labels of a row at once")
     page.get_by_role("button", name="Create project").click()
     page.locator(room.CARD).wait_for(timeout=60_000)
     expect(page.locator(".toggle")).to_have_count(374)
@@ -275,8 +275,7 @@ def test_emotions_with_holes_from_file_to_file(page: Page, server: Server) -> No
         press(page, "y" if value else "n")
     page.goto(f"{server.base}/settings?project={project}")
     page.get_by_role("tab", name="Learning").click()
-    page.get_by_role("combobox", name="Asked are").click()
-    page.get_by_role("option", name="all labels of a row at once").click()
+    room.choose(page, "Asked are", "all labels of a row at once")
     page.get_by_role("button", name="Save how it learns").click()
     page.get_by_text("Saved: how the project learns and asks").wait_for()
     annotate(page, server, project)
