@@ -12,6 +12,7 @@ from workflow import exporting, importing, labeling, oracle, projects, ranking, 
 from workflow.access import NotFound
 from workflow.home import Home, close_home, home
 from workflow.learners import WrongKind
+from workflow.saving import NotSaved
 from workflow.settings import SettingsError
 
 
@@ -133,5 +134,7 @@ def _owner(here: Home) -> int:
 if __name__ == "__main__":
     try:
         main()
+    except NotSaved as error:
+        sys.exit(f"Error: {error}")
     finally:
         close_home()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import os
 import platform
+import secrets
 import signal
 import sys
 import threading
@@ -35,7 +36,7 @@ def main() -> None:
     except SettingsError as error:
         sys.exit(str(error))
     try:
-        Worker(home, f"{platform.node()}-{os.getpid()}").work(stop)
+        Worker(home, f"{platform.node()}-{os.getpid()}-{secrets.token_hex(4)}").work(stop)
     finally:
         home.close()
 

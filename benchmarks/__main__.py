@@ -11,6 +11,7 @@ import sys
 NAMES = (
     "latency",
     "retraining",
+    "pages",
     "table8",
     "neighbors",
     "ranking",

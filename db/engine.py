@@ -14,13 +14,16 @@ from typing import Any
 
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy import Connection, Engine, PoolProxiedConnection, create_engine, event, make_url
 from sqlalchemy.orm import Session
 
 MIGRATIONS = Path(__file__).with_name("migrations")
 
 #: Seconds a writer waits for another process (SQLite) or another thread before it gives up.
 BUSY_SECONDS = 30
+
+
+_STAMP = {True: "PRAGMA data_version", False: "SELECT pg_current_wal_insert_lsn()"}
 
 
 class DatabaseBusyError(RuntimeError):
@@ -44,6 +47,9 @@ class Database:
             self._reader = self._writer.execution_options(postgresql_readonly=True)
         # SQLite's busy handler polls and is unfair: without the lock a writing thread can wait for seconds.
         self._turn = threading.Lock()
+        self._watching = threading.Lock()
+        self._watcher: PoolProxiedConnection | None = None
+        self._watchers = 0
 
     @contextmanager
     def write(self) -> Iterator[Session]:
@@ -60,6 +66,23 @@ class Database:
         """A transaction for reading only: writes are refused in it, and it never waits for a writer."""
         with Session(self._reader) as session, session.begin():
             yield session
+
+    def stamp(self) -> tuple[int, str]:
+        """Something that is another after every commit of anybody's; it costs microseconds, so ask often.
+
+        It may be another without one, too.
+        """
+        with self._watching:
+            if self._watcher is None:
+                # Raw, and outside of any transaction, which would see the database as it was at its beginning.
+                self._watcher = self._reader.raw_connection()
+                self._watchers += 1  # what two connections say cannot be compared
+            cursor = self._watcher.cursor()
+            try:
+                cursor.execute(_STAMP[self.is_sqlite])
+                return self._watchers, str(cursor.fetchone())
+            finally:
+                cursor.close()
 
     def migrate(self) -> None:
         """Bring the tables to the newest revision; called at every start, from any working directory."""
@@ -80,6 +103,10 @@ class Database:
 
     def close(self) -> None:
         """Close every connection; the database may be used again afterwards."""
+        with self._watching:
+            if self._watcher is not None:
+                self._watcher.close()
+                self._watcher = None
         self._writer.dispose()
         self._reader.dispose()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -11,7 +10,7 @@ from sqlalchemy import ColumnElement, Row, Select, bindparam, func, insert, sele
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, aliased
 
-from db.models import EntryRow, ProjectRow
+from db.models import Base, EntryRow, ProjectRow
 
 NO_ROW = -1
 """Row of the entries that change the classes: they are about no row, and no answers of anybody."""
@@ -19,6 +18,52 @@ NO_ROW = -1
 
 class DuplicateEntry(ValueError):  # noqa: N818 - a state of affairs, as the callers word it
     """This question has an entry already: a second press or tab, a replayed request. Nothing was written."""
+
+
+_TABLE = Base.metadata.tables["entries"]
+_IN_PROJECT = _TABLE.c.project_id == bindparam("project")
+# Built once: they run for every answer, and to build one takes as long as to run it.
+_EVERYTHING = select(*_TABLE.c).where(_IN_PROJECT)
+_AFTER = _EVERYTHING.where(_TABLE.c.seq > bindparam("seq")).order_by(_TABLE.c.seq)
+_WITH_TOKEN = _EVERYTHING.where(_TABLE.c.token == bindparam("token"))
+_LATEST_OF = (
+    _EVERYTHING.where(_TABLE.c.row != NO_ROW, _TABLE.c.person_id == bindparam("person"))
+    .order_by(_TABLE.c.seq.desc())
+    .limit(bindparam("limit"))
+)
+_COUNT = select(func.count()).where(
+    _IN_PROJECT,
+    _TABLE.c.person_id == bindparam("person"),
+    _TABLE.c.row == bindparam("row"),
+    _TABLE.c.label == bindparam("label"),
+)
+_LAST_SEQ = select(func.max(_TABLE.c.seq)).where(_IN_PROJECT)
+_WITHDRAWAL = _TABLE.alias()
+_HISTORY = (
+    select(
+        *(
+            _TABLE.c[name]
+            for name in ("seq", "kind", "row", "label", "labels", "token", "before", "note", "flagged")
+        ),
+        _WITHDRAWAL.c.seq,
+        _WITHDRAWAL.c.person_id,
+    )
+    .outerjoin(
+        _WITHDRAWAL,
+        (_WITHDRAWAL.c.project_id == bindparam("project"))
+        & (_WITHDRAWAL.c.target_seq == _TABLE.c.seq)
+        & (_WITHDRAWAL.c.kind == "withdraw"),
+    )
+    .where(
+        _IN_PROJECT,
+        _TABLE.c.person_id == bindparam("person"),
+        _TABLE.c.row != NO_ROW,
+        _TABLE.c.kind != "withdraw",
+    )
+    .order_by(_TABLE.c.seq.desc())
+    .limit(bindparam("limit"))
+)
+_APPEND = insert(_TABLE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +110,8 @@ class Entry(NewEntry):
 
 def lock(session: Session, project_id: int) -> None:
     """Let writers of one project wait for each other (PostgreSQL); SQLite's BEGIN IMMEDIATE does so anyway."""
-    session.execute(select(ProjectRow.id).where(ProjectRow.id == project_id).with_for_update())
+    if session.get_bind().dialect.name != "sqlite":
+        session.execute(select(ProjectRow.id).where(ProjectRow.id == project_id).with_for_update())
 
 
 def append(session: Session, new: NewEntry) -> Entry:
@@ -78,7 +124,7 @@ def append(session: Session, new: NewEntry) -> Entry:
     entry = Entry(**asdict(new), seq=last_seq(session, new.project_id) + 1)
     stored = asdict(entry) | {"label": entry.label or ""}
     try:
-        session.execute(insert(EntryRow).values({key: _json(value) for key, value in stored.items()}))
+        session.execute(_APPEND, {key: _json(value) for key, value in stored.items()})
     except IntegrityError as error:
         # SQLite names the columns, PostgreSQL the constraint: both of ours have one of these words in them.
         if any(word in str(error.orig) for word in ("token", "revision")):
@@ -91,38 +137,25 @@ def append(session: Session, new: NewEntry) -> Entry:
 
 def after(session: Session, project_id: int, seq: int) -> list[Entry]:
     """The entries with a greater seq, in order."""
-    rows = session.execute(
-        every_column().where(EntryRow.project_id == project_id, EntryRow.seq > seq).order_by(EntryRow.seq)
-    )
-    return [as_entry(row) for row in rows]
+    return [as_entry(row) for row in session.execute(_AFTER, {"project": project_id, "seq": seq})]
 
 
 def with_token(session: Session, project_id: int, token: str) -> Entry | None:
     """The entry that answered the question with this token, if one did."""
-    row = session.execute(
-        every_column().where(EntryRow.project_id == project_id, EntryRow.token == token)
-    ).one_or_none()
+    row = session.execute(_WITH_TOKEN, {"project": project_id, "token": token}).one_or_none()
     return None if row is None else as_entry(row)
 
 
 def count_for(session: Session, project_id: int, person_id: int, row: int, label: str | None = None) -> int:
     """How many entries this person has on this row and label: the revision of the next one."""
-    return session.execute(
-        select(func.count()).where(
-            EntryRow.project_id == project_id,
-            EntryRow.person_id == person_id,
-            EntryRow.row == row,
-            EntryRow.label == (label or ""),
-        )
-    ).scalar_one()
+    place = {"project": project_id, "person": person_id, "row": row, "label": label or ""}
+    return session.execute(_COUNT, place).scalar_one()
 
 
-def latest(session: Session, project_id: int, limit: int, person_id: int | None = None) -> list[Entry]:
-    """The newest entries about rows, of every kind, newest first; of one person or of everybody."""
-    query = every_column().where(EntryRow.project_id == project_id, EntryRow.row != NO_ROW)
-    if person_id is not None:
-        query = query.where(EntryRow.person_id == person_id)
-    return [as_entry(row) for row in session.execute(query.order_by(EntryRow.seq.desc()).limit(limit))]
+def latest(session: Session, project_id: int, person_id: int, limit: int) -> list[Entry]:
+    """This person's newest entries about rows, of every kind, newest first."""
+    rows = session.execute(_LATEST_OF, {"project": project_id, "person": person_id, "limit": limit})
+    return [as_entry(row) for row in rows]
 
 
 def get(session: Session, project_id: int, seq: int) -> Entry | None:
@@ -133,18 +166,22 @@ def get(session: Session, project_id: int, seq: int) -> Entry | None:
     return None if row is None else as_entry(row)
 
 
-def withdrawal_of(session: Session, project_id: int, seq: int) -> int | None:
-    """The seq of the entry that takes this one back, None where it stands."""
-    return session.execute(
-        select(EntryRow.seq).where(
+def withdrawal_of(session: Session, project_id: int, seq: int) -> Entry | None:
+    """The entry that takes this one back, None where it stands."""
+    row = session.execute(
+        every_column().where(
             EntryRow.project_id == project_id, EntryRow.target_seq == seq, EntryRow.kind == "withdraw"
         )
-    ).scalar_one_or_none()
+    ).one_or_none()
+    return None if row is None else as_entry(row)
 
 
 @dataclass(frozen=True)
 class PastEntry:
-    """What a list of a person's answers needs of an entry; `withdrawal` is the seq of what took it back."""
+    """What a list of a person's answers needs of an entry.
+
+    withdrawal, withdrawn_by : seq of what took it back, and whose that was; None while it stands
+    """
 
     seq: int
     kind: str
@@ -156,49 +193,16 @@ class PastEntry:
     note: str | None
     flagged: bool
     withdrawal: int | None
+    withdrawn_by: int | None
 
 
 def history(session: Session, project_id: int, person_id: int, limit: int) -> list[PastEntry]:
     """This person's latest entries about rows but for withdrawals, newest first."""
-    rows = session.execute(_history(), {"project": project_id, "person": person_id, "limit": limit})
+    rows = session.execute(_HISTORY, {"project": project_id, "person": person_id, "limit": limit})
     return [
-        PastEntry(
-            seq, kind, row, label or None, tuple(labels), token, tuple(before), note, flagged, withdrawal
-        )
-        for seq, kind, row, label, labels, token, before, note, flagged, withdrawal in rows
+        PastEntry(seq, kind, row, label or None, tuple(labels), token, tuple(before), *more)
+        for seq, kind, row, label, labels, token, before, *more in rows
     ]
-
-
-@functools.cache  # it runs after every answer, and to build it takes as long as to run it
-def _history() -> Select[Any]:
-    withdrawal = aliased(EntryRow)
-    taken_back = select(withdrawal.seq).where(
-        withdrawal.project_id == bindparam("project"),
-        withdrawal.target_seq == EntryRow.seq,
-        withdrawal.kind == "withdraw",
-    )
-    return (
-        select(
-            EntryRow.seq,
-            EntryRow.kind,
-            EntryRow.row,
-            EntryRow.label,
-            EntryRow.labels,
-            EntryRow.token,
-            EntryRow.before,
-            EntryRow.note,
-            EntryRow.flagged,
-            taken_back.scalar_subquery(),
-        )
-        .where(
-            EntryRow.project_id == bindparam("project"),
-            EntryRow.person_id == bindparam("person"),
-            EntryRow.row != NO_ROW,
-            EntryRow.kind != "withdraw",
-        )
-        .order_by(EntryRow.seq.desc())
-        .limit(bindparam("limit"))
-    )
 
 
 def changed_since(session: Session, project_id: int, row: int, moment: datetime) -> bool:
@@ -237,15 +241,14 @@ def answered_rows(session: Session, project_id: int) -> int:
     ).scalar_one()
 
 
-def answered_cells(session: Session, project_id: int) -> int:
-    """How many labels the answers about label vectors name that were not withdrawn; one answered twice counts twice."""
-    count = func.coalesce(func.sum(func.json_array_length(EntryRow.labels)), 0)
-    found = session.execute(
-        select(count).where(
-            EntryRow.project_id == project_id, EntryRow.kind.in_(("yes", "no")), ~_withdrawn()
-        )
-    ).scalar_one()
-    return int(found)
+def cell_answers(session: Session, project_id: int) -> list[tuple[int, str, tuple[str, ...]]]:
+    """(row, kind, labels) of every answer about label vectors that was not withdrawn, in order."""
+    answers = select(EntryRow.row, EntryRow.kind, EntryRow.labels).where(
+        EntryRow.project_id == project_id, EntryRow.kind.in_(("yes", "no", "bad")), ~_withdrawn()
+    )
+    return [
+        (row, kind, tuple(labels)) for row, kind, labels in session.execute(answers.order_by(EntryRow.seq))
+    ]
 
 
 def about_classes(session: Session, project_id: int) -> list[Entry]:
@@ -270,10 +273,7 @@ def _withdrawn() -> ColumnElement[bool]:
 
 def last_seq(session: Session, project_id: int) -> int:
     """The seq of the project's latest entry, 0 before the first."""
-    found = session.execute(
-        select(func.max(EntryRow.seq)).where(EntryRow.project_id == project_id)
-    ).scalar_one()
-    return found or 0
+    return session.execute(_LAST_SEQ, {"project": project_id}).scalar_one() or 0
 
 
 def time_of(session: Session, project_id: int, seq: int) -> datetime | None:

@@ -20,6 +20,7 @@ from sqlalchemy import (
     TypeDecorator,
     UniqueConstraint,
     false,
+    true,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
@@ -185,7 +186,7 @@ class ModelRow(Base):
 
 
 class TrainingRow(Base):
-    """Who trains a project's model now: one worker at a time, for as long as it keeps its lease."""
+    """Who trains a project's model now, or did last: one worker at a time, for as long as it keeps its lease."""
 
     __tablename__ = "trainings"
 
@@ -193,3 +194,8 @@ class TrainingRow(Base):
     worker: Mapped[str]
     lease_until: Mapped[datetime]
     fault: Mapped[str | None]  # why the last training failed, in words
+    key: Mapped[str] = mapped_column(server_default="")  # of the settings it trains with
+    ended: Mapped[bool] = mapped_column(server_default=true())  # the lease was given back
+    deaths: Mapped[int] = mapped_column(
+        server_default="0"
+    )  # workers that died in a row with the lease of this key

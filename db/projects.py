@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import bindparam, func, insert, select, update
 from sqlalchemy.orm import Session
 
-from db.models import ProjectRow
+from db.models import Base, ProjectRow
 
 
 class NoSuchProjectError(LookupError):
@@ -37,22 +37,10 @@ class Project:
     room: dict[str, Any]
 
 
-_COLUMNS = select(
-    ProjectRow.id,
-    ProjectRow.name,
-    ProjectRow.table_hash,
-    ProjectRow.roles,
-    ProjectRow.settings,
-    ProjectRow.description,
-    ProjectRow.n_rows,
-    ProjectRow.n_classes,
-    ProjectRow.n_to_ask,
-    ProjectRow.created_at,
-    ProjectRow.created_by,
-    ProjectRow.archived_at,
-    ProjectRow.deleted_at,
-    ProjectRow.room,
-)
+_TABLE = Base.metadata.tables["projects"]
+_COLUMNS = select(*(_TABLE.c[one.name] for one in fields(Project)))
+# Built once: it runs several times for every answer, and to build it takes as long as to run it.
+_BY_ID = _COLUMNS.where(_TABLE.c.id == bindparam("id"))
 
 
 def add(
@@ -90,7 +78,7 @@ def add(
 
 def get(session: Session, project_id: int) -> Project:
     """The project, archived or not; NoSuchProjectError."""
-    found = session.execute(_COLUMNS.where(ProjectRow.id == project_id)).one_or_none()
+    found = session.execute(_BY_ID, {"id": project_id}).one_or_none()
     if found is None:
         raise NoSuchProjectError(f"There is no project {project_id}.")
     return Project(*found)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
+from sqlalchemy import bindparam, insert, select
 from sqlalchemy import delete as sql_delete
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from db.models import QuestionRow
+from db.models import Base, QuestionRow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,18 +35,27 @@ class OpenQuestion:
     predicted: str | None = None
 
 
+_TABLE = Base.metadata.tables["questions"]
+# Built once: they run for every answer, and to build one takes as long as to run it.
+_THEIRS = (_TABLE.c.project_id == bindparam("project")) & (_TABLE.c.person_id == bindparam("person"))
+_OPEN = select(*_TABLE.c).where(_THEIRS)
+_CLOSE = sql_delete(_TABLE).where(_THEIRS)
+_PUT = insert(_TABLE)
+_PLACES = select(_TABLE.c.row, _TABLE.c.label).where(
+    _TABLE.c.project_id == bindparam("project"),
+    _TABLE.c.person_id != bindparam("person"),
+    _TABLE.c.reserved_at >= bindparam("since"),
+)
+
+
 def put(session: Session, question: OpenQuestion) -> None:
     """Open a question before a person, in place of the one that was open."""
-    session.merge(QuestionRow(**(asdict(question) | {"label": question.label or ""})))
-    session.flush()
+    delete(session, question.project_id, question.person_id)
+    session.execute(_PUT, asdict(question) | {"label": question.label or ""})
 
 
 def get(session: Session, project_id: int, person_id: int) -> OpenQuestion | None:
-    found = session.execute(
-        select(*QuestionRow.__table__.columns).where(
-            QuestionRow.project_id == project_id, QuestionRow.person_id == person_id
-        )
-    ).one_or_none()
+    found = session.execute(_OPEN, {"project": project_id, "person": person_id}).one_or_none()
     if found is None:
         return None
     values = dict(found._mapping)
@@ -55,11 +64,7 @@ def get(session: Session, project_id: int, person_id: int) -> OpenQuestion | Non
 
 def delete(session: Session, project_id: int, person_id: int) -> None:
     """Close the person's question; harmless when none is open."""
-    session.execute(
-        sql_delete(QuestionRow).where(
-            QuestionRow.project_id == project_id, QuestionRow.person_id == person_id
-        )
-    )
+    session.execute(_CLOSE, {"project": project_id, "person": person_id})
 
 
 def close_all(session: Session, project_id: int) -> None:
@@ -71,23 +76,10 @@ def reserved_places(
     session: Session, project_id: int, except_person: int, since: datetime
 ) -> set[tuple[int, str | None]]:
     """Rows, each with the one label asked about or None, reserved for somebody else at `since` or later."""
-    places = session.execute(
-        select(QuestionRow.row, QuestionRow.label).where(
-            QuestionRow.project_id == project_id,
-            QuestionRow.person_id != except_person,
-            QuestionRow.reserved_at >= since,
-        )
-    )
-    return {(row, label or None) for row, label in places}
+    others = {"project": project_id, "person": except_person, "since": since}
+    return {(row, label or None) for row, label in session.execute(_PLACES, others)}
 
 
 def reserved_rows(session: Session, project_id: int, except_person: int, since: datetime) -> set[int]:
     """Rows reserved for somebody else at `since` or later."""
-    rows = session.execute(
-        select(QuestionRow.row).where(
-            QuestionRow.project_id == project_id,
-            QuestionRow.person_id != except_person,
-            QuestionRow.reserved_at >= since,
-        )
-    )
-    return set(rows.scalars())
+    return {row for row, _ in reserved_places(session, project_id, except_person, since)}

@@ -1,5 +1,5 @@
-"""Finding answered rows: for each row the latest answer that was not taken back, filtered and paged in SQL; and all
-that was said about one row.
+"""Finding answered rows: for each row the latest answer that was not taken back, or every one, filtered and paged in
+SQL; and all that was said about one row.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ANSWERS = ("is", "among", "not", "none", "bad")
 class Wanted:
     """What the answers are to be like; the defaults let every answer through.
 
-    kinds : of the entries looked at, of which each row's latest counts
+    kinds : of the entries looked at, of which each row's latest counts, or with `every` each one
     person_id : only this person's entries are looked at
     labels : the answer names one of these      flagged : it was marked for a second look
     disagrees : it is an `is` with another label than the model gave when it was asked
@@ -35,6 +35,7 @@ class Wanted:
     flagged: bool = False
     disagrees: bool = False
     now: Mapping[str, str] = field(default_factory=dict)
+    every: bool = False
 
 
 def of_row(session: Session, project_id: int, row: int) -> list[Entry]:
@@ -95,8 +96,10 @@ def _is_wanted(project_id: int, wanted: Wanted) -> ColumnElement[bool]:
     ]
     if wanted.person_id is not None:
         looked_at.append(EntryRow.person_id == wanted.person_id)
-    latest = select(func.max(EntryRow.seq)).where(*looked_at).group_by(EntryRow.row)
-    wishes = [EntryRow.project_id == project_id, EntryRow.seq.in_(latest)]
+    wishes = looked_at
+    if not wanted.every:
+        latest = select(func.max(EntryRow.seq)).where(*looked_at).group_by(EntryRow.row)
+        wishes = [EntryRow.project_id == project_id, EntryRow.seq.in_(latest)]
     if wanted.labels:
         wishes.append(_names_one_of(wanted.labels))
     if wanted.flagged:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import Update, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from db.entries import lock
@@ -74,44 +74,81 @@ def latest(session: Session, project_id: int, key: str) -> ModelVersion | None:
     return None if row is None else ModelVersion(**row._mapping)
 
 
-def take_lease(session: Session, project_id: int, worker: str, now: datetime, until: datetime) -> bool:
-    """Whether this worker may train the project until then: nobody else holds an unexpired lease."""
-    lock(session, project_id)
+@dataclass(frozen=True)
+class Training:
+    """Who trains a project's model, or did last.
+
+    key : of the settings it trains with      lease_until : once it has ended, when it did
+    ended : whether the worker gave its lease back; one that died did not
+    deaths : workers that have died in a row with the lease for this key
+    fault : why the last training failed, None where it did not
+    """
+
+    worker: str
+    key: str
+    lease_until: datetime
+    ended: bool
+    deaths: int
+    fault: str | None
+
+
+def training(session: Session, project_id: int) -> Training | None:
+    """The project's latest training; None where there never was one."""
     row = session.execute(
-        select(TrainingRow.worker, TrainingRow.lease_until).where(TrainingRow.project_id == project_id)
+        select(
+            TrainingRow.worker,
+            TrainingRow.key,
+            TrainingRow.lease_until,
+            TrainingRow.ended,
+            TrainingRow.deaths,
+            TrainingRow.fault,
+        ).where(TrainingRow.project_id == project_id)
     ).one_or_none()
-    if row is None:
-        session.execute(
-            insert(TrainingRow).values(project_id=project_id, worker=worker, lease_until=until, fault=None)
-        )
-        return True
-    if row.worker != worker and row.lease_until > now:
-        return False
-    session.execute(
-        update(TrainingRow)
-        .where(TrainingRow.project_id == project_id)
-        .values(worker=worker, lease_until=until)
-    )
-    return True
+    return None if row is None else Training(**row._mapping)
 
 
-def end_lease(session: Session, project_id: int, worker: str, now: datetime, fault: str | None) -> None:
+def take_lease(
+    session: Session, project_id: int, worker: str, key: str, now: datetime, until: datetime
+) -> Training | None:
+    """The training that this worker may do until then; None where another worker holds an unexpired lease.
+
+    A lease of another worker that has run out without an end was that of a worker that died: it is counted.
+    """
+    lock(session, project_id)
+    before = training(session, project_id)
+    if before is None:
+        taken = Training(worker, key, until, ended=False, deaths=0, fault=None)
+        session.execute(insert(TrainingRow).values(project_id=project_id, **asdict(taken)))
+        return taken
+    silent = not before.ended and before.worker != worker
+    if silent and before.lease_until > now:
+        return None
+    deaths = before.deaths + silent if before.key == key else 0
+    taken = replace(before, worker=worker, key=key, lease_until=until, ended=False, deaths=deaths)
+    session.execute(update(TrainingRow).where(TrainingRow.project_id == project_id).values(**asdict(taken)))
+    return taken
+
+
+def keep_lease(session: Session, project_id: int, worker: str, until: datetime) -> None:
+    """Let a lease last longer; one that another worker has taken meanwhile stays theirs."""
+    session.execute(_held(project_id, worker).values(lease_until=until))
+
+
+def end_lease(
+    session: Session, project_id: int, worker: str, now: datetime, fault: str | None, deaths: int = 0
+) -> None:
     """Let others train the project; fault: why the training failed, None where it did not."""
-    session.execute(
-        update(TrainingRow)
-        .where(TrainingRow.project_id == project_id, TrainingRow.worker == worker)
-        .values(lease_until=now, fault=fault)
-    )
+    session.execute(_held(project_id, worker).values(lease_until=now, ended=True, fault=fault, deaths=deaths))
 
 
 def forget_fault(session: Session, project_id: int) -> None:
     """What the last training failed of is of no interest any more: the settings are others now."""
-    session.execute(update(TrainingRow).where(TrainingRow.project_id == project_id).values(fault=None))
+    session.execute(
+        update(TrainingRow).where(TrainingRow.project_id == project_id).values(fault=None, deaths=0)
+    )
 
 
-def training(session: Session, project_id: int, now: datetime) -> tuple[bool, str | None]:
-    """(whether a worker is training the project now, why the last training failed or None)."""
-    row = session.execute(
-        select(TrainingRow.lease_until, TrainingRow.fault).where(TrainingRow.project_id == project_id)
-    ).one_or_none()
-    return (False, None) if row is None else (row.lease_until > now, row.fault)
+def _held(project_id: int, worker: str) -> Update:
+    return update(TrainingRow).where(
+        TrainingRow.project_id == project_id, TrainingRow.worker == worker, ~TrainingRow.ended
+    )

@@ -22,6 +22,8 @@ SOURCES = {
     "necessary": "every way to resolve the open rows gives this label",
     "model": "the model's best guess among the candidates left",
     "truth": "the file's true-label column",
+    "open": "several candidates are left, and there is no model yet",
+    "bad": "a person took it out as a bad item",
 }
 
 summary = exporting.summary(page.home, page.person.id, page.project.id)
@@ -32,7 +34,7 @@ with left:
         {
             "Source": list(summary),
             "Rows": list(summary.values()),
-            "Meaning": [SOURCES.get(source, "taken out as a bad item") for source in summary],
+            "Meaning": [SOURCES[source] for source in summary],
         },
         hide_index=True,
     )

@@ -10,7 +10,6 @@ from pages.parts import frame, state
 from pages.parts.sign_out import sign_out_button
 from pages.parts.words import ago
 from workflow import projects
-from workflow.access import NotAllowed, NotFound
 from workflow.projects import ProjectNameError, ProjectSummary
 
 page = frame.begin()
@@ -22,12 +21,12 @@ def next_step(project: ProjectSummary) -> tuple[str, str, str, str]:
     if project.answered and not project.left:
         if page.person.is_owner:
             return (
-                f"{_all(project)} is answered. Export the table.",
+                f"{_all(project)} Export the table.",
                 "Export",
                 ":material/download:",
                 "export.py",
             )
-        return f"{_all(project)} is answered.", "Look", ":material/keyboard:", "annotate.py"
+        return _all(project), "Look", ":material/keyboard:", "annotate.py"
     if not project.answered:
         return "Answer the first question.", "Start", ":material/keyboard:", "annotate.py"
     return (
@@ -39,7 +38,9 @@ def next_step(project: ProjectSummary) -> tuple[str, str, str, str]:
 
 
 def _all(project: ProjectSummary) -> str:
-    return "Every label" if project.vectors else "Every ambiguous row"
+    return (
+        "Every label is known, or its row is out." if project.vectors else "Every ambiguous row is answered."
+    )
 
 
 def standing(project: ProjectSummary) -> str:
@@ -70,9 +71,7 @@ def project_card(project: ProjectSummary) -> None:
             if st.button("Progress", key=f"see-{project.id}", icon=":material/monitoring:", width="stretch"):
                 st.switch_page("progress.py", query_params=about)
         with st.container(horizontal=True, gap="medium"):
-            links = [("annotate.py", "Annotate")]
-            if not project.vectors:
-                links += [("review_page.py", "Review")]
+            links = [("annotate.py", "Annotate"), ("review_page.py", "Review")]
             if page.person.is_owner:
                 links += [("export.py", "Export"), ("project_page.py", "Rename, settings, archive, delete")]
             for file, words_of_link in links:
@@ -81,11 +80,8 @@ def project_card(project: ProjectSummary) -> None:
 
 def tried(action: Callable[..., None], project: ProjectSummary, words: str) -> None:
     """Put a project elsewhere, and say at the next drawing what came of it."""
-    try:
+    with frame.refusals_said_later(ProjectNameError):
         action(page.home, page.person.id, project.id)
-    except (ProjectNameError, NotAllowed, NotFound) as refusal:
-        st.session_state[state.REFUSED] = str(refusal)
-    else:
         st.session_state[state.FLASH] = f"{project.name} {words}"
 
 
@@ -120,8 +116,7 @@ def put_away_part() -> None:
 
 st.title("Projects")
 st.caption("Winnow turns ambiguous labels into exact ones with the fewest questions.")
-if refused := st.session_state.pop(state.REFUSED, None):
-    st.error(frame.escape(refused), icon=":material/error:")
+frame.say_refusal()
 known = projects.list_projects(page.home, page.person.id)
 for project in known:
     project_card(project)

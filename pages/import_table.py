@@ -143,20 +143,17 @@ def settings_form(checked: importing.Checked, name: str) -> None:
         vectors = table.label_vectors is not None
         settings = vector_create.settings(table, CHECKS) if vectors else candidate_settings(table)
         if st.form_submit_button("Create project", type="primary", icon=":material/add:"):
-            try:
+            with frame.refusals(ProjectNameError, importing.CannotLearn):
                 with st.spinner(
                     "Preparing the questions …" if vectors else "Finding each row's neighbours …"
                 ):
                     project_id = importing.create(
                         page.home, page.person.id, project_name, table, settings, description.strip()
                     )
-            except (ProjectNameError, importing.CannotLearn) as refusal:
-                st.error(frame.escape(str(refusal)), icon=":material/error:")
-                return
-            for name_ in (state.UPLOAD, state.CHECKED):
-                st.session_state.pop(name_, None)
-            st.session_state[state.FLASH] = "Project created"
-            st.switch_page("annotate.py", query_params={"project": str(project_id)})
+                for name_ in (state.UPLOAD, state.CHECKED):
+                    st.session_state.pop(name_, None)
+                st.session_state[state.FLASH] = "Project created"
+                st.switch_page("annotate.py", query_params={"project": str(project_id)})
 
 
 def summary(table: importing.LabelTable) -> None:

@@ -25,4 +25,5 @@ if person.is_owner:
         st.Page("people.py", title="People", icon=":material/group:", url_path="people"),
         st.Page("project_page.py", title="Project settings", icon=":material/settings:", url_path="settings"),
     ]
-st.navigation(shown, position="top").run()
+with frame.refusals():  # where a page has not said it itself
+    st.navigation(shown, position="top").run()

@@ -4,23 +4,37 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import frame
+from pages.parts import frame, state
 from workflow import team
 
 page = frame.begin_owner()
 st.title("People")
 st.caption("Each person signs in once with a link of their own. A link works once and for seven days.")
 
-with st.form("invite", clear_on_submit=True, border=True):
-    name = st.text_input("Name of the annotator", max_chars=team.NAME_LENGTH, placeholder="Ada")
-    if st.form_submit_button("Make a sign-in link", type="primary", icon=":material/link:"):
-        try:
-            secret = team.make_link(page.home, page.person.id, name)
-        except team.PersonNameError as refusal:
-            st.error(frame.escape(str(refusal)))
-        else:
-            st.success(f"Send this to {frame.escape(name.strip())}. It is shown only now.")
-            st.code(frame.link_address(secret), language=None)
+
+def invite() -> None:
+    """Make a link for the name typed, which goes from its box only then."""
+    name = st.session_state[state.INVITED]
+    with frame.refusals_said_later(team.PersonNameError):
+        st.session_state[state.LINK] = name.strip(), team.make_link(page.home, page.person.id, name)
+        st.session_state[state.INVITED] = ""
+
+
+def end_access(person_id: int) -> None:
+    with frame.refusals_said_later():
+        team.disable_person(page.home, page.person.id, person_id)
+
+
+frame.say_refusal()
+with st.form("invite", border=True):
+    st.text_input("Name of the annotator", max_chars=team.NAME_LENGTH, placeholder="Ada", key=state.INVITED)
+    st.form_submit_button(
+        "Make a sign-in link", type="primary", icon=":material/link:", on_click=invite, key="make-link"
+    )
+    if made := st.session_state.pop(state.LINK, None):
+        invited, secret = made
+        st.success(f"Send this to {frame.escape(invited)}. It is shown only now.")
+        st.code(frame.link_address(secret), language=None)
 
 for person in team.list_people(page.home, page.person.id):
     with st.container(
@@ -35,6 +49,6 @@ for person in team.list_people(page.home, page.person.id):
                     "End it now",
                     key=f"end-{person.id}",
                     type="primary",
-                    on_click=team.disable_person,
-                    args=(page.home, page.person.id, person.id),
+                    on_click=end_access,
+                    args=(person.id,),
                 )

@@ -30,9 +30,10 @@ def watch(*, trained: bool, has_model: bool) -> None:
         return
     training_now = training.training_state(page.home, page.project.id)
     if training_now.fault is not None:
+        again = "It is tried again with the next answers, or with other settings of the project."
         st.warning(
-            f"The model could not be trained: {frame.escape(training_now.fault)} It is tried again with the next "
-            "answers, or with other settings of the project.",
+            f"The model could not be trained: {frame.escape(training_now.fault)} "
+            f"{'' if training_now.rests else again}".rstrip(),
             icon=":material/warning:",
         )
     elif training_now.running:

@@ -33,11 +33,8 @@ def about_part() -> None:
             "Description", value=page.project.description, max_chars=projects.DESCRIPTION_LENGTH, height=90
         )
         if st.form_submit_button("Save name and description", type="primary"):
-            try:
+            with frame.refusals(ProjectNameError):
                 projects.rename_project(*IDS, name, description)
-            except ProjectNameError as refusal:
-                st.error(frame.escape(str(refusal)), icon=":material/error:")
-            else:
                 saved("Saved: name and description")
 
 
@@ -47,11 +44,8 @@ def learner_part() -> None:
     chosen = learner_form(now, key, vector_form.SETTINGS if page.project.vectors else SETTINGS)
     changed: dict[str, Any] = {name: value for name, value in chosen.items() if value != now[name]}
     if st.button("Save how it learns", type="primary", disabled=not changed, key=f"{key}-save"):
-        try:
+        with frame.refusals(ValueError):
             projects.change_learner(*IDS, **changed)
-        except ValueError as refusal:
-            st.error(frame.escape(str(refusal)), icon=":material/error:")
-        else:
             saved("Saved: how the project learns and asks")
     if share := now.get("control_share"):
         st.caption(
@@ -94,11 +88,8 @@ def room_part() -> None:
                 for name, text in zip(edited["Label"], edited["Description"], strict=True)
                 if text and text.strip()
             }
-            try:
+            with frame.refusals(RoomError):
                 room.change_room(*IDS, RoomSettings(guidelines, order, meant))
-            except RoomError as refusal:
-                st.error(frame.escape(str(refusal)), icon=":material/error:")
-            else:
                 saved("Saved: the answering room")
 
 
@@ -121,10 +112,11 @@ def put_away_part() -> None:
             ("Put it into the bin", ":material/delete:", projects.bin_project, "in the bin"),
         ):
             if st.button(words, icon=icon, key=f"{KEY}-{what}"):
-                action(*IDS)
-                st.session_state[state.FLASH] = f"{page.project.name} is {what}; it can be restored here."
-                st.session_state.pop(state.PROJECT, None)
-                st.switch_page("home.py")
+                with frame.refusals():
+                    action(*IDS)
+                    st.session_state[state.FLASH] = f"{page.project.name} is {what}; it can be restored here."
+                    st.session_state.pop(state.PROJECT, None)
+                    st.switch_page("home.py")
 
 
 tabs = st.tabs(["Name", "Learning", "Answering room", "Classes", "Put away"])

@@ -14,6 +14,7 @@ from workflow.strategies import NAMES
 page = frame.begin_project("Queue")
 frame.toast_from_last_page()
 frame.project_title("Queue", page)
+frame.say_refusal()
 if page.project.vectors:
     vector_queue.draw(page)
     st.stop()
@@ -21,17 +22,18 @@ IDS = (page.home, page.person.id, page.project.id)
 
 
 def change_strategy() -> None:
-    projects.change_strategy(*IDS, st.session_state[STRATEGY])
+    """Store the choice; where that cannot be, the box says again what counts."""
+    with frame.refusals_said_later():
+        projects.change_strategy(*IDS, st.session_state[STRATEGY])
+        return
+    st.session_state[STRATEGY] = view.strategy
 
 
 def ask_next(row: int) -> None:
     """Put the row before this person, then go where it is answered."""
-    try:
+    with frame.refusals(labeling.AnswerError):
         labeling.ask_next(*IDS, row)
-    except (labeling.AnswerError, labeling.NotSaved) as refusal:
-        st.error(frame.escape(str(refusal)), icon=":material/error:")
-        return
-    st.switch_page("annotate.py", query_params={"project": str(page.project.id)})
+        st.switch_page("annotate.py", query_params={"project": str(page.project.id)})
 
 
 left, right = st.columns([3, 2], gap="large", vertical_alignment="bottom")

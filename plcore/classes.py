@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, KeysView, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
@@ -124,6 +124,22 @@ class ClassMap:
     def names_of(self, name: str) -> tuple[str, ...]:
         """Every name, present one included, that the class with this effective name ever had."""
         return self._names_of.get(name, ())
+
+    @property
+    def known_names(self) -> KeysView[str]:
+        """Every name that is or was a class's."""
+        return self._root.keys()
+
+    def earlier_names(self, names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+        """These effective classes as they were called at each time at which they were the same classes, the latest
+        first; in the order of that time. Classes that were merged since were others.
+        """
+        present = {self.eras[-1].roots[self.classes.index(name)] for name in names}
+        for era in reversed(self.eras):
+            if present <= set(era.roots):
+                yield tuple(
+                    name for name, roots in zip(era.names, era.roots, strict=True) if roots in present
+                )
 
     @cached_property
     def _names_of(self) -> dict[str, tuple[str, ...]]:

@@ -8,8 +8,10 @@ from collections.abc import Callable
 import numpy as np
 from scipy import sparse
 
+from plcore._kernels_shares import margins
 from plcore._types import BoolArray, IntArray
 from plcore.margin import PLSVC, LMPlaneClassifier, M3PLClassifier
+from plcore.models import softmax_inside
 from plcore.online import PLPegasos
 from plcore.query import EffectRanker, effect_scores, possible_labels, winners
 from plcore.search import compile_search
@@ -64,6 +66,11 @@ def _margin() -> None:
         learner.fit(rows, sets)
 
 
+def _margins() -> None:
+    for dtype in (np.float32, np.float64):  # of trained models, of online learners
+        margins(softmax_inside(np.zeros((2, 2), dtype=dtype), np.eye(2, dtype=bool)))
+
+
 def _sensing() -> None:
     learner = BMLCSClassifier(mode="fast").fit(np.array([[0.0, 1.0], [1.0, 0.0]]), np.eye(2, dtype=bool))
     learner.predict(np.array([[0.5, 0.5]]))
@@ -78,6 +85,7 @@ STEPS: tuple[tuple[str, Callable[[], None]], ...] = (
     ("neighbour search", compile_search),
     ("online learners", _online),
     ("margin learners", _margin),
+    ("margins", _margins),
     ("label vectors", _sensing),
 )
 

@@ -10,14 +10,15 @@ withdrawal brings a `not` or `none` that was taken in before to that, it is pass
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from plcore._types import BoolArray
+from plcore._types import AnyArray, BoolArray
 
 ANSWERS = ("is", "among", "not", "none", "bad")
 KINDS = (*ANSWERS, "unsure", "skip", "withdraw")
@@ -75,16 +76,19 @@ class Folded(NamedTuple):
         return np.zeros_like(self.left) if self.out else self.left
 
 
-class AnswerFold:
-    """The entries of all rows, and the candidates that follow from them.
+FoldedT = TypeVar("FoldedT")
 
-    first : bool (n, m), the candidates before any answer      classes : the m class names
+
+class EntryFold(ABC, Generic[FoldedT]):
+    """The entries of all rows; what those of a row amount to is for the classes that derive from it.
+
+    first : (n, m), the rows before any answer      classes : the m names
     closed : {row: reason} rows about which no entry is allowed (test rows, rows with a given exact label)
     """
 
-    def __init__(self, first: BoolArray, classes: Sequence[str], closed: dict[int, str]) -> None:
+    def __init__(self, first: AnyArray, classes: Sequence[str], closed: dict[int, str]) -> None:
         self.first = first
-        self._column = {name: number for number, name in enumerate(classes)}
+        self.column = {name: number for number, name in enumerate(classes)}
         self._closed = closed
         self._entries: dict[int, list[Entry]] = {}
         self._by_seq: dict[int, Entry] = {}
@@ -98,9 +102,58 @@ class AnswerFold:
         """The entry with this seq (withdrawals are not kept)."""
         return self._by_seq[seq]
 
-    def fold(self, row: int) -> Folded:
+    def fold(self, row: int) -> FoldedT:
         """What the unwithdrawn entries of a row amount to."""
-        return self._over(row, self.entries(row))
+        return self.fold_of(row, self.entries(row))
+
+    @abstractmethod
+    def fold_of(self, row: int, entries: Sequence[Entry]) -> FoldedT:
+        """What these entries alone would make of a row, unchecked; changes nothing."""
+
+    @abstractmethod
+    def _check_labels(self, entry: Entry) -> None:
+        """Raise AnswerError where the labels of an entry, which is no withdrawal, do not fit."""
+
+    def add(self, entry: Entry) -> None:
+        """Take in an entry that `check` has let pass."""
+        if entry.kind == "withdraw" and entry.target is not None:
+            self._withdrawn.add(entry.target)
+        else:
+            self._entries.setdefault(entry.row, []).append(entry)
+            self._by_seq[entry.seq] = entry
+
+    def check(self, entry: Entry) -> None:
+        """Raise AnswerError if the entry, which has passed `check_form`, is impossible after those already taken in;
+        changes nothing.
+        """
+        where = f"Entry {entry.seq}"
+        if not 0 <= entry.row < len(self.first):
+            raise AnswerError(f"{where}: row must be in 0..{len(self.first) - 1}. Got {entry.row!r}.")
+        if (entry.target is not None) != (entry.kind == "withdraw"):
+            raise AnswerError(f"{where}: target is the entry a 'withdraw' takes back. Got {entry.target!r}.")
+        if entry.kind == "withdraw":
+            self._check_withdrawal(entry)
+            return
+        if entry.row in self._closed:
+            raise AnswerError(f"{where}: row {entry.row} takes no answers: {self._closed[entry.row]}.")
+        self._check_labels(entry)
+
+    def _check_withdrawal(self, entry: Entry) -> None:
+        where = f"Entry {entry.seq}"
+        earlier = self._by_seq.get(entry.target) if entry.target is not None else None
+        if earlier is None:
+            raise AnswerError(f"{where}: there is no entry {entry.target} that could be withdrawn.")
+        if earlier.seq in self._withdrawn:
+            raise AnswerError(f"{where}: entry {earlier.seq} is already withdrawn.")
+        if earlier.row != entry.row:
+            raise AnswerError(f"{where}: entry {earlier.seq} is about row {earlier.row}, not {entry.row}.")
+        if entry.labels:
+            raise AnswerError(f"{where}: a 'withdraw' has no labels. Got {list(entry.labels)}.")
+
+
+class AnswerFold(EntryFold[Folded]):
+    """The entries of all rows, and the candidates that follow from them. first : bool (n, m), the candidates before
+    any answer."""
 
     def fold_with(self, entry: Entry) -> Folded:
         """What they would amount to with this entry, which `check` lets pass; changes nothing."""
@@ -139,42 +192,6 @@ class AnswerFold:
                 left, out = self._mask(entry.labels), False
         return Folded(left, out, answer)
 
-    def add(self, entry: Entry) -> None:
-        """Take in an entry that `check` has let pass."""
-        if entry.kind == "withdraw" and entry.target is not None:
-            self._withdrawn.add(entry.target)
-        else:
-            self._entries.setdefault(entry.row, []).append(entry)
-            self._by_seq[entry.seq] = entry
-
-    def check(self, entry: Entry) -> None:
-        """Raise AnswerError if the entry, which has passed `check_form`, is impossible after those already taken in;
-        changes nothing.
-        """
-        where = f"Entry {entry.seq}"
-        if not 0 <= entry.row < len(self.first):
-            raise AnswerError(f"{where}: row must be in 0..{len(self.first) - 1}. Got {entry.row!r}.")
-        if (entry.target is not None) != (entry.kind == "withdraw"):
-            raise AnswerError(f"{where}: target is the entry a 'withdraw' takes back. Got {entry.target!r}.")
-        if entry.kind == "withdraw":
-            self._check_withdrawal(entry)
-            return
-        if entry.row in self._closed:
-            raise AnswerError(f"{where}: row {entry.row} takes no answers: {self._closed[entry.row]}.")
-        self._check_labels(entry)
-
-    def _check_withdrawal(self, entry: Entry) -> None:
-        where = f"Entry {entry.seq}"
-        earlier = self._by_seq.get(entry.target) if entry.target is not None else None
-        if earlier is None:
-            raise AnswerError(f"{where}: there is no entry {entry.target} that could be withdrawn.")
-        if earlier.seq in self._withdrawn:
-            raise AnswerError(f"{where}: entry {earlier.seq} is already withdrawn.")
-        if earlier.row != entry.row:
-            raise AnswerError(f"{where}: entry {earlier.seq} is about row {earlier.row}, not {entry.row}.")
-        if entry.labels:
-            raise AnswerError(f"{where}: a 'withdraw' has no labels. Got {list(entry.labels)}.")
-
     def _check_labels(self, entry: Entry) -> None:
         where = f"Entry {entry.seq} about row {entry.row}"
         given = entry.labels
@@ -186,10 +203,10 @@ class AnswerFold:
         ]
         if not fits or len(set(given)) != len(given):
             raise AnswerError(f"{where}: {entry.kind!r} takes {wanted}, each once. Got {list(given)}.")
-        unknown = [label for label in given if label not in self._column]
+        unknown = [label for label in given if label not in self.column]
         if unknown:
             raise AnswerError(
-                f"{where}: {unknown[0]!r} is not a class. The classes: {', '.join(self._column)}."
+                f"{where}: {unknown[0]!r} is not a class. The classes: {', '.join(self.column)}."
             )
         left = self.fold(entry.row).left
         if entry.kind == "none" and left.all():
@@ -198,7 +215,7 @@ class AnswerFold:
             return
         outside = self._mask(given) & ~(self.first[entry.row] | left)
         if outside.any():
-            name = list(self._column)[int(outside.argmax())]
+            name = list(self.column)[int(outside.argmax())]
             raise AnswerError(
                 f"{where}: {name!r} is not among its candidates {self._names(self.first[entry.row] | left)}. "
                 "If none of them is right, answer 'none' first."
@@ -210,8 +227,8 @@ class AnswerFold:
 
     def _mask(self, labels: Sequence[str]) -> BoolArray:
         mask = np.zeros(self.first.shape[1], dtype=bool)
-        mask[[self._column[label] for label in labels]] = True
+        mask[[self.column[label] for label in labels]] = True
         return mask
 
     def _names(self, mask: BoolArray) -> str:
-        return ", ".join(repr(name) for name, number in self._column.items() if mask[number])
+        return ", ".join(repr(name) for name, number in self.column.items() if mask[number])

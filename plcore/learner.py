@@ -123,8 +123,8 @@ class ActiveLearner(Generic[TableT]):
             self._model.learn(change)
             if self._strategy is not self._ranker:
                 self._strategy.update(place, change.new)
-            self._model_changed()
         if self._scored is None:
+            self._model_changed()
             # After a control answer too, which it does not learn: the version must not tell which one was blind.
             self.model_version = entry.seq
             self._curve.append(self._curve_point())

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from plcore._kernels_shares import softmax_rows
 from plcore._types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.graph import Graph
 from plcore.neighbors import votes_to_distributions
@@ -104,7 +105,7 @@ class ScoredModel:
         candidates = self._pool.candidates[rows]
         if self._scores is None:
             return even_shares(candidates)
-        return softmax_inside(np.asarray(self._scores[rows], dtype=np.float64), candidates)
+        return softmax_inside(np.asarray(self._scores[rows]), candidates)
 
 
 def even_shares(candidates: BoolArray) -> FloatArray:
@@ -112,12 +113,6 @@ def even_shares(candidates: BoolArray) -> FloatArray:
     return np.asarray(candidates / np.maximum(candidates.sum(axis=1, keepdims=True), 1))
 
 
-def softmax_inside(scores: FloatArray, candidates: BoolArray) -> FloatArray:
+def softmax_inside(scores: AnyArray, candidates: BoolArray) -> FloatArray:
     """(r, m) exp(s) / sum exp(s) over the candidates of each row; even shares where all their scores are -inf."""
-    inside = np.where(candidates, scores, -np.inf)
-    best = inside.max(axis=1, keepdims=True, initial=-np.inf)
-    known = np.isfinite(best[:, 0])
-    weights = np.exp(inside - np.where(np.isfinite(best), best, 0.0))
-    shares: FloatArray = weights / np.where(known, weights.sum(axis=1), 1.0)[:, None]
-    shares[~known] = even_shares(candidates[~known])
-    return shares
+    return softmax_rows(scores, candidates)

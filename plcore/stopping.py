@@ -16,6 +16,33 @@ LEAST_MEASURED = 30
 
 
 @dataclass(frozen=True)
+class Terms:
+    """What the rules are about, for their words; as given here, predictions of one label for each row.
+
+    figure : what the flat rule looks at      measured_on : of what it takes at least LEAST_MEASURED
+    counted, given : what the budget counts, and what has become of it      settled, done : where the share stands, and
+    what is said where nothing is left
+    """
+
+    figure: str = "Accuracy"
+    measured_on: str = "rows"
+    counted: str = "answers"
+    given: str = "given"
+    settled: str = "predictions are settled"
+    done: str = "No answer can change a prediction any more."
+
+
+PREDICTIONS = Terms()
+ROWS = Terms(settled="ambiguous rows are decided", done="No row is open any more.")
+"""Of models without a proof about predictions."""
+
+LABELS = Terms(
+    "F1", "rows", "labels", "answered", "empty labels are known or sure", "No label is open any more."
+)
+"""Of label vectors: `settled` is the share of the bits of what was not known, the model's doubts left out."""
+
+
+@dataclass(frozen=True)
 class StopRules:
     """Plain JSON values; None switches a rule off. Raises ValueError naming the rule that is wrong.
 
@@ -69,24 +96,26 @@ def judge(
     *,
     done: bool,
     measured: int,
-    proof: bool = True,
+    given: int | None = None,
+    terms: Terms = PREDICTIONS,
 ) -> tuple[Verdict, ...]:
     """What each rule that is switched on says of a curve; any one that is reached is reason to stop.
 
     answers, accuracy, settled : (p,) the curve, p >= 1, answers ascending; accuracy NaN where it is unknown
     done : whether it is proved that no answer can change a decision (`ActiveLearner.done`)
     measured : rows that the latest accuracy is measured on
-    proof : whether `settled` and `done` speak of predictions, as under PL-KNN; else of rows that are decided
+    given : answers now, where the curve may end before them
+    terms : what accuracy, answers and settled are
     """
+    given = int(answers[-1]) if given is None else given
     verdicts = []
     if rules.settled is not None:
-        verdicts.append(_judge_settled(rules.settled, float(settled[-1]), done, proof))
+        verdicts.append(_judge_settled(rules.settled, float(settled[-1]), done, terms))
     if rules.flat_within is not None:
         moved = change_over(answers, accuracy, rules.flat_over)
-        verdicts.append(_judge_flat(rules.flat_within, rules.flat_over, moved, int(answers[-1]), measured))
+        verdicts.append(_judge_flat(rules.flat_within, rules.flat_over, moved, given, measured, terms))
     if rules.budget is not None:
-        given = int(answers[-1])
-        words = f"{given:,} of {rules.budget:,} answers are given."
+        words = f"{given:,} of {rules.budget:,} {terms.counted} are {terms.given}."
         verdicts.append(Verdict("budget", given >= rules.budget, words))
     return tuple(verdicts)
 
@@ -102,25 +131,28 @@ def change_over(answers: IntArray, accuracy: FloatArray, over: int) -> float | N
     return None if np.isnan(moved) else moved
 
 
-def _judge_settled(wanted: float, share: float, done: bool, proof: bool) -> Verdict:
+def _judge_settled(wanted: float, share: float, done: bool, terms: Terms) -> Verdict:
     if done:
-        words = "No answer can change a prediction any more." if proof else "No row is open any more."
-        return Verdict("settled", True, words)
-    what = "predictions are settled" if proof else "ambiguous rows are decided"
+        return Verdict("settled", True, terms.done)
     # Rounded down: 100 % is said only where it is true.
-    words = f"{np.floor(share * 1000) / 10:g} % of the {what}; the rule waits for {wanted * 100:g} %."
+    words = (
+        f"{np.floor(share * 1000) / 10:g} % of the {terms.settled}; the rule waits for {wanted * 100:g} %."
+    )
     return Verdict("settled", wanted < 1 and share >= wanted, words)
 
 
-def _judge_flat(within: float, over: int, moved: float | None, given: int, measured: int) -> Verdict:
+def _judge_flat(
+    within: float, over: int, moved: float | None, given: int, measured: int, terms: Terms
+) -> Verdict:
+    figure, latest = terms.figure, f"the latest {over:,} {terms.counted}"
     if measured < LEAST_MEASURED:
-        words = f"Accuracy is measured on {measured:,} rows so far; the rule needs {LEAST_MEASURED}."
+        words = f"{figure} is measured on {measured:,} {terms.measured_on} so far; the rule needs {LEAST_MEASURED}."
     elif given < over:
-        words = f"The rule looks at the latest {over:,} answers; {given:,} are given."
+        words = f"The rule looks at {latest}; {given:,} are {terms.given}."
     elif moved is None:
-        words = f"Accuracy is not known over all of the latest {over:,} answers yet."
+        words = f"{figure} is not known over all of {latest} yet."
     else:
-        words = f"Accuracy moved by {points(moved)} over the latest {over:,} answers; the rule allows {points(within)}."
+        words = f"{figure} moved by {points(moved)} over {latest}; the rule allows {points(within)}."
         return Verdict("flat", moved <= within + 1e-12, words)
     return Verdict("flat", False, words)
 

@@ -40,6 +40,11 @@ def parse_vectors(cells: pd.DataFrame, roles: Roles, finder: Finder) -> tuple[An
 def _from_columns(
     cells: pd.DataFrame, columns: tuple[str, ...], finder: Finder
 ) -> tuple[AnyArray, tuple[str, ...]]:
+    if len(columns) > MAX_CLASSES:
+        message = f"{len(columns)} label columns were chosen; at most {MAX_CLASSES} can be handled."
+        raise TableError(
+            Problem(None, None, columns[0], message, "Choose fewer of them, or join rare labels.")
+        )
     vectors = np.full((len(cells), len(columns)), -1, dtype=np.int8)
     for place, column in enumerate(columns):
         text = pc.utf8_lower(stripped(cells, column))

@@ -11,6 +11,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from web.guard import cookie_name
 from workflow import team
 from workflow.home import home
+from workflow.saving import NotSaved
 
 _PAGE = """<!doctype html>
 <html lang="en">
@@ -71,6 +72,8 @@ async def signin(request: Request) -> Response:
         return _page(
             "This link does not work", f"<p>{escape(str(error))}</p>{_GO_ON}{_HOW_TO_SIGN_IN}", status=403
         )
+    except NotSaved as error:
+        return _page("Not signed in", f"<p>{escape(str(error))} The link still works.</p>", status=503)
     response = RedirectResponse("/", status_code=303, headers={"cache-control": "no-store"})
     response.set_cookie(
         cookie_name(request.scope),
@@ -90,7 +93,10 @@ async def signout(request: Request) -> Response:
         return _page("Sign out", _SIGN_OUT_FORM)
     secret = request.cookies.get(cookie_name(request.scope))
     if secret is not None:
-        await run_in_threadpool(team.sign_out, home(), secret)
+        try:
+            await run_in_threadpool(team.sign_out, home(), secret)
+        except NotSaved as error:
+            return _page("Still signed in", f"<p>{escape(str(error))}</p>{_SIGN_OUT_FORM}", status=503)
     response = RedirectResponse("/signin", status_code=303, headers={"cache-control": "no-store"})
     response.delete_cookie(cookie_name(request.scope), path="/", httponly=True, samesite="lax")
     return response

@@ -29,6 +29,8 @@ class WorkerCrew:
     def __init__(self, home: Home) -> None:
         self._home = home
         self._workers: list[subprocess.Popen[bytes]] = []
+        self._seen: object = None  # the database when it was last looked whether anything is to be trained
+        self._needed = False
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="worker-crew", daemon=True)
 
@@ -65,8 +67,15 @@ class WorkerCrew:
         self._workers = alive
         if self._stop.is_set():
             return
-        if len(alive) < self._home.settings.workers and anything_to_train(self._home):
+        if len(alive) < self._home.settings.workers and self._is_needed():
             self._workers += [_start() for _ in range(self._home.settings.workers - len(alive))]
+
+
+    def _is_needed(self) -> bool:
+        stamp = self._home.database.stamp()
+        if stamp != self._seen:
+            self._needed, self._seen = anything_to_train(self._home), stamp
+        return self._needed
 
 
 def _start() -> subprocess.Popen[bytes]:

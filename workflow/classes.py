@@ -7,6 +7,7 @@ tab stores nothing twice and nothing by mistake.
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from db.entries import NO_ROW, DuplicateEntry, NewEntry
 from plcore.classes import ClassChange, ClassError, ClassMap
 from workflow import access
 from workflow.learner_entries import read_class_changes
+from workflow.saving import NotSaved, saving
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,6 +38,8 @@ __all__ = [
     "touched",
 ]
 
+
+logger = logging.getLogger("winnow")
 
 NAME_LENGTH = 200
 
@@ -125,7 +129,7 @@ def change_classes(
         The change cannot be, or the classes have changed since that version. Nothing is stored.
     NotAllowed
         The person is not an owner.
-    NotFound
+    NotSaved, NotFound
     """
     if kind == "back":
         raise ClassError("Kind 'back' is no change of its own: use take_back.")
@@ -153,7 +157,7 @@ def _store(
     with home.learners.open(home, person_id, project_id) as learner:
         imported = learner.pool.class_map.imported
     try:
-        with home.database.write() as session:
+        with saving(home) as session:
             access.require_owner(session, person_id)
             project = access.require_project(session, project_id)
             entries.lock(session, project_id)
@@ -183,14 +187,20 @@ def _store(
             )
             projects.change_n_classes(session, project_id, len(after.classes))
             projects.change_room(session, project_id, _room_after(project.room, after))
-            questions.close_all(session, project_id)  # their choices were those of before
+            if kind == "back":
+                # What stands on a screen may have meant more. After any other change it still means what it meant.
+                questions.close_all(session, project_id)
     except DuplicateEntry as error:
         raise _stale() from error
     # How many rows were ambiguous at first depends on what the classes are.
     with home.learners.open(home, person_id, project_id) as learner:
         n_to_ask = int((learner.pool.first[~learner.test_rows].sum(axis=1) >= 2).sum())
-    with home.database.write() as session:
-        projects.change_n_to_ask(session, project_id, n_to_ask)
+    try:
+        with saving(home) as session:
+            projects.change_n_to_ask(session, project_id, n_to_ask)
+    except NotSaved:
+        # The change itself is stored; that must not be taken for a failure of it. The next change counts anew.
+        logger.warning("Home counts the rows of project %d as before its classes changed.", project_id)
     return after.classes
 
 

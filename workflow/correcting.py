@@ -1,5 +1,5 @@
 """Correcting an answered row. No entry is changed: a correction is an answer of the reviewer's, with a token of its
-own, and the learner follows it as any other.
+own, and the learner follows it as any other. Of label vectors: `workflow.vector_correcting`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from plcore import AnswerError, Entry
 from workflow import access
 from workflow.history import SECOND, stored_by
 from workflow.labeling import NOTE_LENGTH, checked_note
+from workflow.saving import NotSaved
 from workflow.standing import Saved, saved_of
-from workflow.turns import NotSaved, RowTurn, StaleQuestion, question_token, take_turn
+from workflow.turns import CellTurn, RowTurn, StaleQuestion, question_token, take_turn
 
 if TYPE_CHECKING:
     from db.people import Person
@@ -26,13 +27,17 @@ __all__ = [
     "AnswerError",
     "NotSaved",
     "StaleQuestion",
+    "begin",
     "correct",
+    "finish",
     "may_correct",
 ]
 
+AnyTurn = RowTurn | CellTurn
+
 CORRECTIONS = ("is", "among", "not", "none", "bad")
-ANSWERED = (*CORRECTIONS, "unsure")
-"""Kinds of entries that say something about a row."""
+ANSWERED = (*CORRECTIONS, "yes", "no", "unsure")
+"""Kinds of entries that say something about a row, in a project of either kind."""
 
 
 def correct(
@@ -64,16 +69,9 @@ def correct(
     if kind not in CORRECTIONS:
         raise AnswerError(f"A correction is one of {', '.join(CORRECTIONS)}. Got {kind!r}.")
     with take_turn(home, person_id, project_id) as turn:
-        person = access.require_person(turn.session, person_id)
-        told = review.of_row(turn.session, project_id, row)
-        if not may_correct(told, person):
-            raise access.NotAllowed("Only the owner, or who has answered a row, may correct it.")
-        revision = entries.count_for(turn.session, project_id, person_id, row)
-        if token != question_token(person_id, row, revision):
-            earlier = stored_by(turn.session, project_id, token)
-            if earlier is None or (earlier.person_id, earlier.row) != (person_id, row):
-                raise StaleQuestion("This row was answered anew since you opened it. Fix: open it again.")
-            return saved_of(turn.learner, earlier, repeated=True)
+        told, earlier = begin(turn, row, token)
+        if earlier is not None:
+            return earlier
         gone = {one.target_seq for one in told if one.kind == "withdraw"}
         said = [one.predicted for one in told if one.predicted is not None and one.seq not in gone]
         more: dict[str, Any] = {
@@ -83,11 +81,34 @@ def correct(
             "note": note,
             "flagged": flagged,
         }
-        stored = _write(turn, row, token, kind, tuple(labels), more)
-        open_now = questions.get(turn.session, project_id, person_id)
-        if open_now is not None and open_now.row == row:
-            questions.delete(turn.session, project_id, person_id)
-        return saved_of(turn.learner, stored)
+        return finish(turn, _write(turn, row, token, kind, tuple(labels), more))
+
+
+def begin(turn: AnyTurn, row: int, token: str) -> tuple[list[entries.Entry], Saved | None]:
+    """Every entry about the row that is to be corrected; and, where the token was used before, what that stored.
+
+    Raises
+    ------
+    NotAllowed, StaleQuestion
+    """
+    told = review.of_row(turn.session, turn.project_id, row)
+    revision = entries.count_for(turn.session, turn.project_id, turn.person_id, row)
+    if token != question_token(turn.person_id, row, revision):
+        earlier = stored_by(turn.session, turn.project_id, token)
+        if earlier is None or (earlier.person_id, earlier.row) != (turn.person_id, row):
+            raise StaleQuestion("This row was answered anew since you opened it. Fix: open it again.")
+        return told, saved_of(turn.learner, earlier, repeated=True)
+    if not may_correct(told, access.require_person(turn.session, turn.person_id)):
+        raise access.NotAllowed("Only the owner, or who has answered a row, may correct it.")
+    return told, None
+
+
+def finish(turn: AnyTurn, stored: entries.Entry) -> Saved:
+    """After the last entry of a correction: a question about the row that this person had open is answered by it."""
+    open_now = turn.open_now()
+    if open_now is not None and open_now.row == stored.row:
+        questions.delete(turn.session, turn.project_id, turn.person_id)
+    return saved_of(turn.learner, stored)
 
 
 def _write(

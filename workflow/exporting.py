@@ -43,6 +43,11 @@ def export_frame(home: Home, person_id: int, project_id: int) -> pd.DataFrame:
     NotFound
         No such project.
     """
+    return _frame(home, person_id, project_id, None)
+
+
+def _frame(home: Home, person_id: int, project_id: int, n_rows: int | None) -> pd.DataFrame:
+    """The export of the first rows; None: of all."""
     with home.database.read() as session:
         access.require_owner(session, person_id)
     with home.learners.open(home, person_id, project_id) as learner:
@@ -50,22 +55,24 @@ def export_frame(home: Home, person_id: int, project_id: int) -> pd.DataFrame:
         with home.database.read() as session:
             names = {one.id: one.name for one in people.listed(session)}
             log = {entry.seq: entry for entry in entries.after(session, project_id, 0)}
-        table = learner.table
-        candidates = learner.candidates
+        cells = learner.table.cells[:n_rows]
+        candidates = learner.candidates[:n_rows]
         result = learner.disambiguate()
-        deciding = [learner.answer_of(row) for row in range(table.n_rows)]
+        deciding = [learner.answer_of(row) for row in range(len(cells))]
         classes = np.asarray(learner.classes, dtype=object)
     separator = _separator(learner.classes)
     by = [log[entry.seq] if entry else None for entry in deciding]
     added = {
         "winnow_candidates": [separator.join(classes[row]) for row in candidates],
-        "winnow_label": [classes[label] if label >= 0 else "" for label in result.labels],
-        "winnow_source": result.sources,
-        "winnow_confidence": ["" if np.isnan(share) else f"{share:.4f}" for share in result.confidence],
+        "winnow_label": [classes[label] if label >= 0 else "" for label in result.labels[:n_rows]],
+        "winnow_source": result.sources[:n_rows],
+        "winnow_confidence": [
+            "" if np.isnan(share) else f"{share:.4f}" for share in result.confidence[:n_rows]
+        ],
         "winnow_annotator": [names[e.person_id] if e else "" for e in by],
         "winnow_answered_at": [e.at.isoformat(timespec="seconds") if e else "" for e in by],
     }
-    return pd.concat([_originals(table.cells), pd.DataFrame(added, dtype="str")], axis=1)
+    return pd.concat([_originals(cells), pd.DataFrame(added, dtype="str")], axis=1)
 
 
 def _originals(cells: pd.DataFrame) -> pd.DataFrame:
@@ -87,7 +94,7 @@ def _separator(classes: Sequence[str]) -> str:
 
 def preview(home: Home, person_id: int, project_id: int, n_rows: int) -> pd.DataFrame:
     """The first rows of the export with the added columns first, for a look before the download."""
-    frame = export_frame(home, person_id, project_id).head(n_rows)
+    frame = _frame(home, person_id, project_id, n_rows)
     return frame[[*ADDED, *(name for name in frame.columns if name not in ADDED)]]
 
 

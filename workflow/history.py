@@ -26,7 +26,7 @@ class Given:
     """What one press stored; `seq` is that of its last entry.
 
     withdrawal : seq of the entry that took it back, None while it stands
-    redoable : taken back, not given again, and its row stands as it did when it was answered
+    redoable : taken back by themselves, not given again, and its row stands as it did when it was answered
     """
 
     seq: int
@@ -67,6 +67,7 @@ def history_of(session: Session, learner: Learner, person_id: int, project_id: i
         first = by_token.get(entry.token.removesuffix(SECOND))
         redoable = (
             withdrawal is not None
+            and entry.withdrawn_by == person_id  # what somebody else took back is theirs to decide
             and first is not None
             and redo_token(withdrawal) not in by_token
             and newest.get((entry.row, entry.label), 0) < withdrawal

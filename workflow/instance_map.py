@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -11,13 +12,16 @@ import numpy as np
 from scipy import sparse
 from sklearn.decomposition import PCA
 
+from plcore.multilabel import CellPool, MultiLabelLearner
+
 if TYPE_CHECKING:
-    from plcore import ActiveLearner, LabelTable
+    from plcore import LabelTable
     from workflow.home import Home
+    from workflow.learners import Learner
 
 STATES = ("open", "answered", "given", "held out", "bad")
-MOST = 5_000
-"""Rows on the map; of more, a seeded sample."""
+MOST = 2_500
+"""Rows on the map; of more, a seeded sample. A browser draws so many in half a second (benchmarks/results/pages.md)."""
 
 
 @dataclass(frozen=True)
@@ -25,14 +29,15 @@ class InstanceMap:
     """Arrays over the k rows on the map.
 
     places : (k, 2) their first two principal components      states : (k,) number in STATES
-    candidates : what may be the label of each now      explained : share of the variance the two components hold
+    labels : what may be the label of each now; of label vectors, the labels known to be right
+    explained : share of the variance the two components hold
     """
 
     rows: np.ndarray
     row_ids: tuple[str, ...]
     places: np.ndarray
     states: np.ndarray
-    candidates: tuple[tuple[str, ...], ...]
+    labels: tuple[tuple[str, ...], ...]
     explained: float
     n_rows: int
 
@@ -45,7 +50,7 @@ class _Places:
 
 
 # Where a row lies does not depend on the answers: computed once for a learner's table, by one thread.
-_known: WeakKeyDictionary[ActiveLearner[LabelTable], _Places] = WeakKeyDictionary()
+_known: WeakKeyDictionary[Learner, _Places] = WeakKeyDictionary()
 _placing = threading.Lock()
 
 
@@ -56,36 +61,47 @@ def instance_map(home: Home, person_id: int, project_id: int) -> InstanceMap:
     ------
     NotAllowed, NotFound
     """
-    with home.learners.open(home, person_id, project_id) as learner:
+    with home.learners.open_any(home, person_id, project_id) as learner:
         table = learner.table
     with _placing:
         found = _known.get(learner)
         if found is None:
             found = _known[learner] = _place(table)
-    with home.learners.open(home, person_id, project_id) as learner:
+    with home.learners.open_any(home, person_id, project_id) as learner:
         states = row_states(learner)[found.rows]
-        candidates = tuple(learner.pool.names(learner.candidates_of(int(row))) for row in found.rows)
+        labels = _labels(learner, found.rows.tolist())
     return InstanceMap(
         rows=found.rows,
         row_ids=tuple(str(name) for name in table.ids[found.rows]),
         places=found.places,
         states=states,
-        candidates=candidates,
+        labels=labels,
         explained=found.explained,
         n_rows=table.n_rows,
     )
 
 
-def row_states(learner: ActiveLearner[LabelTable]) -> np.ndarray:
-    """(n,) number in STATES. Control rows look like all others, for they are asked blindly."""
+def row_states(learner: Learner) -> np.ndarray:
+    """(n,) number in STATES. Control rows, or rows with control cells, look like all others: they are asked blindly."""
     pool = learner.pool
-    left = pool.sizes
-    states = np.full(len(left), STATES.index("given"))
-    states[pool.answered] = STATES.index("answered")
-    states[left >= 2] = STATES.index("open")  # answered or not: it can still be asked
+    if isinstance(pool, CellPool):
+        answered, still_open = np.any(pool.answered, axis=1), np.any(pool.open, axis=1)
+    else:
+        answered, still_open = pool.answered, pool.sizes >= 2
+    states = np.full(len(pool.bad), STATES.index("given"))
+    states[answered] = STATES.index("answered")
+    states[still_open] = STATES.index("open")  # answered or not: it can still be asked
     states[pool.test_rows] = STATES.index("held out")
     states[pool.bad] = STATES.index("bad")
     return states
+
+
+def _labels(learner: Learner, rows: Sequence[int]) -> tuple[tuple[str, ...], ...]:
+    """Of each of these rows what `InstanceMap.labels` is; none of a row that is out."""
+    if not isinstance(learner, MultiLabelLearner):
+        return tuple(learner.pool.names(learner.candidates_of(row)) for row in rows)
+    right = (learner.pool.cells[rows] == 1) & ~learner.pool.bad[rows, None]
+    return tuple(tuple(learner.classes[column] for column in np.flatnonzero(line)) for line in right)
 
 
 def _place(table: LabelTable) -> _Places:

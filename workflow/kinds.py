@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +16,13 @@ from workflow.graphs import keep_graph
 from workflow.learner_entries import read_settings
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy as np
+    import numpy.typing as npt
     from sqlalchemy.orm import Session
 
+    from db.projects import Project
     from workflow.home import Home
     from workflow.learners import Learner
 
@@ -39,7 +46,7 @@ def kind_of(settings: Mapping[str, Any]) -> str:
 
 
 def settings_for(table: LabelTable, control_share: float) -> AnySettings:
-    """Those of a project of this table where nothing was chosen: blind controls where no truth can be held out."""
+    """Those of a project of this table where nothing was chosen: blind controls where too little truth is held out."""
     if (vectors := table.label_vectors) is not None:
         held_out = MultiLabelSettings.test_share * int((vectors >= 0).all(axis=1).sum())
         return MultiLabelSettings(control_share=0.0 if held_out >= FEWEST_HELD_OUT else control_share)
@@ -50,13 +57,24 @@ def settings_for(table: LabelTable, control_share: float) -> AnySettings:
 def first_learner(table: LabelTable, settings: AnySettings) -> Learner:
     """The learner of a new project. Raises ValueError where none can be built, or only one that cannot be trained."""
     if isinstance(settings, MultiLabelSettings):
-        return MultiLabelLearner(table, settings)
+        vectors = MultiLabelLearner(table, settings)
+        memory = machine_memory()
+        vectors.check_fit(None if memory is None else memory // 2)
+        return vectors
     if table.label_vectors is not None:
         raise ValueError("the table holds label vectors, these settings are for candidates.")
     learner = ActiveLearner(table, settings)
     if settings.is_trained:
         Trainer(learner.pool)
     return learner
+
+
+def machine_memory() -> int | None:
+    """Bytes of memory of this machine; None where the system does not tell."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # of systems that are not POSIX
+        return None
 
 
 def keep_beside(home: Home, table_hash: str, learner: Learner) -> None:
@@ -72,11 +90,36 @@ def open_at_first(learner: Learner) -> int:
     return learner.progress().ambiguous_left
 
 
-def answered(session: Session, project_id: int, kind: str) -> int:
-    """Rows, or cells, answered; by the log alone."""
-    if kind == VECTORS:
-        return entries.answered_cells(session, project_id)
-    return entries.answered_rows(session, project_id)
+def answered(home: Home, session: Session, project: Project) -> int:
+    """Of what a person could be asked about in the new project, what cannot be asked any more: rows that are decided,
+    or cells empty at import that are answered or whose row is out. By table and log alone: no learner is built."""
+    if kind_of(project.settings) != VECTORS:
+        return entries.answered_rows(session, project.id)
+    known: dict[int, set[str]] = {}
+    out: set[int] = set()
+    for row, kind, labels in entries.cell_answers(session, project.id):
+        if kind == "bad":
+            out.add(row)
+        else:  # an answer brings a row back
+            out.discard(row)
+            known.setdefault(row, set()).update(labels)
+    if not known and not out:
+        return 0
+    holes, column = _holes(home.table_path(project.table_hash))
+    answered = sum(
+        int(holes[row, [column[label] for label in labels]].sum())
+        for row, labels in known.items()
+        if row not in out
+    )
+    return answered + int(holes[list(out)].sum())
+
+
+@functools.lru_cache(maxsize=32)
+def _holes(path: Path) -> tuple[npt.NDArray[np.bool_], dict[str, int]]:
+    """(n, L) the empty cells of a table of label vectors, and the column of each label. Tables never change."""
+    table = LabelTable.read(path)
+    assert table.label_vectors is not None  # noqa: S101 - it is of this kind
+    return table.label_vectors < 0, {name: number for number, name in enumerate(table.classes)}
 
 
 def changed(stored: Mapping[str, Any], changes: Mapping[str, Any]) -> AnySettings:
@@ -86,16 +129,19 @@ def changed(stored: Mapping[str, Any], changes: Mapping[str, Any]) -> AnySetting
             f"{fixed[0]} is fixed when a project is made: the rows drawn by it have been asked about, or kept from "
             "the model. Fix: import the table as a new project."
         )
-    if "question" in changes and stored.get("control_share") and changes["question"] != stored["question"]:
-        by_row = {stored["question"] == "instance", changes["question"] == "instance"}
-        if len(by_row) == 2:
-            raise ValueError(
-                "question cannot change between whole rows and labels where there are blind checks: these were drawn "
-                "as rows, or as labels, when the project was made. Fix: import the table as a new project."
-            )
+    if "question" in changes and stored.get("control_share") and asks_otherwise(stored, changes):
+        raise ValueError(
+            "question cannot change between whole rows and labels where there are blind checks: these were drawn "
+            "as rows, or as labels, when the project was made. Fix: import the table as a new project."
+        )
     if unknown := sorted(set(changes) - set(stored)):
         raise ValueError(f"A project has no setting {unknown[0]!r}. It has {', '.join(sorted(stored))}.")
     return read_settings({**stored, **changes})
+
+
+def asks_otherwise(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Whether one of these settings asks about whole rows, and the other about labels."""
+    return (before.get("question") == "instance") != (after.get("question") == "instance")
 
 
 def as_json(settings: AnySettings) -> dict[str, Any]:

@@ -8,17 +8,15 @@ and the back button are all harmless.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from db import entries, questions
 from plcore import AnswerError
-from workflow import access
 from workflow.history import SECOND, stored_by
-from workflow.room import RoomSettings
+from workflow.saving import NotSaved
 from workflow.showing import OpenQuestion, stamp, worded
-from workflow.standing import RESERVED_FOR, Saved, saved_of
-from workflow.turns import NotSaved, RowTurn, StaleQuestion, as_stored, show_again, still_to_ask, take_turn
+from workflow.standing import Saved, saved_of
+from workflow.turns import RowTurn, StaleQuestion, as_stored, show_again, still_to_ask, take_turn
 from workflow.undoing import redo, undo
 
 if TYPE_CHECKING:
@@ -50,37 +48,32 @@ def next_question(home: Home, person_id: int, project_id: int) -> OpenQuestion |
     ------
     NotSaved, NotAllowed, NotFound
     """
-    now = datetime.now(UTC)
-    with home.learners.open(home, person_id, project_id) as learner:
-        with home.database.read() as session:
-            room = RoomSettings.from_json(access.require_project(session, project_id).room)
-            open_now = questions.get(session, project_id, person_id)
-            taken = questions.reserved_rows(session, project_id, person_id, now - RESERVED_FOR)
-        asked = still_to_ask(learner, open_now, person_id, taken)
-        fresh = open_now is not None and now - open_now.reserved_at < RESERVED_FOR / 2
-        if asked and open_now and fresh and as_stored(asked, open_now):
-            # A refresh: nothing to write.
-            return worded(learner, room, person_id, asked, open_now.token)
     with take_turn(home, person_id, project_id) as turn:
-        taken = turn.taken()
-        asked = still_to_ask(turn.learner, turn.open_now(), person_id, taken)
+        open_now, taken = turn.open_now(), turn.taken()
+        asked = still_to_ask(turn.learner, open_now, person_id, taken)
+        if asked and open_now and turn.is_fresh(open_now) and as_stored(asked, open_now):
+            return worded(turn.learner, turn.room, person_id, asked, open_now.token)  # nothing to write
         asked = asked or turn.learner.next_question(turn.annotator, exclude=frozenset(taken))
         return turn.show(asked) if asked else None
 
 
-def ask_next(home: Home, person_id: int, project_id: int, row: int) -> OpenQuestion:
+def ask_next(home: Home, person_id: int, project_id: int, row: int, *, drawn: bool = False) -> OpenQuestion:
     """Put this row before the person now, in place of the one that was.
+
+    drawn : the row was not chosen by anybody, but taken in the order of its draw where it is a blind control. A
+        control that somebody chose would measure the model on what they chose, so it is refused like a closed row.
 
     Raises
     ------
     AnswerError
-        The row is not open to this person, or is before somebody else.
+        The row is not open to this person, or is before somebody else, or is a control that was not drawn.
     NotSaved, NotAllowed, NotFound
     """
     with take_turn(home, person_id, project_id) as turn:
         if row in turn.taken():
             raise AnswerError("That row is before somebody else. Fix: choose another, or wait two minutes.")
-        if not turn.learner.may_ask(row, turn.annotator):
+        is_open = turn.learner.may_ask(row, turn.annotator)
+        if not is_open or (turn.learner.pool.control_rows[row] and not drawn):
             raise AnswerError("That row is no longer open. Fix: choose another.")
         return turn.show(turn.learner.question_for(row))
 
@@ -125,13 +118,17 @@ def submit_answer(
             if earlier is None or earlier.person_id != person_id:
                 raise StaleQuestion("That question is no longer open before you.")
             return saved_of(turn.learner, earlier, repeated=True)
-        if question.row in turn.taken() or not turn.learner.may_ask(question.row, turn.annotator):
+        if question.row in turn.taken():
             raise StaleQuestion(
                 "Somebody else has taken this row meanwhile: it lay open for over two minutes."
             )
+        if not turn.learner.may_ask(question.row, turn.annotator):
+            raise StaleQuestion(
+                "Somebody else has decided this row meanwhile, or the owner has merged its classes."
+            )
         if kind in ("none", "not"):
             _check_shown(turn, question, shown)
-        stored = _write(turn, question, kind, labels, note, flagged)
+        stored = _write(turn, question, kind, _names_now(turn, labels), note, flagged)
         questions.delete(turn.session, project_id, person_id)
         saved = saved_of(turn.learner, stored)
     if kind == "not":
@@ -152,7 +149,7 @@ def _write(
         "strategy": question.strategy,
         "score": question.score,
         "model_version": question.model_version,
-        "predicted": question.predicted,
+        "predicted": question.predicted and _names_now(turn, (question.predicted,))[0],
         "note": note,
         "flagged": flagged,
     }
@@ -168,11 +165,24 @@ def _write(
     return writer.write("is", labels, token=f"{question.token}{SECOND}", **told)
 
 
+def _names_now(turn: RowTurn, labels: tuple[str, ...]) -> tuple[str, ...]:
+    """The classes that these names on a screen mean, as they are called now; each once. Unknown ones stay as they are.
+
+    A screen may be from before a change of the classes. A name that was ever used means its class for good.
+    """
+    class_map = turn.learner.pool.class_map
+    if not class_map.changes:
+        return labels
+    known = class_map.known_names
+    return tuple(dict.fromkeys(class_map.now(label) if label in known else label for label in labels))
+
+
 def _check_shown(turn: RowTurn, question: questions.OpenQuestion, shown: str | None) -> None:
     """Refuse what was said of candidates that are others now."""
     now = turn.learner.pool.names(turn.learner.candidates_of(question.row))
     changed = entries.changed_since(turn.session, turn.project_id, question.row, question.reserved_at)
-    if changed or (shown is not None and shown != stamp(now)):
+    same = {stamp(names) for names in turn.learner.pool.class_map.earlier_names(now)}
+    if changed or (shown is not None and shown not in same):
         raise StaleQuestion(
             f"The candidates of this row have changed since it was shown; they are now {', '.join(now)}."
         )

@@ -1,7 +1,7 @@
 """The learners in memory: one per project, always rebuilt from table + log, never stored.
 
-Start, refresh, second tab, second annotator and restart are one code path here: ``catch_up`` applies the
-log entries the learner has not seen. Memory follows the log, never leads.
+Start, refresh, second tab, second annotator and restart are one code path here: ``caught_up`` applies
+the log entries the learner has not seen. Memory follows the log, never leads.
 """
 
 from __future__ import annotations
@@ -12,20 +12,29 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from plcore import ActiveLearner, LabelTable, LearnerSettings
+from db import entries
+from plcore import ActiveLearner, LabelTable
 from plcore.multilabel import MultiLabelLearner, MultiLabelSettings
 from workflow import access
 from workflow.graphs import build_learner
 from workflow.learner_entries import follow, read_class_changes, read_settings
 from workflow.refreshing import Refresher
+from workflow.saving import saving
 from workflow.training import adopt
 
 if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
     from db.projects import Project
+    from plcore import Entry
     from plcore.classes import ClassChange
     from workflow.home import Home
 
 Learner = ActiveLearner[LabelTable] | MultiLabelLearner[LabelTable]
+
+
+CANDIDATES_ONLY = "This project is about label vectors; this is for projects with candidates."
+VECTORS_ONLY = "This project is about candidates; this is for projects with label vectors."
 
 
 class WrongKind(ValueError):  # noqa: N818 - what a page says, not a fault
@@ -42,6 +51,25 @@ class _Place:
     # of earlier settings, perhaps with a fit under way
     abandoned: list[Refresher] = field(default_factory=list)
 
+    def caught_up(self, session: Session, person_id: int, project_id: int) -> tuple[Learner | None, Project]:
+        """The learner after every entry of the log, and its project; None where it must be built anew: there is none,
+        or the settings or the classes are others now.
+        """
+        access.require_person(session, person_id)
+        project = access.require_project(session, project_id)
+        learner = self.learner
+        if learner is None or learner.settings != read_settings(project.settings):
+            return None, project
+        return (learner if follow(session, project_id, learner.pool, learner.apply) else None), project
+
+    def take_news(self, home: Home, project_id: int) -> None:
+        """Take in models that others have trained; where this process fits the model, begin the fit that is due."""
+        if isinstance(self.learner, MultiLabelLearner):
+            self.refresher = self.refresher or Refresher(home, project_id, self.learner, self.lock)
+            self.refresher.look()
+        elif self.learner is not None:
+            adopt(home, project_id, self.learner)
+
     def renew(self, learner: Learner) -> None:
         """Put a learner in the place of the one before, whose fits are of no use any more."""
         self.learner = learner
@@ -49,6 +77,19 @@ class _Place:
             self.refresher.abandon()
             self.abandoned.append(self.refresher)
             self.refresher = None
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A transaction at a project whose learner knows every entry there is.
+
+    written : the entries written in it, in order, as the learner will read them
+    """
+
+    session: Session
+    learner: Learner
+    project: Project
+    written: list[Entry] = field(default_factory=list)
 
 
 class LearnerShelf:
@@ -67,7 +108,7 @@ class LearnerShelf:
         """
         with self.open_any(home, person_id, project_id) as learner:
             if not isinstance(learner, ActiveLearner):
-                raise WrongKind("This project is about label vectors; this is for projects with candidates.")
+                raise WrongKind(CANDIDATES_ONLY)
             yield learner
 
     @contextmanager
@@ -77,34 +118,53 @@ class LearnerShelf:
         """As ``open``, for a project of label vectors; WrongKind for the others."""
         with self.open_any(home, person_id, project_id) as learner:
             if not isinstance(learner, MultiLabelLearner):
-                raise WrongKind("This project is about candidates; this is for projects with label vectors.")
+                raise WrongKind(VECTORS_ONLY)
             yield learner
 
     @contextmanager
     def open_any(self, home: Home, person_id: int, project_id: int) -> Iterator[Learner]:
         """As ``open``, for a project of either kind."""
+        with self.open_to_read(home, person_id, project_id) as opened:
+            yield opened.learner
+
+    @contextmanager
+    def open_to_read(self, home: Home, person_id: int, project_id: int) -> Iterator[Opened]:
+        """As ``open_any``, with the read transaction that it was caught up in: both know the same log."""
         place = self._place(project_id)
         with place.lock:
             while True:
+                place.take_news(home, project_id)
                 with home.database.read() as session:  # as things stand now that it is this thread's turn
-                    access.require_person(session, person_id)
-                    project = access.require_project(session, project_id)
-                    settings = read_settings(project.settings)
-                    learner = place.learner
-                    if (
-                        learner is not None
-                        and learner.settings == settings
-                        and follow(session, project_id, learner.pool, learner.apply)
-                    ):
-                        break
+                    learner, project = place.caught_up(session, person_id, project_id)
+                    if learner is not None:
+                        yield Opened(session, learner, project)
+                        return
                     changes = read_class_changes(session, project_id)
-                place.renew(_build(home, project, settings, changes))
-            if isinstance(learner, MultiLabelLearner):
-                place.refresher = place.refresher or Refresher(home, project_id, learner, place.lock)
-                place.refresher.look()  # a fit that is due begins in a thread of its own
-            else:
-                adopt(home, project_id, learner)
-            yield learner
+                place.renew(_build(home, project, changes))
+
+    @contextmanager
+    def open_to_write(self, home: Home, person_id: int, project_id: int) -> Iterator[Opened]:
+        """As ``open_any``, caught up inside a write transaction, which ends with the block; then the learner follows
+        what was written in it.
+
+        Raises NotSaved too, where the database cannot be written.
+        """
+        place = self._place(project_id)
+        with place.lock:
+            while True:
+                place.take_news(home, project_id)
+                with saving(home) as session:
+                    entries.lock(session, project_id)
+                    learner, project = place.caught_up(session, person_id, project_id)
+                    if learner is not None:
+                        opened = Opened(session, learner, project)
+                        yield opened
+                if learner is not None:
+                    for entry in opened.written:
+                        learner.apply(entry)
+                    return
+                with self.open_any(home, person_id, project_id):
+                    pass  # to build it takes too long for others to wait for their turn to write
 
     def put(self, project_id: int, learner: Learner) -> None:
         """Keep the learner of a project made a moment ago, so that its first question waits for nothing."""
@@ -135,19 +195,9 @@ class LearnerShelf:
             return self._places.setdefault(project_id, _Place())
 
 
-def _build(
-    home: Home,
-    project: Project,
-    settings: LearnerSettings | MultiLabelSettings,
-    changes: Sequence[ClassChange],
-) -> Learner:
+def _build(home: Home, project: Project, changes: Sequence[ClassChange]) -> Learner:
     """The learner of the stored table, before any entry but under these changes of its classes."""
+    settings = read_settings(project.settings)
     if isinstance(settings, MultiLabelSettings):
         return MultiLabelLearner(LabelTable.read(home.table_path(project.table_hash)), settings)
     return build_learner(home, project.table_hash, settings, changes)
-
-
-def catch_up(home: Home, project_id: int, learner: Learner) -> bool:
-    """Apply the log entries with a ``seq`` greater than the learner's own. False as ``learner_entries.follow``."""
-    with home.database.read() as session:
-        return follow(session, project_id, learner.pool, learner.apply)

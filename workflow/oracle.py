@@ -102,7 +102,7 @@ def _next_question(home: Home, person_id: int, project_id: int) -> labeling.Open
         known = [row for row in order if truth[row] >= 0]
     for row in known:
         with suppress(labeling.AnswerError):  # it is before somebody else, or set aside by this person
-            return labeling.ask_next(home, person_id, project_id, row)
+            return labeling.ask_next(home, person_id, project_id, row, drawn=True)
     return None
 
 

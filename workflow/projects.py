@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from db import entries, projects, trained
+from db import entries, projects, questions, trained
 from workflow import access, kinds
 from workflow.learner_entries import read_settings
+from workflow.saving import saving, saving_files
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -34,7 +35,8 @@ class CannotLearn(ValueError):  # noqa: N818 - what a page says, not a fault
 class ProjectSummary:
     """One project as Home lists it.
 
-    kind : as in `workflow.kinds`      n_to_ask, answered : rows, or of label vectors cells
+    kind : as in `workflow.kinds`      n_to_ask, answered : rows, or of label vectors cells; answered are all that can
+        not be asked any more, those of bad items too
     """
 
     id: int
@@ -76,6 +78,8 @@ def create_project(
         No learner can be built from the table with these settings.
     NotAllowed
         The person is not an owner.
+    NotSaved
+        The disk is full, or the database cannot be written. No project was made.
     """
     name = _checked_name(name)
     with home.database.read() as session:
@@ -89,8 +93,9 @@ def create_project(
         raise CannotLearn(f"The model cannot be built from this table: {error}") from error
     # The file first: should the process die before the commit, an unnamed file is left, never a project
     # without its table.
-    table_hash = home.store_table(table)
-    with home.database.write() as session:
+    with saving_files():
+        table_hash = home.store_table(table)
+    with saving(home) as session:
         access.require_owner(session, person_id)
         _check_free(session, name)
         project_id = projects.add(
@@ -120,7 +125,7 @@ def list_projects(home: Home, person_id: int) -> list[ProjectSummary]:
     """Every project, the one with the latest answer first. Reads the log's counts only, builds no learner."""
     with home.database.read() as session:
         access.require_person(session, person_id)
-        summaries = [_summary(session, project) for project in projects.listed(session)]
+        summaries = [_summary(home, session, project) for project in projects.listed(session)]
     return sorted(summaries, key=lambda one: one.last_answer or one.created_at, reverse=True)
 
 
@@ -136,7 +141,7 @@ def get_project(home: Home, person_id: int, project_id: int) -> ProjectSummary:
     """
     with home.database.read() as session:
         access.require_person(session, person_id)
-        return _summary(session, access.require_project(session, project_id))
+        return _summary(home, session, access.require_project(session, project_id))
 
 
 def change_strategy(home: Home, person_id: int, project_id: int, strategy: str) -> None:
@@ -156,14 +161,17 @@ def change_learner(home: Home, person_id: int, project_id: int, **changes: Any) 
         A value is not allowed, or the setting belongs to the project for good: what was drawn when it was made.
     NotAllowed
         The person is not an owner.
-    NotFound
+    NotSaved, NotFound
     """
-    with home.database.write() as session:
+    with saving(home) as session:
         access.require_owner(session, person_id)
         project = access.require_project(session, project_id)
         settings = kinds.changed(project.settings, changes)
         projects.change_settings(session, project_id, kinds.as_json(settings))
         trained.forget_fault(session, project_id)
+        if kinds.asks_otherwise(project.settings, kinds.as_json(settings)):
+            # Whoever changes it sees it at once; what lies before the others stays theirs to answer.
+            questions.delete(session, project_id, person_id)
 
 
 def learner_settings(home: Home, person_id: int, project_id: int) -> dict[str, Any]:
@@ -190,7 +198,7 @@ def rename_project(home: Home, person_id: int, project_id: int, name: str, descr
         The name is empty, too long or another project's; or the description is too long.
     NotAllowed
         The person is not an owner.
-    NotFound
+    NotSaved, NotFound
     """
     name, description = _checked_name(name), description.strip()
     if len(description) > DESCRIPTION_LENGTH:
@@ -198,7 +206,7 @@ def rename_project(home: Home, person_id: int, project_id: int, name: str, descr
             f"A description has at most {DESCRIPTION_LENGTH:,} characters; this one has {len(description):,}. "
             "Fix: shorten it."
         )
-    with home.database.write() as session:
+    with saving(home) as session:
         access.require_owner(session, person_id)
         access.require_project(session, project_id)
         _check_free(session, name, except_for=project_id)
@@ -212,9 +220,9 @@ def archive_project(home: Home, person_id: int, project_id: int) -> None:
     ------
     NotAllowed
         The person is not an owner.
-    NotFound
+    NotSaved, NotFound
     """
-    with home.database.write() as session:
+    with saving(home) as session:
         if _to_put_away(session, person_id, project_id).archived_at is None:
             projects.archive(session, project_id, datetime.now(UTC))
 
@@ -224,7 +232,7 @@ def bin_project(home: Home, person_id: int, project_id: int) -> None:
 
     Raises as ``archive_project``.
     """
-    with home.database.write() as session:
+    with saving(home) as session:
         if _to_put_away(session, person_id, project_id).deleted_at is None:
             projects.bin_project(session, project_id, datetime.now(UTC))
 
@@ -238,9 +246,9 @@ def restore_project(home: Home, person_id: int, project_id: int) -> None:
         Another project has its name meanwhile.
     NotAllowed
         The person is not an owner.
-    NotFound
+    NotSaved, NotFound
     """
-    with home.database.write() as session:
+    with saving(home) as session:
         project = _to_put_away(session, person_id, project_id)
         _check_free(session, project.name, except_for=project_id)
         projects.bin_project(session, project_id, None)
@@ -265,8 +273,8 @@ def put_away(home: Home, person_id: int) -> PutAway:
         binned.sort(key=lambda one: one.deleted_at or one.created_at, reverse=True)
         archived.sort(key=lambda one: one.archived_at or one.created_at, reverse=True)
         return PutAway(
-            archived=tuple(_summary(session, one) for one in archived),
-            binned=tuple(_summary(session, one) for one in binned),
+            archived=tuple(_summary(home, session, one) for one in archived),
+            binned=tuple(_summary(home, session, one) for one in binned),
         )
 
 
@@ -296,9 +304,8 @@ def _check_free(session: Session, name: str, except_for: int | None = None) -> N
         raise ProjectNameError(f"A project named '{name}' exists already. Fix: choose another name.")
 
 
-def _summary(session: Session, project: projects.Project) -> ProjectSummary:
+def _summary(home: Home, session: Session, project: projects.Project) -> ProjectSummary:
     last = entries.last(session, project.id)
-    kind = kinds.kind_of(project.settings)
     return ProjectSummary(
         id=project.id,
         name=project.name,
@@ -306,8 +313,8 @@ def _summary(session: Session, project: projects.Project) -> ProjectSummary:
         n_rows=project.n_rows,
         n_classes=project.n_classes,
         n_to_ask=project.n_to_ask,
-        answered=kinds.answered(session, project.id, kind),
+        answered=kinds.answered(home, session, project),
         last_answer=last.at if last else None,
         created_at=project.created_at,
-        kind=kind,
+        kind=kinds.kind_of(project.settings),
     )

@@ -7,6 +7,8 @@ import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from workflow import access
 from workflow.stopping import has_proof
 from workflow.strategies import reason
@@ -58,11 +60,11 @@ def queue(home: Home, person_id: int, project_id: int, search: str = "") -> Queu
                         "In a project with blind checks the queue is for the owner: it would show which they are."
                     )
         order, scores = learner.ranking()
-        words = search.casefold().split()
+        words, texts = search.casefold().split(), _texts(learner)
         found = [
             (place, row, score)
             for place, (row, score) in enumerate(zip(order.tolist(), scores.tolist(), strict=True), start=1)
-            if not words or _holds(learner, row, words)
+            if not words or _holds(learner, texts, row, words)
         ]
         rows = tuple(_queue_row(learner, place, row, score) for place, row, score in found[:SHOWN])
         return QueueView(learner.settings.strategy, rows, len(found), len(order))
@@ -105,10 +107,14 @@ def _queue_row(learner: ActiveLearner[LabelTable], place: int, row: int, score: 
     )
 
 
-def _holds(learner: ActiveLearner[LabelTable], row: int, words: list[str]) -> bool:
+def _texts(learner: ActiveLearner[LabelTable]) -> list[np.ndarray]:
+    """Columns that are searched beside the candidates, (n,) each."""
     table = learner.table
-    names = [name for name, may in zip(learner.classes, learner.candidates_of(row), strict=True) if may]
     columns = [column for column in (table.roles.text, *table.roles.categories) if column]
-    cells = (str(table.cells[column].iloc[row]) for column in columns)
-    text = " ".join((str(table.ids[row]), *names, *cells)).casefold()
+    return [np.asarray(table.ids), *(table.cells[column].to_numpy() for column in columns)]
+
+
+def _holds(learner: ActiveLearner[LabelTable], texts: list[np.ndarray], row: int, words: list[str]) -> bool:
+    names = learner.pool.names(learner.pool.candidates[row])
+    text = " ".join((*(str(column[row]) for column in texts), *names)).casefold()
     return all(word in text for word in words)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from db import projects
 from workflow import access
+from workflow.saving import saving
 
 if TYPE_CHECKING:
     from workflow.home import Home
@@ -81,9 +82,9 @@ def change_room(home: Home, person_id: int, project_id: int, room: RoomSettings)
     ------
     NotAllowed
         The person is not an owner.
-    NotFound
+    NotSaved, NotFound
     """
-    with home.database.write() as session:
+    with saving(home) as session:
         access.require_owner(session, person_id)
         project = access.require_project(session, project_id)
         projects.change_room(session, project_id, {**project.room, **room.to_json()})

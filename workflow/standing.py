@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from db import entries, questions
 from plcore import ActiveLearner
-from workflow import access
 from workflow.history import Given, history_of, latest_standing, latest_withdrawn
 from workflow.stopping import rules_of, stop_view_of
 
@@ -65,15 +64,14 @@ def standing(home: Home, person_id: int, project_id: int) -> Standing:
     NotAllowed, NotFound
     """
     since = datetime.now(UTC) - RESERVED_FOR
-    with home.learners.open_any(home, person_id, project_id) as learner:
-        with home.database.read() as session:
-            found = entries.latest(session, project_id, 1, person_id)
-            history = history_of(session, learner, person_id, project_id)
-            taken = questions.reserved_rows(session, project_id, person_id, since)
-            rules = rules_of(access.require_project(session, project_id))
+    with home.learners.open_to_read(home, person_id, project_id) as opened:
+        session, learner = opened.session, opened.learner
+        found = entries.latest(session, project_id, person_id, 1)
+        history = history_of(session, learner, person_id, project_id)
+        taken = questions.reserved_rows(session, project_id, person_id, since)
+        rules = rules_of(opened.project)
         answered, left, settled = _counts(learner)
-        # The rules speak of accuracy and of what is proven: of label vectors they have nothing to say.
-        reached = stop_view_of(learner, rules).reached if isinstance(learner, ActiveLearner) else ()
+        reached = stop_view_of(learner, rules).reached
         last = saved_of(learner, found[0]) if found else None
         return Standing(
             answered=answered,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from db import links, people, sign_ins
 from db.people import Person
 from workflow import access
+from workflow.saving import saving
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -36,7 +37,7 @@ class PersonNameError(ValueError):
 
 def ensure_owner(home: Home) -> Person:
     """The first owner; made, with the name 'owner', where this Winnow has none yet."""
-    with home.database.write() as session:
+    with saving(home) as session:
         owner = people.first_owner(session)
         if owner is None:
             person_id = people.add(session, "owner", "owner", datetime.now(UTC))
@@ -54,7 +55,7 @@ def make_start_link(home: Home) -> str:
     """
     owner = ensure_owner(home)
     now = datetime.now(UTC)
-    with home.database.write() as session:
+    with saving(home) as session:
         people.enable(session, owner.id)
         links.expire_for(session, owner.id, now)
         return _add_link(session, owner.id, None, now, START_LINK_LIFE)
@@ -71,10 +72,11 @@ def make_link(home: Home, by_person_id: int, name: str) -> str:
         `by_person_id` is not an owner.
     PersonNameError
         The name is empty, longer than 80 characters or not printable.
+    NotSaved
     """
     name = _checked_name(name)
     now = datetime.now(UTC)
-    with home.database.write() as session:
+    with saving(home) as session:
         access.require_owner(session, by_person_id)
         known = [one for one in people.listed(session) if one.name.casefold() == name.casefold()]
         person = known[0] if known else None
@@ -109,9 +111,11 @@ def redeem_link(home: Home, secret: str) -> str:
     ------
     LinkError
         The link is unknown, was used, has expired, or its person is disabled.
+    NotSaved
+        The database could not be written; the link can still be used.
     """
     now = datetime.now(UTC)
-    with home.database.write() as session:
+    with saving(home) as session:
         link = links.take(session, _hash(secret), now)
         if link is None:
             raise LinkError(_why_not(links.find(session, _hash(secret))))
@@ -142,8 +146,8 @@ def person_of(home: Home, sign_in_secret: str) -> Person | None:
 
 
 def sign_out(home: Home, sign_in_secret: str) -> None:
-    """End one sign-in; harmless when it is unknown or has ended."""
-    with home.database.write() as session:
+    """End one sign-in; harmless when it is unknown or has ended. Raises NotSaved."""
+    with saving(home) as session:
         sign_ins.end(session, _hash(sign_in_secret), datetime.now(UTC))
 
 
@@ -157,10 +161,10 @@ def list_people(home: Home, by_person_id: int) -> list[Person]:
 def disable_person(home: Home, by_person_id: int, person_id: int) -> None:
     """End a person's access: their browsers are signed out and their links end. Their answers stay.
 
-    Raises NotAllowed unless `by_person_id` is an owner, and for an owner who would disable themselves.
+    Raises NotAllowed unless `by_person_id` is an owner, and for an owner who would disable themselves; NotSaved.
     """
     now = datetime.now(UTC)
-    with home.database.write() as session:
+    with saving(home) as session:
         owner = access.require_owner(session, by_person_id)
         if owner.id == person_id:
             raise access.NotAllowed("You cannot end your own access: nobody could let you in again.")

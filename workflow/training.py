@@ -12,10 +12,9 @@ import math
 import shutil
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any
@@ -29,6 +28,7 @@ from plcore import ActiveLearner, ControlCounts, CurvePoint, LabelTable, Learner
 from plcore.margin.threads import one_thread_for_good
 from plcore.pool import Pool
 from plcore.training import Trainer, Version
+from workflow import leases
 from workflow.learner_entries import follow, read_class_changes, read_settings
 
 if TYPE_CHECKING:
@@ -39,15 +39,19 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("winnow")
 
-LEASE = timedelta(seconds=30)
-"""How long a worker that has gone silent keeps a project to itself."""
 POLL = 0.2
+"""Seconds between two looks whether anybody has written to the database."""
+LOOK = 10.0
+"""Seconds after which a worker looks what is due without any news: a file may be lost, a lease have run out."""
 RETRY = 60.0
 """Seconds after which a training is tried again that failed for want of disk, memory or database."""
 KEPT_FOLDERS = 3
 """Models and sets of classes of a project whose files are kept: the way back to one of them is short."""
 KEPT_VERSIONS = 2
 """Files kept for each project: the newest, and the one that a reader may just be opening."""
+
+
+_SOON = "soon"
 
 
 @dataclass(frozen=True)
@@ -67,15 +71,29 @@ def anything_to_train(home: Home) -> bool:
         return any(_settings(project) is not None for project in projects.listed(session))
 
 
+@dataclass(frozen=True)
+class News:
+    """due : what should be trained now      soon : something waits for its time and will be due without any news"""
+
+    due: list[Due]
+    soon: bool
+
+
 def due(home: Home) -> list[Due]:
     """The projects with enough that is new to their model, or whose newest version has lost its file."""
+    return news(home).due
+
+
+def news(home: Home) -> News:
+    """What is due, and whether something will be soon."""
     now = datetime.now(UTC)
     with home.database.read() as session:
-        found = (_due(home, session, project, now) for project in projects.listed(session))
-        return [one for one in found if one is not None]
+        found = [_due(home, session, project, now) for project in projects.listed(session)]
+    return News([one for one in found if isinstance(one, Due)], _SOON in found)
 
 
-def _due(home: Home, session: Session, project: Project, now: datetime) -> Due | None:
+def _due(home: Home, session: Session, project: Project, now: datetime) -> Due | str | None:
+    """The training that is due, _SOON where answers wait for their time, None where nothing waits."""
     settings = _settings(project)
     if settings is None:
         return None
@@ -89,7 +107,7 @@ def _due(home: Home, session: Session, project: Project, now: datetime) -> Due |
         waiting_since = entries.time_of(session, project.id, newest.version + 1)
         waited = waiting_since is not None and (now - waiting_since).total_seconds() >= settings.train_seconds
         if seq - newest.version < settings.train_every and not waited:
-            return None
+            return _SOON
     return Due(project.id, project.table_hash, settings, key, seq)
 
 
@@ -106,9 +124,15 @@ class Worker:
         """Until told to stop: look for what is due, train it, publish it. A failure is logged and waits for news."""
         self._stop = stop
         one_thread_for_good()
+        seen, again = None, 0.0
         while not stop.wait(POLL):
             try:
-                for one in due(self.home):
+                stamp = self.home.database.stamp()
+                if stamp == seen and time.monotonic() < again:
+                    continue
+                found = news(self.home)
+                seen, again = stamp, time.monotonic() + (0.0 if found.soon else LOOK)
+                for one in found.due:
                     if stop.is_set():
                         return
                     self.train(one)
@@ -123,7 +147,7 @@ class Worker:
         known = (what.project_id, what.key, what.seq)
         if self._failed.get(known, 0.0) > time.monotonic():
             return None
-        with self._lease(what.project_id) as lease:
+        with leases.hold(self.home, what.project_id, self.name, what.key) as lease:
             if lease is None or not self._still_due(what):
                 return None
             begun = time.monotonic()
@@ -147,7 +171,7 @@ class Worker:
         """Whether nobody has trained it since it was found to be due."""
         with self.home.database.read() as session:
             now = _due(self.home, session, projects.get(session, what.project_id), datetime.now(UTC))
-        return now is not None and now.key == what.key
+        return isinstance(now, Due) and now.key == what.key
 
     def _go_on(self, _iteration: int, _objective: float) -> None:
         if self._stop.is_set():
@@ -166,38 +190,6 @@ class Worker:
         with self.home.database.read() as session:
             follow(session, what.project_id, kept[1].pool, kept[1].pool.apply)
         return kept[1]
-
-    @contextmanager
-    def _lease(self, project_id: int) -> Iterator[_Lease | None]:
-        """Hold the project for as long as the block runs; None where another worker holds it."""
-        if not self._renew(project_id):
-            yield None
-            return
-        lease, over = _Lease(), threading.Event()
-
-        def keep() -> None:
-            while not over.wait(LEASE.total_seconds() / 3):
-                try:
-                    self._renew(project_id)
-                except (SQLAlchemyError, DatabaseBusyError):
-                    logger.exception(
-                        "The lease of project %s could not be kept; it is tried again.", project_id
-                    )
-
-        beat = threading.Thread(target=keep, name=f"lease-{project_id}", daemon=True)
-        beat.start()
-        try:
-            yield lease
-        finally:
-            over.set()
-            beat.join()
-            with self.home.database.write() as session:
-                trained.end_lease(session, project_id, self.name, datetime.now(UTC), lease.fault)
-
-    def _renew(self, project_id: int) -> bool:
-        now = datetime.now(UTC)
-        with self.home.database.write() as session:
-            return trained.take_lease(session, project_id, self.name, now, now + LEASE)
 
     def _publish(self, project_id: int, key: str, version: Version, seconds: float) -> None:
         """The file first: a version that is named is there to be read."""
@@ -236,11 +228,6 @@ class _Stopped(Exception):  # noqa: N818 - not an error: the worker is told to e
     """The fit under way is given up."""
 
 
-@dataclass
-class _Lease:
-    fault: str | None = None
-
-
 def adopt(home: Home, project_id: int, learner: ActiveLearner[LabelTable]) -> None:
     """Give the learner the versions published since it looked last; nothing where its model follows each answer."""
     if not learner.settings.is_trained:
@@ -273,15 +260,23 @@ def _point(figures: Mapping[str, Any]) -> CurvePoint:
 
 @dataclass(frozen=True)
 class TrainingState:
-    """Whether a worker is training the project's model now, and why the last training failed, if it did."""
+    """Whether a worker is training the project's model now, and why the last training failed, if it did.
+
+    rests : it has cost so many workers that answers alone do not make it be tried again (`workflow.leases`)
+    """
 
     running: bool
     fault: str | None
+    rests: bool = False
 
 
 def training_state(home: Home, project_id: int) -> TrainingState:
     with home.database.read() as session:
-        return TrainingState(*trained.training(session, project_id, datetime.now(UTC)))
+        last = trained.training(session, project_id)
+    if last is None:
+        return TrainingState(running=False, fault=None)
+    running = not last.ended and last.lease_until > datetime.now(UTC)
+    return TrainingState(running, last.fault, rests=last.ended and last.deaths >= leases.MOST_DEATHS)
 
 
 def newest_version(home: Home, project_id: int) -> int:

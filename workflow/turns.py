@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from sqlalchemy.exc import OperationalError
-
 from db import entries, questions
-from db.engine import DatabaseBusyError
 from plcore.multilabel import MultiLabelLearner
 from workflow import access
-from workflow.learner_entries import follow
-from workflow.learners import catch_up
+from workflow.learner_entries import learner_entry
+from workflow.learners import CANDIDATES_ONLY, VECTORS_ONLY, WrongKind
 from workflow.room import RoomSettings
+from workflow.saving import NotSaved
 from workflow.showing import OpenQuestion, worded
 from workflow.standing import RESERVED_FOR
 from workflow.vector_showing import VectorQuestion, worded_cells
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
     from plcore import Question as Asked
     from plcore.multilabel import LabelQuestion
     from workflow.home import Home
-    from workflow.learners import Learner
+    from workflow.learners import Opened
 
 logger = logging.getLogger("winnow")
 
@@ -44,24 +42,33 @@ class StaleQuestion(ValueError):  # noqa: N818 - a state of affairs, which the p
     """The question answered is not, or no longer, this person's to answer."""
 
 
-class NotSaved(RuntimeError):  # noqa: N818 - a state of affairs, which the page words
-    """The database could not be written: a full disk, a lost connection. Nothing was stored."""
-
-
 @dataclass(frozen=True)
 class Turn(ABC, Generic[LearnerT]):
     """What a use case needs while it is this person's turn. A place: a row, and the one label asked about or None."""
 
-    session: Session
     learner: LearnerT
+    opened: Opened
     person_id: int
-    project_id: int
     now: datetime
     room: RoomSettings
 
     @property
+    def session(self) -> Session:
+        return self.opened.session
+
+    @property
+    def project_id(self) -> int:
+        return self.opened.project.id
+
+    @property
     def annotator(self) -> str:
         return str(self.person_id)
+
+    def append(self, new: entries.NewEntry) -> entries.Entry:
+        """Write an entry; the learner follows after the commit. Raises DuplicateEntry as ``entries.append``."""
+        stored = entries.append(self.session, new)
+        self.opened.written.append(learner_entry(stored))
+        return stored
 
     def open_now(self) -> questions.OpenQuestion | None:
         """The question that is before this person."""
@@ -75,6 +82,10 @@ class Turn(ABC, Generic[LearnerT]):
     def is_taken(self, row: int, label: str | None = None) -> bool:
         """Whether the place, or a part of it, is before somebody else."""
         return overlaps((row, label), self.places())
+
+    def is_fresh(self, question: questions.OpenQuestion) -> bool:
+        """Whether the reservation of its row need not be renewed yet."""
+        return self.now - question.reserved_at < RESERVED_FOR / 2
 
     @abstractmethod
     def may_ask(self, row: int, label: str | None = None) -> bool:
@@ -163,16 +174,18 @@ class CellTurn(Turn["MultiLabelLearner[LabelTable]"]):
 @contextmanager
 def take_turn(home: Home, person_id: int, project_id: int) -> Iterator[RowTurn]:
     """As ``take_any_turn``, at a project with candidates; WrongKind for the others."""
-    with _turn(home, person_id, project_id, home.learners.open) as turn:
-        assert isinstance(turn, RowTurn)  # noqa: S101 - the learner is of this kind
+    with take_any_turn(home, person_id, project_id) as turn:
+        if not isinstance(turn, RowTurn):
+            raise WrongKind(CANDIDATES_ONLY)
         yield turn
 
 
 @contextmanager
 def take_cell_turn(home: Home, person_id: int, project_id: int) -> Iterator[CellTurn]:
     """As ``take_any_turn``, at a project of label vectors; WrongKind for the others."""
-    with _turn(home, person_id, project_id, home.learners.open_vectors) as turn:
-        assert isinstance(turn, CellTurn)  # noqa: S101 - as above
+    with take_any_turn(home, person_id, project_id) as turn:
+        if not isinstance(turn, CellTurn):
+            raise WrongKind(VECTORS_ONLY)
         yield turn
 
 
@@ -186,31 +199,15 @@ def take_any_turn(home: Home, person_id: int, project_id: int) -> Iterator[RowTu
         The database could not be written.
     NotAllowed, NotFound
     """
-    with _turn(home, person_id, project_id, home.learners.open_any) as turn:
-        yield turn
-
-
-@contextmanager
-def _turn(
-    home: Home,
-    person_id: int,
-    project_id: int,
-    opened: Callable[[Home, int, int], AbstractContextManager[Learner]],
-) -> Iterator[RowTurn | CellTurn]:
-    with opened(home, person_id, project_id) as learner:
-        with _writing(home) as session:
-            access.require_person(session, person_id)
-            room = RoomSettings.from_json(access.require_project(session, project_id).room)
-            entries.lock(session, project_id)
-            # Another process may have committed since the learner was opened.
-            if not follow(session, project_id, learner.pool, learner.apply):
-                raise StaleQuestion("The classes were changed a moment ago; the question is asked anew.")
-            now = datetime.now(UTC)
-            if isinstance(learner, MultiLabelLearner):
-                yield CellTurn(session, learner, person_id, project_id, now, room)
+    try:
+        with home.learners.open_to_write(home, person_id, project_id) as opened:
+            about = opened, person_id, datetime.now(UTC), RoomSettings.from_json(opened.project.room)
+            if isinstance(opened.learner, MultiLabelLearner):
+                yield CellTurn(opened.learner, *about)
             else:
-                yield RowTurn(session, learner, person_id, project_id, now, room)
-        catch_up(home, project_id, learner)
+                yield RowTurn(opened.learner, *about)
+    except entries.DuplicateEntry as error:
+        raise StaleQuestion("This question was answered a moment ago, in another tab.") from error
 
 
 def question_token(person_id: int, row: int, revision: int, place: str = "") -> str:
@@ -251,18 +248,3 @@ def show_again(home: Home, person_id: int, project_id: int, row: int, label: str
     except (NotSaved, StaleQuestion, access.NotFound, access.NotAllowed):
         # What they did is stored; that must not be taken for a failure of it.
         logger.warning("Row %d could not be shown again at once.", row, exc_info=True)
-
-
-@contextmanager
-def _writing(home: Home) -> Iterator[Session]:
-    """A write transaction whose failure is said in words; the log is as it was."""
-    try:
-        with home.database.write() as session:
-            yield session
-    except (OperationalError, DatabaseBusyError) as error:
-        logger.exception("The database could not be written.")
-        raise NotSaved(
-            "The database could not be written (is the disk full?). Nothing was stored; try again."
-        ) from error
-    except entries.DuplicateEntry as error:
-        raise StaleQuestion("This question was answered a moment ago, in another tab.") from error

@@ -65,8 +65,8 @@ def redo(home: Home, person_id: int, project_id: int, seq: int | None = None) ->
     Raises
     ------
     StaleQuestion
-        The entry is not theirs, was not taken back, or its row does not stand as it did when it was answered, or
-        is before somebody else. Nothing is changed.
+        The entry is not theirs, was not taken back by them, or its row does not stand as it did when it was
+        answered, or is before somebody else. Nothing is changed.
     AnswerError, NotSaved, NotAllowed, NotFound
     """
     with take_any_turn(home, person_id, project_id) as turn:
@@ -78,7 +78,9 @@ def redo(home: Home, person_id: int, project_id: int, seq: int | None = None) ->
         withdrawal = entries.withdrawal_of(turn.session, project_id, seq)
         if withdrawal is None:
             raise StaleQuestion("That answer stands; there is nothing to give again.")
-        token = redo_token(withdrawal)
+        if withdrawal.person_id != person_id:
+            raise StaleQuestion("Somebody else took that answer back. Answer the row anew instead.")
+        token = redo_token(withdrawal.seq)
         if earlier := entries.with_token(turn.session, project_id, token):
             return saved_of(turn.learner, earlier, repeated=True)
         parts, writer = _pressed(turn, entry), turn.writer(entry.row, entry.label)

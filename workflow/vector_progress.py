@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from db import entries, trained
-from plcore.multilabel import ControlEstimate, HeldOut, LabelPoint, MultiLabelSettings, Share
+from db import entries
+from plcore.multilabel import ControlEstimate, HeldOut, LabelPoint, Share
 from workflow import access
 from workflow.progress import PACE_WINDOW, LabelCount
-from workflow.refreshing import settings_key
+from workflow.stopping import StopView, rules_of, stop_view_of
 
 if TYPE_CHECKING:
     from plcore import LabelTable
     from plcore.multilabel import MultiLabelLearner
     from workflow.home import Home
 
-__all__ = ["ControlEstimate", "HeldOut", "Share", "VectorCurve", "VectorProgress", "progress", "watched"]
+__all__ = [
+    "Band",
+    "ControlEstimate",
+    "HeldOut",
+    "Share",
+    "VectorCurve",
+    "VectorProgress",
+    "progress",
+    "watched",
+]
+
+
+@dataclass(frozen=True)
+class Band:
+    """A figure with its 95 % interval, arrays of one length; NaN where it is not known."""
+
+    value: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -28,19 +47,17 @@ class VectorCurve:
 
     answers : answers given      model_version : seq of the entry the model was fitted to      unasked : cells
     entropy : left in them, in bits      precision : {t: share of the t likeliest labels that are right}, on held-out
-    rows, as macro_f1 and micro_f1      control, control_low, control_high : F1 of the control cells with its interval
+    rows, as macro_f1 and micro_f1      control : F1 of the control cells
     """
 
     answers: np.ndarray
     model_version: np.ndarray
     unasked: np.ndarray
     entropy: np.ndarray
-    precision: dict[int, np.ndarray]
-    macro_f1: np.ndarray
-    micro_f1: np.ndarray
-    control: np.ndarray
-    control_low: np.ndarray
-    control_high: np.ndarray
+    precision: dict[int, Band]
+    macro_f1: Band
+    micro_f1: Band
+    control: Band
 
 
 @dataclass(frozen=True)
@@ -50,7 +67,7 @@ class VectorProgress:
     by_kind : {kind: labels answered yes and no; entries bad, unsure, skip}
     known : share of the cells not known at import that are known now      entropy : bits, None before the first model
     n_control : control cells drawn      waiting : whether the first model is still to come
-    fault : why the model could not be fitted, None where it could
+    fault : why the model could not be fitted, None where it could      stop : what the stop rules say
     """
 
     curve: VectorCurve
@@ -71,6 +88,7 @@ class VectorProgress:
     model_version: int
     waiting: bool
     fault: str | None
+    stop: StopView
 
     @property
     def time_left(self) -> timedelta | None:
@@ -90,6 +108,7 @@ def progress(home: Home, person_id: int, project_id: int) -> VectorProgress:
     with home.learners.open_vectors(home, person_id, project_id) as learner:
         with home.database.read() as session:
             seconds = entries.seconds_of_latest(session, project_id, PACE_WINDOW)
+            rules = rules_of(access.require_project(session, project_id))
         now = learner.progress()
         return VectorProgress(
             curve=_curve(learner.curve),
@@ -110,21 +129,25 @@ def progress(home: Home, person_id: int, project_id: int) -> VectorProgress:
             model_version=now.model_version,
             waiting=now.fitted is None,
             fault=home.learners.fault(project_id),
+            stop=stop_view_of(learner, rules),
         )
 
 
-def watched(home: Home, person_id: int, project_id: int) -> tuple[int, int]:
-    """The log's latest seq, and that of the newest model version (-1 without any): cheap for a page to watch."""
-    with home.database.read() as session:
-        access.require_person(session, person_id)
-        settings = MultiLabelSettings(**access.require_project(session, project_id).settings)
-        newest = trained.latest(session, project_id, settings_key(settings))
-        return entries.last_seq(session, project_id), -1 if newest is None else newest.version
+def watched(home: Home, person_id: int, project_id: int) -> tuple[int, int, str | None]:
+    """For a page to watch: the log's latest seq, the entry that the model in place was fitted to (-1: there is none
+    yet), and why the latest fit failed.
+
+    Raises
+    ------
+    NotAllowed, NotFound, WrongKind
+    """
+    with home.learners.open_vectors(home, person_id, project_id) as learner:
+        version = learner.version_published
+        return learner.seq, -1 if version is None else version, home.learners.fault(project_id)
 
 
 def _curve(points: list[LabelPoint]) -> VectorCurve:
     held = [point.held_out for point in points]
-    f1 = [point.control.f1 for point in points]
     sizes = next((tuple(t for t, _ in one.precision) for one in held if one is not None), ())
     return VectorCurve(
         answers=np.array([point.answers for point in points], dtype=int),
@@ -132,18 +155,18 @@ def _curve(points: list[LabelPoint]) -> VectorCurve:
         unasked=np.array([point.unasked for point in points], dtype=int),
         entropy=np.array([point.entropy for point in points], dtype=float),
         precision={
-            t: _or_nan([None if one is None else dict(one.precision)[t] for one in held]) for t in sizes
+            t: _band([None if one is None else dict(one.precision)[t] for one in held]) for t in sizes
         },
-        macro_f1=_or_nan([None if one is None else one.macro_f1 for one in held]),
-        micro_f1=_or_nan([None if one is None else one.micro_f1 for one in held]),
-        control=_or_nan([None if one is None else one.value for one in f1]),
-        control_low=_or_nan([None if one is None else one.low for one in f1]),
-        control_high=_or_nan([None if one is None else one.high for one in f1]),
+        macro_f1=_band([None if one is None else one.macro_f1 for one in held]),
+        micro_f1=_band([None if one is None else one.micro_f1 for one in held]),
+        control=_band([point.control.f1 for point in points]),
     )
 
 
-def _or_nan(values: list[float | None]) -> np.ndarray:
-    return np.array([np.nan if value is None else value for value in values], dtype=float)
+def _band(shares: Sequence[Share | None]) -> Band:
+    unknown = (np.nan, np.nan, np.nan)
+    parts = [unknown if one is None else (one.value, one.low, one.high) for one in shares]
+    return Band(*np.array(parts, dtype=float).reshape(-1, 3).T)
 
 
 def _labels(learner: MultiLabelLearner[LabelTable]) -> tuple[LabelCount, ...]:

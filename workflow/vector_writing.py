@@ -55,8 +55,7 @@ class CellWriter:
         self._kept = [one for one in self._kept if one.seq != target]
         if kind != "withdraw":
             self._kept.append(entry)
-        stored = entries.append(
-            turn.session,
+        stored = turn.append(
             entries.NewEntry(
                 project_id=turn.project_id,
                 kind=kind,

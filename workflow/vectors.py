@@ -6,17 +6,15 @@ As `workflow.labeling`, with its tokens, reservations, undo and redo. What is no
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from db import entries, questions
 from plcore import AnswerError
-from workflow import access
 from workflow.history import SECOND, stored_by
 from workflow.labeling import checked_note
-from workflow.room import RoomSettings
-from workflow.standing import RESERVED_FOR, Saved, saved_of
-from workflow.turns import CellTurn, NotSaved, StaleQuestion, as_stored, overlaps, take_cell_turn
+from workflow.saving import NotSaved
+from workflow.standing import Saved, saved_of
+from workflow.turns import CellTurn, StaleQuestion, as_stored, overlaps, take_cell_turn
 from workflow.vector_showing import VectorQuestion, cells_stamp, worded_cells
 
 if TYPE_CHECKING:
@@ -45,20 +43,11 @@ def next_question(home: Home, person_id: int, project_id: int) -> VectorQuestion
     ------
     NotSaved, NotAllowed, NotFound, WrongKind
     """
-    now = datetime.now(UTC)
-    with home.learners.open_vectors(home, person_id, project_id) as learner:
-        with home.database.read() as session:
-            room = RoomSettings.from_json(access.require_project(session, project_id).room)
-            open_now = questions.get(session, project_id, person_id)
-            taken = questions.reserved_places(session, project_id, person_id, now - RESERVED_FOR)
-        asked = _still_to_ask(learner, open_now, person_id, taken)
-        fresh = open_now is not None and now - open_now.reserved_at < RESERVED_FOR / 2
-        if asked and open_now and fresh and as_stored(asked, open_now):
-            # A refresh: nothing to write.
-            return worded_cells(learner, room, person_id, asked, open_now.token)
     with take_cell_turn(home, person_id, project_id) as turn:
-        taken = turn.places()
-        asked = _still_to_ask(turn.learner, turn.open_now(), person_id, taken)
+        open_now, taken = turn.open_now(), turn.places()
+        asked = _still_to_ask(turn.learner, open_now, person_id, taken)
+        if asked and open_now and turn.is_fresh(open_now) and as_stored(asked, open_now):
+            return worded_cells(turn.learner, turn.room, person_id, asked, open_now.token)  # nothing to write
         asked = asked or turn.learner.next_question(turn.annotator, exclude=frozenset(taken))
         return turn.show(asked) if asked else None
 
@@ -137,8 +126,9 @@ def _still_to_ask(
     person_id: int,
     taken: set[tuple[int, str | None]],
 ) -> LabelQuestion | None:
-    """The question already before this person, if it still makes sense: a refresh shows it again."""
-    if open_now is None or (open_now.label is None) != (learner.settings.question == "instance"):
+    """The question already before this person, if it still makes sense: a refresh shows it again, and what undo or
+    the queue put there stays, whatever kind of question the project asks."""
+    if open_now is None:
         return None
     place = open_now.row, open_now.label
     if overlaps(place, taken) or not learner.may_ask(open_now.row, str(person_id), open_now.label):

@@ -14,22 +14,42 @@ KINDS = {
 }
 """What can be looked for."""
 
+VECTOR_KINDS = {
+    "yes": "a label is right",
+    "no": "a label is not right",
+    "bad": "is a bad item",
+    "unsure": "cannot tell",
+}
+"""What can be looked for among answers about label vectors."""
+
+MOST = 12
+"""Labels named at most."""
+
 
 def said(kind: str, labels: Sequence[str]) -> str:
     """An answer as a person would say it."""
-    names = ", ".join(labels)
+    names = first_of(labels)
+    about = f": {names}" if names else ""
     return {
         "is": f"is {names}",
         "among": f"is one of {names}",
         "not": f"is not {names}",
         "none": "none of its candidates",
+        "yes": f"yes to {names}",
+        "no": f"no to {names}",
         "bad": "bad item",
-        "unsure": "cannot tell",
-        "skip": "skipped",
-        "withdraw": "took an answer back",
+        "unsure": f"cannot tell{about}",
+        "skip": f"skipped{about}",
+        "withdraw": f"took an answer back{about}",
     }.get(kind, kind)
 
 
 def candidates(labels: Sequence[str]) -> str:
     """A set of labels, or that there is none."""
     return " | ".join(labels) or "none (taken out)"
+
+
+def first_of(names: Sequence[str]) -> str:
+    """The first of them, and how many more there are."""
+    more = f" and {len(names) - MOST:,} more" if len(names) > MOST else ""
+    return ", ".join(names[:MOST]) + more

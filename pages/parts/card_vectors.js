@@ -45,7 +45,8 @@ function labelsAsking(state) {
   const { question } = state.data;
   picked(state);
   const list = make("div", { class: "choices", role: "group", "aria-label": "Labels" }, ...question.rows.map((row) => toggleRow(state, row)));
-  const nothing = make("p", { class: "small quiet", role: "status", hidden: true, text: "No label holds these words." });
+  const told = make("p", { class: "small quiet", role: "status", hidden: true });
+  const tell = (words) => { told.textContent = words; told.hidden = !words; };
   const seek = make("input", { class: "query seek", type: "text", autocomplete: "off", spellcheck: "false", "aria-label": "Search the labels",
     placeholder: `Search ${question.rows.length.toLocaleString()} labels; Enter marks the first` });
   const filter = () => {
@@ -57,7 +58,7 @@ function labelsAsking(state) {
       toggle.hidden = !words.every((word) => name.includes(word));
       found += toggle.hidden ? 0 : 1;
     }
-    nothing.hidden = found > 0;
+    tell(found ? "" : "No label holds these words.");
   };
   seek.oninput = filter;
   seek.onkeydown = (event) => {
@@ -65,16 +66,20 @@ function labelsAsking(state) {
     event.preventDefault();
     event.stopPropagation();
     if (event.key === "Escape" && !seek.value) { seek.blur(); return; }
-    if (event.key === "Enter" && !event.repeat && seek.value.trim()) list.querySelector(".toggle:not([hidden])")?.click();
+    const first = event.key === "Enter" && !event.repeat && seek.value.trim() && list.querySelector(".toggle:not([hidden])");
     seek.value = "";
     filter();
+    if (!first) return;
+    const marked = first.getAttribute("aria-pressed") === "true"; // to search for it is no wish to unmark it
+    if (!marked) first.click();
+    tell(marked ? `${first.dataset.label} was marked already; press it to unmark it.` : `${first.dataset.label} is marked.`);
   };
   seek.value = state.sought;
   filter();
   return make("section", { class: "ask labels", "aria-label": "Labels" },
     make("div", { class: "asked" }, make("h2", { text: "Which labels are right?" }), make("p", { class: "quiet small model", text: question.model })),
     question.rows.length > SEARCHED && make("div", { class: "seeking" }, actionButton("0", "Find", () => seek.focus(), { "aria-label": "Find a label" }), seek),
-    list, nothing,
+    told, list,
     make("button", { class: "action strong saverow", type: "button", "data-save-row": "", "aria-keyshortcuts": "Enter", onclick: () => saveRow(state) },
       key("↵"), make("span", { class: "count" })),
     noteField(state),
@@ -138,7 +143,7 @@ const VECTOR_KEYS = [
 ROOMS.labels = {
   asking: labelsAsking, actions: labelsActions, drawn: showPicked, enter: saveRow, redo: "y",
   keys: [["1 – 9, then letters", "The label is right, or not after all"], ["↵ Enter", "Save: the marked labels are right, all others are not"],
-    ["0", "Search the labels; Enter marks the first, Escape goes back to the keys"], ["C", "Cannot tell: you are not asked about this row again"],
+    ["0", "Search the labels; Enter marks the first and never unmarks it, Escape goes back to the keys"], ["C", "Cannot tell: you are not asked about this row again"],
     ["U / Y", "Undo, redo: over your last 50 answers"], ...VECTOR_KEYS],
 };
 ROOMS.cell = {

@@ -135,22 +135,36 @@ def share_curve(answers: np.ndarray, share: np.ndarray) -> go.Figure:
     return _dress(figure)
 
 
-def share_curves(answers: np.ndarray, curves: Mapping[str, np.ndarray]) -> go.Figure:
-    """Several shares between 0 and 1 against answers, each with its name; NaN where one is unknown."""
+def share_curves(answers: np.ndarray, curves: Sequence[Honest]) -> go.Figure:
+    """Several shares between 0 and 1 against answers, each with its name and band; NaN where one is unknown."""
     figure = go.Figure()
     kept = _thinned(len(answers))
-    for (name, share), colour in zip(curves.items(), MANY, strict=False):
+    for curve, colour in zip(curves, MANY, strict=False):
+        known = kept[~np.isnan(curve.low[kept])]
+        silent: dict[str, Any] = {"mode": "lines", "line_width": 0, "hoverinfo": "skip", "showlegend": False}
+        about: dict[str, Any] = {"x": answers[known], "legendgroup": curve.name}
+        figure.add_scatter(y=curve.high[known], **about, **silent)
+        figure.add_scatter(y=curve.low[known], fill="tonexty", fillcolor=_pale(colour), **about, **silent)
         figure.add_scatter(
             x=answers[kept],
-            y=share[kept],
+            y=curve.value[kept],
             mode=_mode(answers),
             line_color=colour,
-            name=name,
-            hovertemplate=f"{name}: %{{y:.1%}} after %{{x}} answers<extra></extra>",
+            name=curve.name,
+            legendgroup=curve.name,
+            customdata=np.column_stack([curve.low[kept], curve.high[kept]]),
+            hovertemplate=f"{curve.name}: %{{y:.1%}} (%{{customdata[0]:.1%}} to %{{customdata[1]:.1%}})"
+            "<br>after %{x} answers<extra></extra>",
         )
     figure = _dress(figure)
     figure.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0})
     return figure
+
+
+def _pale(colour: str) -> str:
+    """A colour "#rrggbb" as that of a band: where five lie over each other, each is still seen."""
+    red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
+    return f"rgba({red}, {green}, {blue}, 0.1)"
 
 
 def count_curve(answers: np.ndarray, count: np.ndarray) -> go.Figure:

@@ -7,9 +7,8 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.parts import state
-from pages.parts.frame import ProjectPage, escape
+from pages.parts.frame import ProjectPage, escape, refusals_said_later, say_refusal
 from workflow import classes
-from workflow.access import NotAllowed, NotFound
 from workflow.classes import ClassError, ClassesView
 
 ADD, RENAME, MERGE = "Add", "Rename", "Merge"
@@ -19,9 +18,7 @@ def classes_part(page: ProjectPage) -> None:
     """Draw everything about classes."""
     ids = (page.home, page.person.id, page.project.id)
     view = classes.classes_view(*ids)
-    with st.container():  # always there: what stands below keeps its place, and with it its state
-        if refused := st.session_state.pop(state.REFUSED, None):
-            st.error(escape(refused), icon=":material/error:")
+    say_refusal()
     st.dataframe(
         {
             "Class": [one.name for one in view.classes],
@@ -125,9 +122,6 @@ def _take_back(page: ProjectPage, view: ClassesView, key: str) -> None:
 
 def _told(change: Callable[[], object], words: str) -> None:
     """Do it, and say at the next drawing what came of it."""
-    try:
+    with refusals_said_later(ClassError):
         change()
-    except (ClassError, NotAllowed, NotFound) as refusal:
-        st.session_state[state.REFUSED] = str(refusal)
-    else:
         st.session_state[state.FLASH] = f"Saved: {words}"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -14,6 +16,7 @@ from workflow import projects, team
 from workflow.access import NotAllowed, NotFound, Person
 from workflow.home import Home
 from workflow.projects import ProjectSummary
+from workflow.saving import NotSaved
 
 PERSON_HEADER = "X-Winnow-Person"
 
@@ -71,17 +74,6 @@ def begin_project(title: str, *, owner: bool = False) -> ProjectPage:
     return ProjectPage(page.home, page.person, chosen)
 
 
-def candidates_only(page: ProjectPage, instead: str = "") -> None:
-    """Stop kindly on a page that is about candidates where the project is about label vectors."""
-    if page.project.vectors:
-        st.info(
-            f"This page is for projects with one true label among candidates. {instead}".strip(),
-            icon=":material/info:",
-        )
-        st.page_link("progress.py", label="Progress", query_params={"project": str(page.project.id)})
-        st.stop()
-
-
 def project_title(title: str, page: ProjectPage) -> None:
     """The page's heading with the project it is about, and a way to another one."""
     known = {one.id: one.name for one in projects.list_projects(page.home, page.person.id)}
@@ -122,6 +114,38 @@ def toast_from_last_page() -> None:
     """Say what the page before this one has done, in plain text: the names in it are people's own."""
     if message := st.session_state.pop(state.FLASH, None):
         st.toast(escape(message), icon=":material/check:")
+
+
+@contextmanager
+def refusals(*kinds: type[Exception]) -> Iterator[None]:
+    """Say here why what the block does was refused: it may not be, it could not be saved, or one of these kinds.
+
+    What stands below is drawn all the same, so that nothing typed is lost.
+    """
+    try:
+        yield
+    except _said(kinds) as refusal:
+        st.error(escape(str(refusal)), icon=":material/error:")
+
+
+@contextmanager
+def refusals_said_later(*kinds: type[Exception]) -> Iterator[None]:
+    """As ``refusals`` for a callback, which runs before the page is drawn: ``say_refusal`` says it then."""
+    try:
+        yield
+    except _said(kinds) as refusal:
+        st.session_state[state.REFUSED] = str(refusal)
+
+
+def _said(kinds: tuple[type[Exception], ...]) -> tuple[type[Exception], ...]:
+    return (NotSaved, NotAllowed, NotFound, *kinds)
+
+
+def say_refusal() -> None:
+    """Why the last press was refused, once."""
+    with st.container():  # always there: what stands below keeps its place, and with it its state
+        if refused := st.session_state.pop(state.REFUSED, None):
+            st.error(escape(refused), icon=":material/error:")
 
 
 def _chosen_project(page: Page) -> ProjectSummary | None:

@@ -39,7 +39,9 @@ function leaveRoom({ holder }) {
   if (!list) return;
   const scrolled = document.querySelector("[data-testid=stMain]")?.scrollTop ?? 0;
   const around = Math.min(list.top + scrolled, 384) + (ask.bottom - list.bottom) + foot.height + 16;
-  holder.style.setProperty("--around", `${Math.ceil(around)}px`);
+  const room = `${Math.ceil(around)}px`;
+  // Setting it has the whole page laid out once more.
+  if (holder.style.getPropertyValue("--around") !== room) holder.style.setProperty("--around", room);
 }
 
 function draw(state) {

@@ -81,7 +81,7 @@ def question_card(
             f"{math.floor(100 * standing.settled)}% of predictions settled",
             "Share of the predictions for rows that were ambiguous at the start which no further answer can change",
             "Rows answered",
-            _done(standing),
+            why_stop(standing),
         ),
         notice,
         on_press,
@@ -136,10 +136,10 @@ def draw_card(
     _CARD(key=state.CARD, data=data, on_press_change=on_press)
 
 
-def _done(standing: Standing) -> str | None:
-    """Why a person may stop, if they may."""
+def why_stop(standing: Standing, done: str = DONE) -> str | None:
+    """Why a person may stop, if they may. done : in words, that nothing they could say would change anything"""
     if standing.done:
-        return DONE
+        return done
     return (
         f"{standing.stop} By the owner's rule this is enough; go on only if it is wanted."
         if standing.stop

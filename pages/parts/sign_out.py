@@ -16,8 +16,9 @@ button:focus-visible { outline: 3px solid var(--st-primary-color); outline-offse
     js="""
 export default function ({ parentElement }) {
   parentElement.querySelector("button").onclick = async () => {
-    await fetch("/signout", { method: "POST" });
-    window.location.assign("/signin");
+    const answer = await fetch("/signout", { method: "POST" });
+    if (answer.ok) window.location.assign("/signin");
+    else parentElement.querySelector("button").textContent = "Still signed in: the disk may be full. Try again";
   };
 }
 """,

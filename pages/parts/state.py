@@ -21,6 +21,12 @@ UPLOAD = "winnow_upload"
 CHECKED = "winnow_checked"
 """The table made of it under the roles chosen last."""
 
+INVITED = "winnow_invited"
+"""Widget key of the name on the People page."""
+
+LINK = "winnow_link"
+"""Name and secret of the sign-in link made by this press, shown once."""
+
 STRATEGY = "winnow_strategy"
 """Widget key, with project and strategy behind it, of the chooser on the Queue page."""
 

@@ -2,13 +2,47 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import streamlit as st
 
-from pages.parts.frame import ProjectPage
+from pages.parts.frame import ProjectPage, refusals
 from workflow import stopping
 from workflow.stopping import StopRules, StopView
 
 TITLES = {"settled": "Settled", "flat": "Curve flat", "budget": "Budget"}
+
+
+@dataclass(frozen=True)
+class Words:
+    """The lines of the editor."""
+
+    settled: str
+    settled_help: str
+    flat_help: str
+    within: str
+    over: str
+    budget: str
+
+
+CANDIDATES = Words(
+    "Predictions settled",
+    "Share of the predictions that no further answer can change. 100 % asks for the proof.",
+    "Accuracy on held-out rows, or by blind control answers where there are none, has stopped moving.",
+    "Accuracy moves by at most (points)",
+    "over the latest (answers)",
+    "Answers in all",
+)
+VECTORS = Words(
+    "Labels known or sure",
+    "A label that was empty in the file counts one bit, then the model's own doubt about it, and nothing once it is "
+    "answered: the share of the bits that is gone. 100 % waits until nothing is open.",
+    "Micro F1 on held-out rows, or F1 by blind control answers where there are none, has stopped moving. The more "
+    "labels the table has, the more answers it should look at.",
+    "F1 moves by at most (points)",
+    "over the latest (labels answered)",
+    "Labels answered in all",
+)
 
 
 def announce(view: StopView) -> None:
@@ -34,16 +68,16 @@ def panel(page: ProjectPage, view: StopView) -> None:
 
 
 def _editor(page: ProjectPage, view: StopView) -> None:
-    rules, at = view.rules, f"stop-{page.project.id}"
+    rules, at, words = view.rules, f"stop-{page.project.id}", VECTORS if view.vectors else CANDIDATES
     with (
         st.popover("Change the rules", icon=":material/tune:"),
         st.form(f"{at}-form", border=False),
     ):
         by_settled = st.toggle(
-            "Predictions settled",
+            words.settled,
             rules.settled is not None,
             key=f"{at}-settled",
-            help="Share of the predictions that no further answer can change. 100 % asks for the proof.",
+            help=words.settled_help,
         )
         share = st.number_input(
             "Share settled (%)", 1.0, 100.0, 100 * (rules.settled or 1.0), 1.0, format="%g", key=f"{at}-share"
@@ -52,10 +86,10 @@ def _editor(page: ProjectPage, view: StopView) -> None:
             "Curve flat",
             rules.flat_within is not None,
             key=f"{at}-flat",
-            help="Accuracy on held-out rows, or by blind control answers where there are none, has stopped moving.",
+            help=words.flat_help,
         )
         within = st.number_input(
-            "Accuracy moves by at most (points)",
+            words.within,
             0.1,
             100.0,
             100 * (rules.flat_within or StopRules().flat_within or 0.01),
@@ -63,21 +97,18 @@ def _editor(page: ProjectPage, view: StopView) -> None:
             format="%g",
             key=f"{at}-within",
         )
-        over = st.number_input("over the latest (answers)", 1, 1_000_000, rules.flat_over, key=f"{at}-over")
+        over = st.number_input(words.over, 1, 1_000_000, rules.flat_over, key=f"{at}-over")
         by_budget = st.toggle("Budget", rules.budget is not None, key=f"{at}-budget")
         budget = st.number_input(
-            "Answers in all", 1, 100_000_000, rules.budget or page.project.n_to_ask or 1, key=f"{at}-answers"
+            words.budget, 1, 100_000_000, rules.budget or page.project.n_to_ask or 1, key=f"{at}-answers"
         )
         if st.form_submit_button("Save", type="primary"):
-            stopping.change_stop_rules(
-                page.home,
-                page.person.id,
-                page.project.id,
-                StopRules(
-                    settled=round(share / 100, 6) if by_settled else None,
-                    flat_within=round(within / 100, 6) if by_flat else None,
-                    flat_over=int(over),
-                    budget=int(budget) if by_budget else None,
-                ),
+            chosen = StopRules(
+                settled=round(share / 100, 6) if by_settled else None,
+                flat_within=round(within / 100, 6) if by_flat else None,
+                flat_over=int(over),
+                budget=int(budget) if by_budget else None,
             )
-            st.rerun()
+            with refusals():
+                stopping.change_stop_rules(page.home, page.person.id, page.project.id, chosen)
+                st.rerun()

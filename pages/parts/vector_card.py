@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import zip_longest
 from typing import Any
 
-from pages.parts.question_card import KEYS, Heading, draw_card, view_of
+from pages.parts.question_card import KEYS, Heading, draw_card, view_of, why_stop
 from workflow.standing import Standing
 from workflow.vector_showing import LabelLine, VectorQuestion
 
@@ -31,7 +31,7 @@ def vector_card(
             f"{standing.settled:.0%} of the labels known",
             "Share of the labels that were empty at import which are known now, or whose row is out",
             "Rows answered" if question is None or question.label is None else "Labels answered",
-            DONE if standing.done else None,
+            why_stop(standing, DONE),
         ),
         notice=notice,
         on_press=on_press,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts.frame import escape
-from workflow import importing
+from workflow import importing, kinds
 from workflow.vector_showing import CRITERIA, QUESTIONS
 
 HELD_OUT = {0.0: "none", 0.1: "10 %", 0.2: "20 %", 1 / 3: "a third", 0.5: "half"}
@@ -28,6 +28,13 @@ def summary(table: importing.LabelTable) -> None:
         )
     if known.all():
         st.info("Every cell is known already: there will be nothing to ask.", icon=":material/info:")
+    if not (cells == 0).any():
+        st.warning(
+            "No cell says no: from labels that are right alone the model cannot learn which are not, and its shares "
+            "will be too high until people have answered no. Fix: name a column of the labels that are not right, or "
+            "write 0 where that is known.",
+            icon=":material/warning:",
+        )
     never = [
         name
         for name, right in zip(table.classes, (cells == 1).any(axis=0).tolist(), strict=True)
@@ -41,14 +48,15 @@ def summary(table: importing.LabelTable) -> None:
 
 
 def settings(table: importing.LabelTable, checks: int) -> importing.MultiLabelSettings:
-    """The fields of the form. checks : per cent of blind questions by default, where no rows can be held out"""
+    """The fields of the form. checks : per cent of blind questions by default, where too few rows can be held out"""
+    usual = kinds.settings_for(table, checks / 100)
     full = bool((importing.vectors_of(table) >= 0).all(axis=1).any())
     held_out = 0.0
     if full:
         held_out = st.select_slider(
             "Rows held out to measure precision and F1",
             options=list(HELD_OUT),
-            value=1 / 3,
+            value=usual.test_share,
             format_func=HELD_OUT.__getitem__,
             help="Drawn at random from the rows whose labels are all known. They are never asked and never trained on.",
         )
@@ -63,9 +71,10 @@ def settings(table: importing.LabelTable, checks: int) -> importing.MultiLabelSe
         "Blind checks (% of the questions)",
         min_value=0,
         max_value=50,
-        value=0 if held_out else checks,
+        value=round(100 * usual.control_share),
         help="Some questions are drawn at random and look like all others. Their answers measure how good the "
-        "model is and never train it. Worth it where no rows are held out. Fixed once the project is made.",
+        f"model is and never train it. Worth it where fewer than {kinds.FEWEST_HELD_OUT} rows are held out. Fixed once "
+        "the project is made.",
     )
     return importing.MultiLabelSettings(
         question=question, criterion=criterion, test_share=held_out, control_share=share / 100

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from pages.parts import charts, state
+from pages.parts import charts, state, stop_panel
 from pages.parts.frame import ProjectPage, escape
 from pages.parts.words import span
 from workflow import vector_progress as use_case
-from workflow.vector_progress import Share, VectorProgress
+from workflow.vector_progress import Band, Share, VectorProgress
 
 KINDS = {
     "yes": "labels answered yes",
@@ -38,12 +38,14 @@ def draw(page: ProjectPage) -> None:
     elif view.waiting:
         st.info("The first model is being fitted ...", icon=":material/model_training:")
     _figures(view)
+    stop_panel.announce(view.stop)
     if not sum(view.by_kind.values()):
         st.info("The curves begin with the first answer.", icon=":material/keyboard:")
         st.page_link(
             "annotate.py", label="Answer the first question", query_params={"project": str(page.project.id)}
         )
     _quality(view)
+    stop_panel.panel(page, view.stop)
     left, right = st.columns(2)
     with left:
         _entropy(view)
@@ -67,17 +69,19 @@ def _watch(page: ProjectPage) -> None:
 def _figures(view: VectorProgress) -> None:
     with st.container(horizontal=True, gap="small"):
         if view.held_out is not None:
-            for t, value in view.held_out.precision:
+            rows = f"the {view.n_test:,} held-out rows, with the 95 % interval."
+            for t, share in view.held_out.precision:
                 _number(
                     f"Precision at {t}",
-                    f"{value:.1%}",
-                    "held-out rows",
-                    f"Share of the {t} likeliest labels of a row that are right, over the {view.n_test:,} held-out "
-                    "rows. These are never asked about and never trained on.",
+                    f"{share.value:.1%}",
+                    _range(share),
+                    f"Share of the {t} likeliest labels of a row that are right, over {rows} These rows are never "
+                    "asked about and never trained on.",
                 )
-            about = "Held-out rows; yes where the model gives the label more than one half."
-            _number("F1, micro", f"{view.held_out.micro_f1:.1%}", "over all labels", about)
-            _number("F1, macro", f"{view.held_out.macro_f1:.1%}", "mean of labels", about)
+            about = f"By {rows} Yes is where the model gives the label more than one half. "
+            micro, macro = view.held_out.micro_f1, view.held_out.macro_f1
+            _number("F1, micro", f"{micro.value:.1%}", _range(micro), f"{about}All labels counted together.")
+            _number("F1, macro", f"{macro.value:.1%}", _range(macro), f"{about}The mean over the labels.")
         if view.control.f1 is not None:
             about = f"By {view.control.cells:,} blind control answers, with the 95 % interval."
             _number("F1, controls", f"{view.control.f1.value:.1%}", _range(view.control.f1), about)
@@ -121,30 +125,32 @@ def _unknown(view: VectorProgress) -> str:
 
 def _quality(view: VectorProgress) -> None:
     curve = view.curve
-    lines: dict[str, np.ndarray] = {f"precision at {t}": value for t, value in curve.precision.items()}
+    lines = [(f"precision at {t}", band) for t, band in curve.precision.items()]
     if view.held_out is not None:
-        lines |= {"micro F1": curve.micro_f1, "macro F1": curve.macro_f1}
+        lines += [("micro F1", curve.micro_f1), ("macro F1", curve.macro_f1)]
     answers: dict[str, Any] = {"answers": curve.answers, "model_version": curve.model_version}
     if lines:
         st.markdown("###### On held-out rows")
         charts.show(
-            charts.share_curves(curve.answers, lines),
-            answers | {name.replace(" ", "_"): value for name, value in lines.items()},
+            charts.share_curves(curve.answers, [_honest(*line) for line in lines]),
+            answers | {name: column for line in lines for name, column in _columns(*line).items()},
             key="held-out",
             alt="Held-out rows against answers: "
-            + ", ".join(f"{name} now {value[-1]:.1%}" for name, value in lines.items() if len(value)),
+            + ", ".join(f"{name} now {band.value[-1]:.1%}" for name, band in lines if len(band.value)),
         )
         st.caption(
-            f"On {view.n_test:,} rows whose labels were all known at import; never asked about, never trained on."
+            f"On {view.n_test:,} rows whose labels were all known at import; never asked about, never trained on. "
+            "Bands are 95 % intervals."
         )
     if view.control.accuracy is not None:
         _controls(view)
-    if not np.isnan(curve.control).all():
+    controlled = not np.isnan(curve.control.value).all()
+    if controlled:
         st.markdown("###### F1 by blind controls")
-        one = charts.Honest("by blind controls", curve.control, curve.control_low, curve.control_high)
+        one = _honest("by blind controls", curve.control)
         charts.show(
             charts.accuracy_curve(curve.answers, [one], curve.model_version, mark_versions=False),
-            answers | {"f1": curve.control, "low": curve.control_low, "high": curve.control_high},
+            answers | _columns("F1", curve.control),
             key="controls",
             alt="F1 by blind controls against answers",
         )
@@ -152,8 +158,18 @@ def _quality(view: VectorProgress) -> None:
             f"By {view.control.cells:,} answered blind controls of {view.n_control:,} drawn at random, never trained "
             "on. The band is the 95 % interval."
         )
-    if not lines and np.isnan(curve.control).all():
+    if not lines and not controlled:
         st.info(f"No curve of quality yet. {_unknown(view)}", icon=":material/info:")
+
+
+def _honest(name: str, band: Band) -> charts.Honest:
+    return charts.Honest(name, band.value, band.low, band.high)
+
+
+def _columns(name: str, band: Band) -> dict[str, np.ndarray]:
+    """As the file that is downloaded has them."""
+    name = name.lower().replace(" ", "_")
+    return {name: band.value, f"{name}_low": band.low, f"{name}_high": band.high}
 
 
 def _controls(view: VectorProgress) -> None:
@@ -165,6 +181,7 @@ def _controls(view: VectorProgress) -> None:
         "Recall of what is yes": found.recall,
         "F1": found.f1,
     }
+    shares |= {f"Precision at {t}": share for t, share in found.at}
     known = {name: share for name, share in shares.items() if share is not None}
     st.markdown("###### The model on blind controls")
     st.dataframe(
@@ -179,8 +196,12 @@ def _controls(view: VectorProgress) -> None:
             name: st.column_config.NumberColumn(format="percent") for name in ("Estimate", "95 %, from", "to")
         },
     )
+    among = (
+        " Precision at 1, 3, 5 is among the labels of a row that were empty at import." if found.at else ""
+    )
     st.caption(
         f"{found.cells:,} controls are answered, {found.yes:,} of them yes; the model says yes to {found.said_yes:,}."
+        f"{among}"
     )
 
 

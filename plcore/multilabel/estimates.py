@@ -1,31 +1,67 @@
-"""Honest figures: the model against held-out rows, and against blind controls with intervals.
+"""Honest figures: the model against held-out rows, and against blind controls, all with intervals.
 
-Every control figure is a share a / b of counts over sampled clusters (a cell; a row, where whole instances are
+A figure is a share a / b of counts over sampled clusters (a cell; a row, where rows are held out or whole instances
 asked), with its Wilson interval. Cells of one row are alike, so the count b is first brought down to the number of
 independent cells that the variance of the ratio, linearised over the clusters, amounts to (as Korn and Graubard do,
 Survey Methodology 24, 1998). F1 = 2 J / (1 + J) rises with J = TP / (TP + FP + FN), a share as the others (Hand,
-Christen and Kirielle, "F*", 2021), and so do the ends of its interval.
+Christen and Kirielle, "F*", 2021), and so do the ends of its interval. The macro F1, a mean of such shares, has the
+variance of the jackknife over the rows (Efron and Stein 1981): where labels are rare, linearisation and bootstrap
+miss the label that stands or falls with one row (see docs/decisions/0012).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from plcore._types import AnyArray, BoolArray, FloatArray
+from plcore._types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.multilabel.pool import ControlSample
 from plcore.multilabel.reports import AT, ControlEstimate, HeldOut, Share
-from plcore.sensing.metrics import f1_scores, precision_at
+from plcore.sensing.base import top_columns
 
 Z = 1.959963984540054  # of a 95 % interval
+NOTHING_FOUND = Share(0.0, 0.0, 1.0)  # F1 where nothing is yes and the model says yes to nothing
 
 
 def held_out(truth: AnyArray, proba: FloatArray) -> HeldOut | None:
-    """truth (t, L) int8 of the test rows, proba (t, L) of yes by the model; None without rows."""
+    """truth (t, L) int8 of the test rows, all cells known; proba (t, L) of yes by the model; None without rows."""
     if not len(truth):
         return None
-    macro, micro = f1_scores(truth, (proba > 0.5).astype(np.float64))
-    found = tuple((t, precision_at(truth, proba, t)) for t in AT if t <= truth.shape[1])
-    return HeldOut(len(truth), found, macro, micro)
+    yes, said = truth == 1, proba > 0.5
+    right = np.take_along_axis(yes, top_columns(proba, min(max(AT), truth.shape[1])), axis=1)
+    found = {t: _share(right[:, :t].sum(axis=1), np.full(len(truth), t)) for t in AT if t <= truth.shape[1]}
+    jaccard = _share((yes & said).sum(axis=1), (yes | said).sum(axis=1))
+    return HeldOut(
+        rows=len(truth),
+        precision=tuple((t, share) for t, share in found.items() if share is not None),
+        macro_f1=macro_f1(yes, said),
+        micro_f1=NOTHING_FOUND if jaccard is None else _f1(jaccard),
+    )
+
+
+def macro_f1(yes: BoolArray, said: BoolArray) -> Share:
+    """Mean F1 of the labels that are yes or said to be somewhere, as `sensing.metrics.f1_scores`, with its interval.
+
+    yes, said (n, L) : what is right, what the model says
+    """
+    both, one = yes & said, yes ^ said
+    hits, size = both.sum(axis=0), yes.sum(axis=0) + said.sum(axis=0)
+
+    def scores(hits: IntArray, size: IntArray) -> FloatArray:
+        return 2 * np.maximum(hits, 0) / np.maximum(size, 1)
+
+    labels, full = int((size > 0).sum()), scores(hits, size)
+    if not labels:
+        return NOTHING_FOUND
+    value = float(full.sum() / labels)
+    rows, cells = int((both | one).any(axis=1).sum()), int((both | one).sum())
+    # Without a row, the F1 of a label is what it was, or one of two others, by whether one of yes and said or both
+    # are true there; a label that had nothing but that row no longer counts.
+    sums = full.sum() + one @ (scores(hits, size - 1) - full) + both @ (scores(hits - 1, size - 2) - full)
+    left = labels - one @ (size == 1).astype(float) - both @ (size == 2).astype(float)
+    without = sums / np.maximum(left, 1)
+    variance = (1 - 1 / len(yes)) * float(((without - without.mean()) ** 2).sum())
+    alike = value * (1 - value) / variance if variance and 0 < value < 1 else rows
+    return Share(value, *wilson(value, min(alike, cells)))
 
 
 def control_estimate(sample: ControlSample, proba: FloatArray | None, by_row: bool) -> ControlEstimate:
@@ -46,7 +82,7 @@ def control_estimate(sample: ControlSample, proba: FloatArray | None, by_row: bo
         accuracy=share_of(yes == said, np.ones(len(said), dtype=bool), cluster),
         precision=share_of(both, said, cluster),
         recall=share_of(both, yes, cluster),
-        f1=None if jaccard is None else Share(*(2 * j / (1 + j) for j in _ends(jaccard))),
+        f1=None if jaccard is None else _f1(jaccard),
         at=_precision_at(yes, proba, cluster) if by_row else (),
     )
 
@@ -66,8 +102,12 @@ def share_of(part: BoolArray, whole: BoolArray, cluster: AnyArray) -> Share | No
 
     part, whole (k,) bool      cluster (k,) int : which cells were drawn together
     """
-    a, b = np.bincount(cluster, part).astype(float), np.bincount(cluster, whole).astype(float)
-    count, groups = b.sum(), int((b > 0).sum())
+    return _share(np.bincount(cluster, part), np.bincount(cluster, whole))
+
+
+def _share(a: AnyArray, b: AnyArray) -> Share | None:
+    """As `share_of`, of the counts (c,) of each cluster."""
+    count, groups = float(b.sum()), int((b > 0).sum())
     if not count:
         return None
     share = a.sum() / count
@@ -95,5 +135,5 @@ def entropy_of(p: FloatArray) -> float:
     return float(-(p * np.log2(p) + (1 - p) * np.log2(1 - p)).sum())
 
 
-def _ends(share: Share) -> tuple[float, float, float]:
-    return share.value, share.low, share.high
+def _f1(jaccard: Share) -> Share:
+    return Share(*(2 * j / (1 + j) for j in (jaccard.value, jaccard.low, jaccard.high)))

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from plcore._types import AnyArray, IntArray
-from plcore.fold import AnswerError, Entry, check_form
+from plcore.fold import AnswerError, Entry, EntryFold, check_form
 
 UNKNOWN = -1
 VALUES = {"yes": 1, "no": 0}
@@ -42,37 +42,9 @@ def check_cell_form(entry: Entry) -> None:
         )
 
 
-class CellFold:
-    """The entries of all rows, and the cells that follow from them.
-
-    first : int8 (n, L), the cells before any answer      classes : the L label names
-    closed : {row: reason} rows about which no entry is allowed
-    """
-
-    def __init__(self, first: AnyArray, classes: Sequence[str], closed: dict[int, str]) -> None:
-        self.first = first
-        self.column = {name: number for number, name in enumerate(classes)}
-        self._closed = closed
-        self._entries: dict[int, list[Entry]] = {}
-        self._by_seq: dict[int, Entry] = {}
-        self._withdrawn: set[int] = set()
-
-    def entries(self, row: int) -> list[Entry]:
-        """The unwithdrawn entries of a row, in order."""
-        return [entry for entry in self._entries.get(row, ()) if entry.seq not in self._withdrawn]
-
-    def entry(self, seq: int) -> Entry:
-        """The entry with this seq (withdrawals are not kept)."""
-        return self._by_seq[seq]
-
-    def fold(self, row: int) -> FoldedCells:
-        """What the unwithdrawn entries of a row amount to."""
-        return self.fold_of(row, self.entries(row))
-
-    def fold_with(self, entry: Entry) -> FoldedCells:
-        """What they would amount to with this entry, which `check` lets pass; changes nothing."""
-        kept = [one for one in self.entries(entry.row) if one.seq != entry.target]
-        return self.fold_of(entry.row, kept if entry.kind == "withdraw" else [*kept, entry])
+class CellFold(EntryFold[FoldedCells]):
+    """The entries of all rows, and the cells that follow from them. first : int8 (n, L), the cells before any answer;
+    classes are the label names."""
 
     def fold_of(self, row: int, entries: Sequence[Entry]) -> FoldedCells:
         """What these entries alone would make of a row, unchecked; changes nothing."""
@@ -90,42 +62,6 @@ class CellFold:
     def columns(self, labels: Sequence[str]) -> list[int]:
         """The numbers of these labels."""
         return [self.column[label] for label in labels]
-
-    def add(self, entry: Entry) -> None:
-        """Take in an entry that `check` has let pass."""
-        if entry.kind == "withdraw" and entry.target is not None:
-            self._withdrawn.add(entry.target)
-        else:
-            self._entries.setdefault(entry.row, []).append(entry)
-            self._by_seq[entry.seq] = entry
-
-    def check(self, entry: Entry) -> None:
-        """Raise AnswerError if the entry, which has passed `check_cell_form`, is impossible after those already taken
-        in; changes nothing.
-        """
-        where = f"Entry {entry.seq}"
-        if not 0 <= entry.row < len(self.first):
-            raise AnswerError(f"{where}: row must be in 0..{len(self.first) - 1}. Got {entry.row!r}.")
-        if (entry.target is not None) != (entry.kind == "withdraw"):
-            raise AnswerError(f"{where}: target is the entry a 'withdraw' takes back. Got {entry.target!r}.")
-        if entry.kind == "withdraw":
-            self._check_withdrawal(entry)
-        elif entry.row in self._closed:
-            raise AnswerError(f"{where}: row {entry.row} takes no answers: {self._closed[entry.row]}.")
-        else:
-            self._check_labels(entry)
-
-    def _check_withdrawal(self, entry: Entry) -> None:
-        where = f"Entry {entry.seq}"
-        earlier = self._by_seq.get(entry.target) if entry.target is not None else None
-        if earlier is None:
-            raise AnswerError(f"{where}: there is no entry {entry.target} that could be withdrawn.")
-        if earlier.seq in self._withdrawn:
-            raise AnswerError(f"{where}: entry {earlier.seq} is already withdrawn.")
-        if earlier.row != entry.row:
-            raise AnswerError(f"{where}: entry {earlier.seq} is about row {earlier.row}, not {entry.row}.")
-        if entry.labels:
-            raise AnswerError(f"{where}: a 'withdraw' has no labels. Got {list(entry.labels)}.")
 
     def _check_labels(self, entry: Entry) -> None:
         where, given = f"Entry {entry.seq} about row {entry.row}", entry.labels

@@ -18,6 +18,7 @@ from plcore.multilabel.asking import Chooser
 from plcore.multilabel.estimates import control_estimate, entropy_of
 from plcore.multilabel.export import CellExport
 from plcore.multilabel.fold import UNKNOWN, FoldedCells
+from plcore.multilabel.limits import check_fit
 from plcore.multilabel.model import CellModel, Refreshed, RefreshJob
 from plcore.multilabel.pool import CellChange, CellPool, TableT
 from plcore.multilabel.reports import CellState, LabelPoint, LabelProgress, LabelQuestion
@@ -42,9 +43,9 @@ class MultiLabelLearner(Generic[TableT]):
         self.pool: CellPool[TableT] = CellPool(table, settings)
         self.table, self.classes, self.original = table, self.pool.classes, self.pool.original
         self.test_rows = self.pool.test_rows
-        features = table.features()
-        features.fit(table, np.flatnonzero(~self.test_rows))
-        self._X = features.transform(table, np.arange(len(self.original)))
+        self._features = table.features()
+        self._features.fit(table, np.flatnonzero(~self.test_rows))
+        self._X = self._features.transform(table, np.arange(len(self.original)))
         self._model: CellModel | None = None
         self._since: list[CellChange] = []  # changes after the entry that the model was fitted to
         self._changes = 0
@@ -67,6 +68,13 @@ class MultiLabelLearner(Generic[TableT]):
             learner.adopt(job.run())
         return learner
 
+    def check_fit(self, memory: int | None = None) -> None:
+        """Raise ValueError, saying what to do, where the features are too many or too large for a model to be fitted.
+
+        memory : bytes that may be used
+        """
+        check_fit(self._X, self._features.feature_names_, memory)
+
     # Entries
 
     def check(self, entry: Entry) -> None:
@@ -86,14 +94,6 @@ class MultiLabelLearner(Generic[TableT]):
             self._model.learn(change)
             self.model_version = change.seq
 
-    def before_after(self, entry: Entry) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """For the log: the cells that the entry is about before and after it, `words` of each. Raises AnswerError as
-        `check`; changes nothing."""
-        self.check(entry)
-        touched = entry if entry.target is None else self.pool.fold.entry(entry.target)
-        before, after = self.pool.fold.fold(entry.row), self.pool.fold.fold_with(entry)
-        return self.words(before, touched.labels), self.words(after, touched.labels)
-
     def words(self, folded: FoldedCells, labels: Sequence[str]) -> tuple[str, ...]:
         """The cells of these labels as "1", "0" or "" (not asked); of no labels: ("bad",) for a row that is out."""
         if not labels:
@@ -109,12 +109,6 @@ class MultiLabelLearner(Generic[TableT]):
     def job(self) -> RefreshJob | None:
         """The fit that is due, None where none is. It holds copies: `run` it anywhere, with or without a lock."""
         return self._job
-
-    def refreshed(self, seq: int) -> Refreshed:
-        """`job().run()` for the seq that `refresh_due` gave. Raises ValueError for another."""
-        if self._job is None or self._job.seq != seq:
-            raise ValueError(f"The model is due to be fitted to entry {self.refresh_due()}. Got {seq}.")
-        return self._job.run()
 
     def adopt(self, refreshed: Refreshed) -> bool:
         """Put a fitted model in place, and let it take in the answers since. False, and nothing happens, where the

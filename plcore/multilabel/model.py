@@ -34,11 +34,12 @@ class CellModel:
             missing=settings.missing,
             random_state=settings.seed,
         )
-        self._sensing = SensingLearner(classifier, random_state=settings.seed).fit(X, cells)
         shown = hide(cells, settings.seed)
+        # The second model first: nothing of it is left when the first takes its place in memory.
+        second = None if (shown == cells).all() else SensingLearner.means(classifier, X, shown)
+        self._sensing = SensingLearner(classifier, random_state=settings.seed).fit(X, cells)
         mean = self._sensing.label_mean_
-        second = mean if (shown == cells).all() else SensingLearner(classifier).fit(X, shown).label_mean_
-        self.calibration = calibrate(cells, mean, shown, second)
+        self.calibration = calibrate(cells, mean, shown, mean if second is None else second)
         self._kind, self._criterion = QUESTIONS[settings.question], settings.asked_by
         self._look()
 

@@ -19,6 +19,13 @@ from plcore.multilabel.settings import MultiLabelSettings
 from plcore.multilabel.standing import CellStandings, Place
 
 
+class NamedFeatures(Features, Protocol):
+    """Features whose columns have names once they are fitted."""
+
+    @property
+    def feature_names_(self) -> Sequence[str]: ...
+
+
 class VectorTable(Protocol):
     """What the learner needs of a `plcore.table.LabelTable` of label vectors."""
 
@@ -28,7 +35,7 @@ class VectorTable(Protocol):
     def classes(self) -> Sequence[str]: ...
     @property
     def ids(self) -> Sequence[str] | AnyArray: ...
-    def features(self) -> Features: ...
+    def features(self) -> NamedFeatures: ...
 
 
 TableT = TypeVar("TableT", bound=VectorTable)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -35,7 +36,7 @@ class LabelQuestion:
 
 @dataclass(frozen=True)
 class Share:
-    """A share with its 95 % interval, all in [0, 1]."""
+    """A share with its 95 % interval, all in [0, 1]; low and high NaN for a point stored before it had one."""
 
     value: float
     low: float
@@ -64,9 +65,19 @@ class HeldOut:
     """The model on the test rows: precision at 1, 3, 5 (those up to the number of labels), macro and micro F1."""
 
     rows: int
-    precision: tuple[tuple[int, float], ...]
-    macro_f1: float
-    micro_f1: float
+    precision: tuple[tuple[int, Share], ...]
+    macro_f1: Share
+    micro_f1: Share
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> HeldOut:
+        """As `LabelPoint.to_json` wrote it, with plain numbers too, as it did before there were intervals."""
+        precision = tuple((int(t), _share(share)) for t, share in data["precision"])
+        return cls(int(data["rows"]), precision, _share(data["macro_f1"]), _share(data["micro_f1"]))
+
+
+def _share(data: Mapping[str, float] | float) -> Share:
+    return Share(**data) if isinstance(data, Mapping) else Share(float(data), math.nan, math.nan)
 
 
 @dataclass(frozen=True)
@@ -96,12 +107,11 @@ class LabelPoint:
         """The point that `to_json` wrote."""
         values = dict(data)
         held, control = values.pop("held_out"), dict(values.pop("control"))
-        if held is not None:
-            held = HeldOut(**{**held, "precision": tuple((int(t), float(p)) for t, p in held["precision"])})
         for name in ("accuracy", "precision", "recall", "f1"):
             if control[name] is not None:
                 control[name] = Share(**control[name])
         control["at"] = tuple((int(t), Share(**share)) for t, share in control.get("at", ()))
+        held = None if held is None else HeldOut.from_json(held)
         return cls(**values, held_out=held, control=ControlEstimate(**control))
 
 

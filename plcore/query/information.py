@@ -98,26 +98,6 @@ def greedy_rows(
     return np.array(chosen, dtype=np.int64)
 
 
-def greedy_labels(covariance: FloatArray, n: int) -> IntArray:
-    """At most n labels of one row, each of the highest variance given those before: greedy log det S_BB.
-
-    covariance (u, u) : S of the unknown labels. Pivoted Cholesky; labels that the others determine end it.
-    """
-    rest = covariance.diagonal().copy()
-    factors: list[FloatArray] = []
-    chosen: list[int] = []
-    for _ in range(min(n, len(rest))):
-        label = int(rest.argmax())
-        if rest[label] <= 1e-12 * covariance[label, label]:
-            break
-        given = covariance[:, label] - sum((f * f[label] for f in factors), start=np.zeros(len(rest)))
-        factors.append(given / np.sqrt(rest[label]))
-        chosen.append(label)
-        rest = np.maximum(rest - factors[-1] ** 2, 0.0)
-        rest[chosen] = -np.inf
-    return np.array(chosen, dtype=np.int64)
-
-
 def greedy_cells(
     cells: IntArray,
     directions: FloatArray,

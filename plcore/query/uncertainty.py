@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from plcore._kernels_shares import margins
 from plcore._types import BoolArray, FloatArray, IntArray
 from plcore.query.strategies import Baseline
 
@@ -42,7 +43,6 @@ class SmallestMargin(Baseline):
         block = max(1, BLOCK_CELLS // self.candidates_.shape[1])
         for begin in range(0, len(old), block):
             part = old[begin : begin + block]
-            best = np.partition(self.shares(part), -2, axis=1)[:, -2:]
-            self._scores[part] = 1.0 - (best[:, 1] - best[:, 0])
+            self._scores[part] = 1.0 - margins(self.shares(part))
         self._stale[old] = False
         return self._scores[rows]

@@ -90,7 +90,9 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy for a label vector; for label vectors the precision of the first label: the share of rows
-        whose highest ranked known label is a yes. Rows without a known label do not count."""
+        whose highest ranked known label is a yes. Rows without a known label do not count. Raises NotFittedError
+        before `fit`."""
+        check_is_fitted(self)
         if self._single:
             return score_of(self.predict(X), y, self.classes_, sample_weight)
         vectors = check_label_vectors(y, matrix=True)

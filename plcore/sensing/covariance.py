@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 from scipy import linalg, sparse
+from scipy.linalg import blas
 
-from plcore._types import FloatArray
+from plcore._types import FloatArray, IntArray
 from plcore.sensing.regression import Regression
 
 
@@ -22,18 +23,7 @@ class RowCovariance:
     def __init__(self, regression: Regression, ridge: float, weights: FloatArray) -> None:
         self.ridge, self.dual = ridge, regression.dual
         if self.dual:
-            prior = regression.moments
-            inside = np.flatnonzero(weights > 0)
-            self._matrix = prior.copy()
-            if len(inside):
-                shifted = prior[np.ix_(inside, inside)] + np.diag(ridge / weights[inside])
-                half = linalg.solve_triangular(
-                    linalg.cholesky(shifted, lower=True, check_finite=False),
-                    prior[inside],
-                    lower=True,
-                    check_finite=False,
-                )
-                self._matrix -= half.T @ half
+            self._matrix = _given(regression.moments, np.flatnonzero(weights > 0), ridge, weights)
             self.variances = self._matrix.diagonal().copy()
             return
         self._features: Any = regression.features(regression.rows)
@@ -42,7 +32,7 @@ class RowCovariance:
         precision = product.toarray() if sparse.issparse(product) else np.asarray(product)
         precision.flat[:: len(precision) + 1] += 1.0
         self._matrix = linalg.inv(precision, check_finite=False)
-        self._matrix = 0.5 * (self._matrix + self._matrix.T)
+        self._matrix = np.ascontiguousarray(0.5 * (self._matrix + self._matrix.T))
         images = np.asarray(self._features @ self._matrix)
         product = (
             self._features.multiply(images) if sparse.issparse(self._features) else self._features * images
@@ -59,17 +49,28 @@ class RowCovariance:
         """Add `weight` to that of a row; negative: take it back. Returns V_:i as it was before, (n,)."""
         column = self.column(row).copy()
         scale = 1.0 / (self.ridge / weight + column[row])
-        if self.dual:
-            self._matrix -= np.outer(scale * column, column)
-        else:
-            image = self._matrix @ self._row(row)
-            self._matrix -= np.outer(scale * image, image)
+        image = column if self.dual else self._matrix @ self._row(row)
+        # In place, of the transposed matrix, which is the same and in Fortran's order.
+        blas.dger(-scale, image, image, a=self._matrix.T, overwrite_a=1, overwrite_x=0, overwrite_y=0)
         self.variances = self.variances - scale * column**2
         return column
 
     def _row(self, row: int) -> FloatArray:
         picked = self._features[[row]]
         return np.asarray(picked.toarray() if sparse.issparse(picked) else picked).ravel()
+
+
+def _given(prior: FloatArray, inside: IntArray, ridge: float, weights: FloatArray) -> FloatArray:
+    """(n, n) the covariance `prior` after the rows inside were measured. Holds four such matrices at most."""
+    if not len(inside):
+        return prior.copy()
+    shifted = prior[np.ix_(inside, inside)]
+    shifted.flat[:: len(inside) + 1] += ridge / weights[inside]
+    lower = linalg.cholesky(shifted.T, lower=True, overwrite_a=True, check_finite=False)
+    # half = lower^-1 prior[inside], made in place: columns of the transposed matrix are its rows.
+    half = blas.dtrsm(1.0, lower, prior[inside].T, side=1, lower=1, trans_a=1, overwrite_b=1)
+    given: FloatArray = half @ half.T
+    return np.subtract(prior, given, out=given)
 
 
 def _scaled(features: Any, factors: FloatArray) -> Any:

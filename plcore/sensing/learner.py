@@ -22,17 +22,14 @@ from plcore.query.information import (
     random_scores,
 )
 from plcore.sensing.bml_cs import BMLCSClassifier, draw_projection
-from plcore.sensing.calibration import calibrate, calibrated, left_out
 from plcore.sensing.covariance import RowCovariance
-from plcore.sensing.noise import Noise
+from plcore.sensing.noise import Noise, scale_of
 from plcore.sensing.projection import Projection
 from plcore.sensing.recovery import recover
 from plcore.sensing.regression import Regression, make_kernel
 from plcore.sensing.rows import RowInference
 from plcore.sensing.scoring import CellPosteriors, cell_batch
 from plcore.sensing.vectors import UNKNOWN, check_label_vectors
-
-CALIBRATING = 200  # rows whose answers tell what a posterior mean is worth
 
 
 class SensingLearner:
@@ -50,14 +47,11 @@ class SensingLearner:
     ----------
     classes_ (L,)      cells_ (n, L) int8 : 1, 0, -1 not asked
     label_mean_ (n, L) : posterior means; known cells keep their value
-    model_ : the classifier as of the last refresh; None while no cell was known
-    calibration_ : (slope, offset) that turn posterior means into probabilities; see `calibration`
     """
 
     classes_: AnyArray
     cells_: AnyArray
     label_mean_: FloatArray
-    model_: BMLCSClassifier | None
 
     def __init__(self, classifier: BMLCSClassifier | None = None, *, random_state: int = 0) -> None:
         self.classifier = BMLCSClassifier() if classifier is None else classifier
@@ -66,11 +60,23 @@ class SensingLearner:
     def fit(self, X: Any, y: Any) -> Self:
         """Start on features X (n, d), dense or CSR, and label vectors y (n, L) as `BMLCSClassifier.fit`; here all
         cells may be unknown. Raises CandidateError, naming row and column, for wrong cells."""
+        self._start(X, y)
+        return self.refresh()
+
+    @classmethod
+    def means(cls, classifier: BMLCSClassifier, X: Any, y: Any) -> FloatArray:
+        """(n, L) `label_mean_` after `fit`, without the two matrices of the size of the smaller of rows and features,
+        squared, that answers need."""
+        learner = cls(classifier)
+        learner._start(X, y)
+        with one_thread():
+            return learner._believe()[0]
+
+    def _start(self, X: Any, y: Any) -> None:
         self._X = check_array(X, accept_sparse="csr", dtype=np.float64)
         vectors = check_label_vectors(y, matrix=True)
         check_consistent_length(self._X, vectors.values)
         self.cells_, self.classes_ = vectors.cells, vectors.classes
-        return self.refresh()
 
     def refresh(self) -> Self:
         """Fit anew on the cells as they stand."""
@@ -79,48 +85,53 @@ class SensingLearner:
         return self
 
     def _refresh(self) -> None:
+        self.label_mean_, gamma = self._believe()
+        known = self.cells_ != UNKNOWN
+        self._means = RowCovariance(self._regression, self._noise.ridge, self._inside.astype(np.float64))
+        self._unsure = RowCovariance(self._regression, self._noise.ridge, known.mean(axis=1))
+        # What the regressions are fitted to, rows that do not train left out.
+        values = self.label_mean_ if self._marginal else np.where(known, self.cells_, 0.0)
+        self._targets = values @ self._projection.Phi.T
+        self._targets[~self._inside] = 0.0
+        self._cells = CellPosteriors(self._projection, self._noise, gamma, self.row_variance_)
+
+    def _believe(self) -> tuple[FloatArray, FloatArray]:
+        """Fit: Phi, noise, regressions and their fitted values; means (n, L) and gamma (n, L) of the labels."""
         known = self.cells_ != UNKNOWN
         self._inside = known.any(axis=1)
         model = clone(self.classifier)
-        fitted = None
-        if known.any():
-            model.fit(self._X, pd.DataFrame(self.cells_, columns=list(self.classes_)))
-            self._projection, self._noise = model._projection, model._noise
-            self._regression = Regression(model._at.parent.kernel, self._X)
-            fitted = model._at.predict(self._X, model._coefficients)
-        else:
-            self._start_without_labels(model)
-        self._fitted = np.zeros((len(known), len(self._projection.Phi))) if fitted is None else fitted
         self._prior, self._rounds = (model.a0, model.b0), model.max_iter
         self._marginal = model.missing == "block"
-        self._means = RowCovariance(self._regression, self._noise.ridge, self._inside.astype(np.float64))
-        self._unsure = RowCovariance(self._regression, self._noise.ridge, known.mean(axis=1))
-        values = np.where(known, self.cells_, 0).astype(np.float64)
-        self.label_mean_, gamma = values.copy(), np.zeros(values.shape)
-        if fitted is not None:
-            self.label_mean_, gamma = model.label_mean_.copy(), model.label_gamma_.copy()
+        if known.any():
+            self._fit(model)
+            mean, gamma = model.label_mean_, model.label_gamma_
+        else:
+            self._start_without_labels(model)
+            self._fitted = np.zeros((len(known), len(self._projection.Phi)))
+            mean, gamma = np.zeros((2, *known.shape))
         out = ~self._inside
         if out.any():  # by the block schedule whatever the mode: questions need all the precisions
             rows = RowInference(
-                self._projection, self._noise, values[out], known[out], self._fitted[out], *self._prior
+                self._projection,
+                self._noise,
+                np.zeros((int(out.sum()), known.shape[1])),
+                known[out],
+                self._fitted[out],
+                *self._prior,
             ).iterate(self._rounds, "block")
-            self.label_mean_[out], gamma[out] = rows.mean, rows.gamma
-        # What the regressions are fitted to, rows that do not train left out.
-        self._targets = (self.label_mean_ if self._marginal else values) @ self._projection.Phi.T
-        self._targets[out] = 0.0
-        self._cells = CellPosteriors(self._projection, self._noise, gamma, self.row_variance_)
-        self.model_ = None if fitted is None else model
-        self.calibration_ = self._calibrate(values, known)
+            mean[out], gamma[out] = rows.mean, rows.gamma
+        return mean, gamma
 
-    def _calibrate(self, values: FloatArray, known: BoolArray) -> tuple[float, float]:
-        """What a posterior mean is worth, from rows predicted without their own labels."""
-        rows = np.flatnonzero(self._inside)
-        if len(rows) > CALIBRATING:
-            rows = np.sort(np.random.default_rng(self.random_state).choice(rows, CALIBRATING, replace=False))
-        own = self._means.variances[rows] / self._noise.ridge
-        fitted = left_out(self._targets[rows], self._fitted[rows], own)
-        mean = self._recovered(fitted)[known[rows]]
-        return calibrate(mean, values[rows][known[rows]] > 0.5)
+    def _fit(self, model: BMLCSClassifier) -> None:
+        model.fit(self._X, pd.DataFrame(self.cells_, columns=list(self.classes_)))
+        self._projection, self._noise = model._projection, model._noise
+        at, everywhere = model._at, self._inside.all()
+        self._regression = at.parent if everywhere else Regression(at.parent.kernel, self._X)
+        if at.parent.dual and self._regression.dual:  # the kernel is at hand
+            between = self._regression.moments
+            self._fitted = (between if everywhere else between[:, self._inside]) @ model._coefficients
+        else:
+            self._fitted = at.predict(self._X, model._coefficients)
 
     def _start_without_labels(self, model: BMLCSClassifier) -> None:
         """Phi as it will be; noise as if every row had one yes, half of it told by the features."""
@@ -131,7 +142,7 @@ class SensingLearner:
         )
         self._regression = Regression(kernel, self._X)
         half = 0.5 / len(self._projection.Phi)
-        scale = max(float(kernel.own(self._X).mean()), 1e-300)
+        scale = scale_of(kernel, self._X)
         total = half if model.noise is None else float(model.noise)
         prior = half / scale if model.prior_variance is None else float(model.prior_variance)
         self._noise = Noise(total, prior, model.split)
@@ -145,18 +156,6 @@ class SensingLearner:
     def label_variance_(self) -> FloatArray:
         """(n, L) variance of each label, that of W included up to 1 % of its noise; 0 where known."""
         return self._cells.at("wide")[0].variance.copy()
-
-    @property
-    def label_proba_(self) -> FloatArray:
-        """(n, L) probability of yes, calibrated on the answers as of the last refresh; known cells have 1 or 0."""
-        known = self.cells_ != UNKNOWN
-        return np.where(known, self.cells_, calibrated(self.label_mean_, self.calibration_))
-
-    @property
-    def entropy_left_(self) -> float:
-        """Sum over the unknown cells of the entropy of yes or no at `label_proba_`, in bits."""
-        p = self.label_proba_[self.cells_ == UNKNOWN]
-        return float(-(p * np.log2(p) + (1.0 - p) * np.log2(1.0 - p)).sum())
 
     def answer(self, row: int, label: int, value: int | None) -> Self:
         """Take in one answer: 1 yes, 0 no, None or -1 to withdraw it. label : column number.
@@ -253,10 +252,6 @@ class SensingLearner:
         else:
             fitted = parent.features(X) @ (parent.features(self._X).T @ duals)
         return self._recovered(np.asarray(fitted))
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """(len(X), L) calibrated probabilities of yes for new rows with all answers so far."""
-        return calibrated(self.predict_mean(X), self.calibration_)
 
     def _recovered(self, fitted: FloatArray) -> FloatArray:
         mode = self.classifier.mode

@@ -13,7 +13,7 @@ from plcore._types import AnyArray, FloatArray
 from plcore.sensing.base import MultiLabelClassifier
 from plcore.sensing.bml_cs import COMPONENTS, KERNEL_PARAMETERS, POSITIVE, draw_projection
 from plcore.sensing.cosamp import cosamp
-from plcore.sensing.noise import find_noise
+from plcore.sensing.noise import find_noise, scale_of
 from plcore.sensing.regression import Regression, RegressionAt, make_kernel
 from plcore.sensing.vectors import LabelVectors
 
@@ -86,7 +86,7 @@ class MLCSClassifier(MultiLabelClassifier):
             seeded = np.random.default_rng(random.randint(2**31))
             self.ridge_ = find_noise(kernel, rows, targets, 0.5, None, None, seeded).ridge
         else:
-            self.ridge_ = LEAST_RIDGE * max(float(kernel.own(rows).mean()), 1e-300)
+            self.ridge_ = LEAST_RIDGE * scale_of(kernel, rows)
         self._at = Regression(kernel, rows).at(self.ridge_)
         self._coefficients = self._at.coefficients(targets)
         self._finish(vectors, vectors.values if vectors.known.all() else self._values(X))

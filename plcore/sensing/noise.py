@@ -42,6 +42,12 @@ class Noise:
         return self.total / self.prior
 
 
+def scale_of(kernel: Kernel, X: Any) -> float:
+    """Mean x.x' of the rows, which a ridge is measured in; 1 where all are 0, and any ridge will do."""
+    mean = float(kernel.own(X).mean())
+    return mean if mean > 1e-300 else 1.0
+
+
 def find_noise(
     kernel: Kernel,
     X: Any,
@@ -72,7 +78,7 @@ def find_noise(
         sure = values > 1e-10 * values[-1]
         energy = np.where(sure, (images**2).sum(axis=1) / np.where(sure, values, 1.0), 0.0)
         rest = max(float((T * T).sum() - energy.sum()), 0.0)
-    scale = float(kernel.own(X).mean())
+    scale = scale_of(kernel, X)
     silent = not T.any()  # no yes at all: any noise explains it, and the result is all no
 
     def tau2(ridge: float) -> float:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import io
+import sqlite3
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from playwright.sync_api import Locator, Page, expect
 from playwright.sync_api import TimeoutError as PageTimeout
+
+from tests.browser.server import Server
 
 CARD = ".card"
 
@@ -72,6 +76,28 @@ def key_for(page: Page, label: str) -> str:
 
 def wait_for_next(page: Page, old_token: str) -> None:
     expect(page.locator(CARD)).not_to_have_attribute("data-token", old_token, timeout=10_000)
+
+
+def annotate(page: Page, server: Server, project: int) -> None:
+    page.goto(f"{server.base}/annotate?project={project}")
+    page.locator(CARD).wait_for()
+
+
+def press(page: Page, *keys: str) -> None:
+    """Press keys, the last of which answers, and wait for what comes next."""
+    shown = token(page)
+    for key in keys:
+        page.keyboard.press(key)
+    wait_for_next(page, shown)
+
+
+def log_of(server: Server, project: int) -> list[dict[str, Any]]:
+    """The entries as they lie in the database."""
+    database = sqlite3.connect(f"file:{server.home / 'winnow.sqlite3'}?mode=ro", uri=True)
+    database.row_factory = sqlite3.Row
+    found = database.execute("SELECT * FROM entries WHERE project_id = ? ORDER BY seq", (project,)).fetchall()
+    database.close()
+    return [dict(row) for row in found]
 
 
 def answer(page: Page, label: str) -> str:

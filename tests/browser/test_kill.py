@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import shutil
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext
+from playwright.sync_api import BrowserContext, Page
 
 from tests.browser import room
 from tests.browser.server import Server
-from tests.browser.test_keys import log_of
 
 pytestmark = pytest.mark.browser
+
+
+def downloaded_log(page: Page, server: Server) -> list[dict[str, str]]:
+    """The answer log as the owner downloads it."""
+    page.goto(f"{server.base}/export")
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Answer log (CSV)").click()
+    return list(csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text())))
 
 
 def test_acknowledged_answers_survive_and_the_next_question_is_the_same(
@@ -39,7 +48,7 @@ def test_acknowledged_answers_survive_and_the_next_question_is_the_same(
             again = Server(folder, port=server.port).start()
             tab = context.new_page()
             tab.goto(again.link)
-            log = {entry["row_id"]: entry for entry in log_of(tab, again)}
+            log = {entry["row_id"]: entry for entry in downloaded_log(tab, again)}
             for row, label in acknowledged.items():
                 assert log[row]["labels"] == label
             tab.goto(f"{again.base}/annotate")
@@ -70,7 +79,7 @@ def test_a_card_that_was_open_answers_again_after_a_restart(context: BrowserCont
         page.wait_for_timeout(9000)
         if room.row_id(page) == asked:
             room.answer(page, label)
-        log = log_of(page, again)
+        log = downloaded_log(page, again)
         assert [(entry["row_id"], entry["labels"]) for entry in log] == [(asked, label)]
     finally:
         again.stop()

@@ -149,8 +149,9 @@ def test_answered_rows_latest_and_pace(database: Database) -> None:
     with database.read() as session:
         assert entries.answered_rows(session, project) == 2
         assert entries.seconds_of_latest(session, project, 2) == [4.0, 3.0]
-        assert [one.seq for one in entries.latest(session, project, 2)] == [4, 3]
-        assert [one.seq for one in entries.latest(session, project, 9, 1)] == [3, 2, 1]
+        assert [one.seq for one in entries.latest(session, project, 1, 9)] == [3, 2, 1]
+        assert [one.seq for one in entries.latest(session, project, 1, 2)] == [3, 2]
+        assert [one.seq for one in entries.latest(session, project, 2, 9)] == [4]
         assert entries.last(session, project + 1) is None
     append(database, project, 1, row=3, person_id=2, kind="withdraw", target_seq=4)
     with database.read() as session:

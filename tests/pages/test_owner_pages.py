@@ -17,7 +17,7 @@ from plcore.multilabel import MultiLabelSettings, settings
 from tests.conftest import ROOT
 from tests.pages.conftest import Open, words
 from tests.workflow.world import annotator, answer_next, small_project
-from workflow import classes, kinds, labeling, projects, review, room, vector_showing
+from workflow import classes, correcting, kinds, labeling, projects, review, room, vector_showing
 from workflow.home import Home
 from workflow.strategies import MODELS
 
@@ -73,6 +73,23 @@ def test_review_finds_opens_and_corrects(home: Home, owner: int, show: Open) -> 
     assert opened.candidates == (other,)
     assert opened.history[-1].note == "heard again"
     assert "heard again" in list(test.dataframe[-1].value.Note)
+
+
+def test_a_correction_of_a_row_answered_anew_in_another_tab_is_refused_in_words(
+    home: Home, owner: int, show: Open
+) -> None:
+    project = small_project(home, owner)
+    row = answer_next(home, owner, project).row
+    test = show(owner, "review_page.py", project=str(project))
+    box(test.selectbox, "Open a row").set_value(row).run()
+    box(test.radio, "The right answer").set_value("bad").run()
+    opened = review.open_row(home, owner, project, row)
+    correcting.correct(home, owner, project, row, opened.token, "is", opened.imported[-1:])
+    before = review.open_row(home, owner, project, row)
+    button(test, "Save the correction").click().run()
+    assert f"row {opened.view.row_id} had been corrected already" in words(test)
+    assert not test.toast
+    assert review.open_row(home, owner, project, row) == before
 
 
 def test_an_annotators_review_shows_their_own_answers(home: Home, owner: int, show: Open) -> None:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from db import trained
 from pages.parts import charts, frame
 from plcore.stopping import StopRules
 from tests.conftest import ROOT
 from tests.workflow.test_progress import answer_truly
 from tests.workflow.world import annotator, small_project
-from workflow import progress, stopping, team, training
+from workflow import leases, progress, stopping, team, training
 from workflow.home import Home, close_home
 from workflow.home import home as process_home
 
@@ -109,6 +111,21 @@ def test_why_training_failed_is_said(
     assert "could not be trained: Only \\*one\\* class is left\\." in words(
         show(owner, "progress.py", project)
     )
+
+
+def test_a_training_that_rests_says_so_and_is_not_said_to_be_tried_again_with_an_answer(
+    home: Home, owner: int, show: Open
+) -> None:
+    project = small_project(home, owner, model="clpl", strategy="margin")
+    (due,) = training.due(home)
+    now = datetime.now(UTC)
+    with home.database.write() as session:
+        trained.take_lease(session, project, "killed", due.key, now, now)
+        trained.end_lease(session, project, "killed", now, leases.KILLED, leases.MOST_DEATHS)
+    said = words(show(owner, "progress.py", project)).replace("\\", "")
+    assert "could not be trained: The training was ended from outside twice" in said
+    assert "next tried in an hour" in said
+    assert "with the next answers" not in said
 
 
 def test_the_stop_panel_says_what_each_rule_has_come_to(home: Home, owner: int, show: Open) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from plcore.stopping import StopRules
 from tests.pages.conftest import Open, words
 from tests.pages.test_pages import upload
 from tests.workflow.vector_world import LABELS, NUMBERS, answer_truly, vector_frame, vector_project
 from tests.workflow.world import annotator, small_frame, small_project
-from workflow import projects, vectors
+from workflow import projects, stopping, vectors
 from workflow.home import Home
 
 
@@ -60,6 +61,35 @@ def test_progress_has_the_honest_figures_and_the_kinds(home: Home, owner: int, s
     assert len(test.get("plotly_chart")) >= 2
 
 
+def test_every_figure_of_progress_has_its_interval(home: Home, owner: int, show: Open) -> None:
+    project = vector_project(home, owner, question="instance", control_share=0.9)
+    for _ in range(20):
+        answer_truly(home, owner, project)
+    home.learners.settle(project)
+    test = show(owner, "progress.py", project=str(project))
+    honest = [one for one in test.metric if one.label.startswith(("Precision", "F1"))]
+    assert len(honest) >= 5
+    assert all(" to " in one.delta for one in honest)
+    controls = next(one.value for one in test.dataframe if "Figure" in one.value)
+    assert {"Precision at 1", "Precision at 3", "F1"} <= set(controls.Figure)
+    assert (controls["95 %, from"] < controls["to"]).all()
+
+
+def test_stop_rules_are_set_in_labels(home: Home, owner: int, show: Open) -> None:
+    project = vector_project(home, owner, question="cell")
+    test = show(owner, "progress.py", project=str(project))
+    assert "empty labels are known or sure" in words(test)
+    next(box for box in test.toggle if box.label == "Budget").set_value(True)
+    next(box for box in test.number_input if box.label == "Labels answered in all").set_value(2)
+    next(button for button in test.button if button.label == "Save").click().run()
+    assert not test.exception
+    assert stopping.stop_view(home, owner, project).rules == StopRules(flat_within=None, budget=2)
+    for _ in range(2):
+        answer_truly(home, owner, project)
+    (said,) = show(owner, "progress.py", project=str(project)).success
+    assert said.value.startswith("Time to stop: 2 of 2 labels are answered.")
+
+
 def test_export_counts_cells(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner, question="cell")
     answer_truly(home, owner, project)
@@ -68,12 +98,6 @@ def test_export_counts_cells(home: Home, owner: int, show: Open) -> None:
     assert sources.Cells.sum() == 40 * len(LABELS)
     assert sources[sources.Source == "oracle"].Cells.sum() == 1
     assert len(test.get("download_button")) == 3
-
-
-def test_pages_about_candidates_say_so(home: Home, owner: int, show: Open) -> None:
-    project = vector_project(home, owner)
-    for name in ("map_page.py", "review_page.py"):
-        assert "one true label among candidates" in words(show(owner, name, project=str(project)))
 
 
 @pytest.mark.parametrize("question", ["instance", "cell"])
@@ -106,6 +130,17 @@ def test_home_counts_cells_and_goes_on(home: Home, owner: int, show: Open) -> No
     (bar,) = test.get("progress")
     assert f"1 of {summary.n_to_ask} empty cells answered" in bar.proto.text
     assert [button.label for button in test.button][:2] == ["Continue", "Progress"]
+
+
+def test_home_says_when_nothing_is_left(home: Home, owner: int, show: Open) -> None:
+    project = vector_project(home, owner, question="instance")
+    asked = vectors.next_question(home, owner, project)
+    while asked is not None:
+        vectors.submit_answer(home, owner, project, asked.token, "bad")
+        asked = vectors.next_question(home, owner, project)
+    test = show(owner)
+    assert "Every label is known, or its row is out. Export the table." in words(test)
+    assert next(iter(test.button)).label == "Export"
 
 
 def test_settings_change_what_is_asked(home: Home, owner: int, show: Open) -> None:
@@ -148,7 +183,7 @@ def test_import_guesses_label_vectors_and_makes_a_project(home: Home, owner: int
     (made,) = projects.list_projects(home, owner)
     assert (made.vectors, made.n_classes) == (True, 5)
     settings = projects.learner_settings(home, owner, made.id)
-    assert (settings["question"], settings["test_share"], settings["control_share"]) == ("cell", 1 / 3, 0.0)
+    assert (settings["question"], settings["test_share"], settings["control_share"]) == ("cell", 1 / 3, 0.08)
     with home.learners.open_vectors(home, owner, made.id) as learner:
         assert learner.table.roles.numbers == NUMBERS
         assert learner.cells.tolist() == [
@@ -172,6 +207,12 @@ def test_the_guess_can_be_turned_round(home: Home, owner: int, show: Open) -> No
     create(test)
     (made,) = projects.list_projects(home, owner)
     assert made.vectors
+
+
+def test_right_labels_alone_are_warned_of(owner: int, show: Open) -> None:
+    ones = b"w,ant,bee,cat\n10,1,,\n20,,1,1\n30,1,1,\n40,,,1\n"
+    assert "No cell says no" in words(upload(show(owner, "import_table.py"), ones))
+    assert "No cell says no" not in words(upload(show(owner, "import_table.py"), ones + b"50,0,,\n"))
 
 
 def test_lists_of_labels_are_read(home: Home, owner: int, show: Open) -> None:

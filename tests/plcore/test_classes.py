@@ -63,6 +63,15 @@ def test_an_earlier_name_is_free_for_its_own_class_alone() -> None:
     assert renamed.changed(ClassChange(2, "rename", ("eel", "ant"))).classes == FIRST
 
 
+def test_what_classes_were_called_while_they_were_the_same() -> None:
+    after = mapped(("rename", "ant", "emmet"), ("add", "eel"), ("merge", "cat", "bee"))
+    assert list(after.earlier_names(("emmet", "eel"))) == [("emmet", "eel"), ("emmet", "eel")]
+    assert list(after.earlier_names(("emmet",))) == [("emmet",)] * 3 + [("ant",)]
+    assert list(after.earlier_names(("emmet", "bee"))) == [("emmet", "bee")], "cats were no bees before"
+    assert {"ant", "emmet", "cat", "eel"} <= set(after.known_names)
+    assert "fox" not in after.known_names
+
+
 def test_the_last_two_classes_stay_two() -> None:
     with pytest.raises(ClassError, match="leave nothing to decide"):
         mapped(("merge", "a", "b"), first=("a", "b"))

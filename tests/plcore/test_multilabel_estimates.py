@@ -10,10 +10,18 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 from plcore import Entry
-from plcore.multilabel import ControlEstimate, MultiLabelLearner, MultiLabelSettings
+from plcore.multilabel import ControlEstimate, MultiLabelLearner, MultiLabelSettings, Share
 from plcore.multilabel.calibration import base_rates, calibrate, hide
-from plcore.multilabel.estimates import control_estimate, entropy_of, held_out, share_of, wilson
+from plcore.multilabel.estimates import (
+    control_estimate,
+    entropy_of,
+    held_out,
+    macro_f1,
+    share_of,
+    wilson,
+)
 from plcore.multilabel.pool import ControlSample
+from plcore.sensing.metrics import f1_scores
 from tests.plcore.fake_vectors import FakeVectors, vectors
 
 
@@ -113,9 +121,59 @@ def test_held_out_figures():
     proba = np.array([[0.9, 0.6, 0.1], [0.2, 0.3, 0.8]])
     found = held_out(truth, proba)
     assert found.rows == 2
-    assert dict(found.precision) == {1: 1.0, 3: 0.5}  # no precision at 5 of three labels
-    assert found.micro_f1 == pytest.approx(4 / 6)
-    assert found.macro_f1 == pytest.approx((1 + 0 + 1) / 3)
+    precision = dict(found.precision)
+    assert {t: share.value for t, share in precision.items()} == {1: 1.0, 3: 0.5}  # none at 5 of three labels
+    assert (precision[1].low, precision[1].high) == wilson(1.0, 2)
+    assert found.micro_f1.value == pytest.approx(4 / 6)
+    assert found.macro_f1.value == pytest.approx((1 + 0 + 1) / 3)
+    nothing = held_out(np.zeros((9, 3), dtype=np.int8), np.zeros((9, 3)))
+    assert nothing.micro_f1 == nothing.macro_f1 == Share(0.0, 0.0, 1.0)
+    wrong = held_out(np.ones((9, 3), dtype=np.int8), np.zeros((9, 3)))
+    assert (wrong.macro_f1.value, wrong.macro_f1.high) == (0.0, wilson(0.0, 9)[1])
+
+
+@given(st.integers(0, 10**6), st.integers(2, 12), st.integers(1, 6), st.floats(0, 1), st.floats(0, 1))
+@settings(max_examples=60, deadline=None)
+def test_macro_f1_by_leaving_rows_out(seed, n, L, rate, share):
+    """Value as `f1_scores`, interval by as many macro F1 as there are rows, each computed without one."""
+    random = np.random.default_rng(seed)
+    yes, said = random.random((n, L)) < rate, random.random((n, L)) < share
+    found = macro_f1(yes, said)
+    value = f1_scores(yes.astype(np.int8), said.astype(float))[0]
+    assert found.value == pytest.approx(value)
+    if not 0 < value < 1:
+        return
+    kept = [np.arange(n) != row for row in range(n)]
+    without = np.array([f1_scores(yes[rows].astype(np.int8), said[rows].astype(float))[0] for rows in kept])
+    variance = (n - 1) / n * ((without - without.mean()) ** 2).sum()
+    either = (yes | said).sum()
+    size = min(value * (1 - value) / variance, either) if variance > 1e-20 else (yes | said).any(axis=1).sum()
+    assert (found.low, found.high) == pytest.approx(wilson(value, size))
+
+
+@pytest.mark.parametrize(("n", "L", "rarity"), [(60, 6, -1.0), (200, 40, -4.0)])
+def test_intervals_of_held_out_rows_cover(n, L, rarity):
+    """Of many samples of rows about 95 % of the intervals hold the figure of the population; labels of a row are
+    alike, and in the second case one label in five has at most five yes in a sample."""
+    random = np.random.default_rng(1)
+    N = 30_000
+    score = (
+        rarity + random.normal(size=L) + 0.7 * random.normal(size=(N, 1)) + 1.5 * random.normal(size=(N, L))
+    )
+    truth = (random.random((N, L)) < expit(score)).astype(np.int8)
+    proba = expit(score + random.normal(size=(N, L)))
+
+    def figures(found):
+        return {**dict(found.precision), "micro": found.micro_f1, "macro": found.macro_f1}
+
+    real = {name: share.value for name, share in figures(held_out(truth, proba)).items()}
+    covered = dict.fromkeys(real, 0)
+    for _ in range(400):
+        rows = random.integers(N, size=n)
+        for name, share in figures(held_out(truth[rows], proba[rows])).items():
+            covered[name] += share.low <= real[name] <= share.high
+    assert set(real) == {1, 3, 5, "micro", "macro"}
+    assert all(0.92 <= count / 400 <= 0.99 for count in covered.values()), covered
 
 
 def test_base_rates_are_what_is_left_without_cells_to_calibrate_on():

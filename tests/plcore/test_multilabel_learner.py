@@ -20,7 +20,7 @@ CRITERIA = ["entropy", "variance", "information", "random"]
 def ready(table, options):
     """A learner with its first model."""
     learner = MultiLabelLearner(table, options)
-    learner.adopt(learner.refreshed(learner.refresh_due()))
+    learner.adopt(learner.job().run())
     return learner
 
 
@@ -150,11 +150,10 @@ def test_a_newer_fit_stays_due_when_an_older_comes_in():
         jobs.append(learner.job())
     learner.adopt(jobs[1].run())
     assert learner.refresh_due() == 4
-    learner.adopt(learner.refreshed(4))
+    learner.adopt(learner.job().run())
     assert learner.refresh_due() is None
     assert_same_state(learner, MultiLabelLearner.rebuilt(table, options, log))
-    with pytest.raises(ValueError, match="due to be fitted to entry None"):
-        learner.refreshed(4)
+    assert learner.job() is None
     younger = MultiLabelLearner(table, options)
     with pytest.raises(ValueError, match="only those up to 0"):
         younger.adopt(jobs[3].run())
@@ -378,18 +377,14 @@ def test_before_the_first_model():
     assert learner.version_published == 0
 
 
-def test_log_says_what_changed():
+def test_words_of_cells():
     table, _ = vectors(n=10, L=3, known=0.0, full=0.0)
     learner = MultiLabelLearner(table)
-    assert learner.before_after(Entry(1, "yes", 2, "ann", ("l2", "l0"))) == (("", ""), ("1", "1"))
-    learner.apply(Entry(1, "yes", 2, "ann", ("l2", "l0")))
-    assert learner.before_after(Entry(2, "no", 2, "ann", ("l2", "l1"))) == (("1", ""), ("0", "0"))
-    assert learner.before_after(Entry(2, "withdraw", 2, "ann", target=1)) == (("1", "1"), ("", ""))
-    assert learner.before_after(Entry(2, "bad", 2, "ann")) == ((), ("bad",))
-    assert learner.before_after(Entry(2, "skip", 2, "ann", ("l1",))) == (("",), ("",))
-    assert learner.seq == 1
-    with pytest.raises(AnswerError, match="too late"):
-        learner.before_after(Entry(1, "bad", 2, "ann"))
+    yes, no = Entry(1, "yes", 2, "ann", ("l2", "l0")), Entry(2, "no", 2, "ann", ("l2",))
+    folded = learner.pool.fold.fold_of(2, [yes, no])
+    assert learner.words(folded, ("l2", "l1", "l0")) == ("0", "", "1")
+    assert learner.words(folded, ()) == ()
+    assert learner.words(learner.pool.fold.fold_of(2, [yes, Entry(2, "bad", 2, "ann")]), ()) == ("bad",)
 
 
 @pytest.mark.parametrize("question", ["cell", "instance"])
@@ -407,6 +402,7 @@ def test_points_survive_json(question):
     assert bool(points[-1].control.at) is (question == "instance")
     read = [LabelPoint.from_json(json.loads(json.dumps(point.to_json()))) for point in points]
     assert read == points
+    assert points[0].held_out.micro_f1.low < points[0].held_out.micro_f1.high
     later = MultiLabelLearner(table, learner.settings)
     later.restore_curve(read)
     later.restore_curve(read[1:])
@@ -415,6 +411,23 @@ def test_points_survive_json(question):
     later.adopt(later.job().run())
     assert later.curve == points
     assert later.progress().held_out == points[0].held_out
+
+
+def test_points_stored_before_there_were_intervals_are_read():
+    table, _ = vectors(n=60, L=6, full=0.5)
+    point = ready(table, MultiLabelSettings()).curve[0]
+    stored = point.to_json()
+    held = stored["held_out"]
+    old = held | {name: held[name]["value"] for name in ("macro_f1", "micro_f1")}
+    old["precision"] = [[t, share["value"]] for t, share in held["precision"]]
+    read = LabelPoint.from_json(json.loads(json.dumps(stored | {"held_out": old})))
+    assert read.held_out.micro_f1.value == point.held_out.micro_f1.value
+    assert [(t, share.value) for t, share in read.held_out.precision] == [
+        (t, share.value) for t, share in point.held_out.precision
+    ]
+    assert np.isnan(read.held_out.macro_f1.low)
+    assert np.isnan(read.held_out.precision[0][1].high)
+    assert read.control == point.control
 
 
 def test_it_learns():
@@ -428,9 +441,9 @@ def test_it_learns():
         if learner.refresh_due():
             learner.adopt(learner.job().run())
     last = learner.progress().held_out
-    assert last.micro_f1 > first.micro_f1 + 0.03
-    assert last.micro_f1 > 0.6
-    assert dict(last.precision)[1] >= dict(first.precision)[1]
+    assert last.micro_f1.value > first.micro_f1.value + 0.03
+    assert last.micro_f1.low > 0.6
+    assert dict(last.precision)[1].value >= dict(first.precision)[1].value
     assert learner.curve[-1].entropy < learner.curve[0].entropy
 
 

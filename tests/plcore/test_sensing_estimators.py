@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils import estimator_checks
 
@@ -116,6 +117,19 @@ class TestContract:
         X, Y, _ = problem
         model = clone(estimator).fit(X, np.zeros_like(Y))
         assert not model.predict(X).any()
+
+    def test_features_that_are_all_zero(self, estimator, problem):
+        X, _, cells = problem
+        model = clone(estimator)
+        if "fit_intercept" in model.get_params():
+            model.set_params(fit_intercept=False)
+        model.fit(np.zeros_like(X), cells)
+        assert np.isfinite(model.decision_function(np.zeros((3, 4)))).all()
+        assert np.isfinite(model.decision_function(X[:3])).all()
+
+    def test_no_score_before_fit(self, estimator, problem):
+        with pytest.raises(NotFittedError):
+            clone(estimator).score(problem[0], problem[1])
 
     def test_bad_cells_are_named(self, estimator, problem):
         X, _, cells = problem

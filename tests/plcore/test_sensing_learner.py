@@ -7,7 +7,6 @@ import pytest
 from scipy import sparse
 
 from plcore import BMLCSClassifier, CandidateError, SensingLearner
-from plcore.sensing.calibration import calibrate, calibrated, left_out
 from plcore.sensing.covariance import RowCovariance
 from plcore.sensing.regression import Regression, make_kernel
 
@@ -132,7 +131,6 @@ def test_the_answered_cell_is_exact_and_the_others_of_its_row_follow():
     learner.answer(row, label, value)
     assert learner.label_mean_[row, label] == value
     assert learner.label_variance_[row, label] == 0
-    assert learner.label_proba_[row, label] == value
     others = np.arange(len(X)) != row
     np.testing.assert_array_equal(learner.label_mean_[others], before[others])
     known = cells[row] != -1
@@ -196,7 +194,6 @@ def test_a_joint_round_does_not_ask_everyone_the_same():
 def test_before_anything_is_known():
     X, Y, _ = table()
     learner = SensingLearner(BMLCSClassifier()).fit(X, np.full((40, 7), np.nan))
-    assert learner.model_ is None
     assert learner.cells_.dtype == np.int8
     assert not learner.predict_mean(X).any()
     for kind in ("instance", "label", "pair"):
@@ -205,74 +202,35 @@ def test_before_anything_is_known():
         learner.answer(4, label, Y[4, label])
     assert np.isfinite(learner.label_mean_).all()
     learner.refresh()
-    assert learner.model_ is not None
     fresh = SensingLearner(BMLCSClassifier()).fit(X, learner.cells_)
     np.testing.assert_array_equal(learner.label_mean_, fresh.label_mean_)
+
+
+@pytest.mark.parametrize(
+    "case", ["some known", "rows without any", "nothing known", "more features than rows"]
+)
+@pytest.mark.parametrize("missing", ["block", "zero"])
+def test_means_alone_are_those_of_a_whole_fit(case, missing):
+    X, _, cells = table(d=60) if case == "more features than rows" else table()
+    if case == "rows without any":
+        cells[::3] = -1
+    elif case == "nothing known":
+        cells[:] = -1
+    classifier = BMLCSClassifier(missing=missing)
+    found = SensingLearner.means(classifier, X, cells)
+    np.testing.assert_array_equal(found, SensingLearner(classifier).fit(X, cells).label_mean_)
 
 
 def test_a_single_label():
     X, Y, _ = table()
     cells = np.where(np.arange(40)[:, None] < 20, Y[:, :1], -1)
     learner = SensingLearner().fit(X, cells)
-    assert learner.model_.score(X, Y[:, :1]) == Y[:, 0].mean()
+    np.testing.assert_array_equal(learner.label_mean_[:20], Y[:20, :1])
     for row in range(20, 30):
         learner.answer(row, 0, int(Y[row, 0]))
     assert learner.next("pair", 99)[:, 0].tolist() != []
-    assert learner.predict_proba(X).shape == (40, 1)
+    assert learner.predict_mean(X).shape == (40, 1)
     assert learner.refresh().cells_[29, 0] == Y[29, 0]
-
-
-def test_entropy_falls_as_answers_come():
-    X, Y, cells = table()
-    learner = SensingLearner(BMLCSClassifier(**FIXED)).fit(X, cells)
-    before = learner.entropy_left_
-    for row, label, value in answers(Y, cells, 60):
-        learner.answer(row, label, value)
-    assert 0 < learner.entropy_left_ < before
-
-
-def test_probabilities_are_right_where_means_are_drawn_to_zero():
-    """A regularised fit with holes says .2 where half are yes; what it was right about before tells."""
-    X, Y, cells = table(n=400, d=6, missing=0.6, seed=2)
-    learner = SensingLearner(BMLCSClassifier()).fit(X[:300], cells[:300])
-    unknown = learner.cells_ == -1
-    for proba, mean, truth in (
-        (learner.label_proba_[unknown], learner.label_mean_[unknown], Y[:300][unknown]),
-        (learner.predict_proba(X[300:]).ravel(), learner.predict_mean(X[300:]).ravel(), Y[300:].ravel()),
-    ):
-        assert ((proba > 0) & (proba < 1)).all()
-        assert abs(proba.mean() - truth.mean()) < 0.05
-        sure, unsure = np.clip(proba, 1e-6, 1 - 1e-6), np.clip(mean, 1e-6, 1 - 1e-6)
-        losses = [-(truth * np.log(p) + (1 - truth) * np.log(1 - p)).mean() for p in (sure, unsure)]
-        assert losses[0] < losses[1]
-        assert (np.diff(proba[np.argsort(mean)]) >= 0).all()
-
-
-def test_left_out_predictions_equal_fits_without_the_row():
-    rng = np.random.default_rng(0)
-    X, T = rng.normal(size=(15, 4)), rng.normal(size=(15, 3))
-    hat = X @ np.linalg.solve(X.T @ X + 0.3 * np.eye(4), X.T)
-    found = left_out(T, hat @ T, hat.diagonal())
-    for i in range(15):
-        rest = np.delete(np.arange(15), i)
-        W = np.linalg.solve(X[rest].T @ X[rest] + 0.3 * np.eye(4), X[rest].T @ T[rest])
-        np.testing.assert_allclose(found[i], X[i] @ W, atol=1e-12)
-
-
-def test_calibration_finds_the_curve_and_survives_answers_all_alike():
-    rng = np.random.default_rng(1)
-    mean = rng.uniform(-0.2, 1, size=20_000)
-    yes = rng.random(20_000) < calibrated(mean, (8.0, -3.0))
-    np.testing.assert_allclose(calibrate(mean, yes), (8.0, -3.0), atol=0.3)
-    for alike in (True, False):
-        slope, offset = calibrate(mean[:50], np.full(50, alike))
-        assert slope > 0
-        assert np.isfinite(offset)
-        assert (calibrated(mean[:50], (slope, offset)) > 0.5).all() == alike
-    slope, _ = calibrate(mean[:2000], ~yes[:2000])  # worse than chance: the order is kept
-    assert slope > 0
-    slope, _ = calibrate(np.empty(0), np.empty(0, dtype=bool))
-    assert slope > 0
 
 
 def test_wrong_questions_and_answers_are_refused():

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plcore.stopping import LEAST_MEASURED, StopRules, change_over, judge, points
+from plcore.stopping import LABELS, LEAST_MEASURED, ROWS, StopRules, change_over, judge, points
 
 
 def verdicts(rules, accuracy, settled=None, *, answers=None, done=False, measured=100):
@@ -39,10 +39,29 @@ def test_settled_at_one_asks_for_the_proof():
 def test_without_a_proof_rows_are_spoken_of():
     accuracy, answers = np.array([0.9]), np.array([0])
     rules = StopRules(1.0, None)
-    (open_still,) = judge(rules, answers, accuracy, np.array([0.5]), done=False, measured=9, proof=False)
-    (over,) = judge(rules, answers, accuracy, np.array([1.0]), done=True, measured=9, proof=False)
+    (open_still,) = judge(rules, answers, accuracy, np.array([0.5]), done=False, measured=9, terms=ROWS)
+    (over,) = judge(rules, answers, accuracy, np.array([1.0]), done=True, measured=9, terms=ROWS)
     assert open_still.words == "50 % of the ambiguous rows are decided; the rule waits for 100 %."
     assert (over.reached, over.words) == (True, "No row is open any more.")
+
+
+def test_of_label_vectors_labels_are_spoken_of():
+    rules, answers = StopRules(0.9, 0.01, 10, 50), np.array([0, 10, 20])
+    f1, settled = np.array([0.2, 0.6, 0.605]), np.array([0.1, 0.5, 0.912])
+
+    def said(given, measured, **more):
+        found = judge(
+            rules, answers, f1, settled, done=False, measured=measured, given=given, terms=LABELS, **more
+        )
+        return {one.rule: (one.reached, one.words) for one in found}
+
+    assert said(49, 40) == {
+        "settled": (True, "91.2 % of the empty labels are known or sure; the rule waits for 90 %."),
+        "flat": (True, "F1 moved by 0.5 points over the latest 10 labels; the rule allows 1 point."),
+        "budget": (False, "49 of 50 labels are answered."),
+    }
+    assert said(50, 29)["budget"][0] is True
+    assert said(50, 29)["flat"] == (False, "F1 is measured on 29 rows so far; the rule needs 30.")
 
 
 def test_settled_below_one_is_a_share():

@@ -7,6 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.web.conftest import BASE, COOKIE
+from tests.workflow.world import full_disk
 from workflow import team
 from workflow.home import Home
 
@@ -108,3 +109,18 @@ def test_no_link_is_made_in_the_name_of_an_owner(home: Home) -> None:
     ada = team.redeem_link(home, team.make_link(home, owner.id, "Ada"))
     again = team.redeem_link(home, team.make_link(home, owner.id, "ada"))
     assert team.person_of(home, ada) == team.person_of(home, again), "one person, however spelt"
+
+
+def test_a_full_disk_is_said_and_uses_nothing_up(client: TestClient, home: Home) -> None:
+    link = team.make_start_link(home)
+    with full_disk():
+        answer = client.get("/signin", params={"link": link})
+    assert answer.status_code == 503
+    assert "could not be written" in answer.text
+    assert "set-cookie" not in answer.headers
+    assert client.get("/signin", params={"link": link}).status_code == 303
+    with full_disk():
+        answer = client.post("/signout", headers={"origin": BASE})
+    assert answer.status_code == 503
+    assert "Still signed in" in answer.text
+    assert client.get("/").status_code == 200

@@ -56,7 +56,7 @@ def test_a_change_is_an_entry_about_no_row(home: Home, owner: int, project: int)
     with home.database.read() as session:
         (last,) = entries.history(session, project, owner, 9)
         assert last.kind == "is", "undo on the Annotate page never takes back a class"
-        assert [one.kind for one in entries.latest(session, project, 5)] == ["is"]
+        assert [one.kind for one in entries.latest(session, project, owner, 5)] == ["is"]
 
 
 def test_a_doubled_press_stores_one_change(home: Home, owner: int, project: int) -> None:
@@ -115,10 +115,13 @@ def test_only_the_owner_may(home: Home, owner: int, project: int) -> None:
     assert class_entries(home, project) == []
 
 
-def test_open_questions_are_closed_by_a_change(home: Home, owner: int, project: int) -> None:
-    question = labeling.next_question(home, owner, project)
-    assert question is not None
+def test_open_questions_are_closed_where_a_change_is_taken_back(home: Home, owner: int, project: int) -> None:
+    """Only then may a name on a screen have meant more than it does now."""
+    assert labeling.next_question(home, owner, project) is not None
     classes.change_classes(home, owner, project, 0, "merge", ["ant", "bee"])
+    with home.database.read() as session:
+        assert questions.get(session, project, owner) is not None
+    classes.take_back(home, owner, project, classes.classes_view(home, owner, project).version)
     with home.database.read() as session:
         assert questions.get(session, project, owner) is None
 

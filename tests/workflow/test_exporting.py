@@ -7,6 +7,7 @@ import io
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from plcore import LabelTable, read_cells
@@ -102,3 +103,13 @@ def test_a_backup_is_a_home_of_its_own(home: Home, owner: int, project: int, tmp
         copy.close()
     with pytest.raises(backup.BackupError, match="not empty"):
         backup.backup(home, tmp_path / "copy")
+
+
+def test_the_preview_is_the_beginning_of_the_export(home: Home, owner: int, project: int) -> None:
+    for _ in range(8):
+        answer_next(home, owner, project)
+    whole = exporting.export_frame(home, owner, project)
+    first = exporting.preview(home, owner, project, 12)
+    assert list(first.columns[: len(exporting.ADDED)]) == list(exporting.ADDED)
+    pd.testing.assert_frame_equal(first[whole.columns], whole.head(12))
+    assert len(exporting.preview(home, owner, project, 10_000)) == len(whole)

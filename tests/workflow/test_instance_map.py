@@ -8,9 +8,10 @@ import pytest
 from sklearn.decomposition import PCA
 
 from plcore import LabelTable, LearnerSettings, Roles
+from tests.workflow.vector_world import LABELS, answer_truly, true_labels, vector_project
 from tests.workflow.world import ROLES, small_frame, small_project
 from workflow import instance_map as maps
-from workflow import labeling, projects
+from workflow import labeling, projects, vectors
 from workflow.home import Home
 from workflow.instance_map import STATES
 
@@ -50,6 +51,48 @@ def test_every_row_has_its_state(home: Home, owner: int, project: int) -> None:
     assert sum(a != b for a, b in zip(before, now, strict=True)) == 2
 
 
+def test_rows_of_label_vectors_have_their_states_and_the_labels_known_to_be_right(
+    home: Home, owner: int
+) -> None:
+    project = vector_project(home, owner, question="instance")
+    shown = maps.instance_map(home, owner, project)
+    with home.learners.open_vectors(home, owner, project) as learner:
+        test, cells = learner.test_rows.copy(), learner.cells
+    holes = (cells < 0).any(axis=1)
+    assert holes.sum() >= 2
+    before = [STATES[number] for number in shown.states]
+    assert before == np.where(test, "held out", np.where(holes, "open", "given")).tolist()
+    known = [
+        tuple(label for label, cell in zip(LABELS, line, strict=True) if cell == 1) for line in cells.tolist()
+    ]
+    assert shown.labels == tuple(known)
+    first = vectors.next_question(home, owner, project)
+    assert first is not None
+    answer_truly(home, owner, project, first)
+    second = vectors.next_question(home, owner, project)
+    assert second is not None
+    vectors.submit_answer(home, owner, project, second.token, "bad")
+    now = maps.instance_map(home, owner, project)
+    states_now = [STATES[number] for number in now.states]
+    assert (states_now[first.view.row], states_now[second.view.row]) == ("answered", "bad")
+    assert sum(a != b for a, b in zip(before, states_now, strict=True)) == 2
+    assert set(now.labels[first.view.row]) == true_labels(first.view.row)
+    assert now.labels[second.view.row] == ()
+    np.testing.assert_array_equal(now.places, shown.places)
+
+
+def test_a_row_of_which_one_label_was_answered_is_open_still(home: Home, owner: int) -> None:
+    project = vector_project(home, owner, question="cell", control_share=0.4)
+    with home.learners.open_vectors(home, owner, project) as learner:
+        row = int(np.flatnonzero(learner.pool.open.sum(axis=1) >= 2)[0])
+        columns = np.flatnonzero(learner.pool.open[row]).tolist()
+    for column in columns:
+        assert states(home, owner, project)[row] == "open"
+        asked = vectors.ask_next(home, owner, project, row, LABELS[column])
+        vectors.submit_answer(home, owner, project, asked.token, "no")
+    assert states(home, owner, project)[row] == "answered"
+
+
 def test_control_rows_look_like_all_others(home: Home, owner: int) -> None:
     project = small_project(home, owner, control_share=0.5, test_share=0.0)
     assert set(states(home, owner, project)) == {"open", "given"}
@@ -60,7 +103,7 @@ def test_many_rows_are_sampled_with_a_seed(
 ) -> None:
     monkeypatch.setattr(maps, "MOST", 25)
     shown = maps.instance_map(home, owner, project)
-    assert len(shown.rows) == len(shown.places) == len(shown.states) == len(shown.candidates) == 25
+    assert len(shown.rows) == len(shown.places) == len(shown.states) == len(shown.labels) == 25
     assert (np.diff(shown.rows) > 0).all()
     again = maps._place(LabelTable.from_frame(small_frame(), ROLES))
     np.testing.assert_array_equal(again.rows, shown.rows)

@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from plcore import AnswerError
 from tests.workflow.world import annotator, answer_next, count_entries, small_project
-from workflow import exporting, labeling, projects, ranking, standing, team, turns
+from workflow import exporting, labeling, learners, projects, ranking, standing, team, turns
 from workflow.access import NotAllowed, NotFound
 from workflow.home import Home, open_home
 from workflow.settings import Settings
@@ -155,7 +155,7 @@ def pass_two_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
         def now(cls, tz=None):  # type: ignore[override]
             return datetime.now(UTC) + timedelta(seconds=121)
 
-    for module in (labeling, turns, standing):
+    for module in (turns, standing):
         monkeypatch.setattr(module, "datetime", Later)
 
 
@@ -304,14 +304,14 @@ def test_an_entry_committed_between_opening_and_writing_is_not_skipped(
         hers = labeling.next_question(other, ada, project)
         assert mine is not None
         assert hers is not None
-        real = turns._writing
+        real = learners.saving
 
         def answered_meanwhile(one: Home):
-            monkeypatch.setattr(turns, "_writing", real)
+            monkeypatch.setattr(learners, "saving", real)
             labeling.submit_answer(other, ada, project, hers.token, "is", [hers.choices[0]])
             return real(one)
 
-        monkeypatch.setattr(turns, "_writing", answered_meanwhile)
+        monkeypatch.setattr(learners, "saving", answered_meanwhile)
         labeling.submit_answer(home, owner, project, mine.token, "is", [mine.choices[0]])
         assert standing.standing(home, owner, project).answered == 2
     finally:

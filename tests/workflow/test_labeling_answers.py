@@ -11,7 +11,7 @@ from plcore import AnswerError
 from tests.workflow.four import ask, four_class_project, left, log
 from tests.workflow.test_labeling import pass_two_minutes
 from tests.workflow.world import annotator, answer_next, count_entries, small_project
-from workflow import labeling, standing, strategies
+from workflow import labeling, ranking, standing, strategies
 from workflow.home import Home
 
 
@@ -215,6 +215,31 @@ def test_the_reason_is_by_the_projects_strategy(home: Home, owner: int) -> None:
         answer_next(home, owner, project)
     assert seen == {"apl", "control"}
     assert {entry.strategy for entry in log(home, project)} == seen
+
+
+def test_nobody_chooses_a_control(home: Home, owner: int) -> None:
+    """Controls that somebody picked would measure the model on their picks."""
+    project = small_project(home, owner, control_share=0.5)
+    with home.learners.open(home, owner, project) as learner:
+        control = learner.pool.control_left().tolist()
+        control_rows = learner.pool.control_rows
+    offered = [one.row for one in ranking.queue(home, owner, project).rows]
+    assert len(control) > 2
+    assert not set(offered) & set(control)
+    for row in control:
+        with pytest.raises(
+            AnswerError, match="no longer open"
+        ):  # as of a closed row: nobody learns which it is
+            labeling.ask_next(home, owner, project, row)
+    assert labeling.ask_next(home, owner, project, offered[0]).strategy == "apl"
+    # The draw asks them, in its own order.
+    asked = []
+    while (question := labeling.next_question(home, owner, project)) is not None:
+        if control_rows[question.view.row]:
+            asked.append(question.view.row)
+            assert question.strategy == "control"
+        answer_next(home, owner, project)
+    assert asked == control
 
 
 def test_reasons_in_words() -> None:

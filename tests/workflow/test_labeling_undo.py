@@ -247,4 +247,6 @@ def test_withdrawal_of_names_the_withdrawal(home: Home, owner: int, project: int
     undone = labeling.undo(home, owner, project)
     with home.database.read() as session:
         assert undone is not None
-        assert entries.withdrawal_of(session, project, saved.seq) == undone.seq
+        withdrawal = entries.withdrawal_of(session, project, saved.seq)
+    assert withdrawal is not None
+    assert withdrawal.seq == undone.seq

@@ -17,6 +17,7 @@ from workflow import backup, exporting, importing, labeling, media
 from workflow.access import NotAllowed, NotFound
 from workflow.home import Home, open_home
 from workflow.projects import ProjectNameError
+from workflow.saving import NotSaved
 from workflow.settings import Settings
 
 CSV = "id,candidates,image,song\n" + "".join(
@@ -153,7 +154,7 @@ def test_a_disk_that_fills_leaves_no_file_under_a_name(
         return read(self, name)
 
     monkeypatch.setattr(MediaFiles, "read", full)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(NotSaved, match="No space"):
         importing.create(home, owner, "birds", table, SETTINGS)
     assert not list(home.media_dir.rglob("*"))
     assert not list(home.tables_dir.iterdir())

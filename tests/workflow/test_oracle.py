@@ -154,3 +154,20 @@ def test_simulated_answers_say_nothing_about_the_pace(home: Home, owner: int, pr
     assert progress.progress(home, owner, project).seconds_per_answer is None
     answer_next(home, owner, project)
     assert progress.progress(home, owner, project).seconds_per_answer is not None
+
+
+def test_controls_whose_truth_is_known_are_answered_among_rows_whose_truth_is_not(
+    home: Home, owner: int
+) -> None:
+    frame = small_frame()
+    frame.loc[frame.index % 2 == 0, "truth"] = ""
+    table = LabelTable.from_frame(frame, ROLES)
+    settings = LearnerSettings(n_neighbors=4, test_share=0.0, control_share=0.4)
+    project = projects.create_project(home, owner, "half", table, settings)
+    with home.learners.open(home, owner, project) as learner:
+        known = {row for row in learner.pool.control_left().tolist() if row % 2 == 1}
+    assert known
+    oracle.answer_for_me(home, owner, project, 10_000)
+    answered = {e.row: e.strategy for e in log_of(home, project)}
+    assert known <= answered.keys()
+    assert {answered[row] for row in known} == {"control"}

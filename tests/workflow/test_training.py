@@ -86,11 +86,11 @@ def test_a_project_that_follows_each_answer_needs_no_worker(home: Home, owner: i
 def test_two_workers_do_not_train_the_same(home: Home, project: int, worker: training.Worker) -> None:
     now = datetime.now(UTC)
     with home.database.write() as session:
-        assert trained.take_lease(session, project, "other", now, now + timedelta(seconds=30))
+        assert trained.take_lease(session, project, "other", "key", now, now + timedelta(seconds=30))
     assert train_due(home, worker) == []
     assert training.training_state(home, project).running
     with home.database.write() as session:  # the other one went silent
-        trained.take_lease(session, project, "other", now, now - timedelta(seconds=1))
+        trained.keep_lease(session, project, "other", now - timedelta(seconds=1))
     assert train_due(home, worker) == [0]
     assert not training.training_state(home, project).running
 

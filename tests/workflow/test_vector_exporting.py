@@ -15,7 +15,7 @@ from tests.workflow.vector_world import LABELS, ROLES, answer_truly, true_labels
 from tests.workflow.world import annotator
 from workflow import exporting, projects, vector_exporting, vector_progress, vectors
 from workflow.access import NotAllowed
-from workflow.home import Home
+from workflow.home import Home, open_home
 from workflow.log_csv import read_log
 
 VALUE = {"1": 1, "0": 0, "": -1}
@@ -137,12 +137,26 @@ def test_progress_tells_what_the_log_and_the_cells_say(home: Home, owner: int, a
     curve = view.curve
     assert curve.answers.tolist() == sorted(curve.answers.tolist())
     assert len(curve.answers) >= 2
-    assert curve.micro_f1[-1] == view.held_out.micro_f1
+    now = view.held_out.micro_f1
+    ends = curve.micro_f1
+    assert (ends.value[-1], ends.low[-1], ends.high[-1]) == (now.value, now.low, now.high)
     assert view.entropy is not None
     assert view.entropy > 0
-    assert vector_progress.watched(home, owner, answered) == (14, int(curve.model_version[-1]))
+    assert vector_progress.watched(home, owner, answered) == (14, int(curve.model_version[-1]), None)
     with home.learners.open_vectors(home, owner, answered) as learner:
         assert view.unasked == int(learner.pool.open.sum())
+
+
+def test_a_page_sees_the_first_fit_after_a_restart_come_in(home: Home, owner: int, answered: int) -> None:
+    before = vector_progress.watched(home, owner, answered)
+    again = open_home(home.settings)
+    try:
+        waiting = vector_progress.watched(again, owner, answered)
+        assert waiting == (14, -1, None)
+        again.learners.settle(answered)
+        assert vector_progress.watched(again, owner, answered) == before
+    finally:
+        again.close()
 
 
 @pytest.mark.public_data
@@ -181,7 +195,7 @@ def test_emotions_from_holes_to_export(home: Home, owner: int) -> None:
     assert len({row for row, _ in said}) > 20
     view = vector_progress.progress(home, owner, project)
     assert view.held_out is not None
-    assert view.held_out.precision[0][1] > truth.mean(), (
+    assert view.held_out.precision[0][1].value > truth.mean(), (
         "the likeliest label is right more often than any label"
     )
     back = values(vector_exporting.wide_frame(home, owner, project), labels)

@@ -258,7 +258,6 @@ def test_what_is_before_somebody_is_not_given_to_another(home: Home, owner: int,
 def test_a_row_that_changed_is_not_answered_as_it_was(home: Home, owner: int, rows: int) -> None:
     question = shown(home, owner, rows)
     ada = annotator(home, owner, "Ada")
-    projects.change_learner(home, owner, rows, question="cell")
     with home.learners.open_vectors(home, owner, rows) as learner:
         column = int(np.flatnonzero(learner.pool.open[question.view.row])[0])
     with home.database.write() as session:
@@ -285,6 +284,32 @@ def test_the_kind_of_question_can_change_at_any_time(home: Home, owner: int, one
         projects.change_learner(home, owner, one, control_share=0.5)
     with pytest.raises(ValueError, match="question must be"):
         projects.change_learner(home, owner, one, question="all")
+
+
+def place(question: vectors.VectorQuestion) -> tuple[int, str | None]:
+    return question.view.row, question.label
+
+
+@pytest.mark.parametrize(("first", "then"), [("cell", "instance"), ("instance", "diagnosis")])
+def test_what_undo_or_the_queue_puts_before_a_person_stays(
+    home: Home, owner: int, first: str, then: str
+) -> None:
+    project, ada = vector_project(home, owner, question=first), annotator(home, owner, "Ada")
+    asked, hers = shown(home, owner, project), shown(home, ada, project)
+    answer_truly(home, owner, project, asked)
+    projects.change_learner(home, owner, project, question=then)
+    assert place(shown(home, ada, project)) == place(hers), "what she has read is hers to answer"
+    assert (shown(home, owner, project).label is None) == (then == "instance")
+    labeling.undo(home, owner, project)
+    for _ in range(2):
+        assert place(shown(home, owner, project)) == place(asked)
+    answer_truly(home, ada, project, hers)
+    assert (shown(home, ada, project).label is None) == (then == "instance")
+    label = next(line.label for line in asked.lines if line.cell < 0) if then == "instance" else None
+    put = vectors.ask_next(home, owner, project, asked.view.row, label)
+    assert place(shown(home, owner, project)) == place(put) == (asked.view.row, label)
+    answer_truly(home, owner, project, put)
+    assert (shown(home, owner, project).label is None) == (then == "instance")
 
 
 @pytest.mark.parametrize("question", ["instance", "cell"])
@@ -425,6 +450,9 @@ def test_blind_checks_stay_of_the_kind_they_were_drawn_as(home: Home, owner: int
 
 def test_the_queue_of_labels_in_turn_begins_with_the_next_question(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="diagnosis")
+    with home.learners.open_vectors(home, owner, project):
+        pass  # the first fit begins
+    home.learners.settle(project)
     for _ in range(8):
         question = vectors.next_question(home, owner, project)
         assert question is not None

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 import pandas as pd
 from sqlalchemy import text
@@ -58,3 +62,16 @@ def answer_next(home: Home, person: int, project: int, choice: int = 0) -> stand
 def count_entries(home: Home) -> int:
     with home.database.read() as session:
         return int(session.execute(text("SELECT count(*) FROM entries")).scalar_one())
+
+
+@contextmanager
+def full_disk() -> Iterator[None]:
+    """Meanwhile the system refuses this process every byte that it would write to a file."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(
+        resource.RLIMIT_FSIZE, (0, hard)
+    )  # Python ignores the signal: writing fails with EFBIG
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

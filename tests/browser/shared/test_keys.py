@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import time
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
@@ -34,23 +31,14 @@ WATCH = """
 """
 
 
-def log_of(page: Page, server: Server) -> list[dict[str, str]]:
-    """The answer log as the owner downloads it."""
-    page.goto(f"{server.base}/export")
-    with page.expect_download() as waiting:
-        page.get_by_role("button", name="Answer log (CSV)").click()
-    return list(csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text())))
-
-
 @pytest.fixture
-def annotating(page: Page, server: Server) -> Page:
-    page.goto(f"{server.base}/annotate")
-    page.locator(room.CARD).wait_for()
+def annotating(page: Page, server: Server, digits: int) -> Page:
+    room.annotate(page, server, digits)
     page.evaluate(WATCH)
     return page
 
 
-def test_ten_presses_forty_milliseconds_apart(annotating: Page, server: Server) -> None:
+def test_ten_presses_forty_milliseconds_apart(annotating: Page, server: Server, digits: int) -> None:
     page = annotating
     for _ in range(10):
         page.keyboard.press("1")
@@ -58,8 +46,8 @@ def test_ten_presses_forty_milliseconds_apart(annotating: Page, server: Server) 
     expect(page.locator(".saved")).not_to_contain_text("Saving")
     page.wait_for_timeout(500)
     seen = page.evaluate("window.seen")
-    log = log_of(page, server)
-    stored = [entry["seq"] for entry in log]
+    log = room.log_of(server, digits)
+    stored = [str(entry["seq"]) for entry in log]
     assert len(stored) >= 3
     assert set(stored) <= set(seen["saved"]), "stored but never acknowledged"
     rows = [entry["row"] for entry in log]
@@ -67,7 +55,7 @@ def test_ten_presses_forty_milliseconds_apart(annotating: Page, server: Server) 
     assert {entry["token"] for entry in log} <= set(seen["shown"]), "an answer on an instance never shown"
 
 
-def test_a_held_key_gives_one_answer(annotating: Page, server: Server) -> None:
+def test_a_held_key_gives_one_answer(annotating: Page, server: Server, digits: int) -> None:
     page = annotating
     first = room.token(page)
     for _ in range(8):  # repeated keydown without keyup is what auto-repeat sends
@@ -76,12 +64,12 @@ def test_a_held_key_gives_one_answer(annotating: Page, server: Server) -> None:
     page.keyboard.up("1")
     room.wait_for_next(page, first)
     page.wait_for_timeout(500)
-    assert len(log_of(page, server)) == 1
+    assert len(room.log_of(server, digits)) == 1
 
 
 @pytest.mark.parametrize("key", ["Enter", "Space"])
 def test_a_held_press_on_the_focused_candidate_gives_one_answer(
-    annotating: Page, server: Server, key: str
+    annotating: Page, server: Server, digits: int, key: str
 ) -> None:
     page = annotating
     first = room.token(page)
@@ -92,10 +80,12 @@ def test_a_held_press_on_the_focused_candidate_gives_one_answer(
     page.keyboard.up(key)
     room.wait_for_next(page, first)
     page.wait_for_timeout(500)
-    assert len(log_of(page, server)) == 1
+    assert len(room.log_of(server, digits)) == 1
 
 
-def test_letters_of_another_script_are_the_letters_in_their_place(annotating: Page, server: Server) -> None:
+def test_letters_of_another_script_count_by_their_place(
+    annotating: Page, server: Server, digits: int
+) -> None:
     page = annotating
     typing = "([key, code]) => window.dispatchEvent(new KeyboardEvent('keydown', { key, code }))"
     first = room.token(page)
@@ -109,14 +99,15 @@ def test_letters_of_another_script_are_the_letters_in_their_place(annotating: Pa
     page.evaluate(typing, ["ö", "Semicolon"])  # in the place of no letter: no key of ours
     page.evaluate(typing, ["ψ", "KeyC"])
     room.wait_for_next(page, second)
-    assert [entry["kind"] for entry in log_of(page, server)] == ["skip", "unsure"]
+    assert [entry["kind"] for entry in room.log_of(server, digits)] == ["skip", "unsure"]
 
 
-def test_two_tabs_do_not_answer_twice(annotating: Page, context: BrowserContext, server: Server) -> None:
+def test_two_tabs_do_not_answer_twice(
+    annotating: Page, context: BrowserContext, server: Server, digits: int
+) -> None:
     first = annotating
     second = context.new_page()
-    second.goto(f"{server.base}/annotate")
-    second.locator(room.CARD).wait_for()
+    room.annotate(second, server, digits)
     assert room.token(first) == room.token(second), "both tabs show the question that is open"
     asked = room.token(first)
     first.keyboard.press("1")
@@ -124,11 +115,11 @@ def test_two_tabs_do_not_answer_twice(annotating: Page, context: BrowserContext,
     second.keyboard.press("2")
     room.wait_for_next(second, asked)
     assert room.token(second) == room.token(first)
-    log = log_of(first, server)
+    log = room.log_of(server, digits)
     assert [entry["kind"] for entry in log] == ["is"]
 
 
-def test_typing_in_a_field_answers_nothing(annotating: Page, server: Server) -> None:
+def test_typing_in_a_field_answers_nothing(annotating: Page, server: Server, digits: int) -> None:
     page = annotating
     page.evaluate("""() => {
         const field = document.createElement("input");
@@ -139,10 +130,10 @@ def test_typing_in_a_field_answers_nothing(annotating: Page, server: Server) -> 
     page.keyboard.type("123 us")
     assert page.locator("#field").input_value() == "123 us"
     page.wait_for_timeout(500)
-    assert log_of(page, server) == []
+    assert room.log_of(server, digits) == []
 
 
-def test_skip_and_undo_by_key_and_by_button(annotating: Page, server: Server) -> None:
+def test_skip_and_undo_by_key_and_by_button(annotating: Page, server: Server, digits: int) -> None:
     page = annotating
     asked, name = room.token(page), room.row_id(page)
     page.keyboard.press("s")
@@ -156,7 +147,7 @@ def test_skip_and_undo_by_key_and_by_button(annotating: Page, server: Server) ->
     shown = room.token(page)
     page.locator(".choice").first.click()
     room.wait_for_next(page, shown)
-    assert [entry["kind"] for entry in log_of(page, server)] == ["skip", "withdraw", "is"]
+    assert [entry["kind"] for entry in room.log_of(server, digits)] == ["skip", "withdraw", "is"]
 
 
 def test_the_next_question_is_there_at_once(annotating: Page) -> None:

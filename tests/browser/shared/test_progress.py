@@ -17,10 +17,10 @@ CHART = ".js-plotly-plot .main-svg"
 
 
 def test_the_stop_rules_are_set_on_the_page(
-    page: Page, server: Server, errors_of: Callable[[Page], list[str]]
+    page: Page, server: Server, digits: int, errors_of: Callable[[Page], list[str]]
 ) -> None:
     errors = errors_of(page)
-    page.goto(f"{server.base}/progress")
+    page.goto(f"{server.base}/progress?project={digits}")
     page.locator(CHART).first.wait_for(timeout=30_000)
     page.get_by_role("button", name="Change the rules").click()
     panel = page.get_by_test_id("stPopoverBody")
@@ -33,8 +33,8 @@ def test_the_stop_rules_are_set_on_the_page(
     assert not errors
 
 
-def test_a_chart_gives_its_picture_and_its_data(page: Page, server: Server) -> None:
-    page.goto(f"{server.base}/map")
+def test_a_chart_gives_its_picture_and_its_data(page: Page, server: Server, digits: int) -> None:
+    page.goto(f"{server.base}/map?project={digits}")
     page.locator(CHART).first.wait_for(timeout=30_000)
     with page.expect_download() as asked:
         page.get_by_role("button", name="Data (CSV)").click()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
-from collections.abc import Iterator
 from typing import Any, Literal
 
 import pandas as pd
@@ -14,12 +12,12 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser import room
 from tests.browser.server import Server
+from tests.browser.shared.conftest import OWNER
 from tests.browser.test_accessibility import findings
 from tests.workflow.four import four_class_project
 from workflow.classes import change_classes
-from workflow.home import open_home
+from workflow.home import Home
 from workflow.room import RoomSettings, change_room
-from workflow.settings import Settings
 
 pytestmark = pytest.mark.browser
 ROOM = RoomSettings(
@@ -27,45 +25,13 @@ ROOM = RoomSettings(
 )
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """One for all tests here; each has a project of its own."""
-    running = Server(tmp_path_factory.mktemp("server") / "home").start()
-    yield running
-    running.stop()
-
-
-@pytest.fixture(scope="module")
-def signed_in(browser: Browser, server: Server, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The cookies of the owner: a sign-in link works once."""
-    path = str(tmp_path_factory.mktemp("state") / "state.json")
-    context = browser.new_context()
-    opened = context.new_page()
-    opened.goto(server.link)
-    opened.get_by_role("heading", name="Projects").wait_for()
-    context.storage_state(path=path)
-    context.close()
-    return path
-
-
-@pytest.fixture
-def page(browser: Browser, signed_in: str) -> Iterator[Page]:
-    context = browser.new_context(viewport={"width": 1280, "height": 800}, storage_state=signed_in)
-    yield context.new_page()
-    context.close()
-
-
 class Room:
     """A project of its own on the server all these tests share: rows of three candidates out of four classes."""
 
-    def __init__(self, server: Server, name: str) -> None:
+    def __init__(self, server: Server, home: Home, name: str) -> None:
         self.server = server
-        home = open_home(Settings.from_environment({"WINNOW_HOME": str(server.home)}))
-        try:
-            self.project = four_class_project(home, 1, name)
-            change_room(home, 1, self.project, ROOM)
-        finally:
-            home.close()
+        self.project = four_class_project(home, OWNER, name)
+        change_room(home, OWNER, self.project, ROOM)
 
     @property
     def address(self) -> str:
@@ -73,41 +39,24 @@ class Room:
 
     def log(self) -> list[dict[str, Any]]:
         """The entries as they lie in the database."""
-        return log_of(self.server, self.project)
+        return room.log_of(self.server, self.project)
 
     def kinds(self) -> list[str]:
         return [entry["kind"] for entry in self.log()]
-
-
-def log_of(server: Server, project: int) -> list[dict[str, Any]]:
-    database = sqlite3.connect(f"file:{server.home / 'winnow.sqlite3'}?mode=ro", uri=True)
-    database.row_factory = sqlite3.Row
-    found = database.execute("SELECT * FROM entries WHERE project_id = ? ORDER BY seq", (project,)).fetchall()
-    database.close()
-    return [dict(row) for row in found]
 
 
 def labels_on_screen(page: Page) -> list[str]:
     return page.locator(".choice .label").all_inner_texts()
 
 
-def press(page: Page, *keys: str) -> None:
-    """Press keys, the last of which answers, and wait for what comes next."""
-    shown = room.token(page)
-    for key in keys:
-        page.keyboard.press(key)
-    room.wait_for_next(page, shown)
-
-
 @pytest.fixture
-def here(server: Server, request: pytest.FixtureRequest) -> Room:
-    return Room(server, request.node.name[:80])
+def here(server: Server, home: Home, name: str) -> Room:
+    return Room(server, home, name)
 
 
 @pytest.fixture
 def annotating(page: Page, here: Room) -> Page:
-    page.goto(here.address)
-    page.locator(room.CARD).wait_for()
+    room.annotate(page, here.server, here.project)
     return page
 
 
@@ -119,12 +68,12 @@ def test_each_kind_has_its_key(annotating: Page, here: Room) -> None:
     for key in ("1", "2", "2", "3"):  # the second press of 2 takes its mark away
         page.keyboard.press(key)
     assert here.kinds() == [], "a mark is no answer"
-    press(page, "Enter")
-    press(page, "c")
-    press(page, "x")
-    press(page, "s")
+    room.press(page, "Enter")
+    room.press(page, "c")
+    room.press(page, "x")
+    room.press(page, "s")
     row, before = room.row_id(page), labels_on_screen(page)
-    press(page, "Shift+2")
+    room.press(page, "Shift+2")
     assert room.row_id(page) == row, "a row that is still open stays"
     assert labels_on_screen(page) == [label for label in before if label != before[1]]
     log = here.log()
@@ -140,14 +89,14 @@ def test_escape_stops_marking_and_one_mark_is_a_plain_answer(annotating: Page, h
     page.keyboard.press("Escape")
     expect(page.locator(".markbar")).to_be_hidden()
     label = labels_on_screen(page)[1]
-    press(page, "m", "2", "Enter")
+    room.press(page, "m", "2", "Enter")
     (entry,) = here.log()
     assert (entry["kind"], entry["labels"]) == ("is", f'["{label}"]')
 
 
 def test_none_of_these_with_and_without_a_name(annotating: Page, here: Room) -> None:
     page = annotating
-    press(page, "0", "Enter")
+    room.press(page, "0", "Enter")
     assert here.kinds() == ["none"]
     assert labels_on_screen(page) == ["ant", "bee", "cat"]
     outside = "dog"
@@ -163,7 +112,7 @@ def test_none_of_these_with_and_without_a_name(annotating: Page, here: Room) -> 
     assert log[2]["labels"] == f'["{outside}"]'
     expect(page.locator(".saved")).to_contain_text(f"row {row} is {outside}")
     # One press, one undo; and the search closes without an answer.
-    press(page, "u")
+    room.press(page, "u")
     assert here.kinds() == ["none", "none", "is", "withdraw", "withdraw"]
     assert room.row_id(page) == row
     page.keyboard.press("0")
@@ -177,9 +126,9 @@ def test_undo_and_redo_by_key_and_in_the_history(annotating: Page, here: Room) -
     rows = []
     for _ in range(3):
         rows.append(room.row_id(page))
-        press(page, "1")
-    press(page, "u")
-    press(page, "y")
+        room.press(page, "1")
+    room.press(page, "u")
+    room.press(page, "y")
     assert here.kinds() == ["is"] * 3 + ["withdraw", "is"]
     page.keyboard.press("h")
     history = page.get_by_role("dialog", name="Your last answers")
@@ -200,8 +149,8 @@ def test_undo_and_redo_by_key_and_in_the_history(annotating: Page, here: Room) -
 
 def test_presses_of_redo_in_quick_succession_store_one_answer(annotating: Page, here: Room) -> None:
     page = annotating
-    press(page, "1")
-    press(page, "u")
+    room.press(page, "1")
+    room.press(page, "u")
     shown = room.token(page)
     for _ in range(4):
         page.keyboard.press("y")
@@ -225,7 +174,7 @@ def test_the_key_sheet_answers_nothing(annotating: Page, here: Room) -> None:
     expect(sheet).to_have_count(0)
     assert room.token(page) == shown
     assert here.kinds() == []
-    press(page, "1")
+    room.press(page, "1")
 
 
 def test_note_and_flag_go_with_the_answer_and_no_further(annotating: Page, here: Room) -> None:
@@ -236,9 +185,9 @@ def test_note_and_flag_go_with_the_answer_and_no_further(annotating: Page, here:
     page.keyboard.press("Escape")
     page.keyboard.press("f")
     expect(page.get_by_role("button", name="Flag")).to_have_attribute("aria-pressed", "true")
-    press(page, "1")
+    room.press(page, "1")
     expect(page.locator(".note")).to_be_hidden()
-    press(page, "1")
+    room.press(page, "1")
     first, second = here.log()
     assert (first["note"], first["flagged"]) == ("1 or 7? s u x", 1)
     assert (second["note"], second["flagged"]) == (None, 0)
@@ -246,33 +195,33 @@ def test_note_and_flag_go_with_the_answer_and_no_further(annotating: Page, here:
 
 def test_a_note_waits_while_an_earlier_answer_is_taken_back(annotating: Page, here: Room) -> None:
     page = annotating
-    press(page, "1")
+    room.press(page, "1")
     row = room.row_id(page)
     page.keyboard.press("t")
     page.keyboard.type("too dark")
     page.keyboard.press("Escape")
     page.keyboard.press("f")
-    press(page, "u")
+    room.press(page, "u")
     assert room.row_id(page) != row
     expect(page.locator(".note")).to_be_hidden()
-    press(page, "1")
+    room.press(page, "1")
     assert room.row_id(page) == row
     expect(page.locator(".note")).to_have_value("too dark")
-    press(page, "1")
+    room.press(page, "1")
     assert [(entry["kind"], entry["note"], entry["flagged"]) for entry in here.log()] == [
         ("is", None, 0),
         ("withdraw", None, 0),
         ("is", None, 0),
         ("is", "too dark", 1),
     ]
-    press(page, "u")
+    room.press(page, "u")
     expect(page.locator(".note")).to_be_hidden()
 
 
 def test_a_long_history_can_be_closed_where_one_is(annotating: Page, here: Room) -> None:
     page = annotating
     for _ in range(16):
-        press(page, "s")
+        room.press(page, "s")
     page.keyboard.press("h")
     history = page.get_by_role("dialog", name="Your last answers")
     expect(history.get_by_role("listitem")).to_have_count(16)
@@ -285,7 +234,7 @@ def test_a_long_history_can_be_closed_where_one_is(annotating: Page, here: Room)
 
 
 def test_many_candidates_leave_the_reason_in_sight_also_under_long_guidelines(
-    page: Page, server: Server
+    page: Page, server: Server, home: Home
 ) -> None:
     names = [f"species {number:02d}" for number in range(14)]
     frame = pd.DataFrame(
@@ -294,13 +243,8 @@ def test_many_candidates_leave_the_reason_in_sight_also_under_long_guidelines(
     frame.loc[0, "candidates"] = names[13]
     room.import_csv(page, server.base, frame, "many")
     project = int(re.search(r"project=(\d+)", page.url)[1])  # type: ignore[index]
-    home = open_home(Settings.from_environment({"WINNOW_HOME": str(server.home)}))
-    try:
-        change_room(
-            home, 1, project, RoomSettings("\n".join(f"1. Rule {k}." for k in range(80)), "fixed", {})
-        )
-    finally:
-        home.close()
+    rules = "\n".join(f"1. Rule {k}." for k in range(80))
+    change_room(home, OWNER, project, RoomSettings(rules, "fixed", {}))
     page.reload()
     page.locator(room.CARD).wait_for()
     expect(page.locator(".choice")).to_have_count(13)
@@ -319,28 +263,24 @@ def test_many_candidates_leave_the_reason_in_sight_also_under_long_guidelines(
     assert card["y"] < 500, "the question stays on the screen"
 
 
-def test_a_class_added_meanwhile_is_found_in_an_open_tab(annotating: Page, here: Room) -> None:
+def test_a_class_added_meanwhile_is_found_in_an_open_tab(annotating: Page, here: Room, home: Home) -> None:
     page = annotating
-    home = open_home(Settings.from_environment({"WINNOW_HOME": str(here.server.home)}))
-    try:
-        change_classes(home, 1, here.project, 0, "add", ["eel"])
-    finally:
-        home.close()
-    page.keyboard.press("1")
-    expect(page.locator(".saved")).to_contain_text("Not saved")  # it was asked with other classes
+    change_classes(home, OWNER, here.project, 0, "add", ["eel"])
+    room.press(page, "1")
+    expect(page.locator(".saved")).not_to_contain_text("Not saved")  # what it meant it still means
+    assert len(here.log()) == 2
     page.keyboard.press("0")
     page.get_by_role("combobox", name="Search all classes").wait_for()
     page.keyboard.type("ee")
     expect(page.get_by_role("option").first).to_contain_text("eel")
     row = room.row_id(page)
-    press(page, "Enter")
+    room.press(page, "Enter")
     expect(page.locator(".saved")).to_contain_text(f"row {row} is eel")
     assert json.loads(here.log()[-1]["labels"]) == ["eel"]
 
 
-def test_the_image_is_zoomed_and_the_keys_stay_its_own(page: Page, server: Server) -> None:
-    page.goto(f"{server.base}/annotate?project=1")  # the demo has images
-    page.locator(room.CARD).wait_for()
+def test_the_image_is_zoomed_and_the_keys_stay_its_own(page: Page, server: Server, digits: int) -> None:
+    room.annotate(page, server, digits)
     page.keyboard.press("z")
     zoom = page.get_by_role("dialog", name=re.compile("Image of row"))
     image = zoom.get_by_role("img")
@@ -356,7 +296,7 @@ def test_the_image_is_zoomed_and_the_keys_stay_its_own(page: Page, server: Serve
     page.keyboard.press("1")
     page.keyboard.press("Escape")
     expect(zoom).to_have_count(0)
-    assert log_of(server, 1) == []
+    assert room.log_of(server, digits) == []
 
 
 def test_every_button_is_reached_by_tab_and_seen(annotating: Page) -> None:
@@ -436,8 +376,8 @@ def test_what_opens_over_the_card_has_no_serious_finding(
     page = context.new_page()
     page.goto(here.address)
     page.locator(room.CARD).wait_for()
-    press(page, "1")
-    press(page, "u")
+    room.press(page, "1")
+    room.press(page, "u")
     wrong = {}
     for key in ("0", "h", "?", "m", "t"):
         page.keyboard.press(key)
@@ -468,7 +408,7 @@ def test_candidates_stand_in_the_rooms_order_with_their_descriptions(annotating:
         assert labels_on_screen(page) == ["ant", "bee", "cat"]
         expect(page.locator(".choice", has_text="cat")).to_contain_text("with whiskers")
         expect(page.locator(".model")).to_have_text(re.compile(r"Shares by model \d+"))
-        press(page, "1")
+        room.press(page, "1")
 
 
 def test_a_thousand_classes_come_once_and_are_searched_at_once(page: Page, server: Server) -> None:
@@ -492,7 +432,7 @@ def test_a_thousand_classes_come_once_and_are_searched_at_once(page: Page, serve
 
     assert holds_the_list()
     frames.clear()
-    press(page, "1")
+    room.press(page, "1")
     page.wait_for_timeout(300)
     assert frames
     assert not holds_the_list(), "an answer does not send the classes again"
@@ -509,7 +449,7 @@ def test_a_thousand_classes_come_once_and_are_searched_at_once(page: Page, serve
     }""")
     expect(page.get_by_role("option")).to_have_count(2)
     assert took < 5 * 50, "a letter typed is answered at once"
-    press(page, "Enter")
-    log = log_of(server, int(re.search(r"project=(\d+)", page.url)[1]))  # type: ignore[index]
+    room.press(page, "Enter")
+    log = room.log_of(server, int(re.search(r"project=(\d+)", page.url)[1]))  # type: ignore[index]
     assert [entry["kind"] for entry in log] == ["is", "none", "is"]
     assert log[2]["labels"] == '["species-0999"]'

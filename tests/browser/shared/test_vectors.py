@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -16,71 +16,19 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser import room
 from tests.browser.server import Server
+from tests.browser.shared.conftest import OWNER
 from tests.browser.test_accessibility import findings
-from tests.browser.test_answers import log_of
 from tests.conftest import DATA
 from tests.workflow.vector_world import LABELS, true_labels, vector_frame, vector_project
-from workflow.home import open_home
-from workflow.settings import Settings
+from workflow.home import Home
 
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """One for all tests here; each has a project of its own."""
-    running = Server(tmp_path_factory.mktemp("server") / "home").start()
-    yield running
-    running.stop()
-
-
-@pytest.fixture(scope="module")
-def signed_in(browser: Browser, server: Server, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The cookies of the owner: a sign-in link works once."""
-    path = str(tmp_path_factory.mktemp("state") / "state.json")
-    context = browser.new_context()
-    opened = context.new_page()
-    opened.goto(server.link)
-    opened.get_by_role("heading", name="Projects").wait_for()
-    context.storage_state(path=path)
-    context.close()
-    return path
-
-
 @pytest.fixture
-def page(browser: Browser, signed_in: str) -> Iterator[Page]:
-    context = browser.new_context(
-        viewport={"width": 1280, "height": 800}, storage_state=signed_in, accept_downloads=True
-    )
-    yield context.new_page()
-    context.close()
-
-
-@pytest.fixture
-def make(server: Server, request: pytest.FixtureRequest) -> Callable[[str], int]:
+def make(home: Home, name: str) -> Callable[[str], int]:
     """Makes a project that asks this kind of question; its number."""
-
-    def project(question: str) -> int:
-        home = open_home(Settings.from_environment({"WINNOW_HOME": str(server.home)}))
-        try:
-            return vector_project(home, 1, request.node.name[:70], question=question)
-        finally:
-            home.close()
-
-    return project
-
-
-def annotate(page: Page, server: Server, project: int) -> None:
-    page.goto(f"{server.base}/annotate?project={project}")
-    page.locator(room.CARD).wait_for()
-
-
-def press(page: Page, *keys: str) -> None:
-    """Press keys, the last of which answers, and wait for what comes next."""
-    shown = room.token(page)
-    for key in keys:
-        page.keyboard.press(key)
-    room.wait_for_next(page, shown)
+    return lambda question: vector_project(home, OWNER, name, question=question)
 
 
 def row_of(page: Page) -> int:
@@ -97,7 +45,7 @@ def mark(page: Page, labels: set[str]) -> None:
 
 def test_all_labels_of_a_row_by_keyboard(page: Page, server: Server, make: Callable[[str], int]) -> None:
     project = make("instance")
-    annotate(page, server, project)
+    room.annotate(page, server, project)
     row, right = row_of(page), true_labels(row_of(page))
     expect(page.get_by_role("heading", name="Which labels are right?")).to_be_visible()
     shares = [int(text.removesuffix(" %")) for text in page.locator(".toggle .percent").all_inner_texts()]
@@ -109,10 +57,10 @@ def test_all_labels_of_a_row_by_keyboard(page: Page, server: Server, make: Calla
     assert unknown == sorted(unknown, reverse=True), "the likeliest first"
     page.keyboard.press("1")
     page.keyboard.press("1")
-    assert log_of(server, project) == [], "a mark is no answer"
+    assert room.log_of(server, project) == [], "a mark is no answer"
     mark(page, right)
-    press(page, "Enter")
-    log = log_of(server, project)
+    room.press(page, "Enter")
+    log = room.log_of(server, project)
     said = {entry["kind"]: set(json.loads(entry["labels"])) for entry in log}
     known = {
         label
@@ -123,63 +71,63 @@ def test_all_labels_of_a_row_by_keyboard(page: Page, server: Server, make: Calla
     assert said.get("no", set()) == set(LABELS) - right - known
     assert row_of(page) != row
     expect(page.locator(".saved")).to_contain_text(f"Saved: row r{row}")
-    press(page, "u")
+    room.press(page, "u")
     assert row_of(page) == row
-    press(page, "y")
-    kinds = [entry["kind"] for entry in log_of(server, project)]
+    room.press(page, "y")
+    kinds = [entry["kind"] for entry in room.log_of(server, project)]
     assert kinds == [entry["kind"] for entry in log] + ["withdraw"] * len(log) + [
         entry["kind"] for entry in log
     ]
-    press(page, "s")
-    press(page, "c")
-    press(page, "x")
-    assert [entry["kind"] for entry in log_of(server, project)][-3:] == ["skip", "unsure", "bad"]
+    room.press(page, "s")
+    room.press(page, "c")
+    room.press(page, "x")
+    assert [entry["kind"] for entry in room.log_of(server, project)][-3:] == ["skip", "unsure", "bad"]
 
 
 def test_enter_on_a_link_saves_nothing(page: Page, server: Server, make: Callable[[str], int]) -> None:
     project = make("instance")
-    annotate(page, server, project)
+    room.annotate(page, server, project)
     page.get_by_role("link", name="Queue").first.focus()
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile("/queue"))
     expect(page.get_by_role("button", name="Ask this next")).to_be_visible()
-    assert log_of(server, project) == []
+    assert room.log_of(server, project) == []
 
 
 def test_one_label_with_three_keys(page: Page, server: Server, make: Callable[[str], int]) -> None:
     project = make("cell")
-    annotate(page, server, project)
+    room.annotate(page, server, project)
     asked = []
     for key in ("y", "n", "c", "s", "x"):
         asked.append((row_of(page), page.locator(".named").inner_text()))
-        press(page, key)
-    log = log_of(server, project)
+        room.press(page, key)
+    log = room.log_of(server, project)
     assert [(entry["row"], entry["label"]) for entry in log] == asked
     assert [entry["kind"] for entry in log] == ["yes", "no", "unsure", "skip", "bad"]
-    press(page, "u")
+    room.press(page, "u")
     assert (row_of(page), page.locator(".named").inner_text()) == asked[-1]
-    press(page, "r")
-    assert [entry["kind"] for entry in log_of(server, project)][-2:] == ["withdraw", "bad"]
+    room.press(page, "r")
+    assert [entry["kind"] for entry in room.log_of(server, project)][-2:] == ["withdraw", "bad"]
     page.keyboard.press("?")
     sheet = page.get_by_role("dialog", name="Keys")
     expect(sheet).to_contain_text("Yes, the label is right")
     for key in ("y", "n", "c"):
         page.keyboard.press(key)
     page.keyboard.press("Escape")
-    assert len(log_of(server, project)) == 7, "the key sheet answers nothing"
+    assert len(room.log_of(server, project)) == 7, "the key sheet answers nothing"
 
 
 def test_presses_in_quick_succession_are_each_meant(
     page: Page, server: Server, make: Callable[[str], int]
 ) -> None:
     project = make("cell")
-    annotate(page, server, project)
+    room.annotate(page, server, project)
     for _ in range(10):
         page.keyboard.press("n")
         page.wait_for_timeout(40)
     expect(page.locator(".saved")).not_to_contain_text("Saving")
     page.wait_for_timeout(500)
-    places = [(entry["row"], entry["label"]) for entry in log_of(server, project)]
+    places = [(entry["row"], entry["label"]) for entry in room.log_of(server, project)]
     assert 1 <= len(places) <= 10
     assert len(set(places)) == len(places)
 
@@ -213,11 +161,17 @@ def test_many_labels_are_searched(page: Page, server: Server) -> None:
     expect(page.locator(".toggle:visible")).to_have_count(1)
     page.keyboard.press("Enter")
     expect(page.locator(".toggle:visible")).to_have_count(374)
+    toggle = page.locator(f'.toggle[data-label="{asked}"]')
+    expect(toggle).to_have_attribute("aria-pressed", "true")
+    page.keyboard.type(asked)
+    page.keyboard.press("Enter")
+    expect(page.get_by_text(f"{asked} was marked already; press it to unmark it.")).to_be_visible()
+    expect(toggle).to_have_attribute("aria-pressed", "true")
     page.keyboard.press("Escape")
     project = int(re.search(r"project=(\d+)", page.url)[1])  # type: ignore[index]
-    assert log_of(server, project) == [], "Enter in the search only marks"
-    press(page, "Enter")
-    (yes,) = [entry for entry in log_of(server, project) if entry["kind"] == "yes"]
+    assert room.log_of(server, project) == [], "Enter in the search only marks"
+    room.press(page, "Enter")
+    (yes,) = [entry for entry in room.log_of(server, project) if entry["kind"] == "yes"]
     assert json.loads(yes["labels"]) == [asked]
 
 
@@ -230,7 +184,8 @@ def test_no_serious_finding_and_room_for_fingers(
     for scheme in ("light", "dark"):
         context = browser.new_context(color_scheme=scheme, storage_state=signed_in)  # type: ignore[arg-type]
         opened = context.new_page()
-        for name in ("annotate", "progress", "export"):
+        # The other pages are the same whatever is asked.
+        for name in ("annotate", "progress", "export") if question == "instance" else ("annotate",):
             opened.goto(f"{server.base}/{name}?project={project}")
             opened.locator(room.CARD if name == "annotate" else "[data-testid=stDataFrame]").first.wait_for()
             if found := findings(opened):
@@ -241,7 +196,7 @@ def test_no_serious_finding_and_room_for_fingers(
         viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, storage_state=signed_in
     )
     phone = context.new_page()
-    annotate(phone, server, project)
+    room.annotate(phone, server, project)
     assert phone.evaluate("document.scrollingElement.scrollWidth") <= 390
     for button in phone.locator(".card button:visible").all():
         box = button.bounding_box()
@@ -252,7 +207,7 @@ def test_no_serious_finding_and_room_for_fingers(
     phone.locator(".card").get_by_role("button", name=re.compile(f"^{answer}")).tap()
     room.wait_for_next(phone, shown)
     context.close()
-    assert {entry["kind"] for entry in log_of(server, project)} <= {"yes", "no"}
+    assert {entry["kind"] for entry in room.log_of(server, project)} <= {"yes", "no"}
 
 
 @pytest.mark.public_data
@@ -272,19 +227,19 @@ def test_emotions_with_holes_from_file_to_file(page: Page, server: Server) -> No
     for _ in range(40):
         row, label = int(room.row_id(page).removeprefix("song")), page.locator(".named").inner_text()
         value = said[row, label] = int(truth[row, names.index(label)])
-        press(page, "y" if value else "n")
+        room.press(page, "y" if value else "n")
     page.goto(f"{server.base}/settings?project={project}")
     page.get_by_role("tab", name="Learning").click()
     room.choose(page, "Asked are", "all labels of a row at once")
     page.get_by_role("button", name="Save how it learns").click()
     page.get_by_text("Saved: how the project learns and asks").wait_for()
-    annotate(page, server, project)
+    room.annotate(page, server, project)
     for _ in range(5):
         row = int(room.row_id(page).removeprefix("song"))
         right = {name for name, value in zip(names, truth[row], strict=True) if value}
         said |= {(row, name): int(name in right) for name in names}
         mark(page, right)
-        press(page, "Enter")
+        room.press(page, "Enter")
     page.goto(f"{server.base}/progress?project={project}")
     page.locator(".js-plotly-plot .main-svg").first.wait_for(timeout=30_000)
     expect(page.get_by_text("On held-out rows", exact=True)).to_be_visible()

@@ -1,0 +1,218 @@
+"""What the Review page has in common for projects of both kinds: the search, the list of what it finds, and the row
+that is open, with its history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import TypeVar
+
+import streamlit as st
+
+from pages.parts import frame, state
+from pages.parts.answers import said
+from pages.parts.instance import instance
+from workflow import correcting
+from workflow.answered import Found, Offered, ReviewList, Search, Told
+from workflow.review import RowReview
+from workflow.standing import Saved
+from workflow.vector_review import VectorRowReview
+
+Save = Callable[[str | None, bool], tuple[Saved, str]]
+Row = TypeVar("Row", RowReview, VectorRowReview)
+
+
+def opened_row(project_id: int) -> int | None:
+    """The row that is open, where this project has one."""
+    kept = st.session_state.get(state.REVIEW_ROW)
+    return kept[1] if kept is not None and kept[0] == project_id else None
+
+
+def open_row(project_id: int, row: int | None) -> None:
+    st.session_state[state.REVIEW_ROW] = None if row is None else (project_id, row)
+
+
+def _ticked(project_id: int, key: str, rows: tuple[int, ...]) -> None:
+    """The table's tick moved."""
+    places = st.session_state[key].selection.rows
+    open_row(project_id, rows[places[0]] if places else None)
+
+
+def _picked(project_id: int, key: str) -> None:
+    """The list of rows was used instead."""
+    open_row(project_id, st.session_state[key])
+
+
+def search_form(key: str, offered: Offered, kinds: Mapping[str, str]) -> Search:
+    """What to look for; every box counts. kinds : {kind of answer: in words}"""
+    names = dict(offered.people)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        words = st.text_input(
+            "Search",
+            placeholder="row id or words of the text",
+            icon=":material/search:",
+            key=f"{key}-words",
+            width=225,
+        )
+        label = st.selectbox(
+            "Label",
+            [None, *offered.classes],
+            format_func=lambda one: one or "any",
+            key=f"{key}-label",
+            width=140,
+        )
+        kind = st.selectbox(
+            "Answer",
+            [None, *kinds],
+            format_func=lambda one: kinds[one] if one else "any",
+            key=f"{key}-kind",
+            width=190,
+        )
+        person = None
+        if names:
+            person = st.selectbox(
+                "Person",
+                [None, *names],
+                format_func=lambda one: names[one] if one else "anybody",
+                key=f"{key}-person",
+                width=140,
+            )
+        flagged = st.checkbox("Flagged", key=f"{key}-flag")
+        disagrees = st.checkbox(
+            "Model disagrees",
+            key=f"{key}-against",
+            help="The answer is another than the model gave when it was asked.",
+        )
+    return Search(label=label, person_id=person, kind=kind, flagged=flagged, disagrees=disagrees, words=words)
+
+
+def results(project_id: int, key: str, found: ReviewList, unit: tuple[str, str]) -> None:
+    """The page of what was found, and two ways to open a row: tick it, or choose it from the list.
+
+    unit : what is counted, of one and of more
+    """
+    rows = tuple(one.row for one in found.rows)
+    table = f"{key}-table-{hash((rows, tuple(one.seq for one in found.rows)))}"
+    st.dataframe(
+        {
+            "Row": [one.row_id for one in found.rows],
+            "Answer": [said(one.kind, one.labels) for one in found.rows],
+            "Model said": [one.predicted or "" for one in found.rows],
+            "Person": [one.person for one in found.rows],
+            "When": [one.at for one in found.rows],
+            "Flagged": ["yes" if one.flagged else "" for one in found.rows],
+            "Note": [one.note or "" for one in found.rows],
+        },
+        hide_index=True,
+        on_select=lambda: _ticked(project_id, table, rows),
+        selection_mode="single-row",
+        key=table,
+        height=min(420, 38 + 35 * len(rows)),
+        column_config={
+            "When": st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm"),
+            "Note": st.column_config.Column(width="medium"),
+        },
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
+        newest = {one.row: one for one in reversed(found.rows)}
+        offered, now = [None, *dict.fromkeys(rows)], opened_row(project_id)
+        # The key names the row that is open, so that the box follows a tick in the table.
+        box = f"{key}-open-{now}"
+        st.selectbox(
+            "Open a row",
+            offered,
+            index=offered.index(now) if now in offered else 0,
+            format_func=lambda row: "choose one" if row is None else _worded(newest[row]),
+            key=box,
+            on_change=_picked,
+            args=(project_id, box),
+            width=340,
+        )
+        if found.pages > 1:
+            st.pagination(found.pages, key=f"{key}-page")
+    st.caption(f"{found.total:,} {unit[found.total != 1]}, the latest answer first.")
+
+
+def end_of_form(about: str, *, flagged: bool, save: Save) -> None:
+    """Note, flag and button. The press is dealt with before the page is drawn anew, by the row as it was shown.
+
+    about : beginning of the keys
+    save : stores the correction with this note and flag; what was stored, and in words
+    """
+    st.text_input("Note (optional)", max_chars=correcting.NOTE_LENGTH, key=f"{about}-note")
+    st.checkbox("Flag for another look", value=flagged, key=f"{about}-flag")
+    st.form_submit_button(
+        "Save the correction",
+        type="primary",
+        icon=":material/check:",
+        on_click=_sent,
+        args=(about, save),
+    )
+
+
+def _sent(about: str, save: Save) -> None:
+    with frame.refusals_said_later(correcting.AnswerError, correcting.StaleQuestion):
+        stored, words = save(st.session_state[f"{about}-note"] or None, st.session_state[f"{about}-flag"])
+        if stored.repeated:
+            raise correcting.StaleQuestion(
+                f"Not saved: row {stored.row_id} had been corrected already, in another tab perhaps. Below it is as it "
+                "stands now."
+            )
+        st.session_state[state.FLASH] = f"Saved: row {stored.row_id} {words}"
+
+
+def row_part(
+    row: Row,
+    standing: Callable[[Row], None],
+    form: Callable[[Row], None],
+    stood: Callable[[Sequence[str]], str],
+) -> None:
+    """The open row: what it is, how it stands, the form that corrects it, and what was said.
+
+    standing, form : draw their parts      stood : before and after of an entry in words
+    """
+    st.divider()
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        st.markdown(f"##### Row {frame.escape(row.view.row_id)}")
+        instance(row.view)
+    with right:
+        st.markdown("###### As it stands")
+        standing(row)
+        if row.may_correct:
+            form(row)
+        elif not row.history:
+            st.info("Nobody has answered this row yet.", icon=":material/inbox:")
+    _history(row.history, stood)
+
+
+def _history(told: Sequence[Told], stood: Callable[[Sequence[str]], str]) -> None:
+    """Every entry about the row, the first one first."""
+    if not told:
+        return
+    st.markdown("###### History")
+    st.dataframe(
+        {
+            "When": [_moment(one.at) for one in told],
+            "Person": [one.person for one in told],
+            "Said": [
+                said(one.kind, one.labels) + (" (taken back)" if one.taken_back else "") for one in told
+            ],
+            "Before": [stood(one.before) for one in told],
+            "After": [stood(one.after) for one in told],
+            "Model said": [one.predicted or "" for one in told],
+            "Flagged": ["yes" if one.flagged else "" for one in told],
+            "Note": [one.note or "" for one in told],
+        },
+        hide_index=True,
+    )
+    st.caption("Nothing is ever changed or deleted here: a correction is a new line.")
+
+
+def _worded(one: Found) -> str:
+    return f"{one.row_id}: {said(one.kind, one.labels)}"
+
+
+def _moment(at: datetime) -> str:
+    return at.strftime("%-d %b %Y, %H:%M UTC")

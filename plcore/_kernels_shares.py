@@ -1,0 +1,49 @@
+"""Compiled loops over shares of labels: they run over every open row after each version of a model."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from plcore._kernels import kernel
+from plcore._types import AnyArray, BoolArray, FloatArray
+
+
+@kernel
+def softmax_rows(scores: AnyArray, candidates: BoolArray) -> FloatArray:
+    """(r, m) softmax of scores (r, m) over the candidates bool (r, m) of each row, 0 outside; even shares where no
+    score of a candidate is finite.
+    """
+    n_rows, n_classes = candidates.shape
+    shares = np.zeros((n_rows, n_classes))
+    for row in range(n_rows):
+        best, count = -np.inf, 0
+        for label in range(n_classes):
+            if candidates[row, label]:
+                count += 1
+                best = max(best, float(scores[row, label]))
+        total = 0.0
+        for label in range(n_classes):
+            if candidates[row, label]:
+                weight = np.exp(scores[row, label] - best) if np.isfinite(best) else 1.0
+                shares[row, label] = weight
+                total += weight
+        if count:
+            shares[row] /= total
+    return shares
+
+
+@kernel
+def margins(shares: FloatArray) -> FloatArray:
+    """(r,) the largest share of each row less the second largest."""
+    n_rows, n_classes = shares.shape
+    found = np.zeros(n_rows)
+    for row in range(n_rows):
+        first, second = 0.0, 0.0
+        for label in range(n_classes):
+            value = shares[row, label]
+            if value > first:
+                first, second = value, first
+            elif value > second:
+                second = value
+        found[row] = first - second
+    return found

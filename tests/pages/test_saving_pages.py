@@ -1,0 +1,139 @@
+"""A full disk as each page says it: in words, and with everything still there that was typed."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.pages.conftest import Open, words
+from tests.pages.test_owner_pages import box, button
+from tests.pages.test_pages import upload
+from tests.workflow.world import annotator, full_disk, small_frame, small_project
+from workflow import classes, exporting, projects, room, saving, stopping, team
+from workflow.home import Home
+
+SAID = "database could not be written"
+
+
+def press(test: AppTest, label: str) -> AppTest:
+    with full_disk():
+        button(test, label).click().run()
+    assert not test.exception
+    return test
+
+
+def test_settings_keep_what_was_typed_in_every_part(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner)
+    test = show(owner, "project_page.py", project=str(project))
+    box(test.text_input, "Name").set_value("wrens")
+    press(test, "Save name and description")
+    assert SAID in words(test)
+    assert box(test.text_input, "Name").value == "wrens"
+    assert projects.get_project(home, owner, project).name == "small"
+    # The parts below are drawn all the same: a browser keeps what is typed in a form for as long as it stands.
+    box(test.text_area, "Guidelines").set_value("Look at the wing.")
+    press(test, "Save the answering room")
+    assert SAID in words(test)
+    assert box(test.text_area, "Guidelines").value == "Look at the wing."
+    button(test, "Save the answering room").click().run()
+    assert SAID not in words(test)
+    assert room.room_of(home, owner, project).guidelines == "Look at the wing."
+
+
+@pytest.mark.parametrize("label", ["Archive it", "Put it into the bin"])
+def test_a_project_that_cannot_be_put_away_stays_open(home: Home, owner: int, show: Open, label: str) -> None:
+    project = small_project(home, owner)
+    test = press(show(owner, "project_page.py", project=str(project)), label)
+    assert SAID in words(test)
+    assert not test.toast
+    assert [one.id for one in projects.list_projects(home, owner)] == [project]
+
+
+def test_how_it_learns(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner)
+    test = show(owner, "project_page.py", project=str(project))
+    box(test.selectbox, "Model").set_value("plsvc").run()
+    press(test, "Save how it learns")
+    assert SAID in words(test)
+    assert box(test.selectbox, "Model").value == "plsvc"
+    assert projects.learner_settings(home, owner, project)["model"] == "plknn"
+
+
+def test_classes(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner)
+    test = show(owner, "project_page.py", project=str(project))
+    box(test.text_input, "New class").set_value("eel").run()
+    press(test, "Add the class")
+    assert SAID in words(test)
+    assert box(test.text_input, "New class").value == "eel"
+    assert len(classes.classes_view(home, owner, project).classes) == 3
+
+
+def test_home(home: Home, owner: int, show: Open) -> None:
+    projects.archive_project(home, owner, small_project(home, owner))
+    test = press(show(owner), "Restore")
+    assert SAID in words(test)
+    assert projects.list_projects(home, owner) == []
+
+
+def test_the_queues_strategy_is_shown_as_it_stands(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner)
+    test = show(owner, "queue_page.py", project=str(project))
+    before = test.selectbox[0].value
+    with full_disk():
+        test.selectbox[0].set_value("random").run()
+    assert not test.exception
+    assert SAID in words(test)
+    assert test.selectbox[0].value == before
+    test.selectbox[0].set_value("random").run()
+    assert SAID not in words(test)
+    assert projects.learner_settings(home, owner, project)["strategy"] == "random"
+
+
+def test_stop_rules(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner)
+    test = show(owner, "progress.py", project=str(project))
+    box(test.toggle, "Budget").set_value(True)
+    box(test.number_input, "Answers in all").set_value(7)
+    press(test, "Save")
+    assert SAID in words(test)
+    assert box(test.number_input, "Answers in all").value == 7
+    assert stopping.stop_view(home, owner, project).rules.budget is None
+
+
+def test_an_invitation_keeps_the_name_and_the_way_out_is_said(home: Home, owner: int, show: Open) -> None:
+    annotator(home, owner, "Ada")
+    test = show(owner, "people.py")
+    test.text_input[0].set_value("Bob")
+    press(test, "Make a sign-in link")
+    assert SAID in words(test)
+    assert not test.code
+    assert test.text_input[0].value == "Bob"
+    press(test, "End it now")
+    assert SAID in words(test)
+    assert all(one.disabled_at is None for one in team.list_people(home, owner))
+    button(test, "Make a sign-in link").click().run()
+    assert len(test.code) == 1
+    assert test.text_input[0].value == ""
+
+
+def test_a_table_that_does_not_fit_stays_on_the_import_page(home: Home, owner: int, show: Open) -> None:
+    test = upload(show(owner, "import_table.py"), small_frame().to_csv(index=False).encode(), "three.csv")
+    test.text_input[0].set_value("my birds")
+    press(test, "Create project")
+    assert "make room on the disk" in words(test)
+    assert test.text_input[0].value == "my birds"
+    button(test, "Create project").click().run()
+    assert [one.name for one in projects.list_projects(home, owner)] == ["my birds"]
+
+
+def test_what_a_page_does_not_say_itself_is_said_around_it(
+    home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise saving.NotSaved("It could not be written.")
+
+    project = small_project(home, owner)
+    monkeypatch.setattr(exporting, "summary", full)
+    test = show(owner, "export.py", project=str(project))
+    assert "It could not be written." in words(test).replace("\\", "")

@@ -1,0 +1,189 @@
+"""Workers that are killed: their deaths are counted, the training rests, the others go on; and idling costs little."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from db import trained
+from tests.conftest import ROOT
+from tests.workflow.world import answer_next, small_project
+from workflow import leases, projects, training
+from workflow.home import Home
+
+SHORT = 0.3  # seconds of a lease
+
+KILLED = f"""
+import os, signal
+from datetime import timedelta
+import threading
+from workflow import leases, training
+from workflow.home import open_home
+from workflow.settings import Settings
+
+leases.LEASE = timedelta(seconds={SHORT})
+leases.REST = timedelta(seconds=float(os.environ["REST"]))
+
+def run_out_of_memory(self, progress=None):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+training.Trainer.train = run_out_of_memory
+home = open_home(Settings.from_environment())
+training.Worker(home, f"killed-{{os.getpid()}}").work(threading.Event())
+"""
+
+
+@pytest.fixture
+def project(home: Home, owner: int) -> int:
+    return small_project(home, owner, model="plsvc", strategy="margin", train_every=1)
+
+
+@pytest.fixture
+def worker(home: Home) -> training.Worker:
+    return training.Worker(home, "one")
+
+
+def killed(home: Home) -> None:
+    """A process of its own that is killed in the middle of its training, as the system does for want of memory."""
+    ended = subprocess.run(
+        [sys.executable, "-c", KILLED],
+        env={
+            **os.environ,
+            "WINNOW_HOME": str(home.settings.home),
+            "REST": str(leases.REST.total_seconds()),
+        },
+        cwd=ROOT,
+        timeout=60,
+        check=False,
+    )
+    assert ended.returncode == -signal.SIGKILL
+    time.sleep(SHORT)
+
+
+def train_due(home: Home, worker: training.Worker) -> list[int]:
+    return [one.project_id for one in training.due(home) if worker.train(one) is not None]
+
+
+def test_a_training_that_kills_its_workers_rests_and_the_others_go_on(
+    home: Home, owner: int, project: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed(home)
+    state = training.training_state(home, project)
+    assert (state.running, state.fault) == (False, None), "one death may be anything: it is tried again"
+    answer_next(home, owner, project)  # answers go on meanwhile: that makes it no other training
+    killed(home)
+    other = small_project(home, owner, "other", model="clpl", strategy="margin")
+    assert train_due(home, worker) == [other]
+    state = training.training_state(home, project)
+    assert state.rests
+    assert not state.running
+    assert "ended from outside twice, perhaps because memory ran out. Fix:" in (state.fault or "")
+    answer_next(home, owner, project)
+    assert train_due(home, worker) == []
+    assert training.training_state(home, project) == state
+
+    projects.change_learner(home, owner, project, C=0.5)  # other settings may need less
+    assert train_due(home, worker) == [project]
+    assert training.training_state(home, project) == training.TrainingState(running=False, fault=None)
+
+    projects.change_learner(home, owner, project, C=None)
+    assert train_due(home, worker) == [project], "with the old ones it is tried again when somebody says so"
+
+
+def test_after_a_rest_it_is_tried_once_more(
+    home: Home, owner: int, project: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed(home)
+    killed(home)
+    assert train_due(home, worker) == []
+    monkeypatch.setattr(leases, "REST", timedelta(0))
+    killed(home)
+    monkeypatch.undo()
+    assert train_due(home, worker) == []
+    assert training.training_state(home, project).rests, "the third death makes it rest at once"
+    monkeypatch.setattr(leases, "REST", timedelta(0))
+    assert train_due(home, worker) == [project]
+    assert training.training_state(home, project).fault is None
+    with home.database.read() as session:
+        last = trained.training(session, project)
+    assert last is not None
+    assert (last.ended, last.deaths) == (True, 0)
+
+
+def test_a_worker_that_ends_in_order_is_no_death(
+    home: Home, project: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def told_to_end(self: object, progress: Callable[[int, float], None]) -> None:
+        stop.set()
+        progress(1, 0.0)
+
+    for name in ("first", "second", "third"):
+        stop = threading.Event()
+        with monkeypatch.context() as meanwhile:
+            meanwhile.setattr(training.Trainer, "train", told_to_end)
+            training.Worker(home, name).work(stop)
+    assert train_due(home, training.Worker(home, "last")) == [project]
+
+
+def test_a_lease_that_another_took_meanwhile_stays_theirs(home: Home, project: int) -> None:
+    """A worker that slept, with its whole machine perhaps, wakes up and goes on."""
+    now = datetime.now(UTC)
+    past, later = now - timedelta(seconds=1), now + timedelta(seconds=30)
+    with home.database.write() as session:
+        assert trained.take_lease(session, project, "asleep", "key", now, past)
+        assert trained.take_lease(session, project, "other", "key", now, later)
+        trained.keep_lease(session, project, "asleep", later + timedelta(hours=1))
+        trained.end_lease(session, project, "asleep", now, "nothing of it")
+        last = trained.training(session, project)
+    assert last == trained.Training("other", "key", later, ended=False, deaths=1, fault=None)
+
+
+def test_an_idle_worker_only_looks_whether_anybody_wrote(
+    home: Home, owner: int, project: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[float] = []
+    real = training.news
+
+    def news(home: Home) -> training.News:
+        looked.append(time.monotonic())
+        return real(home)
+
+    def until_trained(seq: int) -> None:
+        until = time.monotonic() + 30
+        while training.newest_version(home, project) < seq:
+            assert time.monotonic() < until
+            time.sleep(0.02)
+
+    monkeypatch.setattr(training, "news", news)
+    stop = threading.Event()
+    thread = threading.Thread(target=worker.work, args=(stop,))
+    thread.start()
+    try:
+        until_trained(0)
+        time.sleep(3 * training.POLL)  # what it wrote itself is news, too
+        looked.clear()
+        time.sleep(5 * training.POLL)
+        assert looked == []
+        answered = time.monotonic()
+        seq = answer_next(home, owner, project).seq
+        until_trained(seq)
+        assert looked[0] - answered < 2 * training.POLL + 0.5
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_an_answer_that_waits_for_its_time_is_looked_at_until_then(home: Home, owner: int) -> None:
+    project = small_project(home, owner, model="clpl", strategy="margin", train_every=99, train_seconds=60.0)
+    assert train_due(home, training.Worker(home, "one")) == [project]
+    assert training.news(home) == training.News([], soon=False)
+    answer_next(home, owner, project)
+    assert training.news(home) == training.News([], soon=True)

@@ -1,0 +1,128 @@
+"""A database or a folder that cannot be written: every use case says so in words, and stores nothing."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+
+import pytest
+from sqlalchemy import text
+
+from plcore import LabelTable
+from tests.workflow.world import annotator, answer_next, full_disk, small_project
+from workflow import classes, correcting, labeling, projects, room, saving, stopping, team, vectors
+from workflow.home import Home
+
+Use = Callable[[Home, int, int], object]
+
+
+USES: dict[str, Use] = {
+    "answer": lambda home, owner, project: answer_next(home, owner, project),
+    "undo": lambda home, owner, project: labeling.undo(home, owner, project),
+    "rename": lambda home, owner, project: projects.rename_project(home, owner, project, "new", ""),
+    "archive": projects.archive_project,
+    "bin": projects.bin_project,
+    "learner": lambda home, owner, project: projects.change_learner(home, owner, project, n_neighbors=7),
+    "strategy": lambda home, owner, project: projects.change_strategy(home, owner, project, "random"),
+    "room": lambda home, owner, project: room.change_room(home, owner, project, room.RoomSettings("look")),
+    "rules": lambda home, owner, project: stopping.change_stop_rules(
+        home, owner, project, stopping.StopRules(budget=3)
+    ),
+    "add a class": lambda home, owner, project: classes.change_classes(
+        home, owner, project, 0, "add", ["eel"]
+    ),
+    "merge": lambda home, owner, project: classes.change_classes(
+        home, owner, project, 0, "merge", ["bee", "ant"]
+    ),
+    "invite": lambda home, owner, _: team.make_link(home, owner, "Bob"),
+    "end access": lambda home, owner, _: team.disable_person(home, owner, owner + 1),
+    "own link": lambda home, _owner, _project: team.make_start_link(home),
+}
+
+
+def everything(home: Home) -> dict[str, list[tuple[object, ...]]]:
+    """Every line of every table."""
+    with home.database.read() as session:
+        names = session.execute(text("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"))
+        return {
+            name: [tuple(row) for row in session.execute(text(f'SELECT * FROM "{name}"'))]  # noqa: S608 - its own names
+            for (name,) in names.all()
+        }
+
+
+@pytest.mark.parametrize("name", USES)
+def test_what_cannot_be_saved_is_said_and_leaves_nothing(
+    home: Home, owner: int, project: int, name: str
+) -> None:
+    annotator(home, owner, "Ada")
+    answer_next(home, owner, project)
+    labeling.next_question(home, owner, project)
+    before = everything(home)
+    with full_disk(), pytest.raises(saving.NotSaved, match="could not be written"):
+        USES[name](home, owner, project)
+    assert everything(home) == before
+    USES[name](home, owner, project)  # and once it can be written again, it is
+    assert everything(home) != before
+
+
+def test_restoring_signing_in_and_out_say_it_too(home: Home, owner: int, project: int) -> None:
+    projects.archive_project(home, owner, project)
+    link = team.make_link(home, owner, "Ada")
+    signed_in = team.redeem_link(home, team.make_link(home, owner, "Bob"))
+    with full_disk():
+        for use in (
+            lambda: projects.restore_project(home, owner, project),
+            lambda: team.redeem_link(home, link),
+            lambda: team.sign_out(home, signed_in),
+        ):
+            with pytest.raises(saving.NotSaved, match="could not be written"):
+                use()
+    assert team.person_of(home, signed_in) is not None
+    assert team.redeem_link(home, link), "the link was not used up"
+
+
+def test_a_project_is_not_half_made(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The table's file fits, the line of the database does not."""
+    store = Home.store_table
+    with monkeypatch.context() as late, contextlib.ExitStack() as disk:
+
+        def store_and_fill(self: Home, table: LabelTable) -> str:
+            stored = store(self, table)
+            disk.enter_context(full_disk())
+            return stored
+
+        late.setattr(Home, "store_table", store_and_fill)
+        with pytest.raises(saving.NotSaved, match="database could not be written"):
+            small_project(home, owner, "other")
+    assert projects.list_projects(home, owner) == []
+
+
+def test_another_process_that_holds_the_database_is_said(
+    home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("db.engine.BUSY_SECONDS", 0.05)
+    with home.database.write(), pytest.raises(saving.NotSaved, match="could not be written"):
+        room.change_room(home, owner, project, room.RoomSettings("look"))
+
+
+def test_a_full_disk_under_the_tables_is_said_and_makes_no_project(home: Home, owner: int) -> None:
+    with full_disk(), pytest.raises(saving.NotSaved, match=r"data folder \(File too large\)"):
+        small_project(home, owner, "other")
+    assert not list(home.tables_dir.iterdir()), "no half of a file is left"
+    assert projects.list_projects(home, owner) == []
+    assert small_project(home, owner, "other")
+
+
+def test_a_change_of_classes_that_is_stored_is_not_said_to_have_failed(
+    home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise saving.NotSaved("full")
+
+    monkeypatch.setattr("db.projects.change_n_to_ask", full)
+    assert classes.change_classes(home, owner, project, 0, "add", ["eel"])[-1] == "eel"
+    assert [one.name for one in classes.classes_view(home, owner, project).classes][-1] == "eel"
+
+
+def test_there_is_one_such_refusal() -> None:
+    assert labeling.NotSaved is correcting.NotSaved is vectors.NotSaved is saving.NotSaved

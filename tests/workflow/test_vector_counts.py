@@ -1,0 +1,47 @@
+"""How far a project of label vectors is, as Home tells it without a learner: the same as the learner knows it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.workflow.vector_world import LABELS, answer_truly, vector_project
+from workflow import labeling, projects, vectors
+from workflow.home import Home
+
+
+def left(home: Home, owner: int, project: int) -> int:
+    with home.learners.open_vectors(home, owner, project) as learner:
+        return int(learner.pool.open.sum())
+
+
+@pytest.mark.parametrize("question", ["instance", "cell"])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_what_is_left_is_what_the_learner_has_open(home: Home, owner: int, question: str, seed: int) -> None:
+    """Answers, bad items, rows brought back, known labels said anew, undo and redo."""
+    project = vector_project(home, owner, question=question, refresh_every=1000)
+    random = np.random.default_rng(seed)
+    for _ in range(60):
+        luck, asked = random.random(), vectors.next_question(home, owner, project)
+        if asked is None:
+            break
+        if luck < 0.15:
+            vectors.submit_answer(home, owner, project, asked.token, str(random.choice(["bad", "skip"])))
+        elif luck < 0.35:
+            labeling.undo(home, owner, project)
+        elif luck < 0.45:
+            labeling.redo(home, owner, project)
+        elif question == "instance" and luck < 0.6:  # also of labels that were known at import
+            some = [label for label in LABELS if random.random() < 0.5]
+            vectors.submit_answer(home, owner, project, asked.token, "labels", some)
+        else:
+            answer_truly(home, owner, project, asked)
+        assert projects.get_project(home, owner, project).left == left(home, owner, project)
+
+
+def test_a_project_of_bad_items_is_finished(home: Home, owner: int) -> None:
+    project = vector_project(home, owner, question="cell", control_share=0.2)
+    while (asked := vectors.next_question(home, owner, project)) is not None:
+        vectors.submit_answer(home, owner, project, asked.token, "bad")
+    summary = projects.get_project(home, owner, project)
+    assert (summary.left, summary.answered) == (0, summary.n_to_ask)

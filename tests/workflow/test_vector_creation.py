@@ -1,0 +1,51 @@
+"""Making a project of label vectors: what it is given by default, and tables no model could learn from."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from plcore import LabelTable
+from plcore.multilabel import MultiLabelLearner
+from tests.workflow.vector_world import ROLES, vector_frame
+from workflow import kinds, projects
+from workflow.home import Home
+
+
+def table(full: int = 12, n: int = 40) -> LabelTable:
+    return LabelTable.from_cells(vector_frame(n, full=full), ROLES)
+
+
+@pytest.mark.parametrize(("full", "checks"), [(0, 0.08), (12, 0.08), (80, 0.08), (90, 0.0), (120, 0.0)])
+def test_blind_checks_where_fewer_than_30_rows_are_held_out(full: int, checks: float) -> None:
+    settings = projects.default_settings(table(full, 120))
+    assert settings.control_share == checks
+    assert settings.test_share == 1 / 3
+
+
+def test_a_held_out_number_far_beyond_the_others_is_refused_by_its_place(home: Home, owner: int) -> None:
+    row = int(np.flatnonzero(MultiLabelLearner(table()).test_rows)[0])
+    frame = vector_frame()
+    frame.loc[row, "y"] = "1e90"
+    with pytest.raises(
+        projects.CannotLearn, match=rf"Row {row + 1}, column 'y': the number is .* Fix: correct"
+    ):
+        projects.create_project(home, owner, "far", LabelTable.from_cells(frame, ROLES))
+    assert projects.list_projects(home, owner) == []
+    assert not list(home.tables_dir.iterdir())
+
+
+def test_a_table_beyond_the_memory_is_refused_before_anything_is_stored(
+    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kinds, "machine_memory", lambda: 1000)
+    with pytest.raises(projects.CannotLearn, match="40 rows of 4 features need about"):
+        projects.create_project(home, owner, "large", table())
+    assert projects.list_projects(home, owner) == []
+    monkeypatch.setattr(kinds, "machine_memory", lambda: None)
+    projects.create_project(home, owner, "unknown", table())
+
+
+def test_the_memory_of_this_machine_is_known() -> None:
+    memory = kinds.machine_memory()
+    assert memory is None or memory > 10**8

@@ -1,0 +1,681 @@
+"""Label vectors: finding answers that count, and correcting rows by new entries, exactly once."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import numpy as np
+import pandas as pd
+import pytest
+from sqlalchemy import insert
+
+from db import entries
+from db.models import EntryRow
+from plcore import AnswerError, Entry, LabelTable, Roles
+from plcore.multilabel import CellPool, MultiLabelLearner, MultiLabelSettings
+from tests.workflow.test_vectors import cells, log
+from tests.workflow.vector_world import LABELS, ROLES, answer_truly, vector_frame, vector_project
+from tests.workflow.world import annotator, small_project
+from workflow import exporting, labeling, log_csv, projects, review, vector_exporting, vectors
+from workflow import vector_correcting as correcting
+from workflow import vector_review as found_in
+from workflow.access import NotAllowed, NotFound
+from workflow.answered import Search
+from workflow.correcting import StaleQuestion
+from workflow.history import history_of
+from workflow.home import Home, open_home
+from workflow.learner_entries import learner_entry
+from workflow.learners import WrongKind
+from workflow.standing import Saved
+
+
+@pytest.fixture
+def one(home: Home, owner: int) -> int:
+    """One label at a time is asked about."""
+    return vector_project(home, owner, question="cell")
+
+
+@pytest.fixture
+def rows(home: Home, owner: int) -> int:
+    """Whole rows are asked about."""
+    return vector_project(home, owner, "rows", question="instance")
+
+
+def say(home: Home, person: int, project: int, kind: str, **more: object) -> tuple[int, str]:
+    """Answer the next question about one label in this way; its place."""
+    asked = vectors.next_question(home, person, project)
+    assert asked is not None
+    assert asked.label is not None
+    vectors.submit_answer(home, person, project, asked.token, kind, **more)  # type: ignore[arg-type]
+    return asked.view.row, asked.label
+
+
+def ask(home: Home, person: int, project: int, row: int, label: str, kind: str, **more: object) -> None:
+    asked = vectors.ask_next(home, person, project, row, label)
+    vectors.submit_answer(home, person, project, asked.token, kind, **more)  # type: ignore[arg-type]
+
+
+def open_places(home: Home, owner: int, project: int) -> list[tuple[int, str]]:
+    with home.learners.open_vectors(home, owner, project) as learner:
+        return [
+            (int(row), LABELS[column]) for row, column in zip(*np.nonzero(learner.pool.open), strict=True)
+        ]
+
+
+def open_row(home: Home, owner: int, project: int, n: int) -> tuple[int, list[str]]:
+    """A row of which n labels or more are open, and these."""
+    places = open_places(home, owner, project)
+    row = next(row for row, _ in places if sum(other == row for other, _ in places) >= n)
+    return row, [label for other, label in places if other == row]
+
+
+def find(home: Home, person: int, project: int, **search: object) -> list[tuple[int, str, tuple[str, ...]]]:
+    found = found_in.find(home, person, project, Search(**search))  # type: ignore[arg-type]
+    assert found.total == len(found.rows)
+    return [(line.row, line.kind, line.labels) for line in found.rows]
+
+
+def correct(
+    home: Home,
+    person: int,
+    project: int,
+    row: int,
+    changes: Mapping[str, int] | None = None,
+    kind: str = "labels",
+    **more: object,
+) -> Saved:
+    opened = found_in.open_row(home, person, project, row)
+    return correcting.correct(
+        home,
+        person,
+        project,
+        row,
+        opened.token,
+        kind,
+        changes,
+        shown=opened.shown,
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def stands(home: Home, person: int, project: int, row: int) -> dict[str, int]:
+    return {line.label: line.cell for line in found_in.open_row(home, person, project, row).labels}
+
+
+# Finding
+
+
+def test_answers_are_found_by_label_kind_person_flag_and_words(home: Home, owner: int, one: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    yes = say(home, owner, one, "yes", flagged=True, note="see again")
+    no = say(home, ada, one, "no")
+    unsure = say(home, ada, one, "unsure")
+    say(home, owner, one, "skip")
+    out = say(home, owner, one, "bad")
+    lines = {
+        "bad": (out[0], "bad", ()),
+        "unsure": (unsure[0], "unsure", (unsure[1],)),
+        "no": (no[0], "no", (no[1],)),
+        "yes": (yes[0], "yes", (yes[1],)),
+    }
+    assert find(home, owner, one) == list(lines.values()), "the newest first; a skip says nothing"
+    for kind, line in lines.items():
+        assert find(home, owner, one, kind=kind) == [line]
+    assert find(home, owner, one, flagged=True) == [lines["yes"]]
+    assert find(home, owner, one, person_id=ada) == [lines["unsure"], lines["no"]]
+    for label in LABELS:
+        assert find(home, owner, one, label=label) == [one for one in lines.values() if label in one[2]]
+    assert find(home, owner, one, label=yes[1], kind="no", person_id=owner) == []
+    assert find(home, owner, one, words=f"R{yes[0]}")[-1] == lines["yes"]
+    assert find(home, owner, one, words="no such thing") == []
+    (line,) = found_in.find(home, owner, one, Search(kind="yes")).rows
+    assert (line.note, line.flagged, line.person, line.row_id) == ("see again", True, "owner", f"r{yes[0]}")
+    with pytest.raises(ValueError, match="kind must be one of"):
+        found_in.find(home, owner, one, Search(kind="withdraw"))
+
+
+def test_a_whole_row_is_found_by_what_was_said_of_each_label(home: Home, owner: int, rows: int) -> None:
+    row, labels = open_row(home, owner, rows, 2)
+    asked = vectors.ask_next(home, owner, rows, row)
+    right = {line.label for line in asked.lines if line.cell == 1} | {labels[0]}
+    vectors.submit_answer(home, owner, rows, asked.token, "labels", sorted(right), shown=asked.shown)
+    said = {kind: labels for _, kind, labels in find(home, owner, rows)}
+    assert said == {"yes": (labels[0],), "no": tuple(labels[1:])}
+    assert find(home, owner, rows, label=labels[0], kind="yes") == [(row, "yes", (labels[0],))]
+    assert find(home, owner, rows, label=labels[0], kind="no") == []
+    assert find(home, owner, rows, label=labels[1]) == [(row, "no", tuple(labels[1:]))]
+
+
+def test_what_was_taken_back_or_said_anew_is_not_found(home: Home, owner: int, one: int) -> None:
+    row, labels = open_row(home, owner, one, 2)
+    ask(home, owner, one, row, labels[0], "yes")
+    labeling.undo(home, owner, one)
+    assert find(home, owner, one) == []
+    ask(home, owner, one, row, labels[0], "yes")
+    ada = annotator(home, owner, "Ada")
+    ask(home, ada, one, row, labels[1], "unsure")
+    correct(home, owner, one, row, {labels[0]: 0, labels[1]: 1})
+    assert find(home, owner, one) == [(row, "yes", (labels[1],)), (row, "no", (labels[0],))]
+    assert find(home, ada, one) == [(row, "unsure", (labels[1],))], "of what she said, it still is the latest"
+
+
+def test_disagreement_is_with_what_the_model_said_when_it_was_asked(
+    home: Home, owner: int, one: int, rows: int
+) -> None:
+    against = {}
+    for project in (one, rows):
+        vectors.next_question(home, owner, project)
+        home.learners.settle(project)
+        for turn in range(8):
+            asked = vectors.next_question(home, owner, project)
+            assert asked is not None
+            assert asked.predicted is not None
+            unknown = [line.label for line in asked.lines if line.cell < 0]
+            if asked.label is not None:
+                kind = asked.predicted if turn % 2 else {"yes": "no", "no": "yes"}[asked.predicted]
+                vectors.submit_answer(home, owner, project, asked.token, kind)
+                against[project, asked.view.row, asked.label] = kind != asked.predicted
+                continue
+            known = {line.label for line in asked.lines if line.cell == 1}
+            said = set(json.loads(asked.predicted))
+            answer = known | (said if turn % 2 else said ^ {unknown[0]})
+            vectors.submit_answer(
+                home, owner, project, asked.token, "labels", sorted(answer), shown=asked.shown
+            )
+            against |= {
+                (project, asked.view.row, label): turn % 2 == 0 and label == unknown[0] for label in unknown
+            }
+        home.learners.settle(project)
+        for label in LABELS:
+            wanted = {
+                row
+                for (of, row, name), differs in against.items()
+                if (of, name) == (project, label) and differs
+            }
+            lines = find(home, owner, project, label=label, disagrees=True)
+            assert {row for row, _, _ in lines} == wanted
+    assert any(against.values())
+    assert not all(against.values())
+    shown = found_in.find(home, owner, rows, Search()).rows[0].predicted
+    assert shown == "no label" or set((shown or "").split(", ")) <= set(LABELS)
+
+
+def test_pages_of_answers(home: Home, owner: int) -> None:
+    project = vector_project(home, owner, question="cell", refresh_every=500)
+    asked = [say(home, owner, project, "no") for _ in range(53)]
+    first, second = (found_in.find(home, owner, project, Search(), page) for page in (0, 1))
+    assert (first.total, first.pages, len(first.rows), len(second.rows)) == (53, 2, 50, 3)
+    lines = [*first.rows, *second.rows]
+    assert [(line.row, *line.labels) for line in lines] == asked[::-1]
+    assert found_in.find(home, owner, project, Search(), 9).page == 1
+
+
+def test_what_counts_is_what_the_fold_says() -> None:
+    random = np.random.default_rng(3)
+    table = LabelTable.from_cells(vector_frame(), ROLES)
+    for _ in range(60):
+        pool = CellPool(table, MultiLabelSettings(test_share=0.0))
+        for seq in range(1, int(random.integers(2, 14))):
+            kind = str(random.choice(["yes", "no", "bad", "unsure", "skip"], p=[0.35, 0.3, 0.1, 0.15, 0.1]))
+            most = {"yes": 3, "no": 3, "bad": 0}.get(kind, 1)
+            labels = random.permutation(LABELS)[: random.integers(min(most, kind in ("yes", "no")), most + 1)]
+            pool.apply(Entry(seq, kind, 20, str(random.integers(2)), tuple(map(str, labels))))
+        entries_ = pool.fold.entries(20)
+        folded, still = pool.fold.fold(20), correcting.still_said(pool, 20, entries_)
+        by_seq = {one.seq: one for one in entries_}
+        if folded.out:
+            assert folded.answer is not None
+            assert still == {folded.answer.seq: ()}
+            continue
+        setting = {(seq, label) for seq, labels in still.items() for label in labels}
+        assert {place for place in setting if by_seq[place[0]].kind != "unsure"} == {
+            (int(seq), label) for label, seq in zip(LABELS, folded.seqs, strict=True) if seq
+        }
+        for one in entries_:
+            if one.kind == "unsure":
+                place = one.labels[0] if one.labels else None
+                unknown = folded.cells[pool.fold.columns(one.labels) or slice(None)] == -1
+                waits = (20, place) in pool.standings.unsure(one.annotator) and bool(unknown.any())
+                newest = max(
+                    other.seq
+                    for other in entries_
+                    if (other.kind, other.annotator, other.labels) == ("unsure", one.annotator, one.labels)
+                )
+                assert (one.seq in still) == (waits and one.seq == newest)
+
+
+def test_an_annotator_finds_and_opens_their_own_alone(home: Home, owner: int, one: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    row, labels = open_row(home, owner, one, 2)
+    ask(home, ada, one, row, labels[0], "yes")
+    ask(home, owner, one, row, labels[1], "no")
+    other = say(home, owner, one, "yes")
+    assert find(home, ada, one) == [(row, "yes", (labels[0],))]
+    assert find(home, ada, one, person_id=owner) == [(row, "yes", (labels[0],))]
+    with pytest.raises(NotFound):
+        found_in.open_row(home, ada, one, other[0] if other[0] != row else (row + 1) % 40)
+    opened = found_in.open_row(home, ada, one, row)
+    assert [told.person for told in opened.history] == ["Ada"]
+    assert {line.label: line.person for line in opened.labels if line.person} == {labels[0]: "Ada"}
+    assert {line.label for line in opened.labels if line.may_forget} == {labels[0]}
+    assert len(found_in.open_row(home, owner, one, row).history) == 2
+    with pytest.raises(NotFound):
+        found_in.open_row(home, owner, one, 40)
+
+
+def test_the_other_kind_is_refused(home: Home, owner: int, one: int) -> None:
+    plain = small_project(home, owner)
+    with pytest.raises(WrongKind):
+        found_in.find(home, owner, plain, Search())
+    with pytest.raises(WrongKind):
+        found_in.open_row(home, owner, plain, 0)
+    with pytest.raises(WrongKind):
+        review.find(home, owner, one, Search())
+    assert review.offered(home, owner, one).classes == LABELS
+    assert not review.offered(home, owner, one).anything
+    say(home, owner, one, "unsure")
+    assert review.offered(home, owner, one).anything
+
+
+# Correcting
+
+
+def test_a_correction_is_new_entries_and_the_learner_follows(home: Home, owner: int, one: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    row, labels = open_row(home, owner, one, 3)
+    first, second, third = labels[:3]
+    ask(home, ada, one, row, first, "yes")
+    before = log(home, one)
+    saved = correct(home, owner, one, row, {first: 0, second: 1}, note=" wrong ", flagged=True)
+    now = log(home, one)
+    assert now[:1] == before, "nothing of the past changes"
+    assert [(e.kind, e.labels, e.before, e.after) for e in now[1:]] == [
+        ("no", (first,), ("1",), ("0",)),
+        ("yes", (second,), ("",), ("1",)),
+    ]
+    assert {(e.person_id, e.note, e.flagged, e.strategy, e.label) for e in now[1:]} == {
+        (owner, "wrong", True, "review", None)
+    }
+    assert (saved.seq, saved.repeated, saved.kind) == (3, False, "yes")
+    line = cells(home, owner, one)[row]
+    assert [line[LABELS.index(name)] for name in (first, second, third)] == [0, 1, -1]
+    opened = found_in.open_row(home, owner, one, row)
+    assert [(told.person, told.kind, told.before, told.after) for told in opened.history] == [
+        ("Ada", "yes", ("not known",), ("yes",)),
+        ("owner", "no", ("yes",), ("no",)),
+        ("owner", "yes", ("not known",), ("yes",)),
+    ]
+    assert opened.flagged
+    assert labeling.undo(home, owner, one) is not None
+    assert stands(home, owner, one, row)[first] == 1, "one press, one undo"
+    assert stands(home, owner, one, row)[second] == -1
+    assert labeling.redo(home, owner, one) is not None
+    assert stands(home, owner, one, row)[first] == 0
+
+
+def test_a_label_becomes_not_known_again_and_is_asked_anew(home: Home, owner: int, one: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    row, labels = open_row(home, owner, one, 2)
+    before = cells(home, owner, one)
+    ask(home, ada, one, row, labels[0], "yes")
+    opened = found_in.open_row(home, owner, one, row)
+    made = [
+        correcting.correct(home, owner, one, row, opened.token, "labels", {labels[0]: -1}, shown=opened.shown)
+        for _ in range(3)
+    ]
+    assert [one.repeated for one in made] == [False, True, True]
+    assert [e.kind for e in log(home, one)] == ["yes", "withdraw"]
+    assert cells(home, owner, one).tolist() == before.tolist()
+    assert (row, labels[0]) in open_places(home, owner, one)
+    assert find(home, owner, one) == []
+    opened = found_in.open_row(home, owner, one, row)
+    assert not opened.may_correct, "nobody has an answer there any more"
+    assert [(told.kind, told.labels, told.taken_back) for told in opened.history] == [
+        ("yes", (labels[0],), True),
+        ("withdraw", (labels[0],), False),
+    ]
+    ask(home, ada, one, row, labels[0], "no")
+    assert cells(home, owner, one)[row, LABELS.index(labels[0])] == 0
+
+
+def test_what_was_said_in_the_same_go_is_said_once_more(home: Home, owner: int, rows: int) -> None:
+    row, labels = open_row(home, owner, rows, 3)
+    asked = vectors.ask_next(home, owner, rows, row)
+    known = {line.label for line in asked.lines if line.cell == 1}
+    vectors.submit_answer(home, owner, rows, asked.token, "labels", sorted(known | set(labels[:2])))
+    before = stands(home, owner, rows, row)
+    correct(home, owner, rows, row, {labels[0]: -1, labels[2]: 1})
+    assert stands(home, owner, rows, row) == before | {labels[0]: -1, labels[2]: 1}
+    rest = [label for label in labels if label not in (labels[0], labels[2])]
+    entry = log(home, rows)[-1]
+    assert entry.kind == "yes"
+    assert set(entry.labels) == {label for label in rest if before[label] == 1} | {labels[2]}
+    assert find(home, owner, rows, label=labels[0]) == []
+
+
+def test_only_what_people_added_can_become_not_known(home: Home, owner: int, rows: int) -> None:
+    with home.learners.open_vectors(home, owner, rows) as learner:
+        mixed = learner.pool.open.any(axis=1) & (learner.original == 1).any(axis=1)
+        row = int(np.flatnonzero(mixed)[0])
+        given = LABELS[int(np.flatnonzero(learner.original[row] == 1)[0])]
+    answer_truly(home, owner, rows, vectors.ask_next(home, owner, rows, row))
+    correct(home, owner, rows, row, {given: 0})
+    with pytest.raises(AnswerError, match="cannot be made not known"):
+        correct(home, owner, rows, row, {given: -1})
+    assert stands(home, owner, rows, row)[given] == 0
+    assert not next(
+        line.may_forget for line in found_in.open_row(home, owner, rows, row).labels if line.label == given
+    )
+
+
+def test_somebody_elses_answer_is_overruled_by_an_annotator_but_taken_back_by_the_owner_alone(
+    home: Home, owner: int, one: int
+) -> None:
+    ada, bob = annotator(home, owner, "Ada"), annotator(home, owner, "Bob")
+    row, labels = open_row(home, owner, one, 2)
+    ask(home, ada, one, row, labels[0], "yes")
+    ask(home, bob, one, row, labels[1], "yes")
+    with pytest.raises(AnswerError, match="the owner alone"):
+        correct(home, ada, one, row, {labels[1]: -1})
+    correct(home, ada, one, row, {labels[1]: 0})
+    with pytest.raises(AnswerError, match="the owner alone"):
+        correct(home, ada, one, row, {labels[1]: -1})
+    correct(home, ada, one, row, {labels[0]: -1})
+    correct(home, owner, one, row, {labels[1]: -1})
+    assert [stands(home, owner, one, row)[label] for label in labels[:2]] == [-1, -1]
+
+
+def test_who_may_correct(home: Home, owner: int, one: int) -> None:
+    ada, bob = annotator(home, owner, "Ada"), annotator(home, owner, "Bob")
+    row, label = say(home, ada, one, "yes")
+    with pytest.raises(NotAllowed):
+        correcting.correct(home, bob, one, row, f"{bob}.{row}.0", "bad")
+    untouched = next(other for other, _ in open_places(home, owner, one) if other != row)
+    with pytest.raises(NotAllowed):
+        correcting.correct(home, owner, one, untouched, f"{owner}.{untouched}.0", "bad")
+    assert not found_in.open_row(home, owner, one, untouched).may_correct
+    correct(home, ada, one, row, {label: 0})
+    correct(home, owner, one, row, {label: 1})
+    assert len(log(home, one)) == 3
+
+
+def test_two_tabs_store_one_correction_and_a_changed_row_is_refused(home: Home, owner: int, one: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    row, labels = open_row(home, owner, one, 2)
+    ask(home, owner, one, row, labels[0], "yes")
+    left = right = found_in.open_row(home, owner, one, row)
+    first = correcting.correct(home, owner, one, row, left.token, "labels", {labels[0]: 0}, shown=left.shown)
+    again = correcting.correct(
+        home, owner, one, row, right.token, "labels", {labels[0]: 0}, shown=right.shown
+    )
+    assert (again.seq, first.repeated, again.repeated) == (first.seq, False, True)
+    left = found_in.open_row(home, owner, one, row)
+    ask(home, ada, one, row, labels[1], "no")
+    with pytest.raises(StaleQuestion, match="have changed since you opened it"):
+        correcting.correct(home, owner, one, row, left.token, "labels", {labels[0]: 1}, shown=left.shown)
+    for token in ("nonsense", f"{owner}.{row}.77"):
+        with pytest.raises(StaleQuestion):
+            correcting.correct(home, owner, one, row, token, "bad")
+    assert len(log(home, one)) == 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes"),
+    [
+        ("is", {}),
+        ("skip", {}),
+        ("withdraw", {}),
+        ("bad", {"beach": 1}),
+        ("labels", {"dodo": 1}),
+        ("labels", {"beach": 2}),
+    ],
+)
+def test_what_fits_no_row_is_refused(
+    home: Home, owner: int, one: int, kind: str, changes: dict[str, int]
+) -> None:
+    row, _ = say(home, owner, one, "no")
+    with pytest.raises(AnswerError):
+        correct(home, owner, one, row, changes, kind)
+    assert len(log(home, one)) == 1
+
+
+def test_with_no_label_named_what_was_said_is_said_again(home: Home, owner: int, rows: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    asked = vectors.next_question(home, ada, rows)
+    assert asked is not None
+    answer_truly(home, ada, rows, asked)
+    row = asked.view.row
+    before = stands(home, owner, rows, row)
+    correct(home, owner, rows, row, flagged=True)
+    assert stands(home, owner, rows, row) == before
+    assert {line[0] for line in find(home, owner, rows, flagged=True)} == {row}
+    assert find(home, owner, rows, person_id=ada), "hers are there still, for her"
+    assert {line.person for line in found_in.open_row(home, owner, rows, row).labels if line.person} == {
+        "owner"
+    }
+    correct(home, owner, rows, row)
+    assert find(home, owner, rows, flagged=True) == []
+    assert not found_in.open_row(home, owner, rows, row).flagged
+
+
+def test_there_is_nothing_to_say_again_where_nobody_knew(home: Home, owner: int, one: int) -> None:
+    row, label = say(home, owner, one, "unsure")
+    with pytest.raises(AnswerError, match="name a label"):
+        correct(home, owner, one, row)
+    correct(home, owner, one, row, {label: 1})
+    assert find(home, owner, one) == [(row, "yes", (label,))]
+
+
+def test_a_bad_item_comes_back(home: Home, owner: int, one: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    row, labels = open_row(home, owner, one, 2)
+    ask(home, ada, one, row, labels[0], "bad")
+    assert found_in.open_row(home, owner, one, row).out
+    correct(home, owner, one, row)
+    assert not found_in.open_row(home, owner, one, row).out
+    ask(home, owner, one, row, labels[0], "bad")
+    opened = found_in.open_row(home, owner, one, row)
+    assert opened.out
+    correct(home, owner, one, row, {labels[0]: 1})
+    opened = found_in.open_row(home, owner, one, row)
+    assert not opened.out
+    assert [told.kind for told in opened.history] == ["bad", "withdraw", "bad", "yes"]
+    correct(home, owner, one, row, {labels[0]: -1})
+    assert not found_in.open_row(home, owner, one, row).out, (
+        "what brought it back is gone, and so is why it went"
+    )
+    assert [entry.kind for entry in log(home, one)[-2:]] == ["withdraw", "withdraw"]
+
+
+def test_an_annotator_brings_a_row_back_by_saying_something(home: Home, owner: int, one: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    row, labels = open_row(home, owner, one, 2)
+    ask(home, ada, one, row, labels[0], "unsure")
+    ask(home, owner, one, row, labels[1], "bad")
+    with pytest.raises(AnswerError, match="Only the owner takes back"):
+        correct(home, ada, one, row)
+    assert len(log(home, one)) == 2
+    correct(home, ada, one, row, {labels[0]: 1})
+    assert not found_in.open_row(home, owner, one, row).out
+
+
+def test_a_correction_ends_the_question_that_was_open_about_the_row(home: Home, owner: int, one: int) -> None:
+    row, labels = open_row(home, owner, one, 3)
+    ask(home, owner, one, row, labels[0], "yes")
+    open_now = vectors.ask_next(home, owner, one, row, labels[1])
+    correct(home, owner, one, row, {labels[1]: 1})
+    with pytest.raises(StaleQuestion):
+        vectors.submit_answer(home, owner, one, open_now.token, "no")
+    assert stands(home, owner, one, row)[labels[1]] == 1
+    asked = vectors.next_question(home, owner, one)
+    assert asked is not None
+    correct(home, owner, one, row, {labels[2]: 0})
+    if asked.view.row != row:
+        still = vectors.next_question(home, owner, one)
+        assert still is not None
+        assert still.token == asked.token, "a question about another row stays"
+
+
+def test_the_model_learns_the_correction(home: Home, owner: int) -> None:
+    project = vector_project(home, owner, question="cell", refresh_every=1)
+    with home.learners.open_vectors(home, owner, project) as learner:
+        free = np.flatnonzero(learner.pool.open[:, 0]).tolist()
+    *wrong, other = free[:6]
+
+    def believed() -> tuple[float, float]:
+        """What the model gives the label in a row nobody answers: calibrated, and by the regression alone."""
+        vectors.next_question(home, owner, project)
+        home.learners.settle(project)
+        with home.learners.open_vectors(home, owner, project) as learner:
+            assert learner._model is not None
+            mean = learner._model._sensing.predict_mean(learner._X[[wrong[0]]])[0, 0]
+            return learner.question_for(other, LABELS[0]).probabilities[0], float(mean)
+
+    for row in wrong:
+        ask(home, owner, project, row, LABELS[0], "no")
+    mistaken = believed()
+    for row in wrong:
+        correct(home, owner, project, row, {LABELS[0]: 1})
+    right = believed()
+    for row in wrong:
+        correct(home, owner, project, row, {LABELS[0]: -1})
+    unknown = believed()
+    for low, between, high in zip(mistaken, unknown, right, strict=True):
+        assert low + 0.02 < between < high - 0.02
+    with home.learners.open_vectors(home, owner, project) as learner:
+        told = [learner_entry(entry) for entry in log(home, project)]
+        fresh = MultiLabelLearner.rebuilt(learner.table, learner.settings, told)
+        assert fresh.cells.tolist() == learner.cells.tolist()
+        assert fresh.question_for(other, LABELS[0]) == learner.question_for(other, LABELS[0])
+
+
+def test_corrections_go_through_log_and_files_and_a_restart(home: Home, owner: int, rows: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    changed = []
+    for turn in range(4):
+        row, labels = open_row(home, owner, rows, 3)
+        answer_truly(home, ada, rows, vectors.ask_next(home, ada, rows, row))
+        before = stands(home, owner, rows, row)
+        changes = [
+            {labels[0]: 1 - before[labels[0]]},
+            {labels[0]: -1},
+            {labels[0]: 1 - before[labels[0]], labels[1]: -1},
+            {},
+        ][turn]
+        correct(home, owner, rows, row, changes, "labels" if turn < 3 else "bad", flagged=turn == 0)
+        changed.append((row, before | changes))
+    now = cells(home, owner, rows)
+    for row, wanted in changed:
+        assert dict(zip(LABELS, now[row].tolist(), strict=True)) == wanted
+    read = log_csv.read_log(exporting.export_log(home, owner, rows), rows)
+    assert [replace(line.entry, person_id=0) for line in read] == [
+        replace(entry, person_id=0) for entry in log(home, rows)
+    ]
+    people = {"owner": owner, "Ada": ada}
+    with home.learners.open_vectors(home, owner, rows) as learner:
+        fresh = MultiLabelLearner(learner.table, learner.settings)
+        for line in read:
+            fresh.apply(learner_entry(replace(line.entry, person_id=people[line.annotator])))
+        assert fresh.cells.tolist() == now.tolist()
+        assert fresh.progress().by_kind == learner.progress().by_kind
+        out = learner.pool.bad.copy()
+    wide = vector_exporting.wide_frame(home, owner, rows)
+    again = LabelTable.from_cells(wide[[*ROLES.numbers, "id", *LABELS]], ROLES)
+    assert again.label_vectors is not None
+    assert again.label_vectors[~out].tolist() == now[~out].tolist()
+    assert (again.label_vectors[out] == -1).all()
+    other = open_home(home.settings)
+    try:
+        assert cells(other, owner, rows).tolist() == now.tolist()
+        for row, _ in changed:
+            assert found_in.open_row(other, owner, rows, row) == found_in.open_row(home, owner, rows, row)
+    finally:
+        other.close()
+
+
+def test_a_long_log_is_searched_quickly(home: Home, owner: int) -> None:
+    n, labels = 600, 5
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": random.normal(size=n).round(3)})
+    frame[[f"l{k}" for k in range(labels)]] = ""
+    names = tuple(f"l{k}" for k in range(labels))
+    table = LabelTable.from_cells(
+        frame.astype("str"), Roles(label_columns=names, label_vectors=True, numbers=("x",))
+    )
+    project = projects.create_project(
+        home, owner, "long", table, MultiLabelSettings(question="cell", refresh_every=10**6)
+    )
+    told = [
+        {
+            "project_id": project,
+            "seq": place + 1,
+            "kind": "yes" if place % 3 == 0 else "no",
+            "row": place // labels,
+            "label": names[place % labels],
+            "labels": [names[place % labels]],
+            "person_id": owner,
+            "token": f"t{place}",
+            "revision": 0,
+            "model_version": 0,
+            "before": [""],
+            "after": ["1"],
+            "at": datetime.now(UTC),
+            "predicted": "yes",
+            "flagged": place % 7 == 0,
+        }
+        for place in range(n * labels)
+    ]
+    with home.database.write() as session:
+        session.execute(insert(EntryRow), told)
+    found_in.find(home, owner, project, Search())
+    begun = time.thread_time()
+    every = found_in.find(home, owner, project, Search())
+    some = found_in.find(home, owner, project, Search(label="l1", disagrees=True, flagged=True))
+    spent = time.thread_time() - begun
+    assert every.total == n * labels
+    assert some.total == sum(
+        place % labels == 1 and place % 7 == 0 and place % 3 != 0 for place in range(n * labels)
+    )
+    assert spent < 1.0, f"two searches took {spent:.2f} s"
+
+
+def test_a_correction_of_three_parts_is_stored_whole_or_not_at_all(
+    home: Home, owner: int, one: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row, labels = open_row(home, owner, one, 3)
+    for label in labels[:3]:
+        ask(home, owner, one, row, label, "yes")
+    append, calls = entries.append, []
+
+    def breaking(session: object, new: entries.NewEntry) -> entries.Entry:
+        calls.append(new.kind)
+        if len(calls) > 2:
+            raise KeyboardInterrupt
+        return append(session, new)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(entries, "append", breaking)
+    with pytest.raises(KeyboardInterrupt):
+        correct(home, owner, one, row, {labels[0]: -1, labels[1]: -1, labels[2]: 0})
+    monkeypatch.undo()
+    assert calls == ["withdraw", "withdraw", "no"]
+    assert len(log(home, one)) == 3
+    assert [stands(home, owner, one, row)[label] for label in labels[:3]] == [1, 1, 1]
+
+
+def test_what_the_owner_took_back_is_not_given_again_by_redo(home: Home, owner: int, one: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    row, label = say(home, ada, one, "yes")
+    seq = log(home, one)[-1].seq
+    correct(home, owner, one, row, {label: -1})
+    with home.learners.open_vectors(home, ada, one) as learner, home.database.read() as session:
+        (given,) = history_of(session, learner, ada, one)
+    assert given.withdrawal is not None
+    assert not given.redoable
+    assert labeling.redo(home, ada, one) is None
+    with pytest.raises(StaleQuestion, match="Somebody else took that answer back"):
+        labeling.redo(home, ada, one, seq=seq)
+    assert stands(home, owner, one, row)[label] == -1

@@ -1,0 +1,104 @@
+"""Leases: one worker at a time trains a project, and a training that kills its workers is left alone.
+
+A worker that is killed, for want of memory perhaps, cannot say so: its lease runs out without having been ended. The
+next worker that takes the lease counts that death. After two in a row with the same settings, whatever was answered
+meanwhile, the training rests, and the page says why; an hour later, or with other settings, it is tried again.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from db import entries, trained
+from db.engine import DatabaseBusyError
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from workflow.home import Home
+
+logger = logging.getLogger("winnow")
+
+LEASE = timedelta(seconds=30)
+"""How long a worker that has gone silent keeps a project to itself."""
+MOST_DEATHS = 2
+"""Workers in a row that a training may cost before it rests."""
+REST = timedelta(hours=1)
+"""After which it is tried once more: the machine may have more memory, or have been switched off both times."""
+KILLED = (
+    "The training was ended from outside twice, perhaps because memory ran out. Fix: choose a model that needs less "
+    "memory, or give the machine more. With these settings it is next tried in an hour."
+)
+
+
+@dataclass
+class Lease:
+    """Of the worker that holds a project. fault : why its training failed, to be set by the holder"""
+
+    fault: str | None = None
+
+
+def is_free(session: Session, project_id: int, worker: str, key: str, now: datetime) -> bool:
+    """Whether this worker may take the lease for a training with this key: no other holds it, and it does not rest."""
+    last = trained.training(session, project_id)
+    if last is None:
+        return True
+    if last.ended:
+        return last.key != key or last.deaths < MOST_DEATHS or last.lease_until + REST <= now
+    return last.worker == worker or last.lease_until <= now
+
+
+@contextmanager
+def hold(home: Home, project_id: int, worker: str, key: str) -> Iterator[Lease | None]:
+    """Hold the project for as long as the block runs; None where it is not free."""
+    if not _take(home, project_id, worker, key):
+        yield None
+        return
+    lease, over = Lease(), threading.Event()
+
+    def keep() -> None:
+        while not over.wait(LEASE.total_seconds() / 3):
+            try:
+                with home.database.write() as session:
+                    trained.keep_lease(session, project_id, worker, datetime.now(UTC) + LEASE)
+            except (SQLAlchemyError, DatabaseBusyError):
+                logger.exception("The lease of project %s could not be kept; it is tried again.", project_id)
+
+    beat = threading.Thread(target=keep, name=f"lease-{project_id}", daemon=True)
+    beat.start()
+    try:
+        yield lease
+    finally:
+        over.set()
+        beat.join()
+        with home.database.write() as session:
+            trained.end_lease(session, project_id, worker, datetime.now(UTC), lease.fault)
+
+
+def _take(home: Home, project_id: int, worker: str, key: str) -> bool:
+    now = datetime.now(UTC)
+    with home.database.read() as session:  # most of the time it ends here, and nobody waits for a write
+        if not is_free(session, project_id, worker, key, now):
+            return False
+    with home.database.write() as session:
+        entries.lock(session, project_id)  # nobody takes it between the two
+        before = trained.training(session, project_id)
+        taken = trained.take_lease(session, project_id, worker, key, now, now + LEASE)
+        if taken is None:
+            return False
+        died = before is not None and not before.ended and before.deaths < taken.deaths
+        if died and taken.deaths >= MOST_DEATHS:
+            logger.error(
+                "The training of project %s has cost %d workers; it rests.", project_id, taken.deaths
+            )
+            trained.end_lease(session, project_id, worker, now, KILLED, taken.deaths)
+            return False
+        return True
