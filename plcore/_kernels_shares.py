@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from plcore._kernels import kernel
-from plcore._types import AnyArray, BoolArray, FloatArray
+from plcore._types import AnyArray, BoolArray, FloatArray, IntArray
 
 
 @kernel
@@ -30,6 +30,33 @@ def softmax_rows(scores: AnyArray, candidates: BoolArray) -> FloatArray:
         if count:
             shares[row] /= total
     return shares
+
+
+@kernel
+def softmax_margins(scores: AnyArray, candidates: BoolArray, rows: IntArray) -> FloatArray:
+    """(r,) `margins` of `softmax_rows` for these rows int64 (r,) of scores and candidates (n, m), in one go."""
+    n_classes = candidates.shape[1]
+    found = np.zeros(len(rows))
+    for place in range(len(rows)):
+        row = rows[place]
+        first, second, count = -np.inf, -np.inf, 0
+        for label in range(n_classes):
+            if candidates[row, label]:
+                count += 1
+                value = float(scores[row, label])
+                if value > first:
+                    first, second = value, first
+                elif value > second:
+                    second = value
+        if not np.isfinite(first):
+            found[place] = 1.0 if count == 1 else 0.0
+            continue
+        total = 0.0
+        for label in range(n_classes):
+            if candidates[row, label]:
+                total += np.exp(scores[row, label] - first)
+        found[place] = (1.0 - np.exp(second - first)) / total
+    return found
 
 
 @kernel

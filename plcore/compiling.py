@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import sparse
 
-from plcore._kernels_shares import margins
+from plcore._kernels_shares import margins, softmax_margins
 from plcore._types import BoolArray, IntArray
 from plcore.margin import PLSVC, LMPlaneClassifier, M3PLClassifier
 from plcore.models import softmax_inside
@@ -68,7 +68,9 @@ def _margin() -> None:
 
 def _margins() -> None:
     for dtype in (np.float32, np.float64):  # of trained models, of online learners
-        margins(softmax_inside(np.zeros((2, 2), dtype=dtype), np.eye(2, dtype=bool)))
+        scores, sets = np.zeros((2, 2), dtype=dtype), np.eye(2, dtype=bool)
+        margins(softmax_inside(scores, sets))
+        softmax_margins(scores, sets, np.arange(2))
 
 
 def _sensing() -> None:

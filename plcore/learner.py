@@ -100,7 +100,7 @@ class ActiveLearner(Generic[TableT]):
             return self._ranker
         nothing = np.zeros((len(first), 1)) if X is None else X  # only "act" looks at the features
         if name == MARGIN:
-            return SmallestMargin(lambda places: self._model.shares(self._train[places])).fit(nothing, first)
+            return SmallestMargin(lambda places: self._model.margins(self._train[places])).fit(nothing, first)
         # "random" draws its order; the ties of the others go by row number.
         baseline = make_strategy(name, scaling=None, random_state=seed if name == "random" else None)
         return baseline.fit(nothing, first)

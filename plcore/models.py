@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from plcore._kernels_shares import softmax_rows
+from plcore._kernels_shares import margins, softmax_margins, softmax_rows
 from plcore._types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.graph import Graph
 from plcore.neighbors import votes_to_distributions
@@ -27,6 +27,9 @@ class Model(Protocol):
 
     def shares(self, rows: IntArray) -> FloatArray:
         """(r, m) label distributions of rows inside their candidates now; 0 where a row has none."""
+
+    def margins(self, rows: IntArray) -> FloatArray:
+        """(r,) the largest share of each row less the second largest."""
 
 
 class NeighborModel:
@@ -55,6 +58,9 @@ class NeighborModel:
 
     def shares(self, rows: IntArray) -> FloatArray:
         return votes_to_distributions(self._votes(rows), self._pool.candidates[rows])
+
+    def margins(self, rows: IntArray) -> FloatArray:
+        return margins(self.shares(rows))
 
     def shares_of_others(self, row: int) -> FloatArray:
         """(m,) as `shares` of one row, without the row's own vote."""
@@ -106,6 +112,12 @@ class ScoredModel:
         if self._scores is None:
             return even_shares(candidates)
         return softmax_inside(np.asarray(self._scores[rows]), candidates)
+
+    def margins(self, rows: IntArray) -> FloatArray:
+        if self._scores is None:
+            return margins(self.shares(rows))
+        # All open rows after every version: the shares themselves would take four times as long.
+        return softmax_margins(np.asarray(self._scores), self._pool.candidates, rows)
 
 
 def even_shares(candidates: BoolArray) -> FloatArray:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from plcore._kernels_shares import margins
 from plcore._types import FloatArray, IntArray
 from plcore.estimators import make_online
 from plcore.models import softmax_inside
@@ -92,3 +93,6 @@ class OnlineModel:
 
     def shares(self, rows: IntArray) -> FloatArray:
         return softmax_inside(class_scores(self._model, self._X[rows]), self._pool.candidates[rows])
+
+    def margins(self, rows: IntArray) -> FloatArray:
+        return margins(self.shares(rows))

@@ -7,25 +7,24 @@ from typing import Any
 
 import numpy as np
 
-from plcore._kernels_shares import margins
 from plcore._types import BoolArray, FloatArray, IntArray
 from plcore.query.strategies import Baseline
 
 MARGIN = "margin"
 BLOCK_CELLS = 1_000_000  # of shares in memory at a time
-Shares = Callable[[IntArray], FloatArray]
+Margins = Callable[[IntArray], FloatArray]
 
 
 class SmallestMargin(Baseline):
     """Margin sampling (Scheffer, Decomain and Wrobel, "Active hidden Markov models", IDA 2001) inside the candidates.
 
-    shares : gives for training rows (r,) the model's label distributions (r, m), each inside the row's candidates
+    margins : gives for training rows (r,) the model's p1 - p2 (r,)
     Scores are 1 - (p1 - p2), p1 and p2 the two largest shares of the row; 1 where the model is torn.
     """
 
-    def __init__(self, shares: Shares, *, random_state: int | None = None) -> None:
+    def __init__(self, margins: Margins, *, random_state: int | None = None) -> None:
         super().__init__(random_state=random_state)
-        self.shares = shares
+        self.margins = margins
 
     def _start(self, features: Any) -> None:  # noqa: ARG002
         self._scores: FloatArray = np.zeros(len(self._sizes))
@@ -43,6 +42,6 @@ class SmallestMargin(Baseline):
         block = max(1, BLOCK_CELLS // self.candidates_.shape[1])
         for begin in range(0, len(old), block):
             part = old[begin : begin + block]
-            self._scores[part] = 1.0 - margins(self.shares(part))
+            self._scores[part] = 1.0 - self.margins(part)
         self._stale[old] = False
         return self._scores[rows]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from plcore._kernels_shares import softmax_margins
 from plcore.estimators import ONLINE, TRAINED, make_estimator, make_online
 from plcore.fold import Entry
 from plcore.learner import CONTROL, ActiveLearner
@@ -162,6 +163,18 @@ def test_softmax_inside_stays_inside():
     assert shares[1].tolist() == [0.5, 0.5, 0]  # the model has never met either of them
     assert shares[2].tolist() == [1, 0, 0]
     assert shares[3].tolist() == [0, 0, 0]
+
+
+def test_margins_without_shares_are_those_of_the_shares():
+    random = np.random.default_rng(0)
+    scores, sets = random.normal(size=(500, 6)) * 3, random.random((500, 6)) < 0.5
+    scores[random.random(scores.shape) < 0.2] = -np.inf  # classes that the model has never met
+    rows = random.permutation(500)[:300]
+    shares = np.sort(softmax_inside(scores, sets)[rows], axis=1)
+    expected = shares[:, -1] - shares[:, -2]
+    for dtype, tolerance in ((np.float64, 1e-12), (np.float32, 1e-6)):
+        found = softmax_margins(scores.astype(dtype), sets, rows)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance)
 
 
 # Blind control rows
