@@ -29,7 +29,12 @@ NAMES = (
     "honest_curve",
     "stopping",
 )
-LONG = ("margin_curves_full",)  # hours, so run only when named
+LONG = (  # half an hour and more, so run only when named
+    "margin_curves_full",
+    "sensing_figure2_full",
+    "sensing_figure4a_full",
+    "sensing_figure4bc_full",
+)
 
 
 def main() -> None:

@@ -37,7 +37,8 @@ WATCH = """
   let root;
   const token = () => {
     if (!root?.host?.isConnected)
-      root = [...document.querySelectorAll("*")].map((one) => one.shadowRoot).find((one) => one?.querySelector(".card"));
+      root = [...document.querySelectorAll("*")].map((one) => one.shadowRoot)
+        .find((one) => one?.querySelector(".card"));
     return root?.querySelector(".card")?.dataset.token;
   };
   window.addEventListener("keydown", (event) => {

@@ -1,11 +1,10 @@
 """Figures 4b and 4c of Kapoor et al., NIPS 2012, on RCV1: asking whole instances, labels of each row, any pairs.
 
-`python -m benchmarks.sensing_figure4bc full` takes eight seeds and 48 rounds and writes sensing_figure4bc_full.
+`sensing_figure4bc_full` takes them at every size.
 """
 
 from __future__ import annotations
 
-import sys
 from concurrent.futures import ProcessPoolExecutor
 from itertools import product
 
@@ -38,6 +37,9 @@ PAIRS = (
     ("margin", "margin", False),
     ("information about W", "information", False),
 )
+
+FULL = 8, 48, 600  # seeds, rounds, test rows: hours
+QUICK = 2, 16, 200
 
 READING = """
 What holds (two seeds: only differences of several standard errors count). *4b, +6 points by entropy in 15 rounds*:
@@ -154,10 +156,8 @@ def job(K: int, iterations: int, seed: int, rounds: int, n_test: int) -> dict[st
         return found
 
 
-def main() -> None:
-    full = "full" in sys.argv
-    name = "sensing_figure4bc" + ("_full" if full else "")
-    seeds, rounds, n_test = (8, 48, 600) if full else (2, 16, 200)
+def tables(name: str, reading: str, seeds: int, rounds: int, n_test: int) -> None:
+    """Measure, and write the tables under this name; reading: what holds of the paper, in words."""
     work = [(K, its, seed) for seed in range(seeds) for K in COMPONENTS for its in ITERATIONS]
     with ProcessPoolExecutor(2) as pool:
         done = list(pool.map(job, *zip(*work, strict=True), [rounds] * len(work), [n_test] * len(work)))
@@ -196,7 +196,7 @@ its own Phi and rows; ± is the standard error over them, paired with random. It
 recovery of test rows. Noise and prior variance are those of the full training set: with 100 rows the likelihood wants
 no noise.
 
-{READING}
+{reading}
 
 ![Precision of the first label]({name}.svg)
 
@@ -204,6 +204,10 @@ no noise.
 """,
         ("numpy", "scipy", "scikit-learn"),
     )
+
+
+def main() -> None:
+    tables("sensing_figure4bc", READING, *QUICK)
 
 
 if __name__ == "__main__":
