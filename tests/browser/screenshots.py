@@ -89,6 +89,8 @@ def vector_projects(home: Path) -> dict[str, str]:
         "annotate-labels": f"annotate?project={rows}",
         "annotate-label": f"annotate?project={cells}",
         "progress-labels": f"progress?project={cells}",
+        "review-labels": f"review?project={cells}",
+        "map-labels": f"map?project={cells}",
     }
 
 
@@ -111,12 +113,7 @@ def main() -> None:
                 browser,
                 state,
                 vectors,
-                lambda page, name: go(
-                    page,
-                    f"{server.base}/{vectors[name]}",
-                    "",
-                    room.CARD if name.startswith("annotate") else ".js-plotly-plot .main-svg",
-                ),
+                lambda page, name: go(page, f"{server.base}/{vectors[name]}", *PAGES[name.partition("-")[0]]),
             )
             browser.close()
         finally:
