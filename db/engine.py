@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +43,14 @@ class Database:
             self._writer = _sqlite_engine(url, begin="BEGIN IMMEDIATE", query_only=False)
             self._reader = _sqlite_engine(url, begin="BEGIN", query_only=True)
         else:
-            self._writer = create_engine(parsed, pool_size=20, pool_pre_ping=True)
-            self._reader = self._writer.execution_options(postgresql_readonly=True)
+            # A writer that has waited for `entries.lock` must see what was committed meanwhile; a reader sees the
+            # database at one moment, as on SQLite. Neither is left to the server's settings.
+            self._writer = create_engine(
+                parsed, pool_size=20, pool_pre_ping=True, isolation_level="READ COMMITTED"
+            )
+            self._reader = self._writer.execution_options(
+                isolation_level="REPEATABLE READ", postgresql_readonly=True
+            )
         # SQLite's busy handler polls and is unfair: without the lock a writing thread can wait for seconds.
         self._turn = threading.Lock()
         self._watching = threading.Lock()
@@ -63,7 +69,10 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Session]:
-        """A transaction for reading only: writes are refused in it, and it never waits for a writer."""
+        """A transaction for reading only: writes are refused in it, and it never waits for a writer.
+
+        All of it sees the database as it was at its first query.
+        """
         with Session(self._reader) as session, session.begin():
             yield session
 
@@ -77,12 +86,17 @@ class Database:
                 # Raw, and outside of any transaction, which would see the database as it was at its beginning.
                 self._watcher = self._reader.raw_connection()
                 self._watchers += 1  # what two connections say cannot be compared
-            cursor = self._watcher.cursor()
             try:
-                cursor.execute(_STAMP[self.is_sqlite])
-                return self._watchers, str(cursor.fetchone())
-            finally:
-                cursor.close()
+                with closing(self._watcher.cursor()) as cursor:
+                    cursor.execute(_STAMP[self.is_sqlite])
+                    found = cursor.fetchone()
+                self._watcher.rollback()  # PostgreSQL has begun a transaction for it, and would never end it
+            except Exception:
+                # The server went away, perhaps. The next look has a new connection.
+                self._watcher.invalidate()
+                self._watcher = None
+                raise
+            return self._watchers, str(found)
 
     def migrate(self) -> None:
         """Bring the tables to the newest revision; called at every start, from any working directory."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from functools import partial
 
@@ -77,8 +78,10 @@ def answering() -> None:
         return
     if not page.project.vectors and now.classes != st.session_state[state.CLASS_NAMES]:
         st.rerun()
-    notice = st.session_state.get(state.NOTICE)
-    draw(now, notice, on_press)
+    draw(now, st.session_state.get(state.NOTICE), on_press)
+    if not page.project.vectors:
+        with contextlib.suppress(NotAllowed, NotFound):  # the next press will say so
+            labeling.get_ready(*IDS)
 
 
 settings = room.room_of(*IDS)

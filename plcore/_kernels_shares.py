@@ -10,8 +10,8 @@ from plcore._types import AnyArray, BoolArray, FloatArray, IntArray
 
 @kernel
 def softmax_rows(scores: AnyArray, candidates: BoolArray) -> FloatArray:
-    """(r, m) softmax of scores (r, m) over the candidates bool (r, m) of each row, 0 outside; even shares where no
-    score of a candidate is finite.
+    """(r, m) softmax of scores (r, m) over the candidates bool (r, m) of each row, 0 outside; even shares where the
+    scores say nothing: all of them -inf, or one of them inf or NaN.
     """
     n_rows, n_classes = candidates.shape
     shares = np.zeros((n_rows, n_classes))
@@ -24,11 +24,13 @@ def softmax_rows(scores: AnyArray, candidates: BoolArray) -> FloatArray:
         total = 0.0
         for label in range(n_classes):
             if candidates[row, label]:
-                weight = np.exp(scores[row, label] - best) if np.isfinite(best) else 1.0
+                weight = np.exp(scores[row, label] - best)
                 shares[row, label] = weight
                 total += weight
-        if count:
-            shares[row] /= total
+        if np.isfinite(total):
+            shares[row] /= max(total, 1.0)  # without candidates it is 0, else the best alone adds 1
+        else:
+            shares[row] = candidates[row] / count
     return shares
 
 
@@ -48,14 +50,14 @@ def softmax_margins(scores: AnyArray, candidates: BoolArray, rows: IntArray) -> 
                     first, second = value, first
                 elif value > second:
                     second = value
-        if not np.isfinite(first):
-            found[place] = 1.0 if count == 1 else 0.0
-            continue
         total = 0.0
         for label in range(n_classes):
             if candidates[row, label]:
                 total += np.exp(scores[row, label] - first)
-        found[place] = (1.0 - np.exp(second - first)) / total
+        if count == 1:
+            found[place] = 1.0
+        elif count > 1 and np.isfinite(total):  # else the shares are even, or there are none
+            found[place] = (1.0 - np.exp(second - first)) / total
     return found
 
 

@@ -67,10 +67,13 @@ def _margin() -> None:
 
 
 def _margins() -> None:
+    sets = np.eye(2, dtype=bool)
     for dtype in (np.float32, np.float64):  # of trained models, of online learners
-        scores, sets = np.zeros((2, 2), dtype=dtype), np.eye(2, dtype=bool)
-        margins(softmax_inside(scores, sets))
-        softmax_margins(scores, sets, np.arange(2))
+        margins(softmax_inside(np.zeros((2, 2), dtype=dtype), sets))
+    scores = np.zeros((2, 2), dtype=np.float32)
+    softmax_margins(scores, sets, np.arange(2))
+    scores.flags.writeable = False  # as it comes from a file, which to Numba is another type
+    softmax_margins(scores, sets, np.arange(2))
 
 
 def _sensing() -> None:

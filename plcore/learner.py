@@ -172,6 +172,10 @@ class ActiveLearner(Generic[TableT]):
         row = self.pool.check_row(row)
         return self.pool.is_open(row) and row not in self.pool.standings.unsure(annotator)
 
+    def get_ready(self) -> None:
+        """Do now what the next question would wait for."""
+        self._strategy.next(1)
+
     def next_question(self, annotator: str, exclude: Collection[int] = frozenset()) -> Question | None:
         """The question that matters most for this annotator, or None when nothing is left to ask them.
 
@@ -185,27 +189,23 @@ class ActiveLearner(Generic[TableT]):
         barred = set(exclude) | pool.standings.unsure(annotator)
         resting = [row for row in pool.standings.resting(annotator) if row not in barred]
         control = [row for row in pool.control_left().tolist() if row not in barred and row not in resting]
-        control.sort(
-            key=lambda row: bool(pool.fold.entries(row))
-        )  # rows put aside before wait for the others
+        control.sort(key=lambda row: bool(pool.fold.entries(row)))  # those put aside before come last
         if control and pool.control_is_due():
             return self.question_for(control[0])
-        allowed = ~self.test_rows & ~pool.control_rows
+        held = self.test_rows | pool.control_rows
+        allowed = ~held
         allowed[[row for row in barred if 0 <= row < len(allowed)]] = False
         allowed[resting] = False
         among = allowed[self._train]
         if self._strategy is self._ranker:
             shown = [row for row in exclude if 0 <= row < len(allowed)]
-            claimed = [int(pool.place[row]) for row in shown if not self._is_held(row)]
+            claimed = [int(pool.place[row]) for row in shown if not held[row]]
             best = self._ranker.next(1, among=among, claimed=claimed)
         else:
             best = self._strategy.next(1, among=among)
         if len(best):
             return self.question_for(int(self._train[best[0]]))
         return next((self.question_for(row) for row in (*control, *resting) if pool.is_open(row)), None)
-
-    def _is_held(self, row: int) -> bool:
-        return bool(self.test_rows[row] or self.pool.control_rows[row])
 
     def question_for(self, row: int) -> Question:
         """The question about one row as things stand. Raises AnswerError for test rows and rows taken out."""

@@ -126,5 +126,6 @@ def even_shares(candidates: BoolArray) -> FloatArray:
 
 
 def softmax_inside(scores: AnyArray, candidates: BoolArray) -> FloatArray:
-    """(r, m) exp(s) / sum exp(s) over the candidates of each row; even shares where all their scores are -inf."""
+    """(r, m) exp(s) / sum exp(s) over the candidates of each row; even shares where all their scores are -inf, or one
+    is inf or NaN."""
     return softmax_rows(scores, candidates)

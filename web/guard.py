@@ -97,7 +97,12 @@ def _is_from_elsewhere(headers: Headers) -> bool:
 async def _person(secret: str | None) -> Person | None:
     if secret is None:
         return None
-    return await run_in_threadpool(lambda: team.person_of(home(), secret))
+    here = home()
+    if (
+        here.database.is_sqlite
+    ):  # half a millisecond that waits for nobody; a thread would take longer to be had
+        return team.person_of(here, secret)
+    return await run_in_threadpool(lambda: team.person_of(here, secret))
 
 
 def _ask_to_sign_in(scope: Scope, headers: Headers) -> Response:

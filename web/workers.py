@@ -70,7 +70,6 @@ class WorkerCrew:
         if len(alive) < self._home.settings.workers and self._is_needed():
             self._workers += [_start() for _ in range(self._home.settings.workers - len(alive))]
 
-
     def _is_needed(self) -> bool:
         stamp = self._home.database.stamp()
         if stamp != self._seen:

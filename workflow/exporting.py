@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,8 @@ from workflow import access, projects, vector_exporting
 from workflow.log_csv import write_log
 
 if TYPE_CHECKING:
+    from plcore import ActiveLearner, LabelTable
+    from plcore.reports import Disambiguation
     from workflow.home import Home
 
 SEPARATOR = "|"
@@ -30,6 +33,12 @@ ADDED = (
     "winnow_confidence",
     "winnow_annotator",
     "winnow_answered_at",
+)
+
+
+# Read and written only while the learner is open, that is by one thread at a time; the arrays are never changed.
+_results: WeakKeyDictionary[ActiveLearner[LabelTable], tuple[tuple[int, int, int | None], Disambiguation]] = (
+    WeakKeyDictionary()
 )
 
 
@@ -57,7 +66,7 @@ def _frame(home: Home, person_id: int, project_id: int, n_rows: int | None) -> p
             log = {entry.seq: entry for entry in entries.after(session, project_id, 0)}
         cells = learner.table.cells[:n_rows]
         candidates = learner.candidates[:n_rows]
-        result = learner.disambiguate()
+        result = _disambiguated(learner)
         deciding = [learner.answer_of(row) for row in range(len(cells))]
         classes = np.asarray(learner.classes, dtype=object)
     separator = _separator(learner.classes)
@@ -73,6 +82,19 @@ def _frame(home: Home, person_id: int, project_id: int, n_rows: int | None) -> p
         "winnow_answered_at": [e.at.isoformat(timespec="seconds") if e else "" for e in by],
     }
     return pd.concat([_originals(cells), pd.DataFrame(added, dtype="str")], axis=1)
+
+
+def _disambiguated(learner: ActiveLearner[LabelTable]) -> Disambiguation:
+    """A label for every row, computed once for each state of the log and the model: a page asks for it twice."""
+    state = (
+        learner.seq,
+        learner.model_version,
+        learner.version_published,
+    )  # None before the first, which may be 0
+    known = _results.get(learner)
+    if known is None or known[0] != state:
+        known = _results[learner] = state, learner.disambiguate()
+    return known[1]
 
 
 def _originals(cells: pd.DataFrame) -> pd.DataFrame:
@@ -103,7 +125,7 @@ def summary(home: Home, person_id: int, project_id: int) -> dict[str, int]:
     with home.database.read() as session:
         access.require_owner(session, person_id)
     with home.learners.open(home, person_id, project_id) as learner:
-        sources = learner.disambiguate().sources
+        sources = _disambiguated(learner).sources
     return {name: int(count) for name, count in zip(*np.unique(sources, return_counts=True), strict=True)}
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from workflow.learners import Learner
 
 STATES = ("open", "answered", "given", "held out", "bad")
-MOST = 2_500
+MOST = 2_000
 """Rows on the map; of more, a seeded sample. A browser draws so many in half a second (benchmarks/results/pages.md)."""
 
 

@@ -29,6 +29,7 @@ __all__ = [
     "OpenQuestion",
     "StaleQuestion",
     "ask_next",
+    "get_ready",
     "next_question",
     "redo",
     "submit_answer",
@@ -55,6 +56,18 @@ def next_question(home: Home, person_id: int, project_id: int) -> OpenQuestion |
             return worded(turn.learner, turn.room, person_id, asked, open_now.token)  # nothing to write
         asked = asked or turn.learner.next_question(turn.annotator, exclude=frozenset(taken))
         return turn.show(asked) if asked else None
+
+
+def get_ready(home: Home, person_id: int, project_id: int) -> None:
+    """Do what the person would else wait for at their next press: take in a model that was trained meanwhile, and put
+    the open rows in its order.
+
+    Raises
+    ------
+    NotAllowed, NotFound
+    """
+    with home.learners.open(home, person_id, project_id) as learner:
+        learner.get_ready()
 
 
 def ask_next(home: Home, person_id: int, project_id: int, row: int, *, drawn: bool = False) -> OpenQuestion:

@@ -41,15 +41,23 @@ def read_class_changes(session: Session, project_id: int) -> tuple[ClassChange, 
 
 
 def follow(
-    session: Session, project_id: int, pool: Pool[Any] | CellPool[Any], apply: Callable[[Entry], object]
+    session: Session,
+    project_id: int,
+    pool: Pool[Any] | CellPool[Any],
+    apply: Callable[[Entry], object],
+    most: int | None = None,
 ) -> bool:
     """Apply the log entries with a ``seq`` greater than the pool's; inside a transaction, only in one that has
     written no entry itself yet.
 
-    False where the classes have changed since the pool was made: it stays before that entry, and another must be made
-    under the classes of now.
+    most : entries that may be applied; where there are more, none is. None: any number
+    False where there are more; or where the classes have changed since the pool was made: it stays before that entry,
+    and another must be made under the classes of now.
     """
-    for entry in entries.after(session, project_id, pool.seq):
+    missed = entries.after(session, project_id, pool.seq)
+    if most is not None and len(missed) > most:
+        return False
+    for entry in missed:
         if entry.row != entries.NO_ROW:
             apply(learner_entry(entry))
         elif isinstance(pool, Pool) and entry.seq <= pool.class_map.seq:

@@ -6,7 +6,9 @@ the log entries the learner has not seen. Memory follows the log, never leads.
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -36,6 +38,15 @@ Learner = ActiveLearner[LabelTable] | MultiLabelLearner[LabelTable]
 CANDIDATES_ONLY = "This project is about label vectors; this is for projects with candidates."
 VECTORS_ONLY = "This project is about candidates; this is for projects with label vectors."
 
+FEW = 20
+"""Entries that a learner takes in while everybody else waits for their turn to write; more of them it reads before."""
+
+
+NEWS_AGE = 3.0
+"""Seconds. A person who waits for the next question does not wait for a new model too: the page takes it in once the
+question is drawn (`labeling.get_ready`), and only where nobody has done so for that long it comes before the question.
+"""
+
 
 class WrongKind(ValueError):  # noqa: N818 - what a page says, not a fault
     """The project is of the other kind: one label among candidates, or label vectors."""
@@ -48,22 +59,33 @@ class _Place:
     lock: threading.RLock = field(default_factory=threading.RLock)
     learner: Learner | None = None
     refresher: Refresher | None = None
+    news_at: float = -math.inf
     # of earlier settings, perhaps with a fit under way
     abandoned: list[Refresher] = field(default_factory=list)
 
-    def caught_up(self, session: Session, person_id: int, project_id: int) -> tuple[Learner | None, Project]:
+    def caught_up(
+        self, session: Session, person_id: int, project_id: int, most: int | None = None
+    ) -> tuple[Learner | None, Project]:
         """The learner after every entry of the log, and its project; None where it must be built anew: there is none,
-        or the settings or the classes are others now.
+        or the settings or the classes are others now. None, too, where it has missed more than `most` entries.
         """
         access.require_person(session, person_id)
         project = access.require_project(session, project_id)
         learner = self.learner
         if learner is None or learner.settings != read_settings(project.settings):
             return None, project
-        return (learner if follow(session, project_id, learner.pool, learner.apply) else None), project
+        followed = follow(session, project_id, learner.pool, learner.apply, most)
+        return (learner if followed else None), project
 
-    def take_news(self, home: Home, project_id: int) -> None:
-        """Take in models that others have trained; where this process fits the model, begin the fit that is due."""
+    def take_news(self, home: Home, project_id: int, older: float = 0.0) -> None:
+        """Take in models that others have trained; where this process fits the model, begin the fit that is due.
+
+        older : nothing, where news was taken in the last so many seconds
+        """
+        now = time.monotonic()
+        if now - self.news_at < older:
+            return
+        self.news_at = now
         if isinstance(self.learner, MultiLabelLearner):
             self.refresher = self.refresher or Refresher(home, project_id, self.learner, self.lock)
             self.refresher.look()
@@ -72,7 +94,7 @@ class _Place:
 
     def renew(self, learner: Learner) -> None:
         """Put a learner in the place of the one before, whose fits are of no use any more."""
-        self.learner = learner
+        self.learner, self.news_at = learner, -math.inf
         if self.refresher is not None:
             self.refresher.abandon()
             self.abandoned.append(self.refresher)
@@ -83,7 +105,7 @@ class _Place:
 class Opened:
     """A transaction at a project whose learner knows every entry there is.
 
-    written : the entries written in it, in order, as the learner will read them
+    written : the entries written in it, in order, which the learner reads after the commit; none in one that reads
     """
 
     session: Session
@@ -152,10 +174,10 @@ class LearnerShelf:
         place = self._place(project_id)
         with place.lock:
             while True:
-                place.take_news(home, project_id)
+                place.take_news(home, project_id, older=NEWS_AGE)
                 with saving(home) as session:
                     entries.lock(session, project_id)
-                    learner, project = place.caught_up(session, person_id, project_id)
+                    learner, project = place.caught_up(session, person_id, project_id, FEW)
                     if learner is not None:
                         opened = Opened(session, learner, project)
                         yield opened
@@ -164,7 +186,7 @@ class LearnerShelf:
                         learner.apply(entry)
                     return
                 with self.open_any(home, person_id, project_id):
-                    pass  # to build it takes too long for others to wait for their turn to write
+                    pass  # to build it, or to catch up, takes too long for others to wait for their turn to write
 
     def put(self, project_id: int, learner: Learner) -> None:
         """Keep the learner of a project made a moment ago, so that its first question waits for nothing."""
@@ -196,8 +218,14 @@ class LearnerShelf:
 
 
 def _build(home: Home, project: Project, changes: Sequence[ClassChange]) -> Learner:
-    """The learner of the stored table, before any entry but under these changes of its classes."""
+    """The learner of the stored table under these changes of its classes, after the entries of its log: a fit that is
+    begun with it must not be one of an empty log."""
     settings = read_settings(project.settings)
+    learner: Learner
     if isinstance(settings, MultiLabelSettings):
-        return MultiLabelLearner(LabelTable.read(home.table_path(project.table_hash)), settings)
-    return build_learner(home, project.table_hash, settings, changes)
+        learner = MultiLabelLearner(LabelTable.read(home.table_path(project.table_hash)), settings)
+    else:
+        learner = build_learner(home, project.table_hash, settings, changes)
+    with home.database.read() as session:
+        follow(session, project.id, learner.pool, learner.apply)
+    return learner

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as NoConnectionError
 
 from db.engine import DatabaseBusyError
 
@@ -29,7 +30,7 @@ def saving(home: Home) -> Iterator[Session]:
     try:
         with home.database.write() as session:
             yield session
-    except (OperationalError, DatabaseBusyError) as error:
+    except (OperationalError, InterfaceError, NoConnectionError, DatabaseBusyError) as error:
         logger.exception("The database could not be written.")
         raise NotSaved(
             "The database could not be written (is the disk full?). Nothing was stored; try again."

@@ -195,6 +195,8 @@ def take_any_turn(home: Home, person_id: int, project_id: int) -> Iterator[RowTu
 
     Raises
     ------
+    StaleQuestion
+        What the block writes was stored before, by another tab or process.
     NotSaved
         The database could not be written.
     NotAllowed, NotFound

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from db import entries, questions
+from db import entries, questions, review
 from workflow.history import SECOND, history_of, latest_standing, latest_withdrawn, redo_token
 from workflow.standing import Saved, saved_of
 from workflow.turns import CellTurn, RowTurn, StaleQuestion, show_again, take_any_turn
@@ -29,7 +29,8 @@ def undo(home: Home, person_id: int, project_id: int, seq: int | None = None) ->
     Raises
     ------
     StaleQuestion
-        The entry is not theirs, or is withdrawn already. Nothing is changed.
+        The entry is not theirs, or is withdrawn already; or it was a correction that took answers back too. Nothing
+        is changed.
     NotSaved, NotAllowed, NotFound
     """
     with take_any_turn(home, person_id, project_id) as turn:
@@ -40,6 +41,11 @@ def undo(home: Home, person_id: int, project_id: int, seq: int | None = None) ->
         entry = _own(turn, seq)
         if entries.withdrawal_of(turn.session, project_id, seq) is not None:
             raise StaleQuestion("That answer was taken back already; nothing was undone.")
+        if _took_back_more(turn, entry):
+            raise StaleQuestion(
+                "That correction also made labels not known, which undo would not bring back. Fix: correct the row on "
+                "the Review page."
+            )
         writer = turn.writer(entry.row, entry.label)
         for part in reversed(_pressed(turn, entry)):
             stored = writer.write(
@@ -113,6 +119,12 @@ def _own(turn: AnyTurn, seq: int) -> entries.Entry:
     if entry is None or entry.person_id != turn.person_id or entry.kind == "withdraw" or entry.row < 0:
         raise StaleQuestion("That answer is not one of yours; nothing was changed.")
     return entry
+
+
+def _took_back_more(turn: AnyTurn, entry: entries.Entry) -> bool:
+    """Whether the press that stored this also took answers back (`vector_correcting`): all of it has one moment."""
+    told = review.of_row(turn.session, turn.project_id, entry.row)
+    return any(one.kind == "withdraw" and one.at == entry.at for one in told)
 
 
 def _pressed(turn: AnyTurn, entry: entries.Entry) -> list[entries.Entry]:

@@ -78,7 +78,14 @@ def correct(
         if kind == "labels":
             gone, said = _plan(pool, row, changes, anew=not changes or flagged != was_flagged)
         if not gone and not said:
+            if changes:
+                raise AnswerError("Every label named stands so already. Fix: name one that is wrong.")
             raise AnswerError("Nobody has said yes or no about a label of this row. Fix: name a label.")
+        if flagged and not was_flagged and not said:
+            raise AnswerError(
+                "An answer that is taken back carries no flag. Fix: take the flag away, or say of a label whether it "
+                "is right."
+            )
         more: dict[str, Any] = {
             "strategy": "review",
             "model_version": turn.learner.model_version,

@@ -31,8 +31,11 @@ def wide_frame(home: Home, person_id: int, project_id: int) -> pd.DataFrame:
     NotFound, WrongKind
     """
     found, table = _export(home, person_id, project_id)
-    replaced = table.roles.label_columns
-    original = table.cells
+    return _wide(found, table.cells, table.roles.label_columns)
+
+
+def _wide(found: CellExport, original: pd.DataFrame, replaced: Sequence[str]) -> pd.DataFrame:
+    """The cells found in the place of the original columns that are replaced."""
     kept = [name for name in original.columns if name not in replaced]
     added = found.wide(kept)
     values, more = added.columns[: len(found.labels)], added.columns[len(found.labels) :]
@@ -66,12 +69,9 @@ def summary(home: Home, person_id: int, project_id: int) -> dict[str, int]:
 
 def preview(home: Home, person_id: int, project_id: int, n_rows: int) -> pd.DataFrame:
     """The first rows of the wide export, the row's name and its labels first, for a look before the download."""
-    frame = wide_frame(home, person_id, project_id).head(n_rows)
-    with home.learners.open_vectors(home, person_id, project_id) as learner:
-        first: Sequence[str] = (
-            *([learner.table.roles.id] if learner.table.roles.id else ()),
-            *learner.classes,
-        )
+    found, table = _export(home, person_id, project_id)
+    frame = _wide(found.first(n_rows), table.cells[:n_rows], table.roles.label_columns)
+    first = (*([table.roles.id] if table.roles.id else ()), *found.labels)
     front = [name for name in first if name in frame.columns]
     front += [name for name in frame.columns if name.startswith("winnow_")]
     return frame[[*front, *(name for name in frame.columns if name not in front)]]

@@ -62,7 +62,8 @@ function draw(state) {
   }
   state.holder.replaceChildren(root);
   if (data.question) roomOf(state).drawn?.(state);
-  leaveRoom(state);
+  // Before the frame is painted, but after all else that is changed for it: the page is laid out once.
+  requestAnimationFrame(() => leaveRoom(state));
   state.saved = saved;
   // A node that stays, so that a screen reader hears what was saved; and the focus stays on its key.
   say(state, saved.textContent);
@@ -83,12 +84,16 @@ async function whenLate(state) {
 function press(state, button, kind, labels, seq = null) {
   if (state.busy) return;
   state.busy = true;
-  button?.classList.add("pressed");
-  state.saved.className = "saved waiting";
-  state.saved.textContent = "Saving…";
   state.late = setTimeout(() => whenLate(state), 4000);
   if (kind !== "undo" && kind !== "redo") state.answered = state.data.token;
   state.send("press", { kind, labels, seq, token: state.data.token, shown: state.data.question?.shown ?? null, note: state.note, flagged: state.flagged });
+  // Once it is on its way: the browser lays out and paints this while the server works.
+  setTimeout(() => {
+    if (!state.busy) return;
+    button?.classList.add("pressed");
+    state.saved.className = "saved waiting";
+    state.saved.textContent = "Saving…";
+  });
 }
 
 // Note and flag of a question left unanswered (undo, redo) wait until it comes back.

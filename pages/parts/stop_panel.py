@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages.parts.frame import ProjectPage, refusals
+from pages.parts.frame import ProjectPage, refusals_said_later, say_refusal
 from workflow import stopping
 from workflow.stopping import StopRules, StopView
 
 TITLES = {"settled": "Settled", "flat": "Curve flat", "budget": "Budget"}
+FIELDS = ("settled", "share", "flat", "within", "over", "budget", "answers")
+"""Of the editor: the ends of their keys."""
 
 
 @dataclass(frozen=True)
@@ -69,46 +71,30 @@ def panel(page: ProjectPage, view: StopView) -> None:
 
 def _editor(page: ProjectPage, view: StopView) -> None:
     rules, at, words = view.rules, f"stop-{page.project.id}", VECTORS if view.vectors else CANDIDATES
-    with (
-        st.popover("Change the rules", icon=":material/tune:"),
-        st.form(f"{at}-form", border=False),
-    ):
-        by_settled = st.toggle(
-            words.settled,
-            rules.settled is not None,
-            key=f"{at}-settled",
-            help=words.settled_help,
-        )
-        share = st.number_input(
-            "Share settled (%)", 1.0, 100.0, 100 * (rules.settled or 1.0), 1.0, format="%g", key=f"{at}-share"
-        )
-        by_flat = st.toggle(
-            "Curve flat",
-            rules.flat_within is not None,
-            key=f"{at}-flat",
-            help=words.flat_help,
-        )
-        within = st.number_input(
-            words.within,
-            0.1,
-            100.0,
-            100 * (rules.flat_within or StopRules().flat_within or 0.01),
-            0.5,
-            format="%g",
-            key=f"{at}-within",
-        )
-        over = st.number_input(words.over, 1, 1_000_000, rules.flat_over, key=f"{at}-over")
-        by_budget = st.toggle("Budget", rules.budget is not None, key=f"{at}-budget")
-        budget = st.number_input(
-            words.budget, 1, 100_000_000, rules.budget or page.project.n_to_ask or 1, key=f"{at}-answers"
-        )
-        if st.form_submit_button("Save", type="primary"):
-            chosen = StopRules(
-                settled=round(share / 100, 6) if by_settled else None,
-                flat_within=round(within / 100, 6) if by_flat else None,
-                flat_over=int(over),
-                budget=int(budget) if by_budget else None,
-            )
-            with refusals():
-                stopping.change_stop_rules(page.home, page.person.id, page.project.id, chosen)
-                st.rerun()
+    with st.popover("Change the rules", icon=":material/tune:"):
+        say_refusal()
+        with st.form(f"{at}-form", border=False):
+            st.toggle(words.settled, rules.settled is not None, key=f"{at}-settled", help=words.settled_help)
+            share = 100 * (rules.settled or 1.0)
+            st.number_input("Share settled (%)", 1.0, 100.0, share, 1.0, format="%g", key=f"{at}-share")
+            st.toggle("Curve flat", rules.flat_within is not None, key=f"{at}-flat", help=words.flat_help)
+            within = 100 * (rules.flat_within or StopRules().flat_within or 0.01)
+            st.number_input(words.within, 0.1, 100.0, within, 0.5, format="%g", key=f"{at}-within")
+            st.number_input(words.over, 1, 1_000_000, rules.flat_over, key=f"{at}-over")
+            st.toggle("Budget", rules.budget is not None, key=f"{at}-budget")
+            budget = rules.budget or page.project.n_to_ask or 1
+            st.number_input(words.budget, 1, 100_000_000, budget, key=f"{at}-answers")
+            st.form_submit_button("Save", type="primary", on_click=_save, args=(page, at))
+
+
+def _save(page: ProjectPage, at: str) -> None:
+    """Runs before the page is drawn, whose drawing begins anew where the model moves on meanwhile."""
+    chosen = {name: st.session_state[f"{at}-{name}"] for name in FIELDS}
+    rules = StopRules(
+        settled=round(chosen["share"] / 100, 6) if chosen["settled"] else None,
+        flat_within=round(chosen["within"] / 100, 6) if chosen["flat"] else None,
+        flat_over=int(chosen["over"]),
+        budget=int(chosen["answers"]) if chosen["budget"] else None,
+    )
+    with refusals_said_later():
+        stopping.change_stop_rules(page.home, page.person.id, page.project.id, rules)

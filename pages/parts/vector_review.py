@@ -57,8 +57,8 @@ def _correction_form(page: ProjectPage, key: str, row: VectorRowReview) -> None:
                 if labels := [one.label for one in row.labels if _can_become(one, cell)]:
                     st.multiselect(words, labels, key=f"{about}-{cell}", placeholder="choose labels")
             st.caption(
-                "Labels that are not named stay as they are. With none named, what people have said is said again"
-                + (", and the row is back." if row.out else ".")
+                "Labels that are not named stay as they are. Name none to say again, in your name, what people have "
+                f"said: {'it brings the row back' if row.out else 'with a note, or another flag'}."
             )
         save = partial(_save, page, about, row, way)
         answered_rows.end_of_form(about, flagged=row.flagged, save=save)

@@ -28,6 +28,16 @@ class CellExport:
     probabilities: FloatArray
     sources: AnyArray
 
+    def first(self, n_rows: int) -> CellExport:
+        """The same of the first rows alone."""
+        return CellExport(
+            self.ids[:n_rows],
+            self.labels,
+            self.cells[:n_rows],
+            self.probabilities[:n_rows],
+            self.sources[:n_rows],
+        )
+
     def wide(self, taken: Collection[str] = ()) -> pd.DataFrame:
         """A row for each row: a column of 1 / 0 / empty for each label, named like it; then, for each label,
         `winnow_probability:LABEL` and `winnow_source:LABEL`. All text.

@@ -96,6 +96,16 @@ def test_writers_take_turns(sqlite: Database) -> None:
     assert most == 1
 
 
+def test_a_read_sees_one_moment(database: Database) -> None:
+    with database.read() as session:
+        assert people.listed(session) == []
+        with database.write() as other:
+            people.add(other, "ada", "owner", NOW)
+        assert people.listed(session) == []
+    with database.read() as session:
+        assert len(people.listed(session)) == 1
+
+
 def test_times_come_back_in_utc_and_must_have_a_zone(database: Database) -> None:
     paris = datetime(2026, 7, 1, 2, 30, 0, 123456, tzinfo=timezone(timedelta(hours=2)))
     with database.write() as session:
@@ -145,3 +155,12 @@ def test_the_stamp_moves_with_every_commit_of_anybody(database: Database) -> Non
     assert database.stamp() not in (before, after)
     database.close()
     assert database.stamp() not in (before, after), "a new connection says nothing about the one before"
+
+
+def test_the_stamp_comes_back_after_its_connection_was_lost(database: Database) -> None:
+    before = database.stamp()
+    assert database._watcher is not None
+    database._watcher.driver_connection.close()  # type: ignore[union-attr]
+    with pytest.raises(Exception, match="closed"):
+        database.stamp()
+    assert database.stamp() != before, "a new connection says nothing about the one before"

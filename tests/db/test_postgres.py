@@ -41,3 +41,15 @@ def test_entries_of_one_project_wait_for_each_other_and_others_do_not(postgres: 
                 entries.append(third, new_entry(one, row=4))
     with postgres.write() as session:
         assert entries.append(session, new_entry(one, row=4)).seq == 2
+
+
+def test_looking_for_news_leaves_no_transaction_open(postgres: Database) -> None:
+    postgres.stamp()
+    with postgres.read() as session:
+        states = session.execute(
+            text(
+                "SELECT state FROM pg_stat_activity WHERE datname = current_database() "
+                "AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
+            )
+        )
+        assert states.scalars().all() == ["idle"]

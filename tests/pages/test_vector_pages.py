@@ -10,7 +10,7 @@ from tests.pages.conftest import Open, words
 from tests.pages.test_pages import upload
 from tests.workflow.vector_world import LABELS, NUMBERS, answer_truly, vector_frame, vector_project
 from tests.workflow.world import annotator, small_frame, small_project
-from workflow import projects, stopping, vectors
+from workflow import projects, stopping, vector_progress, vectors
 from workflow.home import Home
 
 
@@ -88,6 +88,21 @@ def test_stop_rules_are_set_in_labels(home: Home, owner: int, show: Open) -> Non
         answer_truly(home, owner, project)
     (said,) = show(owner, "progress.py", project=str(project)).success
     assert said.value.startswith("Time to stop: 2 of 2 labels are answered.")
+
+
+def test_stop_rules_are_saved_though_the_model_moves_on_meanwhile(
+    home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = vector_project(home, owner, question="cell")
+    test = show(owner, "progress.py", project=str(project))
+    home.learners.settle(project)
+    next(box for box in test.toggle if box.label == "Budget").set_value(True)
+    seen = iter([(0, 0, None)])  # when the drawing begins; then the model has moved on, and it begins anew
+    monkeypatch.setattr(vector_progress, "watched", lambda *_: next(seen, (0, 1, None)))
+    next(button for button in test.button if button.label == "Save").click().run()
+    assert not test.exception
+    assert next(seen, None) is None
+    assert stopping.stop_view(home, owner, project).rules.budget is not None
 
 
 def test_export_counts_cells(home: Home, owner: int, show: Open) -> None:

@@ -115,6 +115,7 @@ def test_a_bad_item_is_set_aside_and_brought_back(home: Home, owner: int, show: 
     button(test, SAVE).click().run()
     assert find(home, owner, project) == [(row, "bad", ())]
     assert "A bad item: taken out." in words(test)
+    assert "what people have said: it brings the row back." in words(test)
     button(test, SAVE).click().run()
     assert not vector_review.open_row(home, owner, project, row).out
     assert "taken out" not in words(test)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plcore._kernels_shares import softmax_margins
+from plcore._kernels_shares import margins, softmax_margins, softmax_rows
+from plcore.compiling import STEPS
 from plcore.estimators import ONLINE, TRAINED, make_estimator, make_online
 from plcore.fold import Entry
 from plcore.learner import CONTROL, ActiveLearner
@@ -175,6 +176,74 @@ def test_margins_without_shares_are_those_of_the_shares():
     for dtype, tolerance in ((np.float64, 1e-12), (np.float32, 1e-6)):
         found = softmax_margins(scores.astype(dtype), sets, rows)
         np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize("model", ["plknn", "clpl", "perceptron-max"])
+def test_margins_follow_every_kind_of_entry(model):
+    """Only the rows that an entry touches are looked at again; the queue is that of a learner which looks at all."""
+    table, _ = blobs(n=120, truth="none")
+    settings = LearnerSettings(model=model, strategy="margin", n_neighbors=5)
+    live, log, random = ActiveLearner(table, settings), [], np.random.default_rng(4)
+    version = Trainer(Pool(table, settings)).train() if settings.is_trained else None
+    for seq in range(1, 61):
+        if version is not None and seq == 31:
+            live.publish(version.scores, [version.point])
+        row = int(random.choice(live.ranking()[0]))
+        choices = live.state(row).candidates
+        kind = random.choice(["is", "not", "none", "bad", "unsure", "withdraw"])
+        gone = {one.target for one in log}
+        standing = [one for one in log if one.kind != "withdraw" and one.seq not in gone]
+        if kind == "withdraw" and standing:
+            one = standing[int(random.integers(len(standing)))]
+            entry = Entry(seq, "withdraw", one.row, "ann", (), one.seq)
+        elif kind in ("is", "not"):
+            entry = Entry(seq, str(kind), row, "ann", choices[:1])
+        elif kind == "none" and len(choices) == len(live.classes):
+            entry = Entry(seq, "skip", row, "ann")
+        else:
+            entry = Entry(seq, "skip" if kind == "withdraw" else str(kind), row, "ann")
+        live.apply(entry)
+        log.append(entry)
+        live.ranking()
+    fresh = ActiveLearner(table, settings)
+    for entry in log:
+        fresh.apply(entry)
+    if version is not None:
+        fresh.publish(version.scores, [version.point])
+    for mine, theirs in zip(live.ranking(), fresh.ranking(), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    assert {one.kind for one in log} >= {"is", "not", "none", "bad", "unsure", "withdraw"}
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_scores_that_say_nothing_give_even_shares_and_no_margin(dtype):
+    nan, inf = np.nan, np.inf
+    some = [[nan, 1, 2], [1, nan, 2], [1, 2, nan], [inf, 1, 2], [inf, inf, 2], [-inf] * 3, [nan] * 3]
+    scores, rows = np.array(some, dtype=dtype), np.arange(len(some))
+    every, alone, none = (np.zeros(scores.shape, dtype=bool) for _ in range(3))
+    every[:], alone[:, 0] = True, True
+    np.testing.assert_array_equal(softmax_inside(scores, every), np.full(scores.shape, 1 / 3))
+    assert softmax_margins(scores, every, rows).tolist() == [0.0] * len(rows)
+    np.testing.assert_array_equal(softmax_inside(scores, alone), alone)
+    assert softmax_margins(scores, alone, rows).tolist() == [1.0] * len(rows)
+    assert not softmax_inside(scores, none).any()
+    assert not softmax_margins(scores, none, rows).any()
+    # What is no candidate does not count.
+    assert softmax_margins(scores[:1], np.array([[False, True, True]]), rows[:1])[0] == pytest.approx(
+        np.tanh(0.5), abs=1e-12
+    )
+
+
+def test_no_kernel_of_margins_is_compiled_for_a_version_read_from_its_file(tmp_path):
+    table, _ = blobs(n=120, truth="all")
+    settings = LearnerSettings(model="plsvc", strategy="margin")
+    learner, version = ActiveLearner(table, settings), Trainer(Pool(table, settings)).train()
+    np.save(tmp_path / "1.npy", version.scores)
+    dict(STEPS)["margins"]()
+    known = [len(one.signatures) for one in (margins, softmax_margins, softmax_rows)]
+    learner.publish(np.load(tmp_path / "1.npy", mmap_mode="r"), [version.point])
+    assert learner.next_question("ann") is not None
+    assert [len(one.signatures) for one in (margins, softmax_margins, softmax_rows)] == known
 
 
 # Blind control rows

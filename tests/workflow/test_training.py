@@ -71,6 +71,7 @@ def test_the_question_names_the_version_it_was_asked_by(
     for _ in range(3):
         answer_next(home, owner, project)
     train_due(home, worker)
+    labeling.get_ready(home, owner, project)  # as the page does once a question is drawn
     after = labeling.next_question(home, owner, project)
     assert after is not None
     assert after.model_version == 3

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sqlalchemy.orm import Session
 
+from db import entries
 from tests.workflow.vector_world import LABELS, answer_truly, vector_project
 from workflow import labeling, projects, vectors
 from workflow.home import Home
@@ -45,3 +47,27 @@ def test_a_project_of_bad_items_is_finished(home: Home, owner: int) -> None:
         vectors.submit_answer(home, owner, project, asked.token, "bad")
     summary = projects.get_project(home, owner, project)
     assert (summary.left, summary.answered) == (0, summary.n_to_ask)
+
+
+def test_a_log_is_read_again_only_where_it_has_grown(
+    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = vector_project(home, owner), vector_project(home, owner, "others", question="instance")
+    read, calls = entries.cell_answers, []
+
+    def counting(session: Session, project: int) -> list[tuple[int, str, tuple[str, ...]]]:
+        calls.append(project)
+        return read(session, project)
+
+    monkeypatch.setattr(entries, "cell_answers", counting)
+    projects.list_projects(home, owner)
+    assert calls == [], "nothing is answered"
+    answer_truly(home, owner, first)
+    answer_truly(home, owner, second)
+    for _ in range(3):
+        for project in (first, second):
+            assert projects.get_project(home, owner, project).left == left(home, owner, project)
+    assert calls == [first, second]
+    labeling.undo(home, owner, second)
+    assert projects.get_project(home, owner, second).left == left(home, owner, second)
+    assert calls == [first, second, second]

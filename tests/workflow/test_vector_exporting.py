@@ -67,6 +67,16 @@ def test_wide_has_every_cell_as_it_stands(home: Home, owner: int, answered: int)
     assert sum(vector_exporting.summary(home, owner, answered).values()) == cells.size
 
 
+@pytest.mark.parametrize("n_rows", [5, 10_000])
+def test_the_preview_is_the_beginning_of_the_export(
+    home: Home, owner: int, answered: int, n_rows: int
+) -> None:
+    whole = vector_exporting.wide_frame(home, owner, answered).head(n_rows)
+    first = vector_exporting.preview(home, owner, answered, n_rows)
+    assert list(first.columns[:6]) == ["id", *LABELS]
+    pd.testing.assert_frame_equal(first[list(whole.columns)], whole)
+
+
 def test_long_says_the_same_cell_by_cell(home: Home, owner: int, answered: int) -> None:
     wide, long = (
         f(home, owner, answered) for f in (vector_exporting.wide_frame, vector_exporting.long_frame)

@@ -470,6 +470,24 @@ def test_there_is_nothing_to_say_again_where_nobody_knew(home: Home, owner: int,
     assert find(home, owner, one) == [(row, "yes", (label,))]
 
 
+def test_what_stands_so_already_is_not_said_again(home: Home, owner: int, one: int) -> None:
+    row, label = say(home, owner, one, "yes")
+    with pytest.raises(AnswerError, match=r"^Every label named stands so already. Fix: name one"):
+        correct(home, owner, one, row, {label: 1})
+    assert len(log(home, one)) == 1
+
+
+def test_a_flag_needs_an_answer_that_carries_it(home: Home, owner: int, one: int) -> None:
+    row, labels = open_row(home, owner, one, 2)
+    ask(home, owner, one, row, labels[0], "yes")
+    with pytest.raises(AnswerError, match="carries no flag"):
+        correct(home, owner, one, row, {labels[0]: -1}, flagged=True)
+    assert len(log(home, one)) == 1
+    correct(home, owner, one, row, {labels[0]: -1, labels[1]: 0}, flagged=True)
+    assert found_in.open_row(home, owner, one, row).flagged
+    assert find(home, owner, one, flagged=True) == [(row, "no", (labels[1],))]
+
+
 def test_a_bad_item_comes_back(home: Home, owner: int, one: int) -> None:
     ada = annotator(home, owner, "Ada")
     row, labels = open_row(home, owner, one, 2)
@@ -679,3 +697,19 @@ def test_what_the_owner_took_back_is_not_given_again_by_redo(home: Home, owner: 
     with pytest.raises(StaleQuestion, match="Somebody else took that answer back"):
         labeling.redo(home, ada, one, seq=seq)
     assert stands(home, owner, one, row)[label] == -1
+
+
+def test_a_correction_that_took_answers_back_is_not_half_undone(home: Home, owner: int, rows: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    row, labels = open_row(home, owner, rows, 3)
+    asked = vectors.ask_next(home, ada, rows, row)
+    vectors.submit_answer(home, ada, rows, asked.token, "labels", labels, shown=asked.shown)
+    correct(home, owner, rows, row, {labels[0]: -1})
+    before, stored = stands(home, owner, rows, row), len(log(home, rows))
+    with pytest.raises(StaleQuestion, match="made labels not known"):
+        labeling.undo(home, owner, rows)
+    assert stands(home, owner, rows, row) == before
+    assert len(log(home, rows)) == stored
+    correct(home, owner, rows, row, {labels[1]: 0})
+    labeling.undo(home, owner, rows)
+    assert stands(home, owner, rows, row) == before, "a correction that took nothing back is undone as ever"

@@ -86,8 +86,25 @@ def say_yes(home: Home, owner: int, project: int) -> None:
 
 
 def test_flat_by_blind_labels_where_nothing_is_held_out(home: Home, owner: int) -> None:
-    project = large_project(home, owner, test_share=0.0, control_share=0.3)
+    project = large_project(home, owner, test_share=0.0, control_share=0.5)
     stopping.change_stop_rules(home, owner, project, StopRules(None, 0.5, 3))
     view = stopping.stop_view(home, owner, project)
     assert not view.by_truth
     assert view.verdicts[0].words == "F1 is measured on 0 blind labels so far; the rule needs 30."
+    stopping.change_stop_rules(home, owner, project, StopRules(None, 0.5, 24))
+    for _ in range(15):  # fits may follow each fourth answer that trains
+        for _ in range(4):
+            say_yes(home, owner, project)
+        home.learners.settle(project)
+    with home.learners.open_vectors(home, owner, project) as learner:
+        given, curve = learner.pool.counts["yes"], learner.curve
+    begun = max(place for place, point in enumerate(curve) if point.yes <= curve[-1].yes - 24)
+    latest = curve[begun:]
+    assert given == 60
+    assert len(latest) >= 3
+    assert curve[-1].control.cells >= 30
+    f1 = [point.control.f1.value for point in latest if point.control.f1 is not None]
+    moved = f"{100 * np.ptp(f1):.1f}".removesuffix(".0")
+    reached, words = verdicts(home, owner, project)["flat"]
+    assert reached
+    assert words.startswith(f"F1 moved by {moved} point")

@@ -13,6 +13,7 @@ import pytest
 
 from db import entries, questions
 from plcore.multilabel import RefreshJob
+from plcore.multilabel.model import Refreshed
 from tests.workflow.vector_world import LABELS, answer_truly, true_labels, vector_project
 from tests.workflow.world import annotator, count_entries, small_project
 from workflow import labeling, projects, standing, training, vectors
@@ -310,6 +311,31 @@ def test_what_undo_or_the_queue_puts_before_a_person_stays(
     assert place(shown(home, owner, project)) == place(put) == (asked.view.row, label)
     answer_truly(home, owner, project, put)
     assert (shown(home, owner, project).label is None) == (then == "instance")
+
+
+def test_a_restart_begins_the_fit_that_is_due_and_no_other(
+    home: Home, owner: int, one: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(7):
+        answer_truly(home, owner, one)
+    home.learners.settle(one)
+    fitted: list[int] = []
+    run = RefreshJob.run
+
+    def noted(job: RefreshJob) -> Refreshed:
+        fitted.append(job.seq)
+        return run(job)
+
+    monkeypatch.setattr(RefreshJob, "run", noted)
+    again = open_home(home.settings)
+    try:
+        shown(again, owner, one)
+        again.learners.settle(one)
+        with again.learners.open_vectors(again, owner, one) as learner:
+            assert (learner.seq, learner.version_published) == (7, 6)
+    finally:
+        again.close()
+    assert fitted == [6]
 
 
 @pytest.mark.parametrize("question", ["instance", "cell"])
