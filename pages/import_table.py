@@ -78,6 +78,8 @@ def show_problems(problems: tuple[importing.Problem, ...]) -> None:
             "Fix": [problem.fix for problem in problems],
         },
         hide_index=True,
+        placeholder="",
+        column_config={name: st.column_config.TextColumn(width="large") for name in ("Problem", "Fix")},
     )
 
 
