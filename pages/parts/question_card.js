@@ -87,13 +87,12 @@ function press(state, button, kind, labels, seq = null) {
   state.late = setTimeout(() => whenLate(state), 4000);
   if (kind !== "undo" && kind !== "redo") state.answered = state.data.token;
   state.send("press", { kind, labels, seq, token: state.data.token, shown: state.data.question?.shown ?? null, note: state.note, flagged: state.flagged });
-  // Once it is on its way: the browser lays out and paints this while the server works.
-  setTimeout(() => {
-    if (!state.busy) return;
-    button?.classList.add("pressed");
+  // Once it is on its way. Most answers are stored before the words would be read; painting them would only delay what comes.
+  setTimeout(() => state.busy && button?.classList.add("pressed"));
+  state.saving = setTimeout(() => {
     state.saved.className = "saved waiting";
     state.saved.textContent = "Saving…";
-  });
+  }, 150);
 }
 
 // Note and flag of a question left unanswered (undo, redo) wait until it comes back.
@@ -120,6 +119,7 @@ export default function (component) {
   }
   if (fresh) {
     clearTimeout(state.late);
+    clearTimeout(state.saving);
     Object.assign(state, { turn: data.turn, busy: false, marking: false });
     state.dialog?.close();
     draw(state);
