@@ -42,7 +42,8 @@ FULL = 8, 48, 600  # seeds, rounds, test rows: hours
 QUICK = 2, 16, 200
 
 READING = """
-What holds (two seeds: only differences of several standard errors count). *4b, +6 points by entropy in 15 rounds*:
+What holds (two seeds: only differences of several standard errors count; the eight of
+[sensing_figure4bc_full](sensing_figure4bc_full.md) do not bear out the gains). *4b, +6 points by entropy in 15 rounds*:
 no, entropy is level with random (-.02 to +.00). The variance x' S_W x of a row, which the paper's posterior does
 not have, gains .04 to .05 in three of four settings. *4c, +20 points after 20 rounds by uncertainty*: no, entropy
 is .10 to .21 below random, as it asks all rows the same few labels. Information in joint batches is .13 above
