@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import streamlit as st
 
 from pages.parts import frame, vector_export
@@ -11,7 +9,7 @@ from workflow import exporting
 
 page = frame.begin_project("Export", owner=True)
 frame.project_title("Export", page)
-stem = re.sub(r"[^A-Za-z0-9]+", "-", page.project.name).strip("-").lower() or "project"
+stem = frame.file_stem(page)
 if page.project.vectors:
     vector_export.draw(page, stem)
     st.stop()

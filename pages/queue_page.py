@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 import streamlit as st
 
-from pages.parts import frame, state, vector_queue
+from pages.parts import frame, queue_table, state, vector_queue
 from workflow import labeling, projects, ranking
 from workflow.access import NotAllowed
 from workflow.strategies import NAMES
@@ -27,13 +25,6 @@ def change_strategy() -> None:
         projects.change_strategy(*IDS, st.session_state[STRATEGY])
         return
     st.session_state[STRATEGY] = view.strategy
-
-
-def ask_next(row: int) -> None:
-    """Put the row before this person, then go where it is answered."""
-    with frame.refusals(labeling.AnswerError):
-        labeling.ask_next(*IDS, row)
-        st.switch_page("annotate.py", query_params={"project": str(page.project.id)})
 
 
 left, right = st.columns([3, 2], gap="large", vertical_alignment="bottom")
@@ -87,25 +78,12 @@ chosen = st.dataframe(
         "Why": st.column_config.Column(width="large"),
     },
 )
-with st.container(horizontal=True, vertical_alignment="center"):
-    picked = [place for place in chosen.selection.rows if place < len(view.rows)]
-    if st.button("Ask this row next", type="primary", icon=":material/keyboard:", disabled=not picked):
-        ask_next(view.rows[picked[0]].row)
-    if page.person.is_owner:
-        stem = re.sub(r"[^A-Za-z0-9]+", "-", page.project.name).strip("-").lower() or "project"
-        st.download_button(
-            "Queue (CSV)",
-            data=lambda: ranking.queue_csv(*IDS),
-            file_name=f"{stem}-queue.csv",
-            mime="text/csv",
-            icon=":material/download:",
-            on_click="ignore",
-        )
-    if not picked:
-        st.caption("Tick a row to ask it next.")
-shown = (
-    f"The first {len(view.rows):,} of {view.matching:,}"
-    if view.matching > len(view.rows)
-    else f"{view.matching:,}"
+queue_table.below(
+    page,
+    view.rows,
+    chosen.selection.rows,
+    lambda one: labeling.ask_next(*IDS, one.row),
+    "Ask this row next",
+    lambda: ranking.queue_csv(*IDS),
 )
-st.caption(f"{shown} matching rows; {view.open:,} rows are open.")
+st.caption(queue_table.counts(len(view.rows), view.matching, view.open))

@@ -8,15 +8,15 @@ and the back button are all harmless.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from db import entries, questions
 from plcore import AnswerError
-from workflow.history import SECOND, stored_by
+from workflow.history import SECOND
 from workflow.saving import NotSaved
-from workflow.showing import OpenQuestion, stamp, worded
+from workflow.showing import OpenQuestion, stamp
 from workflow.standing import Saved, saved_of
-from workflow.turns import RowTurn, StaleQuestion, as_stored, show_again, still_to_ask, take_turn
+from workflow.turns import RowTurn, StaleQuestion, show_again, take_turn
 from workflow.undoing import redo, undo
 
 if TYPE_CHECKING:
@@ -50,12 +50,7 @@ def next_question(home: Home, person_id: int, project_id: int) -> OpenQuestion |
     NotSaved, NotAllowed, NotFound
     """
     with take_turn(home, person_id, project_id) as turn:
-        open_now, taken = turn.open_now(), turn.taken()
-        asked = still_to_ask(turn.learner, open_now, person_id, taken)
-        if asked and open_now and turn.is_fresh(open_now) and as_stored(asked, open_now):
-            return worded(turn.learner, turn.room, person_id, asked, open_now.token)  # nothing to write
-        asked = asked or turn.learner.next_question(turn.annotator, exclude=frozenset(taken))
-        return turn.show(asked) if asked else None
+        return turn.show_next()
 
 
 def get_ready(home: Home, person_id: int, project_id: int) -> None:
@@ -83,7 +78,7 @@ def ask_next(home: Home, person_id: int, project_id: int, row: int, *, drawn: bo
     NotSaved, NotAllowed, NotFound
     """
     with take_turn(home, person_id, project_id) as turn:
-        if row in turn.taken():
+        if turn.is_taken(row):
             raise AnswerError("That row is before somebody else. Fix: choose another, or wait two minutes.")
         is_open = turn.learner.may_ask(row, turn.annotator)
         if not is_open or (turn.learner.pool.control_rows[row] and not drawn):
@@ -127,11 +122,8 @@ def submit_answer(
     with take_turn(home, person_id, project_id) as turn:
         question = turn.open_now()
         if question is None or question.token != token:
-            earlier = stored_by(turn.session, project_id, token)
-            if earlier is None or earlier.person_id != person_id:
-                raise StaleQuestion("That question is no longer open before you.")
-            return saved_of(turn.learner, earlier, repeated=True)
-        if question.row in turn.taken():
+            return turn.given_before(token)
+        if turn.is_taken(question.row):
             raise StaleQuestion(
                 "Somebody else has taken this row meanwhile: it lay open for over two minutes."
             )
@@ -158,16 +150,8 @@ def _write(
     flagged: bool,
 ) -> entries.Entry:
     writer = turn.writer(question.row)
-    told: dict[str, Any] = {
-        "strategy": question.strategy,
-        "score": question.score,
-        "model_version": question.model_version,
-        "predicted": question.predicted and _names_now(turn, (question.predicted,))[0],
-        "note": note,
-        "flagged": flagged,
-    }
-    seconds = (turn.now - question.shown_at).total_seconds()
-    first: dict[str, Any] = {"token": question.token, "revision": question.revision, "seconds": seconds}
+    first, told = turn.told(question, note, flagged)
+    told["predicted"] = question.predicted and _names_now(turn, (question.predicted,))[0]
     if kind != "none" or not labels:
         return writer.write(kind, labels, **first, **told)
     if len(labels) != 1 or labels[0] not in turn.learner.classes:

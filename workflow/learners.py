@@ -1,6 +1,6 @@
 """The learners in memory: one per project, always rebuilt from table + log, never stored.
 
-Start, refresh, second tab, second annotator and restart are one code path here: ``caught_up`` applies
+Start, refresh, second tab, second annotator and restart are one code path here: ``catch_up`` applies
 the log entries the learner has not seen. Memory follows the log, never leads.
 """
 
@@ -63,7 +63,7 @@ class _Place:
     # of earlier settings, perhaps with a fit under way
     abandoned: list[Refresher] = field(default_factory=list)
 
-    def caught_up(
+    def catch_up(
         self, session: Session, person_id: int, project_id: int, most: int | None = None
     ) -> tuple[Learner | None, Project]:
         """The learner after every entry of the log, and its project; None where it must be built anew: there is none,
@@ -157,7 +157,7 @@ class LearnerShelf:
             while True:
                 place.take_news(home, project_id)
                 with home.database.read() as session:  # as things stand now that it is this thread's turn
-                    learner, project = place.caught_up(session, person_id, project_id)
+                    learner, project = place.catch_up(session, person_id, project_id)
                     if learner is not None:
                         yield Opened(session, learner, project)
                         return
@@ -177,7 +177,7 @@ class LearnerShelf:
                 place.take_news(home, project_id, older=NEWS_AGE)
                 with saving(home) as session:
                     entries.lock(session, project_id)
-                    learner, project = place.caught_up(session, person_id, project_id, FEW)
+                    learner, project = place.catch_up(session, person_id, project_id, FEW)
                     if learner is not None:
                         opened = Opened(session, learner, project)
                         yield opened

@@ -8,17 +8,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from db import entries, questions
 from plcore.multilabel import MultiLabelLearner
 from workflow import access
+from workflow.history import stored_by
 from workflow.learner_entries import learner_entry
 from workflow.learners import CANDIDATES_ONLY, VECTORS_ONLY, WrongKind
 from workflow.room import RoomSettings
 from workflow.saving import NotSaved
 from workflow.showing import OpenQuestion, worded
-from workflow.standing import RESERVED_FOR
+from workflow.standing import RESERVED_FOR, Saved, saved_of
 from workflow.vector_showing import VectorQuestion, worded_cells
 from workflow.vector_writing import CellWriter
 from workflow.writing import RowWriter
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger("winnow")
 
 LearnerT = TypeVar("LearnerT", "ActiveLearner[LabelTable]", "MultiLabelLearner[LabelTable]")
+AskedT = TypeVar("AskedT", "Asked", "LabelQuestion")
+QuestionT = TypeVar("QuestionT", OpenQuestion, VectorQuestion)
 Place = tuple[int, str | None]
 
 
@@ -43,7 +46,7 @@ class StaleQuestion(ValueError):  # noqa: N818 - a state of affairs, which the p
 
 
 @dataclass(frozen=True)
-class Turn(ABC, Generic[LearnerT]):
+class Turn(ABC, Generic[LearnerT, AskedT, QuestionT]):
     """What a use case needs while it is this person's turn. A place: a row, and the one label asked about or None."""
 
     learner: LearnerT
@@ -92,8 +95,65 @@ class Turn(ABC, Generic[LearnerT]):
         """Whether the place is open to this person."""
 
     @abstractmethod
+    def ask(self, row: int, label: str | None) -> AskedT:
+        """The question about a place as things stand. Raises AnswerError."""
+
+    @abstractmethod
+    def best(self, taken: set[Place]) -> AskedT | None:
+        """The question that matters most for this person beside what is before others; None where none is left."""
+
+    @abstractmethod
+    def word(self, asked: AskedT, token: str) -> QuestionT:
+        """The question as a page shows it."""
+
+    @abstractmethod
+    def show(self, asked: AskedT) -> QuestionT:
+        """Reserve the place for this person and word the question."""
+
     def again(self, row: int, label: str | None) -> None:
         """Put a place that is theirs to answer before them."""
+        self.show(self.ask(row, label))
+
+    def show_next(self) -> QuestionT | None:
+        """The question already before this person, if it still makes sense: a refresh shows it again, and what undo or
+        the queue put there stays. Else a new one; None where there is nothing left to ask them.
+        """
+        open_now, taken = self.open_now(), self.places()
+        if open_now is not None:
+            place = open_now.row, open_now.label
+            if not overlaps(place, taken) and self.may_ask(*place):
+                asked = self.ask(*place)
+                if self.is_fresh(open_now) and as_stored(asked, open_now):
+                    return self.word(asked, open_now.token)  # nothing to write
+                return self.show(asked)
+        found = self.best(taken)
+        return self.show(found) if found else None
+
+    def given_before(self, token: str) -> Saved:
+        """What this person's press with a token stored that is not open before them any more.
+
+        Raises StaleQuestion where it stored nothing.
+        """
+        earlier = stored_by(self.session, self.project_id, token)
+        if earlier is None or earlier.person_id != self.person_id:
+            raise StaleQuestion("That question is no longer open before you.")
+        return saved_of(self.learner, earlier, repeated=True)
+
+    def told(
+        self, question: questions.OpenQuestion, note: str | None, flagged: bool
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What the entries of an answer hold of its question: what the first alone does, and what each does."""
+        seconds = (self.now - question.shown_at).total_seconds()
+        first = {"token": question.token, "revision": question.revision, "seconds": seconds}
+        every = {
+            "strategy": question.strategy,
+            "score": question.score,
+            "model_version": question.model_version,
+            "predicted": question.predicted,
+            "note": note,
+            "flagged": flagged,
+        }
+        return first, every
 
     @abstractmethod
     def writer(self, row: int, label: str | None) -> RowWriter | CellWriter:
@@ -131,41 +191,46 @@ class Turn(ABC, Generic[LearnerT]):
         return token
 
 
-class RowTurn(Turn["ActiveLearner[LabelTable]"]):
+class RowTurn(Turn["ActiveLearner[LabelTable]", "Asked", OpenQuestion]):
     """At a project with one true label among candidates: questions are about rows."""
-
-    def taken(self) -> set[int]:
-        """Rows that are before other people."""
-        return {row for row, _ in self.places()}
 
     def may_ask(self, row: int, label: str | None = None) -> bool:
         return label is None and self.learner.may_ask(row, self.annotator)
 
+    def ask(self, row: int, label: str | None = None) -> Asked:  # noqa: ARG002
+        return self.learner.question_for(row)
+
+    def best(self, taken: set[Place]) -> Asked | None:
+        return self.learner.next_question(self.annotator, exclude={row for row, _ in taken})
+
+    def word(self, asked: Asked, token: str) -> OpenQuestion:
+        return worded(self.learner, self.room, self.person_id, asked, token)
+
     def show(self, asked: Asked) -> OpenQuestion:
-        """Reserve the row for this person and word the question."""
-        return worded(self.learner, self.room, self.person_id, asked, self.reserve(asked))
+        return self.word(asked, self.reserve(asked))
 
-    def again(self, row: int, label: str | None) -> None:  # noqa: ARG002
-        self.show(self.learner.question_for(row))
-
-    def writer(self, row: int, label: str | None = None) -> RowWriter:  # noqa: ARG002
-        return RowWriter(self, row)
+    def writer(self, row: int, label: str | None = None) -> RowWriter:
+        return RowWriter(self, row, label)
 
 
-class CellTurn(Turn["MultiLabelLearner[LabelTable]"]):
+class CellTurn(Turn["MultiLabelLearner[LabelTable]", "LabelQuestion", VectorQuestion]):
     """At a project of label vectors: questions are about rows, or about one label of a row."""
 
     def may_ask(self, row: int, label: str | None = None) -> bool:
         return self.learner.may_ask(row, self.annotator, label)
 
-    def show(self, asked: LabelQuestion) -> VectorQuestion:
-        """Reserve the place for this person and word the question."""
-        place = "" if asked.label is None else str(self.learner.classes.index(asked.label))
-        token = self.reserve(asked, asked.label, place)
+    def ask(self, row: int, label: str | None) -> LabelQuestion:
+        return self.learner.question_for(row, label)
+
+    def best(self, taken: set[Place]) -> LabelQuestion | None:
+        return self.learner.next_question(self.annotator, exclude=frozenset(taken))
+
+    def word(self, asked: LabelQuestion, token: str) -> VectorQuestion:
         return worded_cells(self.learner, self.room, self.person_id, asked, token)
 
-    def again(self, row: int, label: str | None) -> None:
-        self.show(self.learner.question_for(row, label))
+    def show(self, asked: LabelQuestion) -> VectorQuestion:
+        place = "" if asked.label is None else str(self.learner.classes.index(asked.label))
+        return self.word(asked, self.reserve(asked, asked.label, place))
 
     def writer(self, row: int, label: str | None) -> CellWriter:
         return CellWriter(self, row, label)
@@ -221,18 +286,6 @@ def overlaps(place: Place, others: set[Place]) -> bool:
     """Whether one of the others is the same label of the row, or either is the row as a whole."""
     row, label = place
     return any(other == row and (label is None or name in (None, label)) for other, name in others)
-
-
-def still_to_ask(
-    learner: ActiveLearner[LabelTable],
-    open_now: questions.OpenQuestion | None,
-    person_id: int,
-    taken: set[int],
-) -> Asked | None:
-    """The question already before this person, if it still makes sense: a refresh shows it again."""
-    if open_now is None or open_now.row in taken or not learner.may_ask(open_now.row, str(person_id)):
-        return None
-    return learner.question_for(open_now.row)
 
 
 def as_stored(asked: Asked | LabelQuestion, stored: questions.OpenQuestion) -> bool:

@@ -6,20 +6,18 @@ As `workflow.labeling`, with its tokens, reservations, undo and redo. What is no
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from db import entries, questions
 from plcore import AnswerError
-from workflow.history import SECOND, stored_by
+from workflow.history import SECOND
 from workflow.labeling import checked_note
 from workflow.saving import NotSaved
 from workflow.standing import Saved, saved_of
-from workflow.turns import CellTurn, StaleQuestion, as_stored, overlaps, take_cell_turn
-from workflow.vector_showing import VectorQuestion, cells_stamp, worded_cells
+from workflow.turns import CellTurn, StaleQuestion, take_cell_turn
+from workflow.vector_showing import VectorQuestion, cells_stamp
 
 if TYPE_CHECKING:
-    from plcore import LabelTable
-    from plcore.multilabel import LabelQuestion, MultiLabelLearner
     from workflow.home import Home
 
 __all__ = [
@@ -44,12 +42,7 @@ def next_question(home: Home, person_id: int, project_id: int) -> VectorQuestion
     NotSaved, NotAllowed, NotFound, WrongKind
     """
     with take_cell_turn(home, person_id, project_id) as turn:
-        open_now, taken = turn.open_now(), turn.places()
-        asked = _still_to_ask(turn.learner, open_now, person_id, taken)
-        if asked and open_now and turn.is_fresh(open_now) and as_stored(asked, open_now):
-            return worded_cells(turn.learner, turn.room, person_id, asked, open_now.token)  # nothing to write
-        asked = asked or turn.learner.next_question(turn.annotator, exclude=frozenset(taken))
-        return turn.show(asked) if asked else None
+        return turn.show_next()
 
 
 def ask_next(
@@ -107,10 +100,7 @@ def submit_answer(
     with take_cell_turn(home, person_id, project_id) as turn:
         question = turn.open_now()
         if question is None or question.token != token:
-            earlier = stored_by(turn.session, project_id, token)
-            if earlier is None or earlier.person_id != person_id:
-                raise StaleQuestion("That question is no longer open before you.")
-            return saved_of(turn.learner, earlier, repeated=True)
+            return turn.given_before(token)
         if turn.is_taken(question.row, question.label) or not turn.may_ask(question.row, question.label):
             raise StaleQuestion(
                 "Somebody else has taken this row meanwhile: it lay open for over two minutes."
@@ -118,22 +108,6 @@ def submit_answer(
         stored = _write(turn, question, kind, labels, note, flagged, shown)
         questions.delete(turn.session, project_id, person_id)
         return saved_of(turn.learner, stored)
-
-
-def _still_to_ask(
-    learner: MultiLabelLearner[LabelTable],
-    open_now: questions.OpenQuestion | None,
-    person_id: int,
-    taken: set[tuple[int, str | None]],
-) -> LabelQuestion | None:
-    """The question already before this person, if it still makes sense: a refresh shows it again, and what undo or
-    the queue put there stays, whatever kind of question the project asks."""
-    if open_now is None:
-        return None
-    place = open_now.row, open_now.label
-    if overlaps(place, taken) or not learner.may_ask(open_now.row, str(person_id), open_now.label):
-        return None
-    return learner.question_for(*place)
 
 
 def _write(
@@ -146,16 +120,7 @@ def _write(
     shown: str | None,
 ) -> entries.Entry:
     writer = turn.writer(question.row, question.label)
-    told: dict[str, Any] = {
-        "strategy": question.strategy,
-        "score": question.score,
-        "model_version": question.model_version,
-        "predicted": question.predicted,
-        "note": note,
-        "flagged": flagged,
-    }
-    seconds = (turn.now - question.shown_at).total_seconds()
-    first: dict[str, Any] = {"token": question.token, "revision": question.revision, "seconds": seconds}
+    first, told = turn.told(question, note, flagged)
     if kind == "labels":
         (said, names), *second = _parts(turn, question, labels, shown)
         stored = writer.write(said, names, **first, **told)

@@ -5,6 +5,7 @@ The learner follows only after the commit, so what the second of them finds is f
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,29 +13,29 @@ from db import entries
 from plcore import AnswerError, Entry
 
 if TYPE_CHECKING:
-    from workflow.turns import RowTurn
+    from workflow.turns import CellTurn, RowTurn
 
 
-class RowWriter:
-    """Appends entries of this turn's person about one row, each with the candidates before and after it."""
+class EntryWriter(ABC):
+    """Appends entries of this turn's person about one row, each with how what it is about stood before and after it.
 
-    changed = "The candidates of that row are others now."
+    label : the one label asked about, None where the row is
+    """
 
-    def __init__(self, turn: RowTurn, row: int) -> None:
-        self._turn, self._row = turn, row
+    def __init__(self, turn: RowTurn | CellTurn, row: int, label: str | None = None) -> None:
+        self._turn = turn
+        self._row, self._label = row, label
         self._kept = list(turn.learner.state(row).entries)
         self._seq = turn.learner.seq
-        self._revision = entries.count_for(turn.session, turn.project_id, turn.person_id, row)
+        self._revision = entries.count_for(turn.session, turn.project_id, turn.person_id, row, label)
 
-    @property
-    def left(self) -> tuple[str, ...]:
-        """The row's candidates after what was written so far, in class order; none while it is out."""
-        learner = self._turn.learner
-        return learner.pool.names(learner.pool.fold.fold_of(self._row, self._kept).votes)
+    @abstractmethod
+    def check(self, entry: Entry) -> None:
+        """Raise AnswerError where the learner would refuse the entry after what was written so far."""
 
-    def stands_as_before(self, parts: Sequence[entries.Entry]) -> bool:
-        """Whether the row's candidates are those that it had before these entries."""
-        return self.left == parts[0].before
+    @abstractmethod
+    def stood(self, entry: Entry) -> tuple[str, ...]:
+        """How that which the entry is about stands after what was written so far, in words."""
 
     def write(
         self,
@@ -52,11 +53,8 @@ class RowWriter:
         """
         turn = self._turn
         entry = Entry(self._seq + 1, kind, self._row, turn.annotator, tuple(labels), target)
-        before = self.left
-        if self._seq == turn.learner.seq:
-            turn.learner.check(entry)
-        else:
-            self._check_following(entry)
+        self.check(entry)
+        before = self.stood(entry)
         self._kept = [one for one in self._kept if one.seq != target]
         if kind != "withdraw":
             self._kept.append(entry)
@@ -65,6 +63,7 @@ class RowWriter:
                 project_id=turn.project_id,
                 kind=kind,
                 row=self._row,
+                label=self._label,
                 labels=tuple(labels),
                 person_id=turn.person_id,
                 token=token,
@@ -72,15 +71,39 @@ class RowWriter:
                 at=turn.now,
                 target_seq=target,
                 before=before,
-                after=self.left,
+                after=self.stood(entry),
                 **more,
             ),
         )
         self._seq, self._revision = stored.seq, stored.revision + 1
         return stored
 
-    def _check_following(self, entry: Entry) -> None:
-        """What the learner cannot check yet: it has not seen the entries before this one."""
+
+class RowWriter(EntryWriter):
+    """Before and after are the row's candidates."""
+
+    _turn: RowTurn
+
+    changed = "The candidates of that row are others now."
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """The row's candidates after what was written so far, in class order; none while it is out."""
+        learner = self._turn.learner
+        return learner.pool.names(learner.pool.fold.fold_of(self._row, self._kept).votes)
+
+    def stood(self, entry: Entry) -> tuple[str, ...]:  # noqa: ARG002
+        return self.left
+
+    def stands_as_before(self, parts: Sequence[entries.Entry]) -> bool:
+        """Whether the row's candidates are those that it had before these entries."""
+        return self.left == parts[0].before
+
+    def check(self, entry: Entry) -> None:
+        if self._seq == self._turn.learner.seq:
+            self._turn.learner.check(entry)
+            return
+        # The learner has not seen the entries before this one.
         if entry.kind == "is" and not set(entry.labels) <= set(self.left):
             raise AnswerError(
                 f"{', '.join(entry.labels)!r} is not among what is left: {', '.join(self.left)}."

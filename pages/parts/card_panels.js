@@ -86,6 +86,17 @@ function openHistory(state) {
   dialog.keys = (name) => name === "h" && (dialog.close(), true);
 }
 
+// What ends every sheet of keys.
+const COMMON_KEYS = [
+  ["H", "History of your answers"],
+  ["T / F", "Note, flag: stored with the answer"],
+  ["Z", "Zoom into the image; wheel or + and −, arrows move it"],
+  ["P", "Play or pause the recording"],
+  ["G", "Guidelines, where the owner has written some"],
+  ["Tab", "To every button; Enter presses it"],
+  ["? / Esc", "This sheet; close what is open"],
+];
+
 const CANDIDATE_KEYS = [
   ["1 – 9, then letters", "It is this one"],
   ["Shift + its key", "Rule it out"],
@@ -95,13 +106,7 @@ const CANDIDATE_KEYS = [
   ["S", "Skip: it comes back later"],
   ["X", "Bad item: take the row out"],
   ["U / Y", "Undo, redo: over your last 50 answers"],
-  ["H", "History of your answers"],
-  ["T / F", "Note, flag: stored with the answer"],
-  ["Z", "Zoom into the image; wheel or + and −, arrows move it"],
-  ["P", "Play or pause the recording"],
-  ["G", "Guidelines, where the owner has written some"],
-  ["Tab", "To every button; Enter presses it"],
-  ["? / Esc", "This sheet; close what is open"],
+  ...COMMON_KEYS,
 ];
 
 function openKeys(state) {

@@ -131,13 +131,7 @@ const cellActions = (state) => make("div", { class: "actions", role: "group", "a
 const VECTOR_KEYS = [
   ["S", "Skip: it comes back later"],
   ["X", "Bad item: take the row out"],
-  ["H", "History of your answers"],
-  ["T / F", "Note, flag: stored with the answer"],
-  ["Z", "Zoom into the image; wheel or + and −, arrows move it"],
-  ["P", "Play or pause the recording"],
-  ["G", "Guidelines, where the owner has written some"],
-  ["Tab", "To every button; Enter presses it"],
-  ["? / Esc", "This sheet; close what is open"],
+  ...COMMON_KEYS,
 ];
 
 ROOMS.labels = {

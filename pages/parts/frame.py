@@ -104,6 +104,11 @@ def escape(text: str) -> str:
     )
 
 
+def file_stem(page: ProjectPage) -> str:
+    """What the names of downloaded files begin with: the project's name in letters, digits and dashes."""
+    return re.sub(r"[^A-Za-z0-9]+", "-", page.project.name).strip("-").lower() or "project"
+
+
 def link_address(secret: str) -> str:
     """The whole address of a sign-in link, as this browser reaches the server."""
     at = urlsplit(str(st.context.url))

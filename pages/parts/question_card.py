@@ -23,8 +23,8 @@ _SCRIPTS = (
     "card_dom",
     "card_instance",
     "card_answers",
-    "card_vectors",
     "card_panels",
+    "card_vectors",
     "card_keys",
     "question_card",
 )

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 import streamlit as st
 
-from pages.parts import frame, state
+from pages.parts import queue_table, state
 from pages.parts.frame import ProjectPage
 from workflow import vector_ranking, vectors
 from workflow.vector_showing import CRITERIA
@@ -50,38 +48,15 @@ def draw(page: ProjectPage) -> None:
             "Model's share": st.column_config.NumberColumn(format="percent"),
         },
     )
-    with st.container(horizontal=True, vertical_alignment="center"):
-        picked = [place for place in chosen.selection.rows if place < len(view.rows)]
-        if st.button("Ask this next", type="primary", icon=":material/keyboard:", disabled=not picked):
-            _ask_next(page, view.rows[picked[0]])
-        if page.person.is_owner:
-            stem = re.sub(r"[^A-Za-z0-9]+", "-", page.project.name).strip("-").lower() or "project"
-            st.download_button(
-                "Queue (CSV)",
-                data=lambda: vector_ranking.queue_csv(*ids),
-                file_name=f"{stem}-queue.csv",
-                mime="text/csv",
-                icon=":material/download:",
-                on_click="ignore",
-            )
-        if not picked:
-            st.caption("Tick a row to ask it next.")
-    shown = (
-        f"The first {len(view.rows):,} of {view.matching:,}"
-        if view.matching > len(view.rows)
-        else f"{view.matching:,}"
+    queue_table.below(
+        page,
+        view.rows,
+        chosen.selection.rows,
+        lambda one: vectors.ask_next(*ids, one.row, one.label),
+        "Ask this next",
+        lambda: vector_ranking.queue_csv(*ids),
     )
     st.caption(
-        f"{shown} matching rows; {view.open:,} rows are open. Asked first: {CRITERIA[view.criterion]}. The owner "
-        "changes that in the project's settings."
+        f"{queue_table.counts(len(view.rows), view.matching, view.open)} Asked first: {CRITERIA[view.criterion]}. The "
+        "owner changes that in the project's settings."
     )
-
-
-def _ask_next(page: ProjectPage, one: vector_ranking.VectorQueueRow) -> None:
-    """Put it before this person, then go where it is answered."""
-    try:
-        vectors.ask_next(page.home, page.person.id, page.project.id, one.row, one.label)
-    except (vectors.AnswerError, vectors.NotSaved) as refusal:
-        st.error(frame.escape(str(refusal)), icon=":material/error:")
-        return
-    st.switch_page("annotate.py", query_params={"project": str(page.project.id)})
