@@ -25,10 +25,8 @@ function matching(classes, query) {
 }
 
 function openSearch(state) {
-  const { question } = state.data;
-  const classes = window.__winnowClasses?.get(state.data.project) ?? [];
+  const { question, project } = state.data;
   const here = new Set(question.rows.map((one) => one.label));
-  const others = [...classes.filter((one) => !here.has(one.label)), ...classes.filter((one) => here.has(one.label))];
   const title = question.none ? "None of these" : "Find a class";
   const list = make("ul", { class: "found", role: "listbox", id: "found", "aria-label": "Classes" });
   const status = make("p", { class: "small quiet", role: "status" });
@@ -44,7 +42,8 @@ function openSearch(state) {
   };
   const take = (option) => { if (option) { dialog.close(); state.press(null, "none", option.labels); } };
   const fill = () => {
-    const found = matching(others, input.value);
+    const classes = window.__winnowClasses?.get(project) ?? [];
+    const found = matching([...classes.filter((one) => !here.has(one.label)), ...classes.filter((one) => here.has(one.label))], input.value);
     const cannot = question.none ? [{ text: "None of these, and I cannot say which", labels: [], cannot: true }] : [];
     const named = found.slice(0, SHOWN).map((one) => ({ text: one.label, about: one.about, labels: [one.label] }));
     options = input.value.trim() ? [...named, ...cannot] : [...cannot, ...named];
@@ -52,9 +51,15 @@ function openSearch(state) {
       onpointermove: () => light(place), onclick: () => take(option) },
       make("span", { text: option.text }),
       make("span", { class: "about", text: [here.has(option.labels[0]) && "a candidate", option.about].filter(Boolean).join(" · ") || null }))));
-    status.textContent = !classes.length ? "The list of classes is still on its way: close and open this again."
+    status.textContent = !classes.length ? "The list of classes is still on its way."
       : found.length > SHOWN ? `${SHOWN} of ${found.length.toLocaleString()} shown; type to narrow.` : `${found.length.toLocaleString()} found.`;
     light(0);
+  };
+  // The list may come, or come anew, while the search is open: it is shown, and what was lit stays lit.
+  const refill = () => {
+    const [lit] = options[active]?.labels ?? [];
+    fill();
+    if (lit !== undefined) light(options.findIndex((one) => one.labels[0] === lit));
   };
   input.oninput = fill;
   input.onkeydown = (event) => {
@@ -65,6 +70,8 @@ function openSearch(state) {
   const dialog = openDialog(state, "searching", title, make("h2", { text: title }),
     question.none && make("p", { class: "small", text: "Which one is it instead? Enter takes the one that is lit." }), input, list, status,
     make("div", { class: "row" }, closeButton(() => dialog.close())));
+  window.addEventListener("winnow-classes", refill);
+  dialog.addEventListener("close", () => window.removeEventListener("winnow-classes", refill));
   fill();
   input.focus();
 }
