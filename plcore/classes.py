@@ -88,6 +88,8 @@ class ClassMap:
         into, added ones at the end.
     seq : of the latest change, 0 without any.
     latest : the change that can be taken back now, or None.
+    taken_back : seq of the latest entry that took a change back, 0 without any. What stood on a screen before it may
+        have meant more than it does now.
     """
 
     def __init__(self, classes: Sequence[str], changes: Iterable[ClassChange] = ()) -> None:
@@ -96,6 +98,7 @@ class ClassMap:
         self.eras = [Era(0, self.imported, tuple(frozenset([k]) for k in range(len(classes))), len(classes))]
         self._root = {name: number for number, name in enumerate(classes)}  # every name ever used -> a root
         self._dead: set[int] = set()
+        self.taken_back = 0
         self._standing: list[tuple[ClassChange, Era]] = []  # not taken back, with the era before each
         for change in changes:
             self._take(change)
@@ -211,6 +214,7 @@ class ClassMap:
                 f"Only the latest change of classes can be taken back: {can}. Got {change.target!r}."
             )
         taken, earlier = self._standing.pop()
+        self.taken_back = change.seq
         if taken.kind == "add":  # as if it had never been
             self._dead.add(earlier.n_known)
             self._root = {name: root for name, root in self._root.items() if root not in self._dead}

@@ -14,7 +14,7 @@ from workflow.history import SECOND, stored_by
 from workflow.labeling import NOTE_LENGTH, checked_note
 from workflow.saving import NotSaved
 from workflow.standing import Saved, saved_of
-from workflow.turns import CellTurn, RowTurn, StaleQuestion, question_token, take_turn
+from workflow.turns import CellTurn, RowTurn, StaleQuestion, take_turn
 
 if TYPE_CHECKING:
     from db.people import Person
@@ -93,7 +93,7 @@ def begin(turn: AnyTurn, row: int, token: str) -> tuple[list[entries.Entry], Sav
     """
     told = review.of_row(turn.session, turn.project_id, row)
     revision = entries.count_for(turn.session, turn.project_id, turn.person_id, row)
-    if token != question_token(turn.person_id, row, revision):
+    if token != turn.token(row, None, revision):
         earlier = stored_by(turn.session, turn.project_id, token)
         if earlier is None or (earlier.person_id, earlier.row) != (turn.person_id, row):
             raise StaleQuestion("This row was answered anew since you opened it. Fix: open it again.")

@@ -32,7 +32,7 @@ from workflow.answered import (
 )
 from workflow.correcting import ANSWERED, may_correct
 from workflow.rows import RowView, row_view
-from workflow.turns import question_token
+from workflow.turns import row_token
 
 if TYPE_CHECKING:
     from db.people import Person
@@ -119,7 +119,7 @@ def open_row(home: Home, person_id: int, project_id: int, row: int) -> RowReview
     standing = [one for one in told if one.kind in ANSWERED and one.seq not in gone]
     return RowReview(
         view=row_view(table, row),
-        token=question_token(person_id, row, revision),
+        token=row_token(person_id, row, revision, class_map),
         imported=state.original,
         candidates=state.candidates,
         out=state.bad,

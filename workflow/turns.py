@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from plcore import ActiveLearner, LabelTable
     from plcore import Question as Asked
+    from plcore.classes import ClassMap
     from plcore.multilabel import LabelQuestion
     from workflow.home import Home
     from workflow.learners import Opened
@@ -156,19 +157,20 @@ class Turn(ABC, Generic[LearnerT, AskedT, QuestionT]):
         return first, every
 
     @abstractmethod
+    def token(self, row: int, label: str | None, revision: int) -> str:
+        """The name of one showing: the same person, place and revision always give the same token."""
+
+    @abstractmethod
     def writer(self, row: int, label: str | None) -> RowWriter | CellWriter:
         """What appends entries about the place."""
 
-    def reserve(self, asked: Asked | LabelQuestion, label: str | None = None, place: str = "") -> str:
-        """Reserve the place for this person; its token. The same showing keeps its token and its start.
-
-        place : of the label, where one is asked about, as tokens have it
-        """
+    def reserve(self, asked: Asked | LabelQuestion, label: str | None = None) -> str:
+        """Reserve the place for this person; its token. The same showing keeps its token and its start."""
         open_now = self.open_now()
         same = open_now is not None and (open_now.row, open_now.label) == (asked.row, label)
         shown_at = open_now.shown_at if open_now is not None and same else self.now
         revision = entries.count_for(self.session, self.project_id, self.person_id, asked.row, label)
-        token = question_token(self.person_id, asked.row, revision, place)
+        token = self.token(asked.row, label, revision)
         questions.put(
             self.session,
             questions.OpenQuestion(
@@ -209,6 +211,9 @@ class RowTurn(Turn["ActiveLearner[LabelTable]", "Asked", OpenQuestion]):
     def show(self, asked: Asked) -> OpenQuestion:
         return self.word(asked, self.reserve(asked))
 
+    def token(self, row: int, label: str | None, revision: int) -> str:  # noqa: ARG002
+        return row_token(self.person_id, row, revision, self.learner.pool.class_map)
+
     def writer(self, row: int, label: str | None = None) -> RowWriter:
         return RowWriter(self, row, label)
 
@@ -229,8 +234,11 @@ class CellTurn(Turn["MultiLabelLearner[LabelTable]", "LabelQuestion", VectorQues
         return worded_cells(self.learner, self.room, self.person_id, asked, token)
 
     def show(self, asked: LabelQuestion) -> VectorQuestion:
-        place = "" if asked.label is None else str(self.learner.classes.index(asked.label))
-        return self.word(asked, self.reserve(asked, asked.label, place))
+        return self.word(asked, self.reserve(asked, asked.label))
+
+    def token(self, row: int, label: str | None, revision: int) -> str:
+        place = () if label is None else (self.learner.classes.index(label),)
+        return question_token(self.person_id, row, *place, revision)
 
     def writer(self, row: int, label: str | None) -> CellWriter:
         return CellWriter(self, row, label)
@@ -277,9 +285,18 @@ def take_any_turn(home: Home, person_id: int, project_id: int) -> Iterator[RowTu
         raise StaleQuestion("This question was answered a moment ago, in another tab.") from error
 
 
-def question_token(person_id: int, row: int, revision: int, place: str = "") -> str:
-    """The name of one showing: the same person, row, place of the label and revision always give the same token."""
-    return f"{person_id}.{row}.{place}.{revision}" if place else f"{person_id}.{row}.{revision}"
+def question_token(*parts: int | str) -> str:
+    """The name of one showing. parts : person, row, the place of the label where one is asked about, revision"""
+    return ".".join(map(str, parts))
+
+
+def row_token(person_id: int, row: int, revision: int, class_map: ClassMap) -> str:
+    """The name of one showing of a row and its candidates: another one after a change of classes was taken back.
+
+    A name that stood on a screen before may have meant more classes than it does now.
+    """
+    since = (f"back{class_map.taken_back}",) if class_map.taken_back else ()
+    return question_token(person_id, row, revision, *since)
 
 
 def overlaps(place: Place, others: set[Place]) -> bool:

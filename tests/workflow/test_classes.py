@@ -126,6 +126,30 @@ def test_open_questions_are_closed_where_a_change_is_taken_back(home: Home, owne
         assert questions.get(session, project, owner) is None
 
 
+def test_a_press_from_before_a_change_was_taken_back_is_refused_though_the_row_was_asked_again(
+    home: Home, owner: int, project: int
+) -> None:
+    """Two tabs: in the older one "ant" stands for bees too, the newer one was loaded since."""
+    merged = classes.change_classes(home, owner, project, 0, "merge", ["bee", "ant"])
+    assert merged == ("ant", "cat")
+    older = labeling.next_question(home, owner, project)
+    assert older is not None
+    with home.database.read() as session:
+        asked = questions.get(session, project, owner)
+    assert asked is not None
+    opened = review.open_row(home, owner, project, asked.row)
+    classes.take_back(home, owner, project, class_map(home, project).seq)
+    newer = labeling.next_question(home, owner, project)
+    assert newer is not None
+    n_stored = projects.get_project(home, owner, project).answered
+    with pytest.raises(labeling.StaleQuestion):
+        labeling.submit_answer(home, owner, project, older.token, "is", ("ant",))
+    with pytest.raises(labeling.StaleQuestion):
+        correcting.correct(home, owner, project, asked.row, opened.token, "is", ("ant",))
+    assert projects.get_project(home, owner, project).answered == n_stored
+    labeling.submit_answer(home, owner, project, newer.token, "is", (newer.candidates[0].label,))
+
+
 def test_descriptions_follow_their_class(home: Home, owner: int, project: int) -> None:
     room.change_room(home, owner, project, RoomSettings(descriptions={"ant": "six legs", "cat": "four legs"}))
     classes.change_classes(home, owner, project, 0, "rename", ["ant", "emu"])
