@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -17,6 +16,7 @@ from plcore.multilabel import MultiLabelLearner, MultiLabelSettings
 from plcore.training import Trainer
 from workflow.graphs import keep_graph
 from workflow.learner_entries import read_settings
+from workflow.machine import machine_memory
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -71,14 +71,6 @@ def first_learner(table: LabelTable, settings: AnySettings) -> Learner:
     if settings.is_trained:
         Trainer(learner.pool)
     return learner
-
-
-def machine_memory() -> int | None:
-    """Bytes of memory of this machine; None where the system does not tell."""
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):  # of systems that are not POSIX
-        return None
 
 
 def keep_beside(home: Home, table_hash: str, learner: Learner) -> None:
