@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from pages.parts import charts, frame, oracle_button, state, stop_panel, vector_progress
+from pages.parts.progress_parts import number, rows_per_label
 from pages.parts.words import span
 from workflow import progress as use_case
 from workflow import training
@@ -46,7 +47,7 @@ def figures(view: ProgressView) -> None:
     """The numbers on top; they wrap on a phone."""
     with st.container(horizontal=True, gap="small"):
         if view.accuracy is not None and view.interval is not None:
-            _number(
+            number(
                 "Accuracy",
                 f"{view.accuracy:.1%}",
                 _range(view.interval),
@@ -54,15 +55,15 @@ def figures(view: ProgressView) -> None:
                 "interval. These rows are never asked about and never trained on.",
             )
         if view.control is not None:
-            _number(
+            number(
                 "Accuracy" if view.accuracy is None else "By controls",
                 f"{view.control:.1%}",
                 _range(view.control_interval),
                 f"Accuracy over all rows, with its 95 % interval, from {_control_rows(view)}",
             )
         if view.accuracy is None and view.control is None:
-            _number("Accuracy", "unknown", "", _no_accuracy(view))
-        _number(
+            number("Accuracy", "unknown", "", _no_accuracy(view))
+        number(
             "Settled",
             f"{np.floor(view.settled * 100) / 100:.0%}",
             "of predictions" if view.has_proof else "of rows",
@@ -70,17 +71,17 @@ def figures(view: ProgressView) -> None:
             if view.has_proof
             else "Share of the rows that were ambiguous at the start which have one label now, or are out.",
         )
-        _number("Answered", f"{view.answered:,}", "rows", "Rows with an answer that was not taken back.")
-        _number("Open", f"{view.left:,}", "rows", "Rows that still have two or more candidates.")
+        number("Answered", f"{view.answered:,}", "rows", "Rows with an answer that was not taken back.")
+        number("Open", f"{view.left:,}", "rows", "Rows that still have two or more candidates.")
         if view.seconds_per_answer is None or view.time_left is None:
-            _number("Pace", "–", "", "Shown after the first answer.")
+            number("Pace", "–", "", "Shown after the first answer.")
         else:
             left = f"{span(view.time_left)} left" if view.left else "nothing left"
             about = (
                 "Median seconds from question to answer over the last 20 answers, and the time that all open rows "
                 "would take at this pace. Mostly fewer need asking: see when to stop."
             )
-            _number("Pace", f"{view.seconds_per_answer:.1f} s", left, about)
+            number("Pace", f"{view.seconds_per_answer:.1f} s", left, about)
 
 
 def _range(interval: tuple[float, float]) -> str:
@@ -104,18 +105,6 @@ def _no_accuracy(view: ProgressView) -> str:
     if view.has_truth:
         return "No rows were held out when the project was made, and no blind control rows drawn."
     return "The table has no true-label column to hold rows out of, and no blind control rows were drawn."
-
-
-def _number(label: str, value: str, note: str, about: str) -> None:
-    st.metric(
-        label,
-        value,
-        delta=note or None,
-        delta_color="off",
-        delta_arrow="off",
-        help=about,
-        width=150,
-    )
 
 
 def accuracy(view: ProgressView) -> None:
@@ -220,23 +209,6 @@ def confusion(view: ProgressView) -> None:
     )
 
 
-def labels(view: ProgressView) -> None:
-    """Rows per class."""
-    if not view.labels:
-        return
-    st.markdown("###### Rows per label")
-    names = [one.label for one in view.labels]
-    answered, given = [one.answered for one in view.labels], [one.given for one in view.labels]
-    charts.show(
-        charts.label_bars(names, answered, given),
-        {"label": names, "answered": answered, "given_at_import": given},
-        key="labels",
-        alt=f"Rows per label: {sum(answered):,} by answers, {sum(given):,} given at import",
-    )
-    if len(names) > charts.MOST_LABELS:
-        st.caption(f"The first {charts.MOST_LABELS} of {len(names):,} labels; all are in the data.")
-
-
 with st.spinner("Reading the log ...", show_time=True):
     view = use_case.progress(*IDS)
 watch(trained=view.trained, has_model=view.has_model)
@@ -256,7 +228,7 @@ left, right = st.columns(2) if view.confusion.total and view.labels else (st.con
 with left:
     confusion(view)
 with right:
-    labels(view)
+    rows_per_label(view.labels)
 st.page_link(
     "map_page.py",
     label="Map of the rows",

@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages.parts import charts, state, stop_panel
 from pages.parts.frame import ProjectPage, escape
+from pages.parts.progress_parts import number, rows_per_label
 from pages.parts.words import span
 from workflow import vector_progress as use_case
 from workflow.vector_progress import Band, Share, VectorProgress
@@ -51,7 +52,7 @@ def draw(page: ProjectPage) -> None:
         _entropy(view)
     with right:
         _kinds(view)
-    _labels(view)
+    rows_per_label(view.labels)
     st.caption(
         f"Model version {view.model_version}: the log entry the model has learnt from last. Each answer is taken in at "
         "once; now and then the model is fitted anew, and the curves get a point."
@@ -71,7 +72,7 @@ def _figures(view: VectorProgress) -> None:
         if view.held_out is not None:
             rows = f"the {view.n_test:,} held-out rows, with the 95 % interval."
             for t, share in view.held_out.precision:
-                _number(
+                number(
                     f"Precision at {t}",
                     f"{share.value:.1%}",
                     _range(share),
@@ -80,14 +81,14 @@ def _figures(view: VectorProgress) -> None:
                 )
             about = f"By {rows} Yes is where the model gives the label more than one half. "
             micro, macro = view.held_out.micro_f1, view.held_out.macro_f1
-            _number("F1, micro", f"{micro.value:.1%}", _range(micro), f"{about}All labels counted together.")
-            _number("F1, macro", f"{macro.value:.1%}", _range(macro), f"{about}The mean over the labels.")
+            number("F1, micro", f"{micro.value:.1%}", _range(micro), f"{about}All labels counted together.")
+            number("F1, macro", f"{macro.value:.1%}", _range(macro), f"{about}The mean over the labels.")
         if view.control.f1 is not None:
             about = f"By {view.control.cells:,} blind control answers, with the 95 % interval."
-            _number("F1, controls", f"{view.control.f1.value:.1%}", _range(view.control.f1), about)
+            number("F1, controls", f"{view.control.f1.value:.1%}", _range(view.control.f1), about)
         if view.held_out is None and view.control.f1 is None:
-            _number("Precision", "unknown", "", _unknown(view))
-        _number(
+            number("Precision", "unknown", "", _unknown(view))
+        number(
             "Known",
             f"{np.floor(view.known * 100):.0f}%",
             "of the empty cells",
@@ -95,20 +96,16 @@ def _figures(view: VectorProgress) -> None:
         )
         if view.entropy is not None:
             about = "Entropy of all cells not asked, by the model. 0 when it is sure of every one."
-            _number("Entropy left", f"{view.entropy:,.0f}", "bits", about)
+            number("Entropy left", f"{view.entropy:,.0f}", "bits", about)
         unit, count = ("rows", view.open_rows) if view.by_row else ("labels", view.unasked)
-        _number("Open", f"{count:,}", unit, "What could still be asked.")
+        number("Open", f"{count:,}", unit, "What could still be asked.")
         if view.seconds_per_answer is not None and view.time_left is not None:
             left = f"{span(view.time_left)} left" if count else "nothing left"
             about = (
                 "Median seconds from question to answer over the last 20 answers, and the time that everything open "
                 "would take. Watch the curves: they flatten long before."
             )
-            _number("Pace", f"{view.seconds_per_answer:.1f} s", left, about)
-
-
-def _number(label: str, value: str, note: str, about: str) -> None:
-    st.metric(label, value, delta=note or None, delta_color="off", delta_arrow="off", help=about, width=150)
+            number("Pace", f"{view.seconds_per_answer:.1f} s", left, about)
 
 
 def _range(share: Share) -> str:
@@ -231,19 +228,3 @@ def _kinds(view: VectorProgress) -> None:
         f"{view.answered_cells:,} labels of {view.answered_rows:,} rows are answered; {view.unasked:,} labels of "
         f"{view.open_rows:,} rows are open. What was taken back is not counted."
     )
-
-
-def _labels(view: VectorProgress) -> None:
-    if not view.labels:
-        return
-    st.markdown("###### Rows per label")
-    names = [one.label for one in view.labels]
-    answered, given = [one.answered for one in view.labels], [one.given for one in view.labels]
-    charts.show(
-        charts.label_bars(names, answered, given),
-        {"label": names, "answered_yes": answered, "given_at_import": given},
-        key="labels",
-        alt=f"Rows that a label is right for: {sum(answered):,} by answers, {sum(given):,} given at import",
-    )
-    if len(names) > charts.MOST_LABELS:
-        st.caption(f"The first {charts.MOST_LABELS} of {len(names):,} labels; all are in the data.")

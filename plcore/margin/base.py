@@ -94,7 +94,8 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Check the input and make the features; sets `classes_` and the map."""
         fitted = hasattr(self, "_W") and self.warm_start
         before = (self._map, self._W, self.classes_, self.n_features_in_) if fitted else None
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+        # In one order: a solver that chooses among near ties would end elsewhere for a DataFrame than for its values.
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C")
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None. "
@@ -156,7 +157,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _scores(self, X: Any) -> FloatArray:
         """(n, m) scores, -inf for classes that were a candidate of no training row."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
         scores = self._map.scores(X, self._W)
         scores[:, ~self._possible] = -np.inf
         return scores

@@ -1,0 +1,32 @@
+"""What the Progress pages of both kinds of project show in the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pages.parts import charts
+from workflow.progress import LabelCount
+
+
+def number(label: str, value: str, note: str, about: str) -> None:
+    """A large figure with a note under it and, where it is pointed at, what it is about."""
+    st.metric(label, value, delta=note or None, delta_color="off", delta_arrow="off", help=about, width=150)
+
+
+def rows_per_label(labels: Sequence[LabelCount]) -> None:
+    """Rows that have each label: by answers, and as given at import."""
+    if not labels:
+        return
+    st.markdown("###### Rows per label")
+    names = [one.label for one in labels]
+    answered, given = [one.answered for one in labels], [one.given for one in labels]
+    charts.show(
+        charts.label_bars(names, answered, given),
+        {"label": names, "answered": answered, "given_at_import": given},
+        key="labels",
+        alt=f"Rows per label: {sum(answered):,} by answers, {sum(given):,} given at import",
+    )
+    if len(names) > charts.MOST_LABELS:
+        st.caption(f"The first {charts.MOST_LABELS} of {len(names):,} labels; all are in the data.")
