@@ -106,3 +106,7 @@ def answer(page: Page, label: str) -> str:
     page.keyboard.press(key_for(page, label))
     wait_for_next(page, shown)
     return asked
+
+
+def labels_on_screen(page: Page) -> list[str]:
+    return page.locator(".choice .label").all_inner_texts()

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
 from db import projects
 from plcore import LabelTable, LearnerSettings
+from tests.browser import room
 from tests.browser.server import Server
+from tests.workflow.four import four_class_project
 from workflow.home import Home, open_home
 from workflow.projects import create_project
+from workflow.room import RoomSettings, change_room
 from workflow.settings import Settings
 
 OWNER, DEMO = 1, 1
+ROOM = RoomSettings(
+    "Look **twice**. <img src=x onerror='window.hurt=1'>", "fixed", {"cat": "with whiskers", "dog": "barks"}
+)
 
 
 @pytest.fixture(scope="session")
@@ -72,3 +79,34 @@ def digits(home: Home, name: str) -> int:
     with home.database.read() as session:
         table = LabelTable.read(home.table_path(projects.get(session, DEMO).table_hash))
     return create_project(home, OWNER, name, table, LearnerSettings(n_neighbors=5))
+
+
+class Room:
+    """A project of its own on the server all these tests share: rows of three candidates out of four classes."""
+
+    def __init__(self, server: Server, home: Home, name: str) -> None:
+        self.server = server
+        self.project = four_class_project(home, OWNER, name)
+        change_room(home, OWNER, self.project, ROOM)
+
+    @property
+    def address(self) -> str:
+        return f"{self.server.base}/annotate?project={self.project}"
+
+    def log(self) -> list[dict[str, Any]]:
+        """The entries as they lie in the database."""
+        return room.log_of(self.server, self.project)
+
+    def kinds(self) -> list[str]:
+        return [entry["kind"] for entry in self.log()]
+
+
+@pytest.fixture
+def here(server: Server, home: Home, name: str) -> Room:
+    return Room(server, home, name)
+
+
+@pytest.fixture
+def annotating(page: Page, here: Room) -> Page:
+    room.annotate(page, here.server, here.project)
+    return page
