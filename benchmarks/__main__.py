@@ -11,6 +11,7 @@ import sys
 NAMES = (
     "latency",
     "retraining",
+    "start",
     "pages",
     "table8",
     "neighbors",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -113,16 +112,16 @@ def test_an_invited_annotator_answers_beside_the_owner(
     other.close()
 
 
-def test_the_first_question_is_there_within_fifteen_seconds(context: BrowserContext, tmp_path: Path) -> None:
-    """From the command to the question, on an empty home: the demo is made on the way."""
-    begun = time.monotonic()
+def test_the_first_start_makes_the_demo_and_asks_its_first_question(
+    context: BrowserContext, tmp_path: Path
+) -> None:
+    """How long that takes is measured in benchmarks/start.py."""
     server = Server(tmp_path / "home").start()
     try:
         page = context.new_page()
         page.goto(server.link)
         page.get_by_role("button", name="Start").click()
         page.locator(".choice").first.wait_for()
-        assert time.monotonic() - begun < 15
     finally:
         server.stop()
 

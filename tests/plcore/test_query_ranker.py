@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -293,19 +291,3 @@ def test_wrong_input_is_refused():
     for target_rows in ([0, 0], [0], [0, 40], [0.0, 1.0]):
         with pytest.raises(ValueError, match="target_rows"):
             EffectRanker().fit_graph([[0, 1], [1, 0]], [[1, 1], [1, 1]], sets, target_rows)
-
-
-def test_update_takes_less_than_a_millisecond():
-    rng = np.random.default_rng(0)
-    n, m = 5000, 13
-    sets = some_sets(rng, n, m, 0.2)
-    ranker = EffectRanker(n_neighbors=10).fit(rng.random((n, 8)), sets)
-    seconds = []
-    for _ in range(200):
-        row = int(ranker.next()[0])
-        answer = np.zeros(m, dtype=bool)
-        answer[sets[row].argmax()] = True
-        start = time.perf_counter()
-        ranker.update(row, answer)
-        seconds.append(time.perf_counter() - start)
-    assert np.median(seconds) < 1e-3 * 3  # a busy test machine may be three times slower than the promise

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-import time
 from collections.abc import Callable
 from typing import TypeVar
 
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import example, given, settings
@@ -252,15 +250,3 @@ def test_all_ragged_rows_are_named_up_to_the_limit() -> None:
     assert [problem.row for problem in problems[:3]] == [2, 3, 4]
     assert len(problems) == MAX_PROBLEMS
     assert "first 50 problems" in str(caught.value)
-
-
-def test_a_hundred_thousand_rows_of_64_numbers_take_seconds(tmp_path) -> None:
-    rng = np.random.default_rng(0)
-    names = ",".join(f"x{place}" for place in range(64))
-    rows = [",".join(map(str, rng.normal(size=64).round(6))) + ",a|b" for _ in range(500)]
-    data = f"{names},candidates\n".encode() + ("\n".join(rows) + "\n").encode() * 200
-    start = time.perf_counter()
-    table = LabelTable.read_csv(data)
-    table.write(tmp_path / "table.parquet")
-    assert time.perf_counter() - start < 20  # about 2 s alone on 2 cores; the tests share them
-    assert table.numbers.shape == (100_000, 64)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
@@ -148,12 +146,3 @@ def test_skip_and_undo_by_key_and_by_button(annotating: Page, server: Server, di
     page.locator(".choice").first.click()
     room.wait_for_next(page, shown)
     assert [entry["kind"] for entry in room.log_of(server, digits)] == ["skip", "withdraw", "is"]
-
-
-def test_the_next_question_is_there_at_once(annotating: Page) -> None:
-    """Not a benchmark (see benchmarks/latency.py): only that nobody is ever made to wait."""
-    page = annotating
-    for _ in range(5):
-        begun = time.monotonic()
-        room.answer(page, page.locator(".choice .label").first.inner_text())
-        assert time.monotonic() - begun < 3
