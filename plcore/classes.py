@@ -144,6 +144,17 @@ class ClassMap:
                     name for name, roots in zip(era.names, era.roots, strict=True) if roots in present
                 )
 
+    def called_now(self, names: Sequence[str], seq: int) -> tuple[str, ...] | None:
+        """The classes that the entry with this seq has under these names as they are called now.
+
+        None where one of them is no longer the same class: merged since, or gone.
+        """
+        then, now = self.era(seq), self.eras[-1]
+        roots = dict(zip(then.names, then.roots, strict=True))
+        called = dict(zip(now.roots, now.names, strict=True))
+        same = all(roots[name] in called for name in names)
+        return tuple(called[roots[name]] for name in names) if same else None
+
     @cached_property
     def _names_of(self) -> dict[str, tuple[str, ...]]:
         found: dict[str, list[str]] = {}

@@ -5,11 +5,18 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("WINNOW_DATA") or ROOT / ".." / "shared" / "data").resolve()
 REQUIRED = os.environ.get("WINNOW_REQUIRE_DATA") == "1"
+
+# A test says what is right, never how fast: on a busy machine these would fail what is right.
+hypothesis.settings.register_profile(
+    "winnow", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("winnow")
 
 _not_run = pytest.StashKey[int]()
 

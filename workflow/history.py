@@ -90,9 +90,12 @@ def history_of(session: Session, learner: Learner, person_id: int, project_id: i
 
 
 def stand_as_before(learner: Learner, row: int, parts: Sequence[entries.Entry | entries.PastEntry]) -> bool:
-    """Whether what these entries of one press are about is what it was before them."""
+    """Whether what these entries of one press are about is what it was before them, and their labels mean the same."""
     if not isinstance(learner, MultiLabelLearner):
-        return learner.pool.names(learner.candidates_of(row)) == parts[0].before
+        called_now, first = learner.pool.class_map.called_now, parts[0]
+        return called_now(first.before, first.seq) == learner.pool.names(learner.candidates_of(row)) and all(
+            called_now(one.labels, one.seq) is not None for one in parts
+        )
     folded = learner.pool.fold.fold(row)
     return all(
         learner.words(folded, one.labels) == one.before and not (one.labels and folded.out) for one in parts

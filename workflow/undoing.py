@@ -97,7 +97,7 @@ def redo(home: Home, person_id: int, project_id: int, seq: int | None = None) ->
         for number, part in enumerate(parts):
             stored = writer.write(
                 part.kind,
-                part.labels,
+                writer.said_now(part),
                 token=token + SECOND * number,
                 # It is the same answer to the same showing; the time it took is counted there.
                 strategy=part.strategy,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from db import entries
 from plcore import AnswerError, Entry
+from workflow.history import stand_as_before
 
 if TYPE_CHECKING:
     from workflow.turns import CellTurn, RowTurn
@@ -28,6 +29,14 @@ class EntryWriter(ABC):
         self._kept = list(turn.learner.state(row).entries)
         self._seq = turn.learner.seq
         self._revision = entries.count_for(turn.session, turn.project_id, turn.person_id, row, label)
+
+    def stands_as_before(self, parts: Sequence[entries.Entry]) -> bool:
+        """Whether that which these entries of one press are about stands as before, and their labels mean the same."""
+        return stand_as_before(self._turn.learner, self._row, parts)
+
+    @abstractmethod
+    def said_now(self, entry: entries.Entry) -> tuple[str, ...]:
+        """The labels of an earlier entry as they are called now."""
 
     @abstractmethod
     def check(self, entry: Entry) -> None:
@@ -95,9 +104,8 @@ class RowWriter(EntryWriter):
     def stood(self, entry: Entry) -> tuple[str, ...]:  # noqa: ARG002
         return self.left
 
-    def stands_as_before(self, parts: Sequence[entries.Entry]) -> bool:
-        """Whether the row's candidates are those that it had before these entries."""
-        return self.left == parts[0].before
+    def said_now(self, entry: entries.Entry) -> tuple[str, ...]:
+        return self._turn.learner.pool.class_map.called_now(entry.labels, entry.seq) or ()
 
     def check(self, entry: Entry) -> None:
         if self._seq == self._turn.learner.seq:

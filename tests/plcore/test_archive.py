@@ -187,7 +187,7 @@ def test_every_entry_at_fault_is_named() -> None:
 GOOD = make_zip(birds())
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(st.lists(st.tuples(st.integers(0, len(GOOD) - 1), st.integers(0, 255)), min_size=1, max_size=6))
 def test_damaged_zips_are_good_or_refused_in_words(changes: list[tuple[int, int]]) -> None:
     data = bytearray(GOOD)
@@ -199,7 +199,6 @@ def test_damaged_zips_are_good_or_refused_in_words(changes: list[tuple[int, int]
         archive.read(archive.find("a.png"))
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=200))
 def test_any_bytes_are_refused_in_words(data: bytes) -> None:
     for start in archives.ZIP_STARTS:

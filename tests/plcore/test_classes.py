@@ -72,6 +72,16 @@ def test_what_classes_were_called_while_they_were_the_same() -> None:
     assert "fox" not in after.known_names
 
 
+def test_what_an_entry_named_is_called_now_where_it_is_the_same_class() -> None:
+    after = mapped(("rename", "ant", "emmet"), ("add", "eel"), ("merge", "cat", "bee"))
+    assert after.called_now(("ant",), 1) == ("emmet",)
+    assert after.called_now(("emmet", "eel"), 3) == ("emmet", "eel")
+    assert after.called_now(("bee",), 4) == ("bee",)
+    assert after.called_now(("ant", "bee"), 1) is None, "cats were no bees then"
+    assert after.called_now(("cat",), 3) is None
+    assert after.called_now((), 1) == ()
+
+
 def test_the_last_two_classes_stay_two() -> None:
     with pytest.raises(ClassError, match="leave nothing to decide"):
         mapped(("merge", "a", "b"), first=("a", "b"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -29,7 +29,6 @@ def estimate(right, n, w):
     return tuple(float(part[0]) for part in found)
 
 
-@settings(deadline=None)
 @given(hits(), st.sampled_from([0.8, 0.95, 0.99]))
 def test_one_stratum_is_scipys_exact_interval(pair, level):
     right, n = pair
@@ -43,7 +42,6 @@ def test_one_stratum_is_scipys_exact_interval(pair, level):
     assert [part[0] for part in joined] == pytest.approx([right / n, known.low, known.high], abs=1e-9)
 
 
-@settings(deadline=None)
 @given(strata())
 def test_the_interval_lies_in_the_unit_range_and_holds_the_value(case):
     value, low, high = estimate(*case)
@@ -52,7 +50,6 @@ def test_the_interval_lies_in_the_unit_range_and_holds_the_value(case):
         assert low - 1e-12 <= value <= high + 1e-12
 
 
-@settings(deadline=None)
 @given(strata())
 def test_one_hit_more_never_lowers_anything(case):
     right, n, w = case
@@ -63,7 +60,6 @@ def test_one_hit_more_never_lowers_anything(case):
         assert np.isnan(old) or new >= old - 1e-12
 
 
-@settings(deadline=None)
 @given(strata())
 def test_what_holds_of_right_holds_of_wrong(case):
     right, n, w = case
@@ -75,7 +71,6 @@ def test_what_holds_of_right_holds_of_wrong(case):
         assert 1 - value == pytest.approx(other[0], abs=1e-9)
 
 
-@settings(deadline=None)
 @given(strata(), st.integers(2, 9))
 def test_more_of_the_same_narrows(case, times):
     right, n, w = case
@@ -84,7 +79,6 @@ def test_more_of_the_same_narrows(case, times):
     assert high_more - low_more <= high - low + 1e-9
 
 
-@settings(deadline=None)
 @given(hits(), hits(), st.floats(0.01, 0.99))
 def test_a_stratum_without_answers_is_wholly_open(first, second, w):
     assert estimate(np.zeros((1, 2)), np.zeros((1, 2)), w)[1:] == pytest.approx((0, 1))

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import pairwise_distances
@@ -130,7 +130,6 @@ def test_not_fitted_and_no_rows() -> None:
         FeatureTransformer().fit(data, np.array([], dtype=int))
 
 
-@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(st.none() | st.floats(-1e100, 1e100), st.sampled_from(["", "x", "y"])),

@@ -317,7 +317,7 @@ def test_kept_names_are_known() -> None:
 GOOD = {kind: picture(7, kind, (20, 20)) for kind in ("PNG", "JPEG", "WEBP", "GIF")}
 
 
-@settings(deadline=None, max_examples=400)
+@settings(max_examples=400)
 @given(
     st.sampled_from(sorted(GOOD)),
     st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 255)), min_size=1, max_size=5),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore import AnswerError, Entry
@@ -141,7 +141,6 @@ def lived(steps):
 
 
 @given(ENTRIES)
-@settings(deadline=None)
 def test_fold_equals_a_plain_one(steps):
     one, log = lived(steps)
     withdrawn = {entry.target for entry in log}
@@ -165,7 +164,6 @@ def test_fold_equals_a_plain_one(steps):
 
 
 @given(ENTRIES)
-@settings(deadline=None)
 def test_standings_equal_plain_ones(steps):
     one, log = lived(steps)
     withdrawn = {entry.target for entry in log}

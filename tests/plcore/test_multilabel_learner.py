@@ -96,7 +96,7 @@ def assert_same_state(one, other, points=True):
     st.sampled_from([0.0, 0.3]),
     st.integers(0, 10**6),
 )
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_live_equals_rebuilt(question, criterion, control_share, seed):
     options = MultiLabelSettings(
         question=question,

@@ -220,7 +220,7 @@ def some_sets(rng, n, m):
 
 
 @given(updates())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_update_equals_refit(case):
     X, m, rng, k, changes = case
     sets = some_sets(rng, len(X), m)

@@ -53,7 +53,7 @@ def assert_weights(model, path, average):
 
 
 @algorithms
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(
     seed=st.integers(0, 10**6),
     d=st.integers(1, 9),

@@ -121,7 +121,7 @@ def test_explanations_tell_what_each_answer_changes(rule):
 
 
 @given(st.integers(0, 2**32), st.sampled_from([1, 3, 63, 64, 65, 200, 4097]), st.integers(1, 5))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_order_of_questions(seed, n, most):
     rng = np.random.default_rng(seed)
     keys, ties = rng.integers(-1, most, size=n), rng.permutation(n)

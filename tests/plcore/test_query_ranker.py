@@ -83,7 +83,7 @@ def answer_sequences(draw):
 
 
 @given(answer_sequences(), st.sampled_from(["mw", "apl", "pl"]), st.sampled_from(["set", "incumbent"]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_update_equals_refit_and_undo(case, rule, decision):
     seed, n, m, rows, k = case
     X, sets, rng = problem(seed, n, m)
@@ -104,7 +104,7 @@ def test_update_equals_refit_and_undo(case, rule, decision):
 
 
 @given(answer_sequences(), st.sampled_from(["mw", "apl"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_fixed_targets_stay(case, rule):
     seed, n, m, rows, k = case
     X, sets, rng = problem(seed, n, m)

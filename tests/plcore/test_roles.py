@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore import LabelTable, Roles, TableError, read_cells, suggest_roles
@@ -163,7 +163,6 @@ CELL = st.sampled_from(
 NAMES_SEEN = st.sampled_from(["id", "label", "candidates", "x", "vote1", "vote2", "text", "truth"])
 
 
-@settings(deadline=None)
 @given(st.lists(NAMES_SEEN, min_size=1, unique=True), st.data())
 def test_the_guess_never_contradicts_itself(names: list[str], data: st.DataObject) -> None:
     n_rows = data.draw(st.integers(1, 5))

@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore.stopping import LABELS, LEAST_MEASURED, ROWS, StopRules, change_over, judge, points
@@ -111,7 +111,6 @@ def test_budget_counts_answers():
     assert verdicts(StopRules(None, None, 1, 5), [0.1, 0.1], answers=[0, 5])["budget"][0] is True
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.integers(1, 40))
 def test_the_change_is_the_range_of_the_window(accuracy, over):
     found = change_over(np.arange(len(accuracy)), np.array(accuracy), over)
@@ -122,7 +121,6 @@ def test_the_change_is_the_range_of_the_window(accuracy, over):
         assert found == max(window) - min(window)
 
 
-@settings(deadline=None)
 @given(
     settled=st.none() | st.floats(0.01, 1),
     flat_within=st.none() | st.floats(0.001, 1),

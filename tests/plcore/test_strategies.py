@@ -139,7 +139,7 @@ class TestInterface:
     st.sampled_from(BASELINES),
     st.sampled_from([None, 1]),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_update_equals_refit_and_undo(seed, n, picks, name, ties):
     """The baselines; those of EffectRanker are in test_query_ranker.py. Rows are taken out now and then."""
     X, sets, rng = problem(seed, n, 3, 2)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from plcore import LabelTable, Roles, TableError
@@ -374,7 +374,6 @@ def test_cells_must_be_text() -> None:
 SHORT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(SHORT, SHORT, SHORT), min_size=1, max_size=6))
 @example([("a|b", "", "x"), ("b", "b", "")])
 def test_a_frame_a_csv_and_back_are_the_same_table_or_the_same_refusal(

@@ -86,7 +86,7 @@ def parsed_by_python(data: bytes, delimiter: str) -> tuple[list[str], list[list[
     return rows[0], rows[1:], lines[1:]
 
 
-@settings(deadline=None, max_examples=400)
+@settings(max_examples=400)
 @given(st.one_of(st.binary(max_size=80), CSV_LIKE))
 @example(b"\xff")
 @example(b'"')
@@ -115,7 +115,7 @@ def read_or_refuse(read: Callable[[bytes], Result], data: bytes) -> Result | Non
     return None
 
 
-@settings(deadline=None, max_examples=400)
+@settings(max_examples=400)
 @given(CSV_LIKE.filter(lambda data: not data.startswith((b"\xff\xfe", b"\xfe\xff"))))
 @example(b'a,b\n1,5" x\n\n"p\r\nq",""""\n3,4')
 def test_what_is_read_is_what_python_reads(data: bytes) -> None:
@@ -128,7 +128,7 @@ def test_what_is_read_is_what_python_reads(data: bytes) -> None:
     assert ours in readings
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(frames())
 @example(pd.DataFrame([["1", "2"]], columns=["a", "b;c;d"]))
 @example(pd.DataFrame([["\t", "\t\n"], ["x", '"']], columns=[";a", 'b;";"']))
@@ -138,7 +138,7 @@ def test_cells_to_csv_to_cells_is_exact(frame: pd.DataFrame) -> None:
     assert again.to_numpy().tolist() == frame.to_numpy().tolist()
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(
     frames(),
     st.sampled_from([",", ";", "\t"]),

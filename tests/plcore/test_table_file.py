@@ -60,7 +60,7 @@ def assert_same(one: LabelTable, other: LabelTable) -> None:
         assert getattr(getattr(one, name), "dtype", None) == getattr(getattr(other, name), "dtype", None)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(tables())
 def test_write_and_read_are_exact_and_deterministic(
     tmp_path_factory: pytest.TempPathFactory, table: LabelTable

@@ -174,7 +174,7 @@ def table_of(vectors: list[list[int]], names: list[str]) -> LabelTable:
 
 
 @given(VECTORS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_stored_and_read(tmp_path_factory: pytest.TempPathFactory, vectors: list[list[int]]) -> None:
     table = table_of(vectors, [f"l{place}" for place in range(len(vectors[0]))])
     path = tmp_path_factory.mktemp("tables") / "table.parquet"
@@ -188,7 +188,7 @@ def test_stored_and_read(tmp_path_factory: pytest.TempPathFactory, vectors: list
 
 
 @given(VECTORS, st.integers(0, 10**6))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_export_then_import_is_the_same(vectors: list[list[int]], seed: int) -> None:
     """What people answered comes back exactly; what nobody was asked comes back as not asked."""
     names = [f"l{place}" for place in range(len(vectors[0]))]

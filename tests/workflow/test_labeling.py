@@ -319,7 +319,7 @@ def test_an_entry_committed_between_opening_and_writing_is_not_skipped(
 
 
 @given(actions=st.lists(st.sampled_from(["first", "last", "skip", "undo", "unsure"]), max_size=25))
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_whatever_was_pressed_a_replay_shows_the_same(
     actions: list[str], tmp_path_factory: pytest.TempPathFactory
 ) -> None:

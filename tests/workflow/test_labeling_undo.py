@@ -9,6 +9,7 @@ from plcore import LabelTable, LearnerSettings
 from tests.workflow.four import ask, four_class_project, left, log
 from tests.workflow.world import ROLES, annotator, answer_next, count_entries, small_frame
 from workflow import labeling, projects, standing
+from workflow.classes import change_classes, classes_view
 from workflow.history import REACH, Given
 from workflow.home import Home, open_home
 
@@ -250,3 +251,29 @@ def test_withdrawal_of_names_the_withdrawal(home: Home, owner: int, project: int
         withdrawal = entries.withdrawal_of(session, project, saved.seq)
     assert withdrawal is not None
     assert withdrawal.seq == undone.seq
+
+
+@pytest.mark.parametrize("kind", ["is", "none"])
+def test_redo_after_a_rename_says_the_same_under_the_new_name(
+    home: Home, owner: int, project: int, kind: str
+) -> None:
+    question = ask(home, owner, project)
+    label = "dog" if kind == "none" else question.choices[0]
+    labeling.submit_answer(home, owner, project, question.token, kind, [label])
+    labeling.undo(home, owner, project)
+    change_classes(home, owner, project, 0, "rename", [label, "emu"])
+    again = labeling.redo(home, owner, project)
+    assert again is not None
+    assert again.labels == ("emu",)
+    assert left(home, owner, project, question.view.row) == ("emu",)
+
+
+def test_redo_is_not_offered_where_a_class_was_merged_since(home: Home, owner: int, project: int) -> None:
+    question = ask(home, owner, project)
+    saved = labeling.submit_answer(home, owner, project, question.token, "none", ["dog"])
+    labeling.undo(home, owner, project)
+    change_classes(home, owner, project, 0, "add", ["eel"])
+    change_classes(home, owner, project, classes_view(home, owner, project).version, "merge", ["eel", "dog"])
+    assert not history(home, owner, project)[0].redoable
+    with pytest.raises(labeling.StaleQuestion, match="others now"):
+        labeling.redo(home, owner, project, seq=saved.seq)
