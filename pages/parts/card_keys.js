@@ -17,11 +17,42 @@ function keyName(event) {
   return event.key === "Backspace" ? "u" : typed(event);
 }
 
+// What acts on the card itself. Pressed while an answer is on its way it is meant for the question that comes.
+const MEANT_FOR_NEXT = "mtfz0h?";
+
+// Keeps such a key, and what is typed after it; the card takes nothing else meanwhile. True where the key is dealt with.
+function keepForNext(state, event, name) {
+  const { busy, waiting } = state;
+  if (!busy) return false;
+  if (!waiting) {
+    if (event.repeat || !MEANT_FOR_NEXT.includes(name) || (event.shiftKey && name !== "?")) return false;
+    state.waiting = { name, text: "" };
+  } else if (event.key === "Escape") state.waiting = null;
+  else if (event.key === "Backspace") waiting.text = waiting.text.slice(0, -1);
+  else if (event.key.length === 1) waiting.text += event.repeat ? "" : event.key;
+  else return event.key === "Enter";
+  return true;
+}
+
+// Once the next question is drawn: the key is pressed, what was typed goes into the field that it opened, if any.
+function pressWaiting(state) {
+  const { waiting } = state;
+  state.waiting = null;
+  if (!waiting) return;
+  state.holder.querySelector(`[data-key="${CSS.escape(waiting.name)}"]`)?.click();
+  const field = state.holder.getRootNode().activeElement;
+  if (!waiting.text || !field || !typesText(field)) return;
+  field.value += waiting.text;
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+}
+
 function onKey(state, event) {
   if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
   const path = event.composedPath();
   const take = () => { event.preventDefault(); event.stopImmediatePropagation(); };
   const dialog = state.dialog?.open ? state.dialog : null;
+  const name = event.key === "?" ? "?" : keyName(event);
+  if (!path.some(typesText) && keepForNext(state, event, name)) { take(); return; }
   if (event.key === "Escape") {
     if (dialog) return; // it closes itself
     if (path.includes(state.holder.querySelector(".note"))) { take(); path[0].blur(); }
@@ -31,7 +62,6 @@ function onKey(state, event) {
   if (path.some(typesText)) return;
   // A held Enter would press the key that has the focus again at every question to come.
   if (event.key === "Enter" && event.repeat && (path.includes(state.holder) || path.includes(state.over))) { take(); return; }
-  const name = keyName(event);
   if (dialog) {
     if (dialog.keys?.(typed(event))) take();
     else if (event.key.length === 1 && event.key !== " ") event.stopImmediatePropagation();
@@ -51,9 +81,8 @@ function onKey(state, event) {
     if (fold) { take(); if (!event.repeat) fold.click(); }
     return;
   }
-  const sheet = event.key === "?";
-  const attribute = event.shiftKey && !sheet ? "data-out" : "data-key";
-  const known = state.holder.querySelector(`[${attribute}="${CSS.escape(sheet ? "?" : name)}"]`);
+  const attribute = event.shiftKey && name !== "?" ? "data-out" : "data-key";
+  const known = state.holder.querySelector(`[${attribute}="${CSS.escape(name)}"]`);
   if (known) {
     take();
     if (!event.repeat) known.click();

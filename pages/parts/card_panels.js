@@ -35,10 +35,10 @@ function openSearch(state) {
     autocomplete: "off", spellcheck: "false", "aria-label": "Search all classes", placeholder: `Search all ${question.nClasses.toLocaleString()} classes` });
   const light = (place) => {
     list.children[active]?.setAttribute("aria-selected", "false");
-    active = Math.max(0, Math.min(place, options.length - 1));
+    active = Math.min(place, options.length - 1);
     list.children[active]?.setAttribute("aria-selected", "true");
     list.children[active]?.scrollIntoView({ block: "nearest" });
-    options.length ? input.setAttribute("aria-activedescendant", `found${active}`) : input.removeAttribute("aria-activedescendant");
+    active < 0 ? input.removeAttribute("aria-activedescendant") : input.setAttribute("aria-activedescendant", `found${active}`);
   };
   const take = (option) => { if (option) { dialog.close(); state.press(null, "none", option.labels); } };
   const fill = () => {
@@ -52,19 +52,21 @@ function openSearch(state) {
       make("span", { text: option.text }),
       make("span", { class: "about", text: [here.has(option.labels[0]) && "a candidate", option.about].filter(Boolean).join(" · ") || null }))));
     status.textContent = !classes.length ? "The list of classes is still on its way."
+      : !found.length && cannot.length ? "0 found. Arrow down, then Enter: none of these, without a name."
       : found.length > SHOWN ? `${SHOWN} of ${found.length.toLocaleString()} shown; type to narrow.` : `${found.length.toLocaleString()} found.`;
-    light(0);
+    light(input.value.trim() && !found.length ? -1 : 0); // a word that no class has must not say "none of these"
   };
   // The list may come, or come anew, while the search is open: it is shown, and what was lit stays lit.
   const refill = () => {
     const [lit] = options[active]?.labels ?? [];
     fill();
-    if (lit !== undefined) light(options.findIndex((one) => one.labels[0] === lit));
+    const place = options.findIndex((one) => one.labels[0] === lit);
+    if (lit !== undefined && place >= 0) light(place);
   };
   input.oninput = fill;
   input.onkeydown = (event) => {
     const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 };
-    if (steps[event.key]) { event.preventDefault(); light(active + steps[event.key]); }
+    if (steps[event.key]) { event.preventDefault(); light(Math.max(0, active + steps[event.key])); }
     else if (event.key === "Enter" && !event.isComposing && !event.repeat) { event.preventDefault(); take(options[active]); }
   };
   const dialog = openDialog(state, "searching", title, make("h2", { text: title }),

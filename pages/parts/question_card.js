@@ -123,6 +123,7 @@ export default function (component) {
     Object.assign(state, { turn: data.turn, busy: false, marking: false });
     state.dialog?.close();
     draw(state);
+    pressWaiting(state);
     // On a phone the answer was given below: the next instance begins at its top.
     if (other && state.holder.getBoundingClientRect().top < 0) state.holder.scrollIntoView({ block: "start" });
   }

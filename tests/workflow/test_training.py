@@ -155,18 +155,21 @@ def test_a_worker_process_publishes_and_ends_with_its_parent(home: Home, owner: 
         cwd=settings.home,
     )
     try:
-        until = time.monotonic() + 60
+        until = time.monotonic() + 200  # it has the time that nobody else wants
         while time.monotonic() < until:
             with home.learners.open(home, owner, project) as learner:
                 if learner.version_published == 0:
                     break
             time.sleep(0.2)
         else:
-            pytest.fail("no version was published within a minute")
+            pytest.fail("no version was published")
     finally:
         assert process.stdin is not None
         process.stdin.close()
-        assert process.wait(20) == 0
+        try:
+            assert process.wait(60) == 0
+        finally:
+            process.kill()
 
 
 def test_before_the_first_version_nothing_is_said_to_come_from_a_model(

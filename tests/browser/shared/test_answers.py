@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -157,3 +158,37 @@ def test_a_long_history_can_be_closed_where_one_is(annotating: Page, here: Room)
     page.keyboard.press("Enter")
     expect(history).to_have_count(0)
     assert set(here.kinds()) == {"skip"}
+
+
+def at_once(page: Page, keys: str) -> None:
+    """Press these keys in one moment: while what the first of them answers is on its way."""
+    press = "new KeyboardEvent('keydown', { key, code: /[0-9]/.test(key) ? `Digit${key}` : '' })"
+    page.evaluate(f"(keys) => [...keys].forEach((key) => window.dispatchEvent({press}))", keys)
+
+
+def test_a_mark_begun_while_an_answer_is_saved_is_for_the_next_question(annotating: Page, here: Room) -> None:
+    page = annotating
+    shown = room.token(page)
+    at_once(page, "1m2")
+    room.wait_for_next(page, shown)
+    expect(page.locator(".choice").first).to_have_attribute(
+        "aria-pressed", "false"
+    )  # marking; 2 was for no question
+    offered = room.labels_on_screen(page)
+    room.press(page, "1", "2", "Enter")
+    assert here.kinds() == ["is", "among"]
+    assert json.loads(here.log()[-1]["labels"]) == offered[:2]
+
+
+def test_a_note_begun_while_an_answer_is_saved_is_written_to_the_next_question(
+    annotating: Page, here: Room
+) -> None:
+    page = annotating
+    shown = room.token(page)
+    at_once(page, "1txu?")
+    room.wait_for_next(page, shown)
+    page.keyboard.type(" more")
+    expect(page.get_by_role("textbox", name="Note")).to_have_value("xu? more")
+    page.keyboard.press("Escape")
+    room.press(page, "2")
+    assert [(entry["kind"], entry["note"]) for entry in here.log()] == [("is", None), ("is", "xu? more")]

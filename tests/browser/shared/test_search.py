@@ -45,6 +45,20 @@ def test_none_of_these_with_and_without_a_name(annotating: Page, here: Room) -> 
     assert len(here.kinds()) == 5
 
 
+def test_a_misspelt_class_is_not_none_of_these(annotating: Page, here: Room) -> None:
+    page = annotating
+    page.keyboard.press("0")
+    search = page.get_by_role("dialog", name="None of these")
+    page.keyboard.type("dgo")
+    expect(search.get_by_role("status")).to_contain_text("0 found.")
+    page.keyboard.press("Enter")
+    expect(search).to_be_visible()
+    assert here.kinds() == []
+    page.keyboard.press("ArrowDown")
+    room.press(page, "Enter")
+    assert here.kinds() == ["none"]
+
+
 def test_a_class_added_meanwhile_is_found_in_an_open_tab(annotating: Page, here: Room, home: Home) -> None:
     page = annotating
     change_classes(home, OWNER, here.project, 0, "add", ["eel"])
