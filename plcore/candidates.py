@@ -78,9 +78,18 @@ def check_candidates(y: Any) -> tuple[BoolArray, AnyArray]:
 
 
 def column_names(frame: pd.DataFrame) -> AnyArray:
-    """(m,) the names of the columns: numbers as numbers, also where the index calls them objects."""
+    """(m,) the names of the columns: numbers as numbers, also where the index calls them objects.
+
+    Raises CandidateError for a name that is missing: NaN, which equals nothing, is no class.
+    """
     if isinstance(frame.columns, pd.MultiIndex):
         return np.asarray(frame.columns)
+    unnamed = np.flatnonzero(pd.isna(frame.columns))
+    if len(unnamed):
+        raise CandidateError(
+            f"Every column needs a name, which becomes a class; column {unnamed[0]} (counted from 0) has none. "
+            "Fix: name it, or leave it out."
+        )
     return np.asarray(frame.columns.infer_objects())
 
 
@@ -96,12 +105,18 @@ def refuse_empty_rows(candidates: BoolArray) -> None:
 
 def _as_array(y: Any) -> AnyArray:
     try:
-        return np.asarray(y)
+        array = np.asarray(y)
     except ValueError as error:
         raise CandidateError(
             "y must be a label vector (n,) or a candidate matrix (n, m); its rows have different lengths. "
             "Fix: give one bool column for every class."
         ) from error
+    if array.dtype.kind == "V":
+        raise CandidateError(
+            f"y must be a label vector (n,) or a candidate matrix (n, m). Got records with the fields "
+            f"{array.dtype.names!r}. Fix: pass pandas.DataFrame(y)."
+        )
+    return array
 
 
 def _one_each(y: AnyArray) -> tuple[BoolArray, AnyArray]:
@@ -111,15 +126,7 @@ def _one_each(y: AnyArray) -> tuple[BoolArray, AnyArray]:
             f"y must be a label vector (n,) or a candidate matrix (n, m). Got an array with {y.ndim} dimensions."
         )
     labels = infer_labels(column_or_1d(y, warn=True))
-    unusable = pd.isna(labels)
-    if labels.dtype.kind == "f":
-        unusable |= np.isinf(labels)
-    rows = np.flatnonzero(unusable)
-    if len(rows):
-        raise CandidateError(
-            f"Every row needs a label; NaN, None or infinity in {name_rows(rows)}. "
-            "Fix: leave these rows out, or pass a candidate matrix in which all their classes are True."
-        )
+    refuse_missing_labels(labels)
     if labels.dtype == object:
         _refuse_odd_labels(labels)
     check_classification_targets(labels)
@@ -132,6 +139,19 @@ def _one_each(y: AnyArray) -> tuple[BoolArray, AnyArray]:
 def infer_labels(labels: AnyArray) -> AnyArray:
     """The labels (n,) as numbers or bools where objects hold nothing else; text and mixtures stay objects."""
     return np.asarray(pd.Series(labels).infer_objects()) if labels.dtype == object else labels
+
+
+def refuse_missing_labels(labels: AnyArray) -> None:
+    """Raise CandidateError naming the rows whose label (n,) is missing or infinite."""
+    unusable = np.asarray(pd.isna(labels))
+    if labels.dtype.kind == "f":
+        unusable = unusable | np.isinf(labels)
+    rows = np.flatnonzero(unusable)
+    if len(rows):
+        raise CandidateError(
+            f"Every row needs a label; NaN, None or infinity in {name_rows(rows)}. "
+            "Fix: leave these rows out, or pass a candidate matrix in which all their classes are True."
+        )
 
 
 def _refuse_odd_labels(labels: AnyArray) -> None:
@@ -158,7 +178,7 @@ def _as_bool(array: AnyArray, classes: AnyArray) -> BoolArray:
     if array.dtype == np.bool_:
         return array.copy()
     missing = pd.isna(array)
-    values = np.where(missing, -1, array) if missing.any() else array
+    values = np.where(missing, -1, array.astype(object)) if missing.any() else array
     ones = np.asarray(values == 1, dtype=bool)
     wrong = ~(ones | np.asarray(values == 0, dtype=bool))
     if wrong.any():

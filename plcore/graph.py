@@ -87,7 +87,9 @@ class NeighborGraph:
         self.recall = self._search.recall
 
     def neighbors_of(self, X: Any) -> tuple[IntArray, IntArray]:
-        """(neighbors, weights) int64 (q, K) of new rows X (q, d), nearest first."""
+        """(neighbors, weights) int64 (q, K) of new rows X (q, d), dense or CSR, nearest first."""
+        if sparse.issparse(X) != sparse.issparse(self.X):  # the scaler and the search read one form alone
+            X = X.toarray() if sparse.issparse(X) else sparse.csr_matrix(X)
         queries = X if self.scaler is None else self.scaler.transform(X)
         rows, distances = self._search.nearest(queries, self.n_neighbors)
         return rows, neighbor_weights(distances, self.weights)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import accuracy_score
 from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils.validation import _check_sample_weight
 
 from plcore._types import AnyArray, BoolArray, IntArray
 from plcore.candidates import (
@@ -16,6 +17,7 @@ from plcore.candidates import (
     column_names,
     infer_labels,
     is_candidate_matrix,
+    refuse_missing_labels,
 )
 from plcore.problems import shortened
 
@@ -68,14 +70,16 @@ def candidate_accuracy(
         0..m-1
     sample_weight : (n,) weights of the rows, None for equal ones
     Raises CandidateError for wrong candidates, a wrong number of classes, or predictions of which none is a
-    class, nor of the kind of the classes (text for numbers); ValueError for lengths that differ.
+    class, nor of the kind of the classes (text for numbers); ValueError for lengths that differ, no rows, and weights
+    that are not finite or all 0.
     """
     candidates, names = check_candidates(candidates)
     predicted = np.asarray(y_pred)
-    if predicted.shape != (len(candidates),):
+    if predicted.shape != (len(candidates),) or not len(predicted):
         raise ValueError(
-            f"y_pred must be {len(candidates)} labels, one for each row. Got shape {predicted.shape}."
+            f"y_pred must be {len(candidates)} labels, one for each row, at least one. Got shape {predicted.shape}."
         )
+    weights = _check_sample_weight(sample_weight, candidates)
     if classes is not None:
         names = np.asarray(classes)
         if names.shape != (candidates.shape[1],):
@@ -85,21 +89,22 @@ def candidate_accuracy(
         if not pd.Index(names).is_unique:
             raise CandidateError("classes must be different from one another.")
     columns = pd.Index(names).get_indexer(pd.Index(predicted))
-    if len(predicted) and (columns < 0).all() and _kind(predicted) != _kind(names):
+    if (columns < 0).all() and _kind(predicted) != _kind(names):
         raise CandidateError(
             f"y_pred holds {_kind(predicted)} such as {_shown(predicted[:1])}, but the classes are "
             f"{_kind(names)}: {_shown(names)}. "
             "Fix: pass classes=, or candidates as a DataFrame with the labels as column names."
         )
     inside: BoolArray = candidates[np.arange(len(candidates)), columns] & (columns >= 0)
-    return float(np.average(inside, weights=sample_weight))
+    return float(np.average(inside, weights=weights))
 
 
 def score_of(predicted: AnyArray, y: Any, classes: AnyArray, sample_weight: Any = None) -> float:
     """What `score(X, y)` of a classifier returns: accuracy for labels, `candidate_accuracy` for a matrix.
 
     predicted (n,), classes (m,) : the predictions for X, members of `classes_`      y : labels or candidates
-    Raises CandidateError for a DataFrame none of whose columns is a class, and as `candidate_accuracy`.
+    Raises CandidateError for a DataFrame none of whose columns is a class, for missing labels, and as
+    `candidate_accuracy`.
     """
     if isinstance(y, pd.DataFrame):
         names = column_names(y)
@@ -113,6 +118,7 @@ def score_of(predicted: AnyArray, y: Any, classes: AnyArray, sample_weight: Any 
         return candidate_accuracy(y, predicted, classes, sample_weight=sample_weight)
     if _kind(classes) in ("text", "numbers", "bools"):
         labels = infer_labels(column_or_1d(y))
+        refuse_missing_labels(labels)
         return float(accuracy_score(labels, predicted, sample_weight=sample_weight))
     own = pd.Series(
         y, dtype=object

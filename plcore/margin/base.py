@@ -39,9 +39,12 @@ KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
 
 @dataclass(frozen=True)
 class Training:
-    """One fit: features Z (n, D) of the kernel, candidates (n, m), weights (n,), and where to start from."""
+    """One fit: the map to features and Z (n, D) of them, candidates (n, m) of the classes (m,), weights (n,), and
+    where to start from."""
 
+    map: LinearMap | KernelMap
     Z: Any
+    classes: AnyArray
     candidates: BoolArray
     weights: FloatArray
     gram: FloatArray | None
@@ -61,8 +64,8 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     C : weight of the mean loss against 1/2 |W|^2. Features should be scaled (`StandardScaler` in a pipeline).
     kernel, degree, gamma, coef0 : "linear"; "poly", (gamma x.x' + coef0)^degree, gamma None = 1; "rbf",
-        gamma None = 1 / (2 * mean squared distance of two rows). With coef0=0 and fit_intercept=False "poly" is
-        the homogeneous kernel of PL-SVM's paper.
+        gamma None = 1 / (2 * mean squared distance of two rows, by their weights). With coef0=0 and
+        fit_intercept=False "poly" is the homogeneous kernel of PL-SVM's paper.
     fit_intercept : append a constant 1 to x before the kernel; it is regularised.
     warm_start : start from the solution of the fit before, when classes and features are the same.
     What to try for C and the degree: `plcore.PARAMETER_GRIDS`, `plcore.PRECISE_GRID`.
@@ -70,7 +73,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     classes_ (m,), n_features_in_
-    coef_ (m, d), intercept_ (m,) : for kernel="linear"
+    coef_ (m, d), intercept_ (m,) : for kernel="linear", and "poly" of degree 1, which is linear
     dual_coef_ (r, m), support_ (r,), support_vectors_ (r, d) : for other kernels, s = K(x, support_vectors_)
         dual_coef_; the rows whose features span those of all training rows.
     transduction_ (n,) : the candidate with the highest score for each training row, ties to the first class.
@@ -91,9 +94,10 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     _possible: BoolArray
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Training:
-        """Check the input and make the features; sets `classes_` and the map."""
+        """Check the input and make the features. What an earlier fit learned stays until `_finish`: a fit that ends
+        in an error, or by `progress`, leaves the old classes with the old weights."""
         fitted = hasattr(self, "_W") and self.warm_start
-        before = (self._map, self._W, self.classes_, self.n_features_in_) if fitted else None
+        before = (self._map, self._W, self.classes_) if fitted else None
         # In one order: a solver that chooses among near ties would end elsewhere for a DataFrame than for its values.
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C")
         if y is None:
@@ -101,7 +105,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"{type(self).__name__} requires y to be passed, but the target y is None. "
                 "Fix: pass a label vector (n,) or a candidate matrix (n, m)."
             )
-        candidates, self.classes_ = check_candidates(y)
+        candidates, classes = check_candidates(y)
         check_consistent_length(X, candidates)
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         # Not abs(X) of a sparse X: that sorts the caller's own matrix.
@@ -111,13 +115,13 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"The features must be at most {LARGEST:g} in size, got {largest:g}. Fix: scale them, for example "
                 "with sklearn.preprocessing.StandardScaler in a pipeline."
             )
-        self._map = self._make_map()
-        Z = self._map.fit(X)
+        new_map = self._make_map()
+        Z = new_map.fit(X, weights)
         gram = gram_matrix(Z, weights)
         start = None
-        if before is not None and before[3] == X.shape[1] and np.array_equal(before[2], self.classes_):
-            start = self._continue_from(before[0], before[1], X, Z, gram)
-        return Training(Z, candidates, weights, gram, start)
+        if before is not None and np.array_equal(before[2], classes):
+            start = _continue_from(before[0], before[1], new_map, X, Z, gram)
+        return Training(new_map, Z, classes, candidates, weights, gram, start)
 
     def _make_map(self) -> Any:
         """The features of this learner's kernel."""
@@ -125,24 +129,13 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return make_map("linear", self.fit_intercept)
         return make_map(self.kernel, self.fit_intercept, self.degree, self.gamma, self.coef0)
 
-    def _continue_from(self, old: Any, W: FloatArray, X: Any, Z: Any, gram: FloatArray | None) -> Any:
-        """The old solution in the new features; None where there is no way."""
-        if isinstance(old, LinearMap) and isinstance(self._map, LinearMap):
-            same = (old.constant, old.factor) == (self._map.constant, self._map.factor)
-            return W if same else None
-        if gram is None or not isinstance(old, KernelMap):
-            return None
-        # The weights whose scores on the training rows are nearest to the old ones.
-        right = Z.T @ old.scores(X, W)
-        lower = shifted_factor(gram, 1e-9 * max(float(np.trace(gram)), 1e-300) / max(len(gram), 1))
-        return np.ascontiguousarray(linalg.cho_solve((lower, True), right).T)
-
     def _finish(self, training: Training, solution: Solution) -> None:
         """Store what was learned."""
         W = self._W = solution.W
+        self._map, self.classes_ = training.map, training.classes
         self.objective_ = np.array(solution.objective)
         self.n_iter_, self.converged_ = solution.n_iter, solution.converged
-        self._possible = np.asarray(training.candidates.any(axis=0))
+        self._possible = np.asarray(training.candidates[training.weights > 0].any(axis=0))
         labels = training.problem(1.0, all_others=True).labels(W)
         self.transduction_ = self.classes_[labels]
         for name in ("coef_", "intercept_", "dual_coef_", "support_", "support_vectors_"):
@@ -155,7 +148,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.coef_, self.intercept_ = self._map.split(W)
 
     def _scores(self, X: Any) -> FloatArray:
-        """(n, m) scores, -inf for classes that were a candidate of no training row."""
+        """(n, m) scores, -inf for classes that were a candidate of no training row with weight."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
         scores = self._map.scores(X, self._W)
@@ -180,3 +173,16 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _continue_from(old: Any, W: FloatArray, new: Any, X: Any, Z: Any, gram: FloatArray | None) -> Any:
+    """The solution W of the old map in the features of the new one; None where there is no way."""
+    if isinstance(old, LinearMap) and isinstance(new, LinearMap):
+        same = (old.constant, old.factor, W.shape[1]) == (new.constant, new.factor, Z.shape[1])
+        return W if same else None
+    if gram is None or not isinstance(old, KernelMap) or old.rows.shape[1] != X.shape[1]:
+        return None
+    # The weights whose scores on the training rows are nearest to the old ones.
+    right = Z.T @ old.scores(X, W)
+    lower = shifted_factor(gram, 1e-9 * max(float(np.trace(gram)), 1e-300) / max(len(gram), 1))
+    return np.ascontiguousarray(linalg.cho_solve((lower, True), right).T)

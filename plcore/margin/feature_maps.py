@@ -25,7 +25,7 @@ RANK_TOLERANCE = 1e-11
 class FeatureMap(Protocol):
     """Turns rows into the features Z a linear learner was fitted on; `scores` needs no Z."""
 
-    def fit(self, X: Any) -> Any: ...
+    def fit(self, X: Any, weights: FloatArray | None = None) -> Any: ...
     def scores(self, X: Any, W: FloatArray) -> FloatArray: ...
 
 
@@ -46,14 +46,18 @@ def make_map(
     return KernelMap("rbf", degree, gamma, 0.0)
 
 
-def default_gamma(X: Any) -> float:
-    """1 / (2 * mean of |x_i - x_j|^2 over all pairs of different rows); 1 where all rows are equal."""
-    n = X.shape[0]
-    squares = float(X.multiply(X).sum() if sparse.issparse(X) else np.vdot(X, X))
-    total = np.asarray(X.sum(axis=0), dtype=np.float64).ravel()
-    mean = 2.0 * (n * squares - float(total @ total)) / (n * max(n - 1, 1))
-    # What rounding leaves of equal rows is no distance.
-    return 1.0 / (2.0 * mean) if mean > 1e-12 * squares / n else 1.0
+def default_gamma(X: Any, weights: FloatArray | None = None) -> float:
+    """1 / (2 * mean of |x_i - x_j|^2 over all pairs of different rows); 1 where all rows are equal.
+
+    weights : (n,) s_i, a pair then counts s_i s_j; None for equal ones
+    """
+    s = np.ones(X.shape[0]) if weights is None else weights / weights.max()
+    squares = np.asarray(X.multiply(X).sum(axis=1)).ravel() if sparse.issparse(X) else (X * X).sum(axis=1)
+    n, size, total = float(s.sum()), float(s @ squares), np.asarray(X.T @ s).ravel()
+    spread = n * size - float(total @ total)  # sum of s_i s_j |x_i - x_j|^2 over all i < j
+    if spread <= 1e-12 * n * size:  # what rounding leaves of equal rows is no distance
+        return 1.0
+    return max(n * n - float(s @ s), 1e-16 * n * n) / (4.0 * spread)
 
 
 class LinearMap:
@@ -63,7 +67,7 @@ class LinearMap:
         self.constant = constant
         self.factor = factor
 
-    def fit(self, X: Any) -> Any:
+    def fit(self, X: Any, weights: FloatArray | None = None) -> Any:  # noqa: ARG002
         Z = X if self.factor == 1.0 else X * self.factor
         if self.constant == 0.0:
             return Z
@@ -97,8 +101,9 @@ class KernelMap:
         self.gamma = gamma
         self.coef0 = coef0
 
-    def fit(self, X: Any) -> FloatArray:
-        """Z (n, rank). Raises ValueError where the kernel matrix would be too large, naming the way out."""
+    def fit(self, X: Any, weights: FloatArray | None = None) -> FloatArray:
+        """Z (n, rank). weights : (n,) of the rows for `default_gamma`. Raises ValueError where the kernel matrix
+        would be too large, naming the way out."""
         n = X.shape[0]
         if n > MAX_KERNEL_ROWS:
             raise ValueError(
@@ -107,7 +112,7 @@ class KernelMap:
                 "make_pipeline(Nystroem(...), LEARNER(kernel='linear')) with Nystroem or RBFSampler of "
                 "sklearn.kernel_approximation, or fit on fewer rows."
             )
-        self.gamma_ = default_gamma(X) if self.gamma is None else self.gamma
+        self.gamma_ = default_gamma(X, weights) if self.gamma is None else self.gamma
         with np.errstate(over="ignore", invalid="ignore"):
             matrix = self._kernel(X, X).T  # symmetric, and now in Fortran's order
             finite = np.isfinite(matrix.sum())

@@ -26,7 +26,8 @@ class PLSVC(MarginClassifier):
     ----------
     C, kernel, degree, gamma, coef0, fit_intercept, warm_start : see `MarginClassifier`.
     solver : "mm", from a ridge regression through smoothed losses to majorise-minimise steps; "pegasos", the
-        paper's batch subgradient method from W = 0, `max_iter` steps exactly, useless where C > `max_iter`.
+        paper's batch subgradient method from W = 0, `max_iter` steps exactly, useless where C > `max_iter`. It has no
+        stopping test: `converged_` says that the steps were made.
     average : for "pegasos": the mean of the iterates of the second half instead of the last one.
     max_iter : most relabelling rounds of "mm"; steps of "pegasos".
     tol : "mm" solves each convex problem to this relative duality gap, and stops when F gains less.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-from plcore._types import IntArray
+from plcore._types import BoolArray, IntArray
 from plcore.graph import SCALINGS, WEIGHTS
 from plcore.query.effects import DECISIONS, RULES, check_choice
 from plcore.query.possible import check_count
@@ -26,7 +26,10 @@ def check_parameters(ranker: Any) -> None:
         check_choice("targets", ranker.targets, ("ambiguous", "fixed"))
     for name in ("n_neighbors", "max_nodes", "n_jobs"):
         check_count(name, getattr(ranker, name))
-    if not 0 <= ranker.damping <= 1:
+    seed = ranker.random_state
+    if seed is not None and (not isinstance(seed, Integral) or isinstance(seed, bool) or seed < 0):
+        raise ValueError(f"random_state must be None or an int of at least 0. Got {seed!r}.")
+    if not isinstance(ranker.damping, Real) or not 0 <= float(ranker.damping) <= 1:
         raise ValueError(f"damping must be a number in [0, 1]. Got {ranker.damping!r}.")
 
 
@@ -34,6 +37,19 @@ def check_number(n: Any) -> None:
     """Raise ValueError unless `n` is a number of rows to return."""
     if not isinstance(n, Integral) or n < 0:
         raise ValueError(f"n must be an int of at least 0. Got {n!r}.")
+
+
+def allowed_rows(ambiguous: BoolArray, among: Any) -> BoolArray:
+    """A new bool (n,): the ambiguous rows, of those in among if it is given. ValueError unless that is bool (n,)."""
+    if among is None:
+        return ambiguous.copy()
+    mask = np.asarray(among)
+    if mask.shape != ambiguous.shape or mask.dtype != np.bool_:
+        raise ValueError(
+            f"among must be True or False for each of the {len(ambiguous)} rows. Got shape {mask.shape} and dtype "
+            f"{mask.dtype}. Fix: for row numbers make a mask, np.isin(np.arange({len(ambiguous)}), rows)."
+        )
+    return np.asarray(ambiguous & mask)
 
 
 def check_target_rows(target_rows: Any, n_targets: int, n_rows: int) -> IntArray:

@@ -21,7 +21,7 @@ from plcore.graph import NeighborGraph
 from plcore.query.effects import Rule, add_all_scores, in_blocks, lanes_for
 from plcore.query.explanation import Explanation, answer_effects
 from plcore.query.order import QuestionOrder
-from plcore.query.parameters import check_number, check_parameters, check_target_rows
+from plcore.query.parameters import allowed_rows, check_number, check_parameters, check_target_rows
 from plcore.query.possible import MAX_NODES, warn_undecided
 from plcore.votes import VoteTable, check_graph
 
@@ -225,9 +225,9 @@ class EffectRanker:
             if self._order is None:
                 keys = np.where(self._ambiguous, self._scores, -1)
                 self._order = QuestionOrder(keys, self._tie_order)
-            row = self._order.best(None if among is None else np.ascontiguousarray(among, dtype=bool))
+            row = self._order.best(None if among is None else allowed_rows(self._ambiguous, among))
             return np.array([row] if row >= 0 else [], dtype=np.int64)
-        allowed = self._ambiguous.copy() if among is None else self._ambiguous & among
+        allowed = allowed_rows(self._ambiguous, among)
         allowed[held] = False
         n = min(int(n), int(allowed.sum()))
         index, rule = self.votes_.index, self._rule
@@ -243,7 +243,7 @@ class EffectRanker:
         For lists people read; to ask several people at once use `next(n)`.
         """
         self._check_fitted()
-        rows = np.flatnonzero(self._ambiguous if among is None else self._ambiguous & among)
+        rows = np.flatnonzero(allowed_rows(self._ambiguous, among))
         if n is not None:
             check_number(n)
         order = np.lexsort((self._tie_order[rows], -self._scores[rows]))

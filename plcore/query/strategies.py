@@ -19,6 +19,7 @@ from plcore._types import BoolArray, FloatArray, IntArray
 from plcore.candidates import CandidateError, check_candidates
 from plcore.graph import SCALINGS, make_scaler
 from plcore.query.effects import RULES, check_choice
+from plcore.query.parameters import allowed_rows
 from plcore.query.possible import MAX_NODES
 from plcore.query.ranker import EffectRanker
 from plcore.search import make_search
@@ -141,8 +142,7 @@ class Baseline:
         self._check_fitted()
         if not isinstance(n, Integral) or n < 0:
             raise ValueError(f"n must be an int of at least 0. Got {n!r}.")
-        unclear = self._sizes >= 2
-        return self._best(np.flatnonzero(unclear if among is None else unclear & among), int(n))
+        return self._best(np.flatnonzero(allowed_rows(self._sizes >= 2, among)), int(n))
 
     def _best(self, rows: IntArray, n: int) -> IntArray:
         values = self._values(rows)

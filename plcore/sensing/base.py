@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from plcore._types import AnyArray, FloatArray, IntArray
+from plcore.candidates import CandidateError
 from plcore.evaluation.metrics import score_of
 from plcore.margin.base import LARGEST
 from plcore.margin.threads import one_thread
+from plcore.problems import listed
 from plcore.sensing.metrics import precision_at
 from plcore.sensing.vectors import LabelVectors, check_label_vectors
 
@@ -84,19 +88,34 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def top_labels(self, X: Any, t: int = 1) -> AnyArray:
         """(n, t) the t labels of each row believed most, best first, members of `classes_`; ties to the first."""
         values = self._values(self._check(X))
-        if not 1 <= t <= values.shape[1]:
+        if not isinstance(t, Integral) or isinstance(t, bool) or not 1 <= t <= values.shape[1]:
             raise ValueError(f"t must be an int from 1 to the {values.shape[1]} labels. Got {t!r}.")
         return np.asarray(self.classes_[top_columns(values, t)])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy for a label vector; for label vectors the precision of the first label: the share of rows
-        whose highest ranked known label is a yes. Rows without a known label do not count. Raises NotFittedError
-        before `fit`."""
+        whose highest ranked known label is a yes. Rows without a known label do not count. A DataFrame may have its
+        columns in any order. Raises NotFittedError before `fit`, CandidateError for columns that are not the labels.
+        """
         check_is_fitted(self)
         if self._single:
             return score_of(self.predict(X), y, self.classes_, sample_weight)
+        return precision_at(self._cells(y), self._values(self._check(X)), 1, sample_weight=sample_weight)
+
+    def _cells(self, y: Any) -> AnyArray:
+        """(n, L) int8 cells of y, its columns in the order of `classes_`; by name where they have names."""
         vectors = check_label_vectors(y, matrix=True)
-        return precision_at(vectors.cells, self._values(self._check(X)), 1, sample_weight=sample_weight)
+        place: IntArray = np.arange(len(self.classes_))
+        if isinstance(y, pd.DataFrame):
+            place = pd.Index(vectors.classes).get_indexer(pd.Index(self.classes_))
+        if len(vectors.classes) != len(place) or (place < 0).any():
+            raise CandidateError(
+                f"y must have one column for each of the {len(place)} labels: "
+                f"{listed([str(name) for name in self.classes_])}. "
+                f"Got {len(vectors.classes)}: {listed([str(name) for name in vectors.classes])}. "
+                "Fix: give the columns that y had in fit."
+            )
+        return vectors.cells[:, place]
 
     def __sklearn_tags__(self) -> Any:
         # `multi_label` stays off: its check wants `predict` in the type of y, and ours is int8. The other checks

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import _check_sample_weight
 
 from plcore._types import FloatArray
 from plcore.sensing.vectors import LabelVectors, check_label_vectors
 
 
 def precision_at(y: Any, scores: Any, t: int, *, sample_weight: Any = None) -> float:
-    """Share of yes among the t labels of each row that are ranked highest, in [0, 1]; nan without a known cell.
+    """Share of yes among the t labels of each row that are ranked highest, in [0, 1]; nan without a known cell of
+    a row with weight.
 
     y : (n, L) label vectors with holes      scores : (n, L), higher = more likely a yes; ties to the first label
     Cells not asked are left out of the ranking; rows with fewer than t known cells count with those they have.
     """
     vectors, values = _checked(y, scores)
-    if t < 1:
+    if not isinstance(t, Integral) or isinstance(t, bool) or t < 1:
         raise ValueError(f"t must be an int of at least 1. Got {t!r}.")
     order = np.argsort(np.where(vectors.known, -values, np.inf), axis=1, kind="stable")[:, :t]
     hits = np.take_along_axis(vectors.values, order, axis=1)
@@ -26,8 +29,8 @@ def precision_at(y: Any, scores: Any, t: int, *, sample_weight: Any = None) -> f
     if not rows.any():
         return float("nan")
     share = (hits * counted)[rows].sum(axis=1) / counted[rows].sum(axis=1)
-    weights = None if sample_weight is None else np.asarray(sample_weight)[rows]
-    return float(np.average(share, weights=weights))
+    weights = _check_sample_weight(sample_weight, vectors.values)[rows]
+    return float(np.average(share, weights=weights)) if weights.any() else float("nan")
 
 
 def f1_scores(y: Any, predicted: Any) -> tuple[float, float]:

@@ -142,5 +142,8 @@ def _factor(K: int, packed: FloatArray) -> FloatArray:
     """The Cholesky factor of a packed matrix, in its place."""
     factor, info = lapack.dpftrf(K, packed, uplo="L", overwrite_a=1)
     if info:
-        raise np.linalg.LinAlgError(f"Phi diag(g) Phi' + noise is not positive definite (order {info}).")
+        raise ValueError(
+            "The variance noise is too small for what doubles can tell apart beside labels of 0 and 1. "
+            "Fix: give noise and prior_variance of at least 1e-12, or None, which finds them from the data."
+        )
     return np.asarray(factor)

@@ -76,7 +76,8 @@ def check_label_vectors(y: Any, matrix: bool = False) -> LabelVectors:
 def _read(array: AnyArray, classes: AnyArray) -> tuple[FloatArray, BoolArray]:
     """Values and known cells; CandidateError for a cell that is neither 1, 0, -1 nor missing."""
     missing = np.asarray(pd.isna(array))
-    array = np.where(missing, UNKNOWN, array)
+    if missing.any():
+        array = np.where(missing, UNKNOWN, array.astype(object) if array.dtype.kind in "mM" else array)
     yes, no = np.asarray(array == 1, dtype=bool), np.asarray(array == 0, dtype=bool)
     empty = missing | np.asarray(array == UNKNOWN, dtype=bool)
     wrong = ~(yes | no | empty)

@@ -216,3 +216,17 @@ def test_the_result_is_a_copy(form):
     candidates[:] = True
     again, _ = check_candidates(y)
     np.testing.assert_array_equal(again, SETS)
+
+
+def test_what_holds_no_cells_or_no_names_is_refused():
+    records = np.array([(True, False), (False, True)], dtype=[("a", bool), ("b", bool)])
+    with pytest.raises(
+        CandidateError, match=r"records with the fields \('a', 'b'\). Fix: pass pandas.DataFrame"
+    ):
+        check_candidates(records)
+    assert check_candidates(pd.DataFrame(records))[1].tolist() == ["a", "b"]
+    for missing in (None, np.nan):
+        with pytest.raises(CandidateError, match=r"column 1 \(counted from 0\) has none"):
+            check_candidates(pd.DataFrame(SETS, columns=["a", missing, "c"]))
+    with pytest.raises(CandidateError, match="in row 0, column 0"):
+        check_candidates(np.full((2, 2), "NaT", dtype="M8[D]"))

@@ -156,6 +156,18 @@ class TestCandidates:
             with pytest.raises(plcore.CandidateError, match="columns of y must be classes: 'a', 'b'"):
                 model.score(X, foreign)
 
+    def test_scoring_a_missing_label_names_its_row(self, estimator, problem):
+        X, _ = problem
+        for labels, missing in (
+            (np.array(["a", "b"] * 30, dtype=object), None),
+            (np.arange(60.0) % 3, np.nan),
+        ):
+            model = clone(estimator).fit(X, labels)
+            wrong = labels.copy()
+            wrong[7] = missing
+            with pytest.raises(plcore.CandidateError, match=r"NaN, None or infinity in row 7 "):
+                model.score(X, wrong)
+
     def test_fit_does_not_change_its_input_and_repeats(self, estimator, problem):
         X, candidates = problem
         before = X.copy(), candidates.copy()

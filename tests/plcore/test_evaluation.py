@@ -171,6 +171,15 @@ def test_candidate_accuracy_refuses():
             candidate_accuracy(candidates, labels)
     with pytest.raises(CandidateError, match="row 1"):
         candidate_accuracy([[1, 0], [0, 0]], [0, 0])
+    with pytest.raises(ValueError, match="at least one"):
+        candidate_accuracy(SETS[:0], [])
+    for weights, message in (
+        ([1, 2], "sample_weight.shape"),
+        (np.zeros(4), "non-zero"),
+        ([1, 2, 3, np.nan], "NaN"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            candidate_accuracy(SETS, [0] * 4, sample_weight=weights)
 
 
 def test_contaminated_iris_is_what_the_labels_allow():

@@ -209,3 +209,14 @@ def test_the_key_of_a_graph_names_what_it_depends_on():
     assert len(keys) == 5
     assert all(set(key) <= set("abcdefghijklmnopqrstuvwxyz0123456789-_") for key in keys)
     assert graph_key(LearnerSettings(strategy="mw", truth_role="given")) == graph_key(usual)
+
+
+@pytest.mark.parametrize("scaling", ["minmax", "standard", None])
+@pytest.mark.parametrize("n_features", [3, 20])
+def test_dense_and_sparse_queries_find_the_same(scaling, n_features):
+    rng = np.random.default_rng(6)
+    X, queries = rng.random((40, n_features)), rng.random((7, n_features))
+    for rows, form in ((X, sparse.csr_matrix), (sparse.csr_matrix(X), sparse.csr_array)):
+        graph = NeighborGraph(rows, 5, "linear", scaling)
+        for one, other in zip(graph.neighbors_of(queries), graph.neighbors_of(form(queries)), strict=True):
+            np.testing.assert_array_equal(one, other)

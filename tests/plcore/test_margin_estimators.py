@@ -131,6 +131,12 @@ def test_default_gamma_is_half_the_inverse_mean_squared_distance():
     np.testing.assert_allclose(default_gamma(sparse.csr_matrix(X)), 1 / (2 * squares.mean()))
     assert default_gamma(np.full((5, 2), 3.1)) == 1.0
     assert default_gamma(np.ones((1, 2))) == 1.0
+    weights = np.arange(20.0) % 4
+    pairs = np.outer(weights, weights)[~np.eye(20, dtype=bool)]
+    expected = 1 / (2 * np.average(squares, weights=pairs))
+    np.testing.assert_allclose(default_gamma(X, weights), expected)
+    np.testing.assert_allclose(default_gamma(sparse.csr_matrix(X), 1e-9 * weights), expected)
+    assert default_gamma(X, np.eye(20)[3]) == 1.0
 
 
 def test_too_many_rows_for_a_kernel_matrix_names_the_way_out(data, monkeypatch):
@@ -293,3 +299,58 @@ def test_the_first_plane_decides_on_lost(data_folder):
             accuracy.append((model.predict(X[test]) == y[test]).mean())
     assert np.mean(found["ridge"]) > 0.74
     assert np.mean(found["ridge"]) > np.mean(found["zero"]) + 0.05
+
+
+@pytest.mark.parametrize("learner", [LMPlaneClassifier(kernel="rbf"), PLSVC()], ids=repr)
+def test_the_order_of_the_features_in_memory_changes_nothing(learner, data):
+    X, candidates, _ = data
+    model = clone(learner).fit(X, candidates)
+    frame = clone(learner).fit(np.asfortranarray(X), candidates)
+    np.testing.assert_array_equal(model.decision_function(X), frame.decision_function(np.asfortranarray(X)))
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [PLSVC(C=5.0), PLSVC(kernel="rbf"), CLPLClassifier(), LMPlaneClassifier(solver="mm")],
+    ids=repr,
+)
+def test_rows_of_weight_zero_are_as_absent(learner):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(20, 1)) + np.repeat([5.0, 3.0], 10)[:, None]
+    candidates = np.zeros((20, 3), dtype=bool)
+    candidates[:3, 2] = candidates[3:10, 0] = candidates[10:, 1] = True
+    weights = np.repeat([0.0, 1.0], [3, 17])
+    model = clone(learner).fit(X, candidates, weights)
+    absent = clone(learner).fit(X[3:], candidates[3:])
+    far = rng.normal(size=(200, 1)) * 50
+    assert 2 not in model.predict(far)  # only rows of weight 0 may have it
+    np.testing.assert_array_equal(model.predict(far), absent.predict(far))
+    np.testing.assert_allclose(model.decision_function(X), absent.decision_function(X), atol=1e-6)
+
+
+class StopError(Exception):
+    """Raised by the progress of a fit."""
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [PLSVC(warm_start=True), PLSVC(kernel="rbf", warm_start=True), M3PLClassifier(warm_start=True)],
+    ids=repr,
+)
+def test_a_stopped_fit_leaves_the_model_before(learner, data):
+    X, candidates, _ = data
+
+    def stop(step, value):
+        raise StopError
+
+    model = clone(learner).fit(X, candidates)
+    expected = model.predict(X)
+    with pytest.raises(StopError):
+        model.fit(X, pd.DataFrame(candidates, columns=["a", "b", "c"]), progress=stop)
+    np.testing.assert_array_equal(model.predict(X), expected)
+    with pytest.raises(StopError):
+        model.fit(X[:, :2], candidates, progress=stop)
+    # What was learned of four features is no start for two.
+    fresh = clone(learner).fit(X[:, :2], candidates)
+    again = model.fit(X[:, :2], candidates)
+    np.testing.assert_array_equal(again.decision_function(X[:, :2]), fresh.decision_function(X[:, :2]))

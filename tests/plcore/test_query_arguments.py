@@ -8,7 +8,15 @@ import pytest
 from scipy import sparse
 
 from plcore import CandidateError
-from plcore.query import effect_scores, necessary_labels, possible_labels, winners
+from plcore.query import (
+    STRATEGIES,
+    EffectRanker,
+    effect_scores,
+    make_strategy,
+    necessary_labels,
+    possible_labels,
+    winners,
+)
 
 SETS = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 0]], dtype=bool)
 FUNCTIONS = [winners, necessary_labels, possible_labels, effect_scores]
@@ -142,3 +150,22 @@ def test_blocks_of_targets_do_not_show(monkeypatch):
     monkeypatch.setattr("plcore.query.effects.BLOCK", 7)
     for function, expected in zip(FUNCTIONS, whole, strict=True):
         np.testing.assert_array_equal(function(neighbors, weights, sets), expected)
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+@pytest.mark.parametrize("n", [1, 2])
+@pytest.mark.parametrize("among", [[True] * 3, np.arange(30), [[True] * 30], "all"])
+def test_among_must_be_a_mask_of_all_rows(name, n, among):
+    rng = np.random.default_rng(0)
+    strategy = make_strategy(name)
+    strategy.fit(rng.normal(size=(30, 2)), rng.random((30, 3)) < [1.0, 0.5, 0.5])
+    with pytest.raises(ValueError, match="among must be True or False for each of the 30 rows"):
+        strategy.next(n, among=among)
+    assert strategy.next(n, among=np.zeros(30, dtype=bool)).size == 0
+
+
+@pytest.mark.parametrize("parameters", [{"random_state": "a"}, {"random_state": -1}, {"damping": None}])
+def test_wrong_settings_of_a_ranker_are_refused(parameters):
+    (name,) = parameters
+    with pytest.raises(ValueError, match=f"{name} must be"):
+        EffectRanker(**parameters).fit(np.zeros((3, 1)), SETS)

@@ -139,10 +139,30 @@ class TestContract:
             wrong.iloc[7, 2] = value
             with pytest.raises(CandidateError, match=f"Got {value!r} in row 7 .*column 'c'"):
                 clone(estimator).fit(X, wrong)
+        for cell in (np.array("yes"), np.array("2020-01-01", dtype="M8[D]"), np.array("NaT", dtype="M8[D]")):
+            with pytest.raises(CandidateError, match=r"(Got .* in row 0 .*column 0|No cell of y is known)"):
+                clone(estimator).fit(X, np.full((120, 5), cell))
         with pytest.raises(CandidateError, match=r"'a'.* more than once"):
             clone(estimator).fit(X, frame.set_axis(list("aacde"), axis=1))
         with pytest.raises(CandidateError, match="No cell of y is known"):
             clone(estimator).fit(X, np.full((120, 5), np.nan))
+
+    def test_score_goes_by_the_names_of_the_columns(self, estimator, problem):
+        X, _, cells = problem
+        frame = pd.DataFrame(cells, columns=["wren", "emu", "owl", "jay", "tern"])
+        model = clone(estimator).fit(X, frame)
+        expected = model.score(X, cells)
+        assert model.score(X, frame) == expected
+        assert model.score(X, frame[["tern", "owl", "emu", "jay", "wren"]]) == expected
+        for wrong in (frame.rename(columns={"owl": "auk"}), frame.iloc[:, :4], cells[:, :4]):
+            with pytest.raises(CandidateError, match="one column for each of the 5 labels: 'wren', 'emu'"):
+                model.score(X, wrong)
+
+    @pytest.mark.parametrize("t", [0, 6, 1.5, "2", None, True])
+    def test_top_labels_of_a_wrong_number(self, estimator, problem, t):
+        X, _, cells = problem
+        with pytest.raises(ValueError, match=r"t must be an int from 1 to the 5 labels\. Got"):
+            clone(estimator).fit(X, cells).top_labels(X, t)
 
     def test_a_label_vector_is_one_label_each(self, estimator):
         X, y = load_iris(return_X_y=True)
@@ -235,6 +255,14 @@ class TestBMLCS:
         model = BMLCSClassifier().fit(X, Y)
         assert model._at.lower.shape == (40, 40)
         assert model.predict(X).shape == (40, 6)
+
+    @pytest.mark.parametrize("mode", ["paper", "fast"])
+    def test_noise_below_what_doubles_tell_apart(self, problem, mode):
+        X, _, cells = problem
+        model = BMLCSClassifier(noise=1e-12, mode=mode).fit(X, cells)
+        assert np.isfinite(model.posterior(X)[2]).all()
+        with pytest.raises(ValueError, match=r"noise is too small .* Fix: give noise and prior_variance"):
+            BMLCSClassifier(noise=1e-30, n_components=3, mode=mode).fit(X, cells).posterior(X)
 
     def test_too_large_says_what_to_do(self, monkeypatch):
         monkeypatch.setattr("plcore.sensing.regression.LARGEST", 30)
@@ -358,6 +386,12 @@ class TestMetrics:
     def test_shapes_are_checked(self):
         with pytest.raises(ValueError, match="shape of y"):
             precision_at([[1, 0]], [[0.1, 0.2, 0.3]], 1)
+        for t in (0, 1.5, "1", True):
+            with pytest.raises(ValueError, match="t must be an int of at least 1"):
+                precision_at([[1, 0]], [[0.1, 0.2]], t)
+        with pytest.raises(ValueError, match=r"sample_weight\.shape"):
+            precision_at([[1, 0]], [[0.1, 0.2]], 1, sample_weight=[1, 2])
+        assert np.isnan(precision_at([[1, 0], [-1, -1]], [[0.1, 0.2]] * 2, 1, sample_weight=[0, 1]))
 
 
 def load(folder, name):
