@@ -29,17 +29,20 @@ function picture(state, view) {
     title: "Zoom (Z)", onclick: () => openZoom(state, view.image, name) }, image);
 }
 
+const LONG_NAME = 14;
+
 function features(view, telling) {
   const rank = new Map((telling?.columns ?? []).map((name, place) => [name, place]));
   const order = [...view.features].sort(([one], [other]) => (rank.get(one) ?? rank.size) - (rank.get(other) ?? rank.size));
   const rows = order.map(([name, value]) => make("div", { class: rank.has(name) ? "feature telling" : "feature" },
     make("dt", { text: name, title: name }), make("dd", { text: value || "–", title: value })));
   const why = telling && make("p", { class: "quiet small", text: `Marked: what tells ${telling.between[0]} and ${telling.between[1]} apart best.` });
+  const long = view.features.some(([name]) => name.length > LONG_NAME); // the value is never cut for its name
   const folded = Boolean(view.image || view.text || view.audio);
   const count = view.features.length;
   return make("details", { class: "values", open: !folded },
     make("summary", { text: count === 1 ? "1 feature" : `${count.toLocaleString()} features` }), why,
-    make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Features" }, make("dl", { class: "features" }, ...rows)));
+    make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Features" }, make("dl", { class: long ? "features long" : "features" }, ...rows)));
 }
 
 function playOrPause(state) {

@@ -28,7 +28,7 @@ def vector_card(
         question=_question(question) if question else None,
         standing=standing,
         heading=Heading(
-            f"{standing.settled:.0%} of the labels known",
+            f"{standing.settled:.0%} of the empty labels settled",
             "Share of the labels that were empty at import which are known now, or whose row is out",
             "Rows answered" if question is None or question.label is None else "Labels answered",
             why_stop(standing, DONE),

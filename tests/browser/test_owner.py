@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser import room
 from tests.browser.server import Server
+from workflow.demo import WORDS
 
 pytestmark = pytest.mark.browser
 
@@ -22,7 +23,7 @@ def test_an_answer_is_found_and_corrected_without_a_mouse(
     page.locator(room.CARD).wait_for()
     given = page.locator(".choice .label").first.inner_text()
     asked = room.answer(page, given)
-    right = next(digit for digit in "0123456789" if digit != given)
+    right = next(word for word in WORDS if word != given)
 
     page.goto(f"{server.base}/review")
     page.get_by_text("1 answered row").wait_for()
@@ -80,12 +81,12 @@ def test_a_refused_change_of_classes_leaves_the_owner_where_they_were(page: Page
     page.goto(f"{server.base}/settings")
     tab = page.get_by_role("tab", name="Classes")
     tab.click()
-    page.get_by_role("textbox", name="New class").fill("7")
+    page.get_by_role("textbox", name="New class").fill("seven")
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Add the class").click()
-    expect(page.get_by_text("class '7' already")).to_be_visible()
+    expect(page.get_by_text("class 'seven' already")).to_be_visible()
     expect(tab).to_have_attribute("aria-selected", "true")
-    expect(page.get_by_role("textbox", name="New class")).to_have_value("7")
+    expect(page.get_by_role("textbox", name="New class")).to_have_value("seven")
 
 
 def test_a_class_is_renamed_and_people_see_the_new_name(page: Page, server: Server) -> None:
