@@ -42,6 +42,7 @@ def reason(strategy: str, decides: int, undecided: int, *, counted: bool = True)
     """
     first = f"{_FIRST[strategy]}. " if strategy in _FIRST else ""
     if not counted:
+        first = first or "Of all rows this one could change the labels of most rows like it. "
         return f"{first}The model learns from your answer in its next version."
     if undecided == 0:
         return f"{first}No answer can change a prediction any more; only the row's own label is still open."
