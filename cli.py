@@ -39,7 +39,7 @@ def link() -> None:
 def list_projects() -> None:
     """List the projects."""
     for project in projects.list_projects(home(), _owner(home())):
-        click.echo(f"{project.id}\t{project.name}\t{project.answered} of {project.n_to_ask} answered")
+        click.echo(f"{project.id}\t{project.name}\t{project.answered} answered, {project.left} open")
 
 
 @main.command("import")

@@ -23,7 +23,8 @@ BELOW_PAGES = 10
 
 def main() -> None:
     """Train until stopped; with `--with-parent` until the process that started it ends."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s worker: %(message)s")
+    logging.basicConfig(format="%(asctime)s worker: %(message)s")
+    logging.getLogger("winnow").setLevel(logging.INFO)  # its own words, not those of the libraries
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())

@@ -230,13 +230,17 @@ def last(session: Session, project_id: int) -> Entry | None:
 
 
 def answered_rows(session: Session, project_id: int) -> int:
-    """How many rows an answer that was not withdrawn has decided: one candidate left, or none, as a bad item."""
+    """How many rows have an answer that was not withdrawn, and after their latest entry one candidate, or none, as a
+    bad item."""
+    here = EntryRow.project_id == project_id
+    latest = select(func.max(EntryRow.seq)).where(here).group_by(EntryRow.row)
+    decided = select(EntryRow.row).where(
+        here, EntryRow.seq.in_(latest), func.json_array_length(EntryRow.after) < 2
+    )
+    answers = EntryRow.kind.in_(("is", "among", "not", "none", "bad"))
     return session.execute(
         select(func.count(func.distinct(EntryRow.row))).where(
-            EntryRow.project_id == project_id,
-            EntryRow.kind.in_(("is", "among", "not", "none", "bad")),
-            func.json_array_length(EntryRow.after) < 2,
-            ~_withdrawn(),
+            here, answers, EntryRow.row.in_(decided), ~_withdrawn()
         )
     ).scalar_one()
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.parts import frame, state
 from pages.parts.sign_out import sign_out_button
-from pages.parts.words import ago
+from pages.parts.words import ago, counted
 from workflow import projects
 from workflow.projects import ProjectNameError, ProjectSummary
 
@@ -18,7 +18,7 @@ frame.toast_from_last_page()
 
 def next_step(project: ProjectSummary) -> tuple[str, str, str, str]:
     """What to do next: in words, then the button's label, icon and page."""
-    if project.answered and not project.left:
+    if not project.left:
         if page.person.is_owner:
             return (
                 f"{_all(project)} Export the table.",
@@ -27,7 +27,7 @@ def next_step(project: ProjectSummary) -> tuple[str, str, str, str]:
                 "export.py",
             )
         return _all(project), "Look", ":material/keyboard:", "annotate.py"
-    if not project.answered:
+    if project.last_answer is None:
         return "Answer the first question.", "Start", ":material/keyboard:", "annotate.py"
     return (
         "Go on answering; look at Progress to see when to stop.",
@@ -38,17 +38,15 @@ def next_step(project: ProjectSummary) -> tuple[str, str, str, str]:
 
 
 def _all(project: ProjectSummary) -> str:
-    return (
-        "Every label is known, or its row is out." if project.vectors else "Every ambiguous row is answered."
-    )
+    return "Every label is known, or its row is out." if project.vectors else "No row is open any more."
 
 
 def standing(project: ProjectSummary) -> str:
     """How far it is, in words."""
-    unit, classes = ("empty cells", "labels") if project.vectors else ("ambiguous rows", "classes")
+    answered = counted(project.answered, "row" if project.by_row else "label")
     return (
-        f"{project.answered:,} of {project.n_to_ask:,} {unit} answered · "
-        f"{project.n_rows:,} rows, {project.n_classes} {classes} · {ago(project.last_answer)}"
+        f"{answered} answered, {project.left:,} open · {counted(project.n_rows, 'row')}, "
+        f"{project.n_classes} {'labels' if project.vectors else 'classes'} · {ago(project.last_answer)}"
     )
 
 
@@ -62,8 +60,8 @@ def project_card(project: ProjectSummary) -> None:
             st.markdown(f"**{frame.escape(project.name)}**")
             if project.description:
                 st.caption(frame.escape(project.description))
-            share = project.answered / project.n_to_ask if project.n_to_ask else 1.0
-            st.progress(min(1.0, share), text=standing(project))
+            share = project.answered / (project.answered + project.left) if project.left else 1.0
+            st.progress(share, text=standing(project))
             st.markdown(f"**Next:** {step}")
         with actions:
             if st.button(label, key=f"go-{project.id}", type="primary", icon=icon, width="stretch"):

@@ -61,13 +61,16 @@ def looking(place: st.delta_generator.DeltaGenerator, share: float) -> None:
     place.progress(share, text=f"Looking at every file … {share:.0%}")
 
 
+def counted(problems: tuple[importing.Problem, ...]) -> str:
+    count = f"{len(problems)} problems" if len(problems) > 1 else "1 problem"
+    return f"The first {count} (there may be more)" if len(problems) >= importing.MAX_PROBLEMS else count
+
+
 def show_problems(problems: tuple[importing.Problem, ...]) -> None:
     """Every problem with its place and its fix."""
-    count = f"{len(problems)} problems" if len(problems) > 1 else "1 problem"
-    if len(problems) >= importing.MAX_PROBLEMS:
-        count = f"The first {count} (there may be more)"
     st.error(
-        f"{count} to mend before this can become a project. Nothing was stored.", icon=":material/error:"
+        f"{counted(problems)} to mend before this can become a project. Nothing was stored.",
+        icon=":material/error:",
     )
     st.dataframe(
         {
@@ -181,15 +184,15 @@ def summary(table: importing.LabelTable) -> None:
 
 st.subheader("1 · Choose a file")
 chosen = st.file_uploader(
-    "CSV file, or zip of a CSV and its files",
-    type=["csv", "tsv", "txt", "zip"],
+    "CSV file, or zip of a CSV and its files",  # of any type: what is none is told what to do instead
     max_upload_size=importing.MAX_UPLOAD_MB,
 )
 if chosen is None:
     st.info(
         "The candidates may stand in one column (`wren|robin`), in one 0/1 column per label, "
         "or in several annotator columns whose votes form the set. Where several labels may be right at once, a column "
-        "per label holds 1, 0 or nothing, which means not asked.",
+        "per label holds 1, 0 or nothing, which means not asked. Numbers may have a decimal comma where semicolons or "
+        "tabs stand between the cells.",
         icon=":material/lightbulb:",
     )
     st.info(
@@ -202,13 +205,23 @@ if chosen is None:
 upload = read_file(chosen)
 if upload is None:
     st.stop()
+in_sight = st.empty()  # what is below the form may be below the screen
 cells = upload.cells
 st.dataframe(cells.head(PREVIEW_ROWS), hide_index=True)
 st.caption(f"The first rows of {len(cells):,}, {len(cells.columns):,} columns.")
 st.subheader("2 · Say what the columns are")
 roles = role_form(upload, key=chosen.file_id)
+if not (roles.candidates or roles.label_columns or roles.annotators):
+    what = "columns that hold the labels" if roles.label_vectors else "column that holds the candidates"
+    in_sight.info(f"Choose the {what}, below.", icon=":material/arrow_downward:")
+    st.info(f"Choose the {what}, above: Winnow could not guess it.", icon=":material/arrow_upward:")
+    st.stop()
 checked = check(upload, roles)
 if checked.table is None:
+    in_sight.error(
+        f"{counted(checked.problems)} to mend, listed below. {frame.escape(str(checked.problems[0]))}",
+        icon=":material/error:",
+    )
     show_problems(checked.problems)
 else:
     summary(checked.table)

@@ -6,11 +6,11 @@ import numpy as np
 import streamlit as st
 
 from pages.parts import charts, frame, oracle_button, state, stop_panel, vector_progress
-from pages.parts.progress_parts import number, rows_per_label
-from pages.parts.words import span
+from pages.parts.progress_parts import number, rows_per_label, since, too_few
+from pages.parts.words import counted, span
 from workflow import progress as use_case
 from workflow import training
-from workflow.progress import ProgressView
+from workflow.progress import FEWEST_MEASURED, ProgressView
 
 page = frame.begin_project("Progress")
 frame.toast_from_last_page()
@@ -46,7 +46,11 @@ def watch(*, trained: bool, has_model: bool) -> None:
 def figures(view: ProgressView) -> None:
     """The numbers on top; they wrap on a phone."""
     with st.container(horizontal=True, gap="small"):
-        if view.accuracy is not None and view.interval is not None:
+        if view.accuracy is None or view.interval is None:
+            pass
+        elif view.n_test < FEWEST_MEASURED:
+            too_few("Accuracy", view.n_test, "row")
+        else:
             number(
                 "Accuracy",
                 f"{view.accuracy:.1%}",
@@ -54,9 +58,14 @@ def figures(view: ProgressView) -> None:
                 f"Share of the {view.n_test:,} held-out rows whose label the model predicts right, with its 95 % "
                 "interval. These rows are never asked about and never trained on.",
             )
-        if view.control is not None:
+        by_controls = "Accuracy" if view.accuracy is None else "By controls"
+        if view.control is None:
+            pass
+        elif view.control_asked < FEWEST_MEASURED:
+            too_few(by_controls, view.control_asked, "row")
+        else:
             number(
-                "Accuracy" if view.accuracy is None else "By controls",
+                by_controls,
                 f"{view.control:.1%}",
                 _range(view.control_interval),
                 f"Accuracy over all rows, with its 95 % interval, from {_control_rows(view)}",
@@ -71,8 +80,9 @@ def figures(view: ProgressView) -> None:
             if view.has_proof
             else "Share of the rows that were ambiguous at the start which have one label now, or are out.",
         )
-        number("Answered", f"{view.answered:,}", "rows", "Rows with an answer that was not taken back.")
-        number("Open", f"{view.left:,}", "rows", "Rows that still have two or more candidates.")
+        about = "Rows that an answer has left one candidate, or taken out. A row that is still open is not counted."
+        _rows("Answered", view.answered, about)
+        _rows("Open", view.left, "Rows that still have two or more candidates.")
         if view.seconds_per_answer is None or view.time_left is None:
             number("Pace", "–", "", "Shown after the first answer.")
         else:
@@ -84,6 +94,10 @@ def figures(view: ProgressView) -> None:
             number("Pace", f"{view.seconds_per_answer:.1f} s", left, about)
 
 
+def _rows(label: str, count: int, about: str) -> None:
+    number(label, f"{count:,}", "row" if count == 1 else "rows", about)
+
+
 def _range(interval: tuple[float, float]) -> str:
     return f"{interval[0]:.1%} to {interval[1]:.1%}"
 
@@ -92,8 +106,8 @@ def _control_rows(view: ProgressView) -> str:
     """What the control estimate is measured on, in words."""
     free = f" and {view.control_free:,} that had one candidate anyway" if view.control_free else ""
     return (
-        f"{view.control_asked:,} answered blind control rows{free}: drawn at random, not chosen by the strategy, and "
-        "never trained on."
+        f"{counted(view.control_asked, 'answered blind control row')}{free}: drawn at random, not chosen by the "
+        "strategy, and never trained on."
     )
 
 
@@ -138,11 +152,11 @@ def accuracy(view: ProgressView) -> None:
     said = []
     if view.accuracy is not None:
         said.append(
-            f"On {view.n_test:,} rows with known truth that are never asked about and never trained on."
+            f"On {counted(view.n_test, 'row')} with known truth, never asked about and never trained on."
         )
     if view.control is not None:
         said.append(f"By {_control_rows(view)}")
-    st.caption(f"{' '.join(said)} Bands are 95 % intervals.")
+    st.caption(f"{' '.join(said)} Bands and bars are 95 % intervals.{since(curve.answers)}")
 
 
 def curves(view: ProgressView) -> None:
@@ -215,7 +229,7 @@ watch(trained=view.trained, has_model=view.has_model)
 figures(view)
 stop_panel.announce(view.stop)
 oracle_button.offer(page)
-if not view.answered:
+if not view.curve.answers[-1:].any():
     st.info("The curves begin with the first answer.", icon=":material/keyboard:")
     st.page_link(
         "annotate.py", label="Answer the first question", query_params={"project": str(page.project.id)}
@@ -241,3 +255,4 @@ if view.recall is not None:
         f"With this many rows the neighbours are found approximately: {view.recall:.1%} of the true ones, "
         "measured on a sample."
     )
+oracle_button.play(page)

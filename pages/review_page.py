@@ -42,9 +42,9 @@ def correction_form(row: RowReview) -> None:
         if way == "is":
             st.selectbox(
                 "Label",
-                [None, *row.classes],
-                index=1 + row.classes.index(row.candidates[0]) if alone else 0,
-                format_func=lambda one: one or "choose one",
+                row.classes,
+                index=row.classes.index(row.candidates[0]) if alone else None,
+                placeholder="choose one",
                 key=f"{about}-label",
             )
         elif way == "among":

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from plcore._types import BoolArray, FloatArray, IntArray
+from plcore.csv_text import DELIMITER
 from plcore.problems import MAX_PROBLEMS, Problem, TableError, listed, quoted
 from plcore.roles import Roles
 
@@ -25,6 +26,7 @@ MAX_CLASSES = 4096  # beyond it, a wrong column or separator was chosen; candida
 _LARGEST = 1e100  # squares and sums of such numbers still fit a double
 
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+_COMMA_NUMBER = _NUMBER.replace(r"\.", ",")
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _BASE64 = "[A-Za-z0-9+/]"
 _IMAGE = (
@@ -80,16 +82,24 @@ def parse_ids(cells: pd.DataFrame, column: str | None, finder: Finder) -> npt.ND
 
 
 def parse_numbers(cells: pd.DataFrame, columns: Sequence[str], finder: Finder) -> FloatArray:
-    """(n, p) float64, NaN where a cell is empty. Problems: text, infinities, decimal commas."""
+    """(n, p) float64, NaN where a cell is empty. Problems: text, infinities, decimal commas.
+
+    Where semicolons or tabs stand between the cells (`plcore.csv_text.DELIMITER`), as spreadsheets write them in
+    countries with a decimal comma, a column may have it: it is read as most of its broken numbers are written, and the
+    others are problems.
+    """
     numbers = np.full((len(cells), len(columns)), np.nan)
+    commas_may_be = cells.attrs.get(DELIMITER, ",") != ","
     for place, column in enumerate(columns):
         text = stripped(cells, column)
-        fits = pc.match_substring_regex(text, _NUMBER)
+        comma = commas_may_be and _has_decimal_commas(text)
+        fits = pc.match_substring_regex(text, _COMMA_NUMBER if comma else _NUMBER)
         empty = pc.equal(text, "")
         for row in first_rows(pc.invert(pc.or_(fits, empty))):
-            message, fix = _number_advice(text[row].as_py())
+            message, fix = _number_advice(text[row].as_py(), comma)
             finder.add(row, column, message, fix)
-        values = pc.cast(pc.if_else(fits, text, pa.scalar(None, pa.large_string())), pa.float64())
+        plain = pc.replace_substring(text, ",", ".") if comma else text
+        values = pc.cast(pc.if_else(fits, plain, pa.scalar(None, pa.large_string())), pa.float64())
         numbers[:, place] = values.to_numpy(zero_copy_only=False)
         for row in first_rows(np.abs(numbers[:, place]) > _LARGEST):
             message = f"the number {quoted(text[row].as_py())} is too large to calculate with."
@@ -97,10 +107,23 @@ def parse_numbers(cells: pd.DataFrame, columns: Sequence[str], finder: Finder) -
     return numbers
 
 
-def _number_advice(text: str) -> tuple[str, str]:
+def _has_decimal_commas(text: pa.LargeStringArray) -> bool:
+    """Whether more numbers are written with a comma than with a point."""
+    written = {
+        mark: pc.and_(pc.match_substring_regex(text, pattern), pc.match_substring(text, mark))
+        for mark, pattern in ((",", _COMMA_NUMBER), (".", _NUMBER))
+    }
+    return bool(written[","].true_count > written["."].true_count)
+
+
+def _number_advice(text: str, comma: bool) -> tuple[str, str]:
     message = f"expected a number, got {quoted(text)}."
+    if comma and re.fullmatch(_NUMBER, text):
+        message = f"expected a number with a decimal comma, as most of this column have, got {quoted(text)}."
+        return message, f"Write it with a decimal comma: {text.replace('.', ',')}."
     if _DECIMAL_COMMA.fullmatch(text):
-        return message, f"Write it with a decimal point: {text.replace(',', '.')}."
+        fix = f"Write it with a decimal point: {text.replace(',', '.')}."
+        return message, f"{fix} Decimal commas are read where semicolons stand between the cells."
     if text.lstrip("+-").lower() in {"inf", "infinity"}:
         return message, "Infinity cannot be calculated with; write a finite number, or leave the cell empty."
     return message, "Write a number, leave the cell empty if it is unknown, or use the column as categories."

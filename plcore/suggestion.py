@@ -63,6 +63,7 @@ _LABEL_PREFIX = re.compile(r"(label|class|candidate|cand|is|has)_\w+")
 _NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
 _NO_VALUE = re.compile(r"[+-]?inf(inity)?|nan|n/?a|null|none|\?|-", re.IGNORECASE)
 _BITS = {"0", "1", "0.0", "1.0", "true", "false"}
+_YES_NO = {"yes", "no", "y", "n", "true", "false", "t", "f"}
 _SEPARATORS = ("|", ";", ",")
 _SAMPLE = 2000
 
@@ -167,8 +168,8 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False) -> Roles:
         # Beside votes in words, numbers such as rater_count, vote_total or coder_age are none.
         annotators = [column for column in annotators if not column.is_numbers] or annotators
         if len(annotators) < 2:
-            annotators = []
             label_columns = _label_columns(list(free.values()))
+            annotators = [] if label_columns else _voters(list(free.values()))
     for column in (*annotators, *label_columns):
         take(column)
     if candidates is not None:
@@ -221,6 +222,23 @@ def _candidates(columns: list[_Column]) -> tuple[_Column | None, str]:
 
 
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+", re.ASCII)
+
+
+def _voters(columns: list[_Column]) -> list[_Column]:
+    """Three columns or more of any name that hold much the same words: people named the same labels there."""
+    words = {
+        column.name: set(column.cells)
+        for column in columns
+        if column.repeats and not column.is_numbers and column.key not in _TRUTH_NAMES | _MAYBE_TRUTH_NAMES
+    }
+    best: set[str] = set()
+    for own in words.values():
+        alike = {name for name, other in words.items() if len(own & other) >= len(own | other) / 2}
+        labels = set().union(*(words[name] for name in alike))
+        # Yes and no are answers to questions that differ from column to column, not labels.
+        if len(labels) >= 2 and not {label.lower() for label in labels} <= _YES_NO and len(alike) > len(best):
+            best = alike
+    return [column for column in columns if column.name in best] if len(best) >= 3 else []
 
 
 def _label_columns(columns: list[_Column]) -> list[_Column]:

@@ -21,7 +21,7 @@ _PAGE = """<!doctype html>
 <title>{title} - Winnow</title>
 <style>
 :root {{ color-scheme: light dark; }}
-body {{ font: 1rem/1.5 system-ui, sans-serif; }}
+body {{ font: 1rem/1.5 system-ui, sans-serif; background: Canvas; color: CanvasText; }}
 main {{ max-width: 34rem; margin: 15vh auto; padding: 0 1.5rem; }}
 h1 {{ font-size: 1.6rem; }}
 button {{ font: inherit; padding: .5rem 1.2rem; }}
@@ -38,7 +38,8 @@ button {{ font: inherit; padding: .5rem 1.2rem; }}
 
 _HOW_TO_SIGN_IN = (
     "<p>Winnow lets people in by a link that works once.</p>"
-    "<p>If you started Winnow: open the link printed in the terminal. Starting it again prints a new one.</p>"
+    "<p>If you started Winnow: open the link printed in the terminal. In Winnow's folder "
+    "<code>.venv/bin/python cli.py link</code> prints a new one.</p>"
     "<p>Everybody else: ask the owner of this Winnow for a link.</p>"
 )
 _GO_ON = '<p>If this browser is signed in already: <a href="/">open Winnow</a>.</p>'

@@ -41,6 +41,9 @@ def require_project(session: Session, project_id: int) -> Project:
         project = projects.get(session, project_id)
     except projects.NoSuchProjectError:
         project = None
-    if project is None or project.archived_at is not None or project.deleted_at is not None:
+    if project is None:
         raise NotFound(f"There is no project {project_id} here. Fix: choose one on the Home page.")
+    if project.archived_at is not None or project.deleted_at is not None:
+        where = "archived" if project.deleted_at is None else "in the bin"
+        raise NotFound(f"{project.name} is {where}; the owner can restore it on the Home page.")
     return project

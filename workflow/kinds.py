@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -12,10 +12,12 @@ import numpy as np
 
 from db import entries
 from plcore import ActiveLearner, LabelTable, LearnerSettings
+from plcore.features import FeatureTransformer
 from plcore.multilabel import MultiLabelLearner, MultiLabelSettings
+from plcore.pool import Pool
 from plcore.training import Trainer
 from workflow.graphs import keep_graph
-from workflow.learner_entries import read_settings
+from workflow.learner_entries import follow, read_class_changes, read_settings
 from workflow.machine import machine_memory
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
     from db.engine import Database
     from db.projects import Project
+    from plcore.classes import ClassChange
     from workflow.home import Home
     from workflow.learners import Learner
 
@@ -86,32 +89,73 @@ def open_at_first(learner: Learner) -> int:
     return learner.progress().ambiguous_left
 
 
-def answered(home: Home, session: Session, project: Project) -> int:
-    """Of what a person could be asked about in the new project, what cannot be asked any more: rows that are decided,
-    or cells empty at import that are answered or whose row is out. By table and log alone: no learner is built."""
-    if kind_of(project.settings) != VECTORS:
-        return entries.answered_rows(session, project.id)
+def asks_rows(settings: Mapping[str, Any]) -> bool:
+    """Whether a question is about a whole row, not about one label of it."""
+    return kind_of(settings) == CANDIDATES or settings.get("question") == "instance"
+
+
+def counts(home: Home, session: Session, project: Project) -> tuple[int, int]:
+    """(answered, left) as `workflow.standing.counts` tells them; by table and log alone: no learner is built."""
     # Every page asks: a log is read once for each state of it. A deleted project may leave its id to another.
-    counted, place = _counted.setdefault(home.database, {}), (project.id, project.created_at)
-    seq, count = counted.get(place, (0, 0))
+    counted = _counted.setdefault(home.database, {})
+    place = project.id, project.created_at, asks_rows(project.settings)
+    seq, known = counted.get(place, (-1, (0, 0)))
     if seq != (now := entries.last_seq(session, project.id)):
-        count = _answered_cells(home, session, project)
-        counted[place] = now, count
-    return count
+        if kind_of(project.settings) == VECTORS:
+            known = _count_cells(home, session, project)
+        elif changes := read_class_changes(session, project.id):
+            known = _count_rows(home, session, project, changes)
+        else:
+            answered = entries.answered_rows(session, project.id)
+            known = answered, max(0, project.n_to_ask - answered)
+        counted[place] = now, known
+    return known
 
 
-_counted: WeakKeyDictionary[Database, dict[tuple[int, datetime], tuple[int, int]]] = WeakKeyDictionary()
+_counted: WeakKeyDictionary[Database, dict[tuple[int, datetime, bool], tuple[int, tuple[int, int]]]]
+_counted = WeakKeyDictionary()
 
 
-def _answered_cells(home: Home, session: Session, project: Project) -> int:
-    """As `answered`, of label vectors."""
+def _count_rows(
+    home: Home, session: Session, project: Project, changes: Sequence[ClassChange]
+) -> tuple[int, int]:
+    """As `counts`, of candidates whose classes have changed: what an entry left of a row may be other labels now."""
+    settings = read_settings(project.settings)
+    assert isinstance(settings, LearnerSettings)  # noqa: S101 - it is of this kind
+    pool = Pool(_labels(home.table_path(project.table_hash)), settings, changes)
+    follow(session, project.id, pool, pool.apply)
+    answered = int((pool.answered & (pool.sizes < 2)).sum())
+    return answered, int((pool.sizes[~pool.test_rows] >= 2).sum())
+
+
+def _count_cells(home: Home, session: Session, project: Project) -> tuple[int, int]:
+    """As `counts`, of label vectors."""
     holes, column = _holes(home.table_path(project.table_hash))
-    known, out = np.zeros_like(holes), np.zeros(len(holes), dtype=bool)
+    answered, out = np.zeros_like(holes), np.zeros(len(holes), dtype=bool)
     for row, kind, labels in entries.cell_answers(session, project.id):
-        known[row, [column[label] for label in labels]] = True
+        answered[row, [column[label] for label in labels]] = True
         out[row] = kind == "bad"  # an answer brings a row back
-    known[out] = True
-    return int((holes & known).sum())
+    left = holes & ~answered & ~out[:, None]
+    if asks_rows(project.settings):
+        return int((answered.any(axis=1) | out).sum()), int(left.any(axis=1).sum())
+    return int(answered.sum()), int(left.sum())
+
+
+@dataclasses.dataclass(frozen=True)
+class _Labels:
+    """What a pool needs of a table: its features, of which there may be many, are not kept for a count."""
+
+    candidates: npt.NDArray[np.bool_]
+    classes: tuple[str, ...]
+    truth: npt.NDArray[np.int64] | None
+    features: Callable[[], FeatureTransformer] = FeatureTransformer
+
+
+@functools.lru_cache(maxsize=32)
+def _labels(path: Path) -> _Labels:
+    """Of the stored table. Tables never change."""
+    table = LabelTable.read(path)
+    return _Labels(table.candidates, table.classes, table.truth)
 
 
 @functools.lru_cache(maxsize=32)

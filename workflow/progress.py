@@ -14,6 +14,7 @@ from db import entries
 from plcore.classes import ClassError, ClassMap
 from workflow import access, training
 from workflow.oracle import NOTE as SIMULATED
+from workflow.standing import counts
 from workflow.stopping import StopView, control_estimate, has_proof, rules_of, standing_points, stop_view_of
 
 if TYPE_CHECKING:
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 PACE_WINDOW = 20
 """Answers over which the pace is the median, so that one coffee break does not count."""
+
+FEWEST_MEASURED = 10
+"""Rows, or labels, below which a figure measured on them would mislead: its place says so instead."""
 
 
 @dataclass(frozen=True)
@@ -82,8 +86,9 @@ class LabelCount:
 
 @dataclass(frozen=True)
 class ProgressView:
-    """Counts are rows; shares are in [0, 1]. recall: of the approximate neighbour search, None where it is exact.
+    """Counts are rows, answered and left as `workflow.standing.counts` has them; shares are in [0, 1].
 
+    recall : of the approximate neighbour search, None where it is exact
     n_control : control rows drawn      control_asked, control_free : those that measure the model now, asked or with
         one candidate anyway      trained : whether the model is trained in the background
     has_proof : whether `settled` is about predictions, as under PL-KNN; else it is the share of rows that are decided
@@ -150,11 +155,12 @@ def progress(home: Home, person_id: int, project_id: int) -> ProgressView:
         now = learner.progress()
         curve = _curve(learner, now.n_test)
         graph = learner.graph
+        answered, left, _ = counts(learner)
         value, low, high = (float(part[0]) for part in control_estimate(learner, [now.control]))
         return ProgressView(
             curve=curve,
-            answered=now.answered,
-            left=now.ambiguous_left,
+            answered=answered,
+            left=left,
             candidates_left=now.candidates_left,
             settled=now.settled,
             done=learner.done,

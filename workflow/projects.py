@@ -35,8 +35,8 @@ class CannotLearn(ValueError):  # noqa: N818 - what a page says, not a fault
 class ProjectSummary:
     """One project as Home lists it.
 
-    kind : as in `workflow.kinds`      n_to_ask, answered : rows, or of label vectors cells; answered are all that can
-        not be asked any more, those of bad items too
+    kind : as in `workflow.kinds`      n_to_ask : rows, or of label vectors cells, that were open at import
+    answered, left : as `workflow.standing.counts` has them      by_row : whether they are rows, not labels of rows
     """
 
     id: int
@@ -46,18 +46,16 @@ class ProjectSummary:
     n_classes: int
     n_to_ask: int
     answered: int
+    left: int
     last_answer: datetime | None
     created_at: datetime
     kind: str = kinds.CANDIDATES
+    by_row: bool = True
 
     @property
     def vectors(self) -> bool:
         """Whether it is about label vectors, not about one true label among candidates."""
         return self.kind == kinds.VECTORS
-
-    @property
-    def left(self) -> int:
-        return max(0, self.n_to_ask - self.answered)
 
 
 def create_project(
@@ -306,6 +304,7 @@ def _check_free(session: Session, name: str, except_for: int | None = None) -> N
 
 def _summary(home: Home, session: Session, project: projects.Project) -> ProjectSummary:
     last = entries.last(session, project.id)
+    answered, left = kinds.counts(home, session, project)
     return ProjectSummary(
         id=project.id,
         name=project.name,
@@ -313,8 +312,10 @@ def _summary(home: Home, session: Session, project: projects.Project) -> Project
         n_rows=project.n_rows,
         n_classes=project.n_classes,
         n_to_ask=project.n_to_ask,
-        answered=kinds.answered(home, session, project),
+        answered=answered,
+        left=left,
         last_answer=last.at if last else None,
         created_at=project.created_at,
         kind=kinds.kind_of(project.settings),
+        by_row=kinds.asks_rows(project.settings),
     )

@@ -70,7 +70,7 @@ def standing(home: Home, person_id: int, project_id: int) -> Standing:
         history = history_of(session, learner, person_id, project_id)
         taken = questions.reserved_rows(session, project_id, person_id, since)
         rules = rules_of(opened.project)
-        answered, left, settled = _counts(learner)
+        answered, left, settled = counts(learner)
         reached = stop_view_of(learner, rules).reached
         last = saved_of(learner, found[0]) if found else None
         return Standing(
@@ -88,8 +88,14 @@ def standing(home: Home, person_id: int, project_id: int) -> Standing:
         )
 
 
-def _counts(learner: Learner) -> tuple[int, int, float]:
-    """(answered, left, share settled, or of label vectors known); by the pool alone, for it runs after every answer."""
+def counts(learner: Learner) -> tuple[int, int, float]:
+    """(answered, left, share settled, or of label vectors known), as every page tells them; by the pool alone, for it
+    runs after every answer.
+
+    answered : rows that have an answer and are not open any more, as one candidate is left or they are out; of label
+        vectors labels with an answer, or, where whole rows are asked about, rows with one, bad items too
+    left : rows, or labels, that are open: they can still be asked about
+    """
     if not isinstance(learner, ActiveLearner):
         pool = learner.pool
         cells = learner.settings.question != "instance"

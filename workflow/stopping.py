@@ -94,6 +94,7 @@ def stop_view_of(learner: Learner, rules: StopRules) -> StopView:
         np.array([p.settled for p in points]),
         done=learner.done,
         measured=measured,
+        given=learner.pool.answers,  # a trained version knows those before it alone
         terms=PREDICTIONS if has_proof(learner) else ROWS,
     )
     return StopView(rules, verdicts, by_truth)

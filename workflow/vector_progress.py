@@ -13,6 +13,7 @@ from db import entries
 from plcore.multilabel import ControlEstimate, HeldOut, LabelPoint, Share
 from workflow import access
 from workflow.progress import PACE_WINDOW, LabelCount
+from workflow.standing import counts
 from workflow.stopping import StopView, rules_of, stop_view_of
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ class VectorCurve:
 class VectorProgress:
     """Shares are in [0, 1]; cells are labels of rows.
 
+    answered, left : as `workflow.standing.counts` has them, rows if by_row, else labels
     by_kind : {kind: labels answered yes and no; entries bad, unsure, skip}
     known : share of the cells not known at import that are known now      entropy : bits, None before the first model
     n_control : control cells drawn      waiting : whether the first model is still to come
@@ -72,10 +74,10 @@ class VectorProgress:
 
     curve: VectorCurve
     by_kind: dict[str, int]
-    answered_rows: int
+    answered: int
+    left: int
     answered_cells: int
     unasked: int
-    open_rows: int
     known: float
     entropy: float | None
     held_out: HeldOut | None
@@ -95,7 +97,7 @@ class VectorProgress:
         """Questions left times the median pace; the model knows most labels long before, so it is too much."""
         if self.seconds_per_answer is None:
             return None
-        return timedelta(seconds=self.seconds_per_answer * (self.open_rows if self.by_row else self.unasked))
+        return timedelta(seconds=self.seconds_per_answer * self.left)
 
 
 def progress(home: Home, person_id: int, project_id: int) -> VectorProgress:
@@ -110,13 +112,14 @@ def progress(home: Home, person_id: int, project_id: int) -> VectorProgress:
             seconds = entries.seconds_of_latest(session, project_id, PACE_WINDOW)
             rules = rules_of(access.require_project(session, project_id))
         now = learner.progress()
+        answered, left, _ = counts(learner)
         return VectorProgress(
             curve=_curve(learner.curve),
             by_kind=dict(now.by_kind),
-            answered_rows=now.answered,
+            answered=answered,
+            left=left,
             answered_cells=now.answered_cells,
             unasked=now.unasked,
-            open_rows=now.ambiguous_left,
             known=now.share_known,
             entropy=now.entropy,
             held_out=now.held_out,

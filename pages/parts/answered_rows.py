@@ -5,16 +5,16 @@ that is open, with its history.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
 from typing import TypeVar
 
 import streamlit as st
+from streamlit.elements.lib.column_types import ColumnConfig
 
 from pages.parts import frame, state
 from pages.parts.answers import said
 from pages.parts.instance import instance
 from workflow import correcting
-from workflow.answered import Found, Offered, ReviewList, Search, Told
+from workflow.answered import Offered, ReviewList, Search, Told
 from workflow.review import RowReview
 from workflow.standing import Saved
 from workflow.vector_review import VectorRowReview
@@ -56,16 +56,14 @@ def search_form(key: str, offered: Offered, kinds: Mapping[str, str]) -> Search:
             width=225,
         )
         label = st.selectbox(
-            "Label",
-            [None, *offered.classes],
-            format_func=lambda one: one or "any",
-            key=f"{key}-label",
-            width=140,
+            "Label", offered.classes, index=None, placeholder="any", key=f"{key}-label", width=140
         )
         kind = st.selectbox(
             "Answer",
-            [None, *kinds],
-            format_func=lambda one: kinds[one] if one else "any",
+            list(kinds),
+            index=None,
+            format_func=kinds.__getitem__,
+            placeholder="any",
             key=f"{key}-kind",
             width=190,
         )
@@ -73,8 +71,10 @@ def search_form(key: str, offered: Offered, kinds: Mapping[str, str]) -> Search:
         if names:
             person = st.selectbox(
                 "Person",
-                [None, *names],
-                format_func=lambda one: names[one] if one else "anybody",
+                list(names),
+                index=None,
+                format_func=names.__getitem__,
+                placeholder="anybody",
                 key=f"{key}-person",
                 width=140,
             )
@@ -110,20 +110,23 @@ def results(project_id: int, key: str, found: ReviewList, unit: tuple[str, str])
         key=table,
         height=min(420, 38 + 35 * len(rows)),
         column_config={
-            "When": st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm"),
+            "When": _when(),
             "Note": st.column_config.Column(width="medium"),
         },
     )
     with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
-        newest = {one.row: one for one in reversed(found.rows)}
-        offered, now = [None, *dict.fromkeys(rows)], opened_row(project_id)
-        # The key names the row that is open, so that the box follows a tick in the table.
-        box = f"{key}-open-{now}"
+        words = {one.row: f"{one.row_id}: {said(one.kind, one.labels)}" for one in reversed(found.rows)}
+        offered, now = list(dict.fromkeys(rows)), opened_row(project_id)
+        # The key names the row that is open, so that the box follows a tick in the table, and what is offered: a
+        # browser goes on sending words that a box was drawn with, and a correction changes them.
+        box = f"{key}-open-{now}-{hash(tuple(words.items()))}"
+        st.session_state.setdefault(box, now if now in words else None)
         st.selectbox(
             "Open a row",
             offered,
-            index=offered.index(now) if now in offered else 0,
-            format_func=lambda row: "choose one" if row is None else _worded(newest[row]),
+            index=None,
+            format_func=words.__getitem__,
+            placeholder="choose one",
             key=box,
             on_change=_picked,
             args=(project_id, box),
@@ -194,7 +197,7 @@ def _history(told: Sequence[Told], stood: Callable[[Sequence[str]], str]) -> Non
     st.markdown("###### History")
     st.dataframe(
         {
-            "When": [_moment(one.at) for one in told],
+            "When": [one.at for one in told],
             "Person": [one.person for one in told],
             "Said": [
                 said(one.kind, one.labels) + (" (taken back)" if one.taken_back else "") for one in told
@@ -206,13 +209,12 @@ def _history(told: Sequence[Told], stood: Callable[[Sequence[str]], str]) -> Non
             "Note": [one.note or "" for one in told],
         },
         hide_index=True,
+        column_config={"When": _when()},
     )
     st.caption("Nothing is ever changed or deleted here: a correction is a new line.")
 
 
-def _worded(one: Found) -> str:
-    return f"{one.row_id}: {said(one.kind, one.labels)}"
-
-
-def _moment(at: datetime) -> str:
-    return at.strftime("%-d %b %Y, %H:%M UTC")
+def _when() -> ColumnConfig:
+    """The column of moments: in this browser's time zone, which its heading names."""
+    zone = st.context.timezone or "UTC"
+    return st.column_config.DatetimeColumn(f"When ({zone})", format="D MMM YYYY, HH:mm", timezone=zone)

@@ -19,3 +19,8 @@ const ROOMS = {};
 const roomOf = (state) => ROOMS[state.data.room];
 
 const percentOf = (share) => Math.round(share * 100);
+
+// What is asked, and which model the shares come from.
+const questionHead = (question, words) => make("div", { class: "asked" }, make("h2", { text: words }),
+  make("p", { class: "quiet small model", text: question.model,
+    title: "How likely each label is by this model. Its number is the last line of the answer log that it has learnt." }));

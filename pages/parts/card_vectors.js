@@ -77,7 +77,7 @@ function labelsAsking(state) {
   seek.value = state.sought;
   filter();
   return make("section", { class: "ask labels", "aria-label": "Labels" },
-    make("div", { class: "asked" }, make("h2", { text: "Which labels are right?" }), make("p", { class: "quiet small model", text: question.model })),
+    questionHead(question, "Which labels are right?"),
     question.rows.length > SEARCHED && make("div", { class: "seeking" }, actionButton("0", "Find", () => seek.focus(), { "aria-label": "Find a label" }), seek),
     told, list,
     make("button", { class: "action strong saverow", type: "button", "data-save-row": "", "aria-keyshortcuts": "Enter", onclick: () => saveRow(state) },
@@ -113,7 +113,7 @@ function cellAsking(state) {
   const known = question.rows.filter((one) => one.cell !== -1);
   const chips = known.slice(0, 12).map((one) => make("span", { class: one.cell ? "chip yes" : "chip", text: `${one.cell ? "✓" : "✗"} ${one.label}` }));
   return make("section", { class: "ask", "aria-label": "Label" },
-    make("div", { class: "asked" }, make("h2", { text: "Is this label right?" }), make("p", { class: "quiet small model", text: question.model })),
+    questionHead(question, "Is this label right?"),
     make("div", { class: "single" }, make("p", { class: "named", text: row.label }), row.about && make("p", { class: "about", text: row.about }),
       make("div", { class: "believed" }, make("span", { class: "bar" }, make("span", { class: "fill", style: `width:${percent}%` })),
         make("span", { class: "percent", text: `${percent} %` }))),

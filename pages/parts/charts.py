@@ -97,6 +97,7 @@ def accuracy_curve(
             y=curve.value[known],
             mode="lines+markers" if mark_versions else _mode(x),
             line_color=colour,
+            error_y=_error_bar(curve, known),
             name=curve.name,
             customdata=np.column_stack([versions[known], curve.low[known], curve.high[known]]),
             hovertemplate=f"{curve.name}: %{{y:.1%}} (%{{customdata[1]:.1%}} to %{{customdata[2]:.1%}})"
@@ -106,11 +107,21 @@ def accuracy_curve(
         every = -(-len(answers) // NAMED_VERSIONS)
         named = np.arange(len(answers))[::-every]
         _name_versions(figure, answers[named], versions[named])
-    figure = _dress(figure)
-    figure.update_layout(
-        showlegend=len(curves) > 1, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
-    )
-    return figure
+    figure = _over_answers(figure, answers, share=True)
+    return _with_legend(figure) if len(curves) > 1 else figure
+
+
+def _error_bar(curve: Honest, points: np.ndarray) -> dict[str, Any] | None:
+    """The interval of a curve that is one point yet, where a band has no width."""
+    if np.count_nonzero(~np.isnan(curve.low[points])) != 1:
+        return None
+    value = curve.value[points]
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": curve.high[points] - value,
+        "arrayminus": value - curve.low[points],
+    }
 
 
 def _name_versions(figure: go.Figure, answers: np.ndarray, versions: np.ndarray) -> None:
@@ -132,7 +143,7 @@ def share_curve(answers: np.ndarray, share: np.ndarray) -> go.Figure:
         line_color=FIRST,
         hovertemplate="%{y:.1%} after %{x} answers<extra></extra>",
     )
-    return _dress(figure)
+    return _over_answers(figure, answers, share=True)
 
 
 def share_curves(answers: np.ndarray, curves: Sequence[Honest]) -> go.Figure:
@@ -150,15 +161,14 @@ def share_curves(answers: np.ndarray, curves: Sequence[Honest]) -> go.Figure:
             y=curve.value[kept],
             mode=_mode(answers),
             line_color=colour,
+            error_y=_error_bar(curve, kept),
             name=curve.name,
             legendgroup=curve.name,
             customdata=np.column_stack([curve.low[kept], curve.high[kept]]),
             hovertemplate=f"{curve.name}: %{{y:.1%}} (%{{customdata[0]:.1%}} to %{{customdata[1]:.1%}})"
             "<br>after %{x} answers<extra></extra>",
         )
-    figure = _dress(figure)
-    figure.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0})
-    return figure
+    return _with_legend(_over_answers(figure, answers, share=True))
 
 
 def _pale(colour: str) -> str:
@@ -178,9 +188,7 @@ def count_curve(answers: np.ndarray, count: np.ndarray) -> go.Figure:
         line_color=SECOND,
         hovertemplate="%{y:,} after %{x} answers<extra></extra>",
     )
-    figure = _dress(figure)
-    figure.update_yaxes(tickformat=",d", rangemode="tozero")
-    return figure
+    return _over_answers(figure, answers, share=False).update_yaxes(**_whole(count))
 
 
 def label_bars(names: Sequence[str], answered: Sequence[int], given: Sequence[int]) -> go.Figure:
@@ -197,15 +205,11 @@ def label_bars(names: Sequence[str], answered: Sequence[int], given: Sequence[in
             hovertemplate="%{y}: %{x:,} rows " + name + "<extra></extra>",
         )
     figure = _dress(figure)
-    figure.update_xaxes(tickformat=",d", title_text="Rows")
-    figure.update_yaxes(autorange="reversed", tickformat=None, type="category")
-    figure.update_layout(
-        barmode="stack",
-        height=max(200, 100 + 24 * len(shown)),
-        showlegend=True,
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-    )
-    return figure
+    rows = np.add(answered[:MOST_LABELS], given[:MOST_LABELS])
+    figure.update_xaxes(title_text="Rows", **_whole(rows))
+    figure.update_yaxes(autorange="reversed", type="category")
+    figure.update_layout(barmode="stack", height=max(220, 120 + 24 * len(shown)))
+    return _with_legend(figure)
 
 
 def confusion_map(labels: Sequence[str], counts: np.ndarray) -> go.Figure:
@@ -229,10 +233,8 @@ def confusion_map(labels: Sequence[str], counts: np.ndarray) -> go.Figure:
         )
     )
     figure = _dress(figure)
-    figure.update_xaxes(type="category", title_text="Model said", rangemode=None, showgrid=False)
-    figure.update_yaxes(
-        type="category", title_text="Answered", autorange="reversed", tickformat=None, showgrid=False
-    )
+    figure.update_xaxes(type="category", title_text="Model said", showgrid=False)
+    figure.update_yaxes(type="category", title_text="Answered", autorange="reversed", showgrid=False)
     figure.update_layout(height=max(260, 120 + 26 * len(shown)))
     return figure
 
@@ -258,14 +260,10 @@ def instance_map(
             hovertemplate=f"%{{customdata[0]}}<br>{state}: %{{customdata[1]}}<extra></extra>",
         )
     figure = _dress(figure)
-    figure.update_layout(
-        height=560,
-        showlegend=True,
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "itemsizing": "constant"},
-    )
-    figure.update_xaxes(title_text="First component", rangemode=None, showticklabels=False, zeroline=False)
-    figure.update_yaxes(title_text="Second component", tickformat=None, showticklabels=False, zeroline=False)
-    return figure
+    figure.update_layout(height=560, legend_itemsizing="constant")
+    figure.update_xaxes(title_text="First component", showticklabels=False, zeroline=False)
+    figure.update_yaxes(title_text="Second component", showticklabels=False, zeroline=False)
+    return _with_legend(figure)
 
 
 def _plain(names: Sequence[str]) -> list[str]:
@@ -284,12 +282,29 @@ def _mode(points: np.ndarray) -> str:
 
 def _dress(figure: go.Figure) -> go.Figure:
     figure.update_layout(
-        height=300,
-        margin={"l": 8, "r": 8, "t": 8, "b": 8},
-        xaxis_title="Answers",
+        height=320,
+        margin={"l": 8, "r": 8, "t": 30, "b": 8},  # at the top is room for the toolbar
         showlegend=False,
         hovermode="closest",
     )
-    figure.update_yaxes(tickformat=".1~%")
-    figure.update_xaxes(rangemode="tozero")
+    return figure
+
+
+def _over_answers(figure: go.Figure, answers: np.ndarray, *, share: bool) -> go.Figure:
+    """Dressed, with answers across, and down a share, which is never outside 0 to 1, or anything else."""
+    figure = _dress(figure).update_xaxes(title_text="Answers", **_whole(answers))
+    figure.update_traces(cliponaxis=False)  # the first point is drawn whole
+    return figure.update_yaxes(tickformat=".1~%", minallowed=0, maxallowed=1) if share else figure
+
+
+def _whole(counts: np.ndarray) -> dict[str, Any]:
+    """An axis of these counts, from 0; its ticks are whole numbers, where there are few, too."""
+    few = not np.nanmax(counts, initial=0) > 10
+    return {"rangemode": "tozero", "tickformat": ",d", "dtick": 1 if few else None}
+
+
+def _with_legend(figure: go.Figure) -> go.Figure:
+    """With its legend under the plot: above it, on a phone, lies the toolbar."""
+    below = -68 / (figure.layout.height - 102)  # pixels, as the share of the plot that the legend counts in
+    figure.update_layout(showlegend=True, legend={"orientation": "h", "y": below, "yanchor": "top", "x": 0})
     return figure

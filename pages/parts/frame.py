@@ -53,7 +53,8 @@ def begin_owner() -> Page:
     """As ``begin``, for pages of the owner alone."""
     page = begin()
     if not page.person.is_owner:
-        st.info("This page is for the project's owner.", icon=":material/lock:")
+        st.info("This page is the owner's.", icon=":material/lock:")
+        _way_home()
         st.stop()
     return page
 
@@ -81,20 +82,27 @@ def project_title(title: str, page: ProjectPage) -> None:
         st.columns([3, 1], vertical_alignment="center") if len(known) > 1 else (st.container(), None)
     )
     if right is not None:
+        # A browser goes on sending the words a box was drawn with: a new name is a new box.
+        switch = f"{state.SWITCH}-{hash(tuple(known.items()))}"
         right.selectbox(
             "Project",
             list(known),
             index=list(known).index(page.project.id),
             format_func=known.__getitem__,
-            key=state.SWITCH,
+            key=switch,
             on_change=_switch_project,
+            args=(switch,),
             label_visibility="collapsed",
         )
     left.markdown(f"##### {title} · {escape(page.project.name)}")
 
 
-def _switch_project() -> None:
-    st.query_params["project"] = str(st.session_state[state.SWITCH])
+def _way_home() -> None:
+    st.page_link("home.py", label="Home", icon=":material/home:")
+
+
+def _switch_project(switch: str) -> None:
+    st.query_params["project"] = str(st.session_state[switch])
 
 
 def escape(text: str) -> str:
@@ -164,7 +172,7 @@ def _chosen_project(page: Page) -> ProjectSummary | None:
         except NotFound as missing:
             st.session_state.pop(state.REFUSED, None)  # a press on a page left open; this says why
             st.error(escape(str(missing)), icon=":material/search_off:")
-            st.page_link("home.py", label="Home", icon=":material/home:")
+            _way_home()
             st.stop()
     known = projects.list_projects(page.home, page.person.id)
     before = [one for one in known if one.id == st.session_state.get(state.PROJECT)]

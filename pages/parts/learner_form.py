@@ -98,14 +98,18 @@ def learner_form(now: Mapping[str, Any], key: str, settings: Sequence[Setting] =
 
 def _box(one: Setting, value: Any, key: str) -> Any:
     if one.choices:
-        options = list(dict.fromkeys([*([None] if one.unset else []), *one.choices, value]))
-        return st.selectbox(
-            one.label,
-            options,
-            index=options.index(value),
-            format_func=lambda name: str(one.unset) if name is None else one.choices.get(name, str(name)),
-            help=one.hint,
-            key=key,
+        # "" for None, whose words Streamlit would take away once it has been chosen
+        options = list(dict.fromkeys([*([""] if one.unset else []), *one.choices, value or ""]))
+        return (
+            st.selectbox(
+                one.label,
+                options,
+                index=options.index(value or ""),
+                format_func=lambda name: one.choices.get(name, name) if name else str(one.unset),
+                help=one.hint,
+                key=key,
+            )
+            or None
         )
     if one.whole and (value is None or value == int(value)):  # a share is left a number
         most = None if one.most is None else int(max(one.most, value or 0))

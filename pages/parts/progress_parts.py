@@ -4,15 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import streamlit as st
 
 from pages.parts import charts
+from pages.parts.words import counted
 from workflow.progress import LabelCount
 
 
 def number(label: str, value: str, note: str, about: str) -> None:
     """A large figure with a note under it and, where it is pointed at, what it is about."""
     st.metric(label, value, delta=note or None, delta_color="off", delta_arrow="off", help=about, width=150)
+
+
+def too_few(label: str, measured: int, unit: str) -> None:
+    """In the place of a figure that would be measured on fewer than `workflow.progress.FEWEST_MEASURED`."""
+    with st.container(width=150, gap="xxsmall"):
+        st.caption(label)
+        st.markdown(f"too few {unit}s ({measured:,}) to measure")
+
+
+def since(answers: np.ndarray) -> str:
+    """Where a curve begins, as the end of its caption; nothing where it begins with the first answer."""
+    if not len(answers) or not answers[0]:
+        return ""
+    return (
+        f" Measured since the model was changed or first trained, after {counted(int(answers[0]), 'answer')}."
+    )
 
 
 def rows_per_label(labels: Sequence[LabelCount]) -> None:

@@ -27,7 +27,7 @@ function asking(state) {
   const hidden = question.hidden && make("p", { class: "small quiet",
     text: `${question.hidden.toLocaleString()} more candidates with smaller shares: find them with 0.` });
   return make("section", { class: "ask", "aria-label": "Candidates" },
-    make("div", { class: "asked" }, make("h2", { text: "Which one is it?" }), make("p", { class: "quiet small model", text: question.model })),
+    questionHead(question, "Which one is it?"),
     make("div", { class: "choices" }, ...question.rows.map((candidate) => candidateRow(state, candidate))), hidden,
     markingBar(state), noteField(state),
     make("p", { class: "why" }, make("strong", { text: "Why this row? " }), question.why));

@@ -163,15 +163,12 @@ def _one(
     *,
     optional: bool = False,
 ) -> str | None:
-    options = [None, *columns]
+    options = ["", *columns]  # None would make Streamlit take its words away once it has been chosen
     hint = "none" if optional else "choose a column"
-    return place.selectbox(
-        label,
-        options,
-        index=options.index(guess),
-        format_func=lambda name: hint if name is None else name,
-        key=key,
+    chosen = place.selectbox(
+        label, options, index=options.index(guess or ""), format_func=lambda name: name or hint, key=key
     )
+    return chosen or None
 
 
 def _many(

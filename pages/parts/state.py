@@ -43,13 +43,16 @@ GUESS = "winnow_guess"
 """The guessed roles of the uploaded file, with the file's key."""
 
 SWITCH = "winnow_switch"
-"""Widget key of the project chooser in a page's heading."""
+"""Widget key, with the projects behind it, of the project chooser in a page's heading."""
 
 CLASSES = "winnow_classes"
 """Widget key, with the project behind it, of the list of classes that the question card searches."""
 
 CLASS_NAMES = "winnow_class_names"
 """The class names that list was drawn with: once they are others, it is drawn anew."""
+
+MENU = "winnow_menu"
+"""Key of what closes the phone's menu; it shows nothing."""
 
 GUIDELINES = "winnow_guidelines"
 """Key of the guidelines above the question card; the card's G key opens and closes them by it."""
@@ -62,6 +65,12 @@ REVIEW_ROW = "winnow_review_row"
 
 SETTINGS = "winnow_settings"
 """Beginning of the widget keys on the Project settings page, with project and version behind it."""
+
+PLAY = "winnow_play"
+"""Widget key, with the project behind it, of the button that lets Winnow answer."""
+
+PLAYED = "winnow_played"
+"""How many questions it has answered since; there while it answers."""
 
 REFUSED = "winnow_refused"
 """Why the last press was refused, said once at the next drawing."""

@@ -1,10 +1,12 @@
-"""The few lines of style sheet that all pages share."""
+"""The few lines of style sheet that all pages share, and the phone's menu."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import streamlit as st
+
+from pages.parts import state
 
 ICON = Path(__file__).with_name("icon.png")
 
@@ -14,8 +16,16 @@ _STYLE = """<style>
 [data-testid="stMainBlockContainer"] { padding-top: 4.2rem; padding-bottom: 3rem; max-width: 1180px; }
 @media (max-width: 760px) { [data-testid="stMainBlockContainer"] { padding: 4rem 0.9rem 2rem; } }
 .st-key-winnow_guidelines [data-testid="stExpanderDetails"] { max-height: 30vh; overflow: auto; }
+[data-testid="stTopNavLink"]:focus-visible, [data-testid="stPageLink-NavLink"]:focus-visible,
+[data-testid="stSidebarNavLink"]:focus-visible {
+  outline: 3px solid #1b7d6c; outline-offset: 2px;
+}
+.st-key-winnow_menu { display: none; }
 </style>"""
+
+_MENU = st.components.v2.component("winnow_menu", js=Path(__file__).with_name("menu.js").read_text())
 
 
 def apply() -> None:
     st.html(_STYLE)
+    _MENU(key=state.MENU)

@@ -64,8 +64,10 @@ def settings(table: importing.LabelTable, checks: int) -> importing.MultiLabelSe
     question = left.selectbox("Asked are", list(QUESTIONS), format_func=QUESTIONS.__getitem__)
     criterion = right.selectbox(
         "Asked first",
-        [None, *CRITERIA],
-        format_func=lambda name: "the default for the kind of question" if name is None else CRITERIA[name],
+        list(CRITERIA),
+        index=None,
+        format_func=CRITERIA.__getitem__,
+        placeholder="the default for the kind of question",
     )
     share = st.number_input(
         "Blind checks (% of the questions)",

@@ -9,9 +9,10 @@ import streamlit as st
 
 from pages.parts import charts, state, stop_panel
 from pages.parts.frame import ProjectPage, escape
-from pages.parts.progress_parts import number, rows_per_label
-from pages.parts.words import span
+from pages.parts.progress_parts import number, rows_per_label, since, too_few
+from pages.parts.words import counted, span
 from workflow import vector_progress as use_case
+from workflow.progress import FEWEST_MEASURED
 from workflow.vector_progress import Band, Share, VectorProgress
 
 KINDS = {
@@ -69,7 +70,11 @@ def _watch(page: ProjectPage) -> None:
 
 def _figures(view: VectorProgress) -> None:
     with st.container(horizontal=True, gap="small"):
-        if view.held_out is not None:
+        if view.held_out is None:
+            pass
+        elif view.n_test < FEWEST_MEASURED:
+            too_few("Precision and F1", view.n_test, "row")
+        else:
             rows = f"the {view.n_test:,} held-out rows, with the 95 % interval."
             for t, share in view.held_out.precision:
                 number(
@@ -83,7 +88,11 @@ def _figures(view: VectorProgress) -> None:
             micro, macro = view.held_out.micro_f1, view.held_out.macro_f1
             number("F1, micro", f"{micro.value:.1%}", _range(micro), f"{about}All labels counted together.")
             number("F1, macro", f"{macro.value:.1%}", _range(macro), f"{about}The mean over the labels.")
-        if view.control.f1 is not None:
+        if view.control.f1 is None:
+            pass
+        elif view.control.cells < FEWEST_MEASURED:
+            too_few("F1, controls", view.control.cells, "label")
+        else:
             about = f"By {view.control.cells:,} blind control answers, with the 95 % interval."
             number("F1, controls", f"{view.control.f1.value:.1%}", _range(view.control.f1), about)
         if view.held_out is None and view.control.f1 is None:
@@ -97,15 +106,25 @@ def _figures(view: VectorProgress) -> None:
         if view.entropy is not None:
             about = "Entropy of all cells not asked, by the model. 0 when it is sure of every one."
             number("Entropy left", f"{view.entropy:,.0f}", "bits", about)
-        unit, count = ("rows", view.open_rows) if view.by_row else ("labels", view.unasked)
-        number("Open", f"{count:,}", unit, "What could still be asked.")
+        about = (
+            "Rows with an answer, bad items too."
+            if view.by_row
+            else "Labels with an answer that was not taken back."
+        )
+        _counts(view, "Answered", view.answered, about)
+        _counts(view, "Open", view.left, "What could still be asked.")
         if view.seconds_per_answer is not None and view.time_left is not None:
-            left = f"{span(view.time_left)} left" if count else "nothing left"
+            left = f"{span(view.time_left)} left" if view.left else "nothing left"
             about = (
                 "Median seconds from question to answer over the last 20 answers, and the time that everything open "
                 "would take. Watch the curves: they flatten long before."
             )
             number("Pace", f"{view.seconds_per_answer:.1f} s", left, about)
+
+
+def _counts(view: VectorProgress, label: str, count: int, about: str) -> None:
+    unit = "row" if view.by_row else "label"
+    number(label, f"{count:,}", unit if count == 1 else f"{unit}s", about)
 
 
 def _range(share: Share) -> str:
@@ -136,8 +155,8 @@ def _quality(view: VectorProgress) -> None:
             + ", ".join(f"{name} now {band.value[-1]:.1%}" for name, band in lines if len(band.value)),
         )
         st.caption(
-            f"On {view.n_test:,} rows whose labels were all known at import; never asked about, never trained on. "
-            "Bands are 95 % intervals."
+            f"On {counted(view.n_test, 'row')} whose labels were all known at import; never asked about, never "
+            f"trained on. Bands and bars are 95 % intervals.{since(curve.answers)}"
         )
     if view.control.accuracy is not None:
         _controls(view)
@@ -152,8 +171,8 @@ def _quality(view: VectorProgress) -> None:
             alt="F1 by blind controls against answers",
         )
         st.caption(
-            f"By {view.control.cells:,} answered blind controls of {view.n_control:,} drawn at random, never trained "
-            "on. The band is the 95 % interval."
+            f"By {counted(view.control.cells, 'answered blind control')} of {view.n_control:,} drawn at random, "
+            f"never trained on. The band or bar is the 95 % interval.{since(curve.answers)}"
         )
     if not lines and not controlled:
         st.info(f"No curve of quality yet. {_unknown(view)}", icon=":material/info:")
@@ -197,8 +216,8 @@ def _controls(view: VectorProgress) -> None:
         " Precision at 1, 3, 5 is among the labels of a row that were empty at import." if found.at else ""
     )
     st.caption(
-        f"{found.cells:,} controls are answered, {found.yes:,} of them yes; the model says yes to {found.said_yes:,}."
-        f"{among}"
+        f"{counted(found.cells, 'control')} {'is' if found.cells == 1 else 'are'} answered, {found.yes:,} with yes; "
+        f"the model says yes to {found.said_yes:,}.{among}"
     )
 
 
@@ -225,6 +244,5 @@ def _kinds(view: VectorProgress) -> None:
         hide_index=True,
     )
     st.caption(
-        f"{view.answered_cells:,} labels of {view.answered_rows:,} rows are answered; {view.unasked:,} labels of "
-        f"{view.open_rows:,} rows are open. What was taken back is not counted."
+        f"{counted(view.answered_cells, 'label')} answered, {view.unasked:,} open. What was taken back is not counted."
     )

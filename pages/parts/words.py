@@ -17,10 +17,10 @@ def span(length: timedelta) -> str:
     seconds = length.total_seconds()
     for limit, size, name in ((90, 1, "second"), (5400, 60, "minute"), (129600, 3600, "hour")):
         if seconds < limit:
-            return _counted(round(seconds / size), name)
-    return _counted(round(seconds / 86400), "day")
+            return counted(max(1, round(seconds / size)), name)
+    return counted(round(seconds / 86400), "day")
 
 
-def _counted(count: int, name: str) -> str:
-    count = max(1, count)
-    return f"{count:,} {name}{'s' if count > 1 else ''}"
+def counted(count: int, name: str) -> str:
+    """A number of things, such as "1 row", "2 rows"."""
+    return f"{count:,} {name}{'' if count == 1 else 's'}"

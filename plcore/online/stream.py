@@ -22,7 +22,9 @@ def learn_stream(
     stay learnt.
     """
     rows = 0
-    for number, (X, y) in enumerate(chunks, start=1):
+    number = 0
+    for X, y in chunks:  # enumerate would keep the chunk before in the tuple it uses again
+        number += 1  # noqa: SIM113
         try:
             if number == 1 and classes is not None:
                 estimator.partial_fit(X, y, classes=classes)

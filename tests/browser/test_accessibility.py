@@ -9,7 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
 from tests.browser import room
-from tests.browser.screenshots import PAGES, SIZES, open_page
+from tests.browser.screenshots import PAGES, SIZES, go, open_page, vector_projects
 from tests.browser.server import Server
 
 pytestmark = pytest.mark.browser
@@ -55,5 +55,20 @@ def test_no_page_has_a_serious_finding(browser: Browser, server: Server, signed_
             open_page(page, server.base, name, settle=300)
             if found := findings(page):
                 wrong[f"{name}-{scheme}"] = found
+        context.close()
+    assert not wrong, "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)
+
+
+def test_neither_has_a_page_of_label_vectors(browser: Browser, server: Server, signed_in: str) -> None:
+    """Those that `test_vectors` does not look at."""
+    project = vector_projects(server.home)["progress-labels"].partition("=")[2]
+    wrong = {}
+    for suffix, scheme in (("", "light"), ("-phone", "dark")):
+        context = browser.new_context(viewport=SIZES[suffix], color_scheme=scheme, storage_state=signed_in)  # type: ignore[arg-type]
+        page = context.new_page()
+        for name in ("queue", "map", "review", "settings"):
+            go(page, f"{server.base}/{name}?project={project}", *PAGES[name], settle=300)
+            if found := findings(page):
+                wrong[f"{name}-{scheme}{suffix}"] = found
         context.close()
     assert not wrong, "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)

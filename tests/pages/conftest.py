@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import InitialValue, Selectbox
 
 from pages.parts import frame
 from tests.conftest import ROOT
@@ -52,3 +54,22 @@ def show(monkeypatch: pytest.MonkeyPatch) -> Open:
 def words(test: AppTest) -> str:
     shown = [*test.title, *test.markdown, *test.caption, *test.info, *test.error, *test.warning, *test.metric]
     return "\n".join(f"{getattr(one, 'label', '')} {one.value}" for one in shown)
+
+
+@pytest.fixture
+def boxes_keep_their_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Select boxes send the words they were drawn with until somebody chooses, as a browser does; AppTest sends those
+    of the latest drawing.
+    """
+    said: dict[str, str] = {}
+    latest = Selectbox._widget_state.fget  # the property AppTest reads at every run
+
+    def as_in_a_browser(box: Selectbox) -> WidgetState:
+        sent = latest(box)
+        if isinstance(box._value, InitialValue) and box.id in said:
+            sent.string_value = said[box.id]
+        elif sent.HasField("string_value"):
+            said[box.id] = sent.string_value
+        return sent
+
+    monkeypatch.setattr(Selectbox, "_widget_state", property(as_in_a_browser))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from datetime import UTC, datetime
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from db import people
@@ -75,6 +77,39 @@ def test_review_finds_opens_and_corrects(home: Home, owner: int, show: Open) -> 
     assert "heard again" in list(test.dataframe[-1].value.Note)
 
 
+def test_moments_are_in_the_browsers_time_zone_and_say_so(
+    home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = small_project(home, owner)
+    row = answer_next(home, owner, project).row
+    monkeypatch.setattr(type(st.context), "timezone", "Asia/Kathmandu")
+    test = show(owner, "review_page.py", project=str(project))
+    box(test.selectbox, "Open a row").set_value(row).run()
+    for drawn in (test.dataframe[0], test.dataframe[-1]):
+        when = json.loads(drawn.proto.columns)["When"]
+        assert when["label"] == "When (Asia/Kathmandu)"
+        assert when["type_config"]["timezone"] == "Asia/Kathmandu"
+        assert drawn.value.When.dt.tz is not None, "a moment, not words"
+
+
+@pytest.mark.usefixtures("boxes_keep_their_words")
+def test_looking_on_after_a_correction(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner)
+    saved = [answer_next(home, owner, project) for _ in range(3)]
+    test = show(owner, "review_page.py", project=str(project))
+    box(test.selectbox, "Open a row").set_value(saved[0].row).run()
+    other = next(name for name in ("ant", "bee", "cat") if name != saved[0].labels[0])
+    box(test.selectbox[1:], "Label").set_value(other)
+    button(test, "Save the correction").click().run()
+    assert not test.exception
+    box(test.text_input, "Search").set_value(saved[0].row_id).run()
+    assert not test.exception
+    assert f"Row {saved[0].row_id}" in words(test), "the row stays open"
+    opened = box(test.selectbox, "Open a row")
+    assert opened.value == saved[0].row
+    assert opened.options == [f"{saved[0].row_id}: is {other}"]
+
+
 def test_a_correction_of_a_row_answered_anew_in_another_tab_is_refused_in_words(
     home: Home, owner: int, show: Open
 ) -> None:
@@ -131,6 +166,18 @@ def test_name_and_learner_are_changed(home: Home, owner: int, show: Open) -> Non
     assert (now["model"], now["train_every"], now["C"]) == ("plsvc", 9, None)
 
 
+@pytest.mark.usefixtures("boxes_keep_their_words")
+def test_a_renamed_project_stays_the_one_chosen(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner)
+    small_project(home, owner, "other")
+    test = show(owner, "project_page.py", project=str(project))
+    box(test.text_input, "Name").set_value("wrens")
+    button(test, "Save name and description").click().run()
+    test.run()
+    assert "Project settings · wrens" in words(test)
+    assert not test.error
+
+
 def test_guidelines_are_kept(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))
@@ -182,7 +229,7 @@ def test_classes_of_a_project_put_away_meanwhile_stay(home: Home, owner: int, sh
     button(test, "Add the class").click().run()
     assert not test.exception
     assert [one.value for one in test.error] == [
-        frame.escape(f"There is no project {project} here. Fix: choose one on the Home page.")
+        frame.escape("small is archived; the owner can restore it on the Home page.")
     ]
     test.switch_page("home.py").run()
     assert not test.error, "said once"

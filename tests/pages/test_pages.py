@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import frame
-from tests.conftest import ROOT
 from tests.pages.conftest import Open, words
 from tests.workflow.world import annotator, answer_next, small_frame, small_project
 from workflow import projects, team
@@ -42,17 +40,17 @@ def test_home_lists_projects_with_their_counts(home: Home, owner: int, show: Ope
     assert [button.label for button in test.button][:2] == ["Continue", "Progress"]
 
 
-@pytest.mark.parametrize("page", ["export.py", "import_table.py", "people.py"])
+@pytest.mark.parametrize("page", ["export.py", "import_table.py", "people.py", "project_page.py"])
 def test_the_owners_pages_refuse_an_annotator_by_themselves(
-    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch, page: str
+    home: Home, owner: int, show: Open, page: str
 ) -> None:
     small_project(home, owner)
-    ada = annotator(home, owner, "Ada")
-    monkeypatch.setattr(frame, "person_id", lambda: ada)
-    direct = AppTest.from_file(str(ROOT / "pages" / page), default_timeout=30).run()
-    assert "owner" in words(direct)
-    assert not direct.get("file_uploader")
-    assert not direct.get("download_button")
+    refused = show(annotator(home, owner, "Ada"), page)
+    assert words(refused).strip() == "This page is the owner's."
+    assert [link.proto.label for link in refused.get("page_link")] == ["Home"]
+    assert not refused.get("file_uploader")
+    assert not refused.get("download_button")
+    assert not refused.button
 
 
 def test_progress_without_answers_points_to_the_first_question(home: Home, owner: int, show: Open) -> None:
@@ -79,6 +77,17 @@ def test_a_missing_project_is_said(home: Home, owner: int, show: Open) -> None:
         assert words(test).count("Home page") == 1, "the way on is said once"
 
 
+def test_a_project_put_away_is_said_to_be(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner, "*birds*")
+    ada = annotator(home, owner, "Ada")
+    for put_away, where in ((projects.archive_project, "archived"), (projects.bin_project, "in the bin")):
+        put_away(home, owner, project)
+        for person in (owner, ada):
+            shown = words(show(person, "progress.py", project=str(project)))
+            assert f"\\*birds\\* is {where}; the owner can restore it on the Home page" in shown
+        assert "birds" not in words(show(0, "progress.py", project=str(project)))
+
+
 def test_export_counts_the_sources(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     answer_next(home, owner, project)
@@ -99,7 +108,6 @@ def test_import_makes_a_project_from_its_own_guess(home: Home, owner: int, show:
 
 BAD = {
     "empty": (b"", "empty"),
-    "no candidates column": (b"x,y\n1.5,2\n2.5,3\n", "candidate"),
     "a row without candidates": (b"candidates,x\na|b,1\n,2\na,3\n", "Row 2"),
     "unknown encoding": ("candidates,x\na|b\xe9,1\n".encode("latin-1"), "UTF-8"),
     "a ragged row": (b"candidates,x\na|b,1\na|b\n", "Row 2"),
@@ -120,9 +128,42 @@ def test_a_bad_file_is_explained_and_leaves_nothing(home: Home, owner: int, show
     assert said in text
     assert all(table.Fix)
     assert "to mend" in words(test)
+    if len(test.dataframe) > 1:  # the preview's as well
+        drawn = [one.type for one in test.main.children.values()]
+        assert drawn.index("error") < drawn.index(test.dataframe[0].type), "directly under the file"
+        assert "to mend, listed below" in test.error[0].value
     assert not [button for button in test.button if button.label == "Create project"]
     assert projects.list_projects(home, owner) == []
     assert not list(home.tables_dir.iterdir())
+
+
+def test_a_column_still_to_be_chosen_is_no_problem_of_the_file(home: Home, owner: int, show: Open) -> None:
+    test = upload(show(owner, "import_table.py"), b"x,y,heard\n1.5,2,a\n2.5,3,b\n")
+    assert "Choose the column that holds the candidates" in words(test)
+    assert "to mend" not in words(test)
+    assert not test.error
+    next(one for one in test.selectbox if one.label == "Candidates column").set_value("heard").run()
+    assert "Choose the column" not in words(test)
+    assert next(one for one in test.metric if one.label == "Rows").value == "2"
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("table.parquet", b"PAR1\x15\x04", "This is a Parquet file"),
+        ("table.jsonl", b'{"candidates": ["a", "b"], "x": 1}\n', "This is a JSON file"),
+        ("table.csv", b'[\n  {"candidates": "a|b", "x": 1}\n]\n', "This is a JSON file"),
+    ],
+)
+def test_a_file_of_another_kind_is_told_what_to_do(
+    home: Home, owner: int, show: Open, name: str, data: bytes, said: str
+) -> None:
+    test = upload(show(owner, "import_table.py"), data, name)
+    assert not list(test.file_uploader[0].proto.type), (
+        "the browser lets it through, and Winnow says what it is"
+    )
+    assert said in test.dataframe[0].value.Problem[0]
+    assert "CSV in UTF-8" in test.dataframe[0].value.Fix[0]
 
 
 def test_a_link_for_an_annotator_is_shown_once(home: Home, owner: int, show: Open) -> None:

@@ -13,12 +13,24 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from db import trained
-from pages.parts import charts, frame
+from pages.parts import charts, frame, oracle_button
 from plcore.stopping import StopRules
 from tests.conftest import ROOT
 from tests.workflow.test_progress import answer_truly
 from tests.workflow.world import annotator, small_project
-from workflow import leases, progress, stopping, team, training
+from workflow import (
+    correcting,
+    labeling,
+    leases,
+    oracle,
+    progress,
+    projects,
+    review,
+    standing,
+    stopping,
+    team,
+    training,
+)
 from workflow.home import Home, close_home
 from workflow.home import home as process_home
 
@@ -63,8 +75,8 @@ def metrics(test: AppTest) -> dict[str, str]:
 
 
 def test_truth_and_controls_are_both_shown(home: Home, owner: int, show: Open) -> None:
-    project = small_project(home, owner, control_share=0.3)
-    answer_truly(home, owner, project, 20)
+    project = small_project(home, owner, control_share=0.5)
+    answer_truly(home, owner, project, 60)
     test = show(owner, "progress.py", project)
     assert metrics(test)["Accuracy"].endswith("%")
     assert metrics(test)["By controls"].endswith("%")
@@ -74,11 +86,40 @@ def test_truth_and_controls_are_both_shown(home: Home, owner: int, show: Open) -
 
 
 def test_controls_alone_are_the_accuracy(home: Home, owner: int, show: Open) -> None:
-    project = small_project(home, owner, control_share=0.3, test_share=0.0)
-    answer_truly(home, owner, project, 20)
+    project = small_project(home, owner, control_share=0.5, test_share=0.0)
+    answer_truly(home, owner, project, 60)
     shown = metrics(show(owner, "progress.py", project))
     assert shown["Accuracy"].endswith("%")
     assert "By controls" not in shown
+
+
+def test_next_to_nothing_is_no_headline(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner, control_share=0.9, test_share=0.05)
+    for answers in (0, 1):
+        answer_truly(home, owner, project, answers)
+    test = show(owner, "progress.py", project)
+    assert not {"Accuracy", "By controls"} & set(metrics(test))
+    said = words(test)
+    assert "too few rows (3) to measure" in said
+    assert "too few rows (1) to measure" in said
+    assert "By 1 answered blind control row and" in said
+
+
+def test_home_annotate_and_progress_tell_the_same_numbers(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner)
+    question = labeling.next_question(home, owner, project)
+    assert question is not None
+    answer_truly(home, owner, project, 3)
+    opened = review.open_row(home, owner, project, question.view.row)
+    two = list(opened.imported[:2])
+    correcting.correct(home, owner, project, question.view.row, opened.token, "among", two)
+    now = standing.standing(home, owner, project)
+    assert (now.answered, now.left) == (2, projects.get_project(home, owner, project).n_to_ask - 2)
+    shown = metrics(show(owner, "progress.py", project))
+    assert (shown["Answered"], shown["Open"]) == ("2", str(now.left))
+    (bar,) = show(owner, "home.py", project).get("progress")
+    assert bar.proto.text.startswith(f"2 rows answered, {now.left} open · 60 rows, 3 classes")
+    assert bar.proto.value == int(100 * 2 / (2 + now.left))
 
 
 def test_without_truth_and_controls_accuracy_is_unknown(home: Home, owner: int, show: Open) -> None:
@@ -99,6 +140,17 @@ def test_a_model_not_trained_yet_says_so_and_claims_nothing(home: Home, owner: i
     test = show(owner, "progress.py", project)
     assert metrics(test)["Accuracy"].endswith("%")
     assert "waits for its first" not in words(test)
+
+
+def test_another_model_says_since_when_it_is_measured(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner)
+    answer_truly(home, owner, project, 6)
+    assert "Measured since" not in words(show(owner, "progress.py", project))
+    projects.change_learner(home, owner, project, model="plsvc", strategy="margin")
+    (due,) = training.due(home)
+    training.Worker(home, "test").train(due)
+    said = words(show(owner, "progress.py", project))
+    assert "Measured since the model was changed or first trained, after 6 answers." in said
 
 
 def test_why_training_failed_is_said(
@@ -218,15 +270,93 @@ def test_many_labels_are_cut_to_a_readable_chart() -> None:
     assert charts.confusion_map(names, np.eye(1000, dtype=int)).data[0].z.shape == (30, 30)
 
 
+def test_one_point_has_its_interval_and_its_axes_make_sense() -> None:
+    answers, value = np.array([2]), np.array([0.8])
+    line = charts.Honest("on held-out rows", value, value - 0.2, value + 0.1)
+    for figure in (
+        charts.accuracy_curve(answers, [line], answers, mark_versions=True),
+        charts.share_curves(answers, [line]),
+    ):
+        bar = figure.data[-1].error_y
+        assert (bar.array, bar.arrayminus) == (pytest.approx([0.1]), pytest.approx([0.2]))
+        assert (figure.layout.yaxis.minallowed, figure.layout.yaxis.maxallowed) == (0, 1)
+        assert (figure.layout.xaxis.dtick, figure.layout.xaxis.tickformat) == (1, ",d")
+    two = np.array([0.8, 0.9])
+    line = charts.Honest("on held-out rows", two, two - 0.2, two + 0.1)
+    figure = charts.accuracy_curve(np.array([2, 40]), [line], np.array([2, 40]), mark_versions=False)
+    assert figure.data[-1].error_y.array is None, "there is a band"
+    assert figure.layout.xaxis.dtick is None
+    figure = charts.count_curve(np.array([0, 1]), np.array([3, 2]))
+    assert (figure.layout.yaxis.dtick, figure.layout.yaxis.maxallowed) == (1, None)
+
+
+def test_legends_stand_below_the_plot_where_no_toolbar_lies() -> None:
+    one = charts.Honest("a", np.array([0.5]), np.array([0.4]), np.array([0.6]))
+    for figure in (
+        charts.accuracy_curve(np.array([0]), [one, one], np.array([0]), mark_versions=False),
+        charts.share_curves(np.array([0]), [one]),
+        charts.label_bars(["a"], [1], [0]),
+        charts.instance_map(np.zeros((1, 2)), ["open"], ["r"], ["a"]),
+    ):
+        assert figure.layout.legend.y < 0
+        assert figure.layout.legend.yanchor == "top"
+
+
 def test_winnow_answers_for_the_owner_alone(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     page = show(owner, "progress.py", project=str(project))
     (button,) = [one for one in page.button if one.label == "Answer 50 for me"]
-    button.click().run()
+    assert not button.help
+    drawn: list[int] = []
+    read = progress.progress
+
+    def seen(home: Home, person: int, project: int) -> progress.ProgressView:
+        drawn.append((view := read(home, person, project)).answered)
+        return view
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(progress, "progress", seen)
+        patch.setattr(oracle_button, "PAUSE", 0)
+        button.click().run()
     assert not page.exception
-    assert progress.progress(home, owner, project).answered > 10
+    left = progress.progress(home, owner, project).left
+    answered = projects.get_project(home, owner, project).answered
+    assert drawn == [*range(0, answered, 5), answered], "the page is drawn anew every few answers"
+    assert left == 0
+    assert not page.get("progress")
+    assert words(page).count("A dry run") == 1
     ann = annotator(home, owner, "ann")
     assert not [one for one in show(ann, "progress.py", project=str(project)).button if "for me" in one.label]
+
+
+def test_it_plays_on_only_while_somebody_looks(
+    home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = small_project(home, owner)
+    page = show(owner, "progress.py", project=str(project))
+    asked: list[int] = []
+
+    def answer(home: Home, person: int, project: int, n: int) -> int:
+        asked.append(n)
+        if len(asked) == 3:
+            raise labeling.StaleQuestion("Another tab.")
+        return n
+
+    monkeypatch.setattr(oracle, "answer_for_me", answer)
+    monkeypatch.setattr(oracle_button, "PAUSE", 0)
+    (button,) = [one for one in page.button if one.label == "Answer 50 for me"]
+    button.click().run()
+    assert asked == [5, 5, 5], "it stops where it is refused"
+    (button,) = [one for one in page.button if one.label == "Answer 50 for me"]
+    assert not button.disabled
+    page.switch_page("home.py").run()
+    page.session_state["winnow_played"] = 10  # left while it played
+    page.switch_page("progress.py").run()
+    assert asked == [5, 5, 5]
+    button = next(one for one in page.button if one.label == "Answer 50 for me")
+    assert not button.disabled
+    button.click().run()
+    assert asked == [5] * 13, "all fifty, from the start"
 
 
 def test_an_online_model_shows_its_errors_while_learning(home: Home, owner: int, show: Open) -> None:

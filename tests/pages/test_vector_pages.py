@@ -39,7 +39,7 @@ def test_annotate_draws_a_question(home: Home, owner: int, show: Open, question:
 
 
 def test_progress_has_the_honest_figures_and_the_kinds(home: Home, owner: int, show: Open) -> None:
-    project = vector_project(home, owner, question="cell", control_share=0.2)
+    project = vector_project(home, owner, question="cell", control_share=0.2, test_share=0.9)
     first = words(show(owner, "progress.py", project=str(project)))
     assert "begin with the first answer" in first
     for _ in range(8):
@@ -62,7 +62,7 @@ def test_progress_has_the_honest_figures_and_the_kinds(home: Home, owner: int, s
 
 
 def test_every_figure_of_progress_has_its_interval(home: Home, owner: int, show: Open) -> None:
-    project = vector_project(home, owner, question="instance", control_share=0.9)
+    project = vector_project(home, owner, question="instance", control_share=0.9, test_share=0.9)
     for _ in range(20):
         answer_truly(home, owner, project)
     home.learners.settle(project)
@@ -73,6 +73,38 @@ def test_every_figure_of_progress_has_its_interval(home: Home, owner: int, show:
     controls = next(one.value for one in test.dataframe if "Figure" in one.value)
     assert {"Precision at 1", "Precision at 3", "F1"} <= set(controls.Figure)
     assert (controls["95 %, from"] < controls["to"]).all()
+
+
+def test_next_to_nothing_is_no_headline(home: Home, owner: int, show: Open) -> None:
+    project = vector_project(home, owner, question="cell", control_share=0.9, test_share=0.1)
+    answer_truly(home, owner, project)
+    home.learners.settle(project)
+    answer_truly(home, owner, project)
+    test = show(owner, "progress.py", project=str(project))
+    assert not [one for one in test.metric if one.label.startswith(("Precision", "F1"))]
+    said = words(test)
+    assert "too few rows (1) to measure" in said
+    assert "On 1 row whose labels" in said
+    for _ in range(20):
+        answer_truly(home, owner, project)
+    home.learners.settle(project)
+    said = words(show(owner, "progress.py", project=str(project)))
+    assert "too few labels" not in said
+    assert "F1, controls" in said
+
+
+def test_a_later_model_says_since_when_it_is_measured(home: Home, owner: int, show: Open) -> None:
+    project = vector_project(home, owner, question="cell")
+    for _ in range(3):
+        answer_truly(home, owner, project)
+    home.learners.settle(project)
+    assert "Measured since" not in words(show(owner, "progress.py", project=str(project)))
+    projects.change_learner(home, owner, project, n_components=0.9)
+    with home.learners.open_vectors(home, owner, project):
+        pass
+    home.learners.settle(project)
+    said = words(show(owner, "progress.py", project=str(project)))
+    assert "Measured since the model was changed or first trained, after 3 answers." in said
 
 
 def test_stop_rules_are_set_in_labels(home: Home, owner: int, show: Open) -> None:
@@ -140,10 +172,14 @@ def test_the_queue_begins_with_what_is_asked_next(home: Home, owner: int, show: 
 def test_home_counts_cells_and_goes_on(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner)
     answer_truly(home, owner, project)
-    summary = projects.get_project(home, owner, project)
     test = show(owner)
     (bar,) = test.get("progress")
-    assert f"1 of {summary.n_to_ask} empty cells answered" in bar.proto.text
+    left = projects.get_project(home, owner, project).left
+    assert bar.proto.text.startswith(f"1 label answered, {left} open · 40 rows, 5 labels")
+    shown = {
+        one.label: (one.value, one.delta) for one in show(owner, "progress.py", project=str(project)).metric
+    }
+    assert (shown["Answered"], shown["Open"]) == (("1", "label"), (str(left), "labels"))
     assert [button.label for button in test.button][:2] == ["Continue", "Progress"]
 
 

@@ -35,6 +35,7 @@ def test_answers_are_found_and_a_label_corrected(home: Home, owner: int, show: O
     box(test.selectbox, "Label").set_value(labels[1]).run()
     assert "No answer fits" in words(test)
     box(test.selectbox, "Label").set_value(None).run()
+    assert box(test.selectbox, "Label").proto.placeholder == "any", "and not 'Choose an option'"
     box(test.selectbox, "Open a row").set_value(row).run()
     assert f"Row r{row}" in words(test)
     standing = test.dataframe[-2].value.set_index("Label")

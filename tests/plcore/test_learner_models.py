@@ -444,6 +444,48 @@ def test_a_control_answer_moves_the_version_and_nothing_else():
     np.testing.assert_array_equal(after[~learner.pool.control_rows], before[~learner.pool.control_rows])
 
 
+@pytest.mark.parametrize("model", ["plknn", "plsvc", *ONLINE_NAMES])
+def test_what_is_answered_of_control_rows_never_reaches_the_model(model):
+    """Also not by the answers after them, which make an online model replay its rounds."""
+    table, y = blobs(n=150, truth="none", q=0.6)
+    strategy = "margin" if model == "plsvc" else "apl"
+    settings = LearnerSettings(control_share=0.3, n_neighbors=5, model=model, strategy=strategy)
+    learners = [ActiveLearner(table, settings) for _ in range(2)]
+    pool, asked = learners[0].pool, []
+    for seq in range(1, 41):
+        control = seq % 3 == 0
+        rows = pool.control_left() if control else pool.train[pool.sizes[pool.train] >= 2]
+        row = int(rows[0])
+        wrong = next(k for k in np.flatnonzero(table.candidates[row]) if k != y[row])
+        for learner, label in zip(learners, (y[row], wrong if control else y[row]), strict=True):
+            learner.apply(Entry(seq, "is", row, "ann", (learner.classes[label],)))
+        asked += [row] if control else []
+    # A correction takes an online model back to its start.
+    first = int(np.flatnonzero(pool.answered & ~pool.control_rows)[0])
+    for learner in learners:
+        learner.apply(Entry(41, "bad", first, "ann"))
+    assert pool.control_rows[asked].all()
+    assert len(asked) == 13
+    if model == "plsvc":
+        told = [Trainer(learner.pool).train().scores for learner in learners]
+    else:
+        told = [learner.label_distributions[~pool.control_rows] for learner in learners]
+        said = [learner._model.said for learner in learners]
+        np.testing.assert_array_equal(*said)
+        errors = [learner.curve[-1].progressive_error for learner in learners]
+        assert errors[0] == errors[1]
+    np.testing.assert_array_equal(*told)
+
+
+def test_features_of_trained_and_online_models_are_fitted_on_training_rows_only():
+    table, _ = blobs(n=150)
+    pool = Pool(table, LearnerSettings(control_share=0.2, model="plsvc", strategy="margin"))
+    X = standardized_features(pool)
+    np.testing.assert_array_equal(table.made[-1].fitted_rows, pool.train)
+    np.testing.assert_allclose(X[pool.train].mean(axis=0), 0, atol=1e-12)
+    assert (np.abs(X[pool.held].mean(axis=0)) > 1e-3).any()
+
+
 def test_control_rows_put_aside_wait_for_the_others():
     table, _ = blobs(n=300, truth="none", q=0.6)
     learner = ActiveLearner(table, LearnerSettings(control_share=0.3, n_neighbors=5))

@@ -7,6 +7,7 @@ import pytest
 
 from plcore import ActiveLearner, AnswerError, Entry, LearnerSettings
 from plcore.graph import NeighborGraph
+from plcore.pool import Pool
 from plcore.query import STRATEGIES, EffectRanker, make_strategy, necessary_labels, possible_labels, winners
 from tests.plcore.fake_table import FakeTable, blobs
 
@@ -57,6 +58,25 @@ def test_what_is_learnt_and_why_do_not_depend_on_the_strategy():
             answer(learner, seq, row, y[row])
         assert len({learner.progress() for learner in learners}) == 1
         assert len({learner.done for learner in learners}) == 1
+
+
+def test_what_is_held_out_and_when_it_is_asked_do_not_depend_on_strategy_or_model():
+    """Or the estimates of two strategies would be of different rows, and a strategy could choose what measures it."""
+    table, y = blobs(120, seed=5, truth="none")
+    options = [{"strategy": name} for name in (*STRATEGIES, "margin")]
+    options += [{"strategy": "margin", "model": name} for name in ("plsvc", "pegasos-max")]
+    pools = [Pool(table, LearnerSettings(n_neighbors=4, control_share=0.2, seed=3, **one)) for one in options]
+    order = pools[0].control_left().tolist()
+    assert len(order) > 10
+    rows = np.setdiff1d(pools[0].train[pools[0].sizes[pools[0].train] >= 2], order)[:40]
+    due = []
+    for seq, row in enumerate(rows.tolist(), start=1):
+        assert all(pool.control_left().tolist() == order for pool in pools)
+        due.append({pool.control_is_due() for pool in pools})
+        for pool in pools:
+            pool.apply(Entry(seq, "is", row, "ann", (pool.classes[y[row]],)))
+    assert all(len(said) == 1 for said in due)
+    assert {True, False} == set.union(*due)
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
@@ -140,6 +160,16 @@ def test_before_that_something_was_open_and_an_undo_opens_it_again(seed):
     assert not learner.done
     assert learner.progress().settled < 1
     assert learner.question_for(last.row).undecided > 0
+
+
+def test_one_open_prediction_of_hundreds_is_not_done():
+    table, y = blobs(400, m=3, seed=1, truth="none", q=0.3)
+    table.X += 3 * np.eye(3)[y]
+    learner = ActiveLearner(table, LearnerSettings(n_neighbors=5))
+    last = ask_until_done(learner, y)[-1]
+    learner.apply(Entry(last.seq + 1, "withdraw", last.row, "ann", target=last.seq))
+    assert 0.99 < learner.progress().settled < 1
+    assert not learner.done
 
 
 def test_effects_are_done_sooner():

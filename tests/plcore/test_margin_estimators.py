@@ -16,6 +16,7 @@ from plcore import PLSVC, CandidateError, CLPLClassifier, LMPlaneClassifier, M3P
 from plcore.evaluation import contaminate
 from plcore.margin import feature_maps
 from plcore.margin.feature_maps import KernelMap, default_gamma
+from plcore.margin.m3pl import stage_shares
 from plcore.margin.transport import class_capacities
 
 LEARNERS = [
@@ -198,6 +199,20 @@ def test_m3pl_keeps_its_capacities(data):
     assert candidates[np.arange(150), model.assignment_].all()
     warm = M3PLClassifier(C_max=1.0, warm_start=True).fit(X, candidates).fit(X, candidates)
     assert warm.n_iter_ < model.n_iter_ / 4
+
+
+def test_m3pl_raises_c_by_stages(data):
+    X, candidates, _ = data
+    shares = stage_shares()
+    assert (shares[0], shares[-1]) == (1e-5, 1.0)
+    np.testing.assert_allclose(shares[1:-1] / shares[:-2], 1.5)
+    assert 1 < shares[-1] / shares[-2] <= 1.5
+    told = []
+    model = M3PLClassifier(C_max=1.0).fit(X, candidates, progress=lambda *one: told.append(one))
+    assert [solved for solved, _ in told] == list(range(1, model.n_iter_ + 1))
+    assert model.n_iter_ >= len(shares), "an SVM at least at each C"
+    # All losses are at most 1 + a margin: at the first C the objective is next to nothing.
+    assert told[0][1] < 1e-5 * 2 * len(X) < 1e-2 * told[-1][1]
 
 
 @learners()

@@ -148,6 +148,16 @@ def test_assignment_by_hand():
     assert assign(costs, np.array([0, 3])).tolist() == [1, 1, 1]
 
 
+def test_a_label_outside_of_the_candidates_is_the_last_resort():
+    """Two rows that move inside cost 20; the third beside its candidates would save both, were it not forbidden."""
+    candidates = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 0]], dtype=bool)
+    costs = outside_last(np.array([[0.0, 10.0, 0.0], [0.0, 0.0, 10.0], [0.0, 0.0, 0.0]]), candidates)
+    assert assign(costs, np.array([1, 1, 1])).tolist() == [1, 2, 0]
+    # Where it cannot be avoided, as few rows as possible are outside.
+    labels = assign(costs, np.array([0, 1, 2]))
+    assert candidates[np.arange(3), labels].sum() == 2
+
+
 def test_capacities_by_hand():
     # Expected counts 1 + 1/3, 1/2 + 1/3, 1/2 + 1/3: floors 1, 0, 0; two units go to the larger fractions.
     candidates = np.array([[1, 0, 0], [1, 1, 1], [0, 1, 1]], dtype=bool)

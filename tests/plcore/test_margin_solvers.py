@@ -193,6 +193,15 @@ def test_majorise_never_rises(C, all_others):
         )
 
 
+def test_converged_means_that_the_duality_gap_says_so():
+    X, candidates, _ = partial()
+    problem = problem_of(X, candidates, 100.0)
+    assert majorise(problem, ridge(problem), 1e-4, 100).converged
+    beyond = majorise(problem, ridge(problem), 1e-17, 100)  # finer than doubles tell apart
+    assert beyond.n_iter < 100, "the labels have come to rest"
+    assert not beyond.converged
+
+
 @pytest.mark.parametrize("all_others", [False, True])
 def test_the_duality_gap_bounds_what_is_still_to_gain(all_others):
     X, candidates, _ = partial()
@@ -229,6 +238,16 @@ def test_pegasos_is_the_printed_algorithm():
     np.testing.assert_allclose(average.objective[-1], best, rtol=0.02)
 
 
+def test_pegasos_averages_the_second_half_of_the_steps():
+    X, candidates, _ = partial()
+    problem = problem_of(X, candidates, 20.0)
+    for most, tail in ((6, (4, 5, 6)), (7, (4, 5, 6, 7)), (1, (1,))):
+        steps = [pegasos(problem, np.zeros((3, 5)), t).W for t in tail]
+        found = pegasos(problem, np.zeros((3, 5)), most, average=True)
+        np.testing.assert_allclose(found.W, np.mean(steps, axis=0), atol=1e-12)
+        np.testing.assert_allclose(found.objective[-1], problem.objective(found.W))
+
+
 @pytest.mark.parametrize("C", [1.0, 30.0, 300.0])
 @pytest.mark.parametrize("zero", [False, True])
 def test_laws_of_the_planes(C, zero):
@@ -241,6 +260,18 @@ def test_laws_of_the_planes(C, zero):
         np.testing.assert_allclose(problem.objective(found.W), min(found.objective))
         if found.converged:
             assert found.objective[-1] <= found.program_values[-1] + C * 1e-4 * 1.01
+
+
+def test_planes_that_end_early_keep_the_best_iterate():
+    X, candidates, _ = partial()
+    problem = problem_of(X, candidates, 300.0, all_others=True)
+    rose = 0
+    for most in range(1, 13):
+        found = cutting_planes(problem, ridge(problem), 1e-4, most)
+        assert not found.converged
+        assert problem.objective(found.W) == pytest.approx(min(found.objective))
+        rose += found.objective[-1] > min(found.objective)
+    assert rose >= 3, "F falls unsteadily, or the last iterate would do"
 
 
 def test_the_most_violated_pair_never_stops_but_algorithm_2_does():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 from plcore import Entry
-from plcore.multilabel import ControlEstimate, MultiLabelLearner, MultiLabelSettings, Share
+from plcore.multilabel import CellExport, ControlEstimate, MultiLabelLearner, MultiLabelSettings, Share
 from plcore.multilabel.calibration import base_rates, calibrate, hide
 from plcore.multilabel.estimates import (
     control_estimate,
@@ -282,6 +282,15 @@ def test_export():
             assert line["value"] == line["probability"] == ""
         if line["value"]:
             assert float(line["probability"]) == float(line["value"])
+
+
+def test_a_model_as_good_as_sure_is_not_written_as_an_answer():
+    cells = np.array([[1, 0, -1, -1, -1]], dtype=np.int8)
+    shares = np.array([[1.0, 0.0, 1 - 1e-9, 1e-9, np.nan]])
+    sources = np.array([["given", "oracle", "model", "model", "bad"]])
+    long = CellExport(("r",), tuple("abcde"), cells, shares, sources).long()
+    assert long["value"].tolist() == ["1", "0", "", "", ""]
+    assert long["probability"].tolist() == ["1.0000", "0.0000", "0.9999", "0.0001", ""]
 
 
 def test_export_names_give_way():

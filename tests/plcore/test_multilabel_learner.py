@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plcore import AnswerError, Entry
-from plcore.multilabel import LabelPoint, MultiLabelLearner, MultiLabelSettings
+from plcore.multilabel import CellPool, LabelPoint, MultiLabelLearner, MultiLabelSettings
 from tests.plcore.fake_vectors import FakeVectors, vectors
 
 QUESTIONS = ["instance", "diagnosis", "cell"]
@@ -215,6 +215,33 @@ def test_controls_by_chance_as_often_as_said():
     sample = learner.pool.control_sample()
     assert len(sample.rows) == sum(blind)
     np.testing.assert_array_equal(sample.values, truth[sample.rows, sample.columns])
+
+
+@pytest.mark.parametrize("question", ["cell", "instance"])
+def test_controls_do_not_depend_on_the_criterion(question):
+    """Or a criterion could choose what measures it, and two of them would be measured on other cells."""
+    table, truth = vectors(n=40)
+    pools = [
+        CellPool(table, MultiLabelSettings(question=question, criterion=name, control_share=0.3, seed=3))
+        for name in CRITERIA
+    ]
+    due = []
+    while True:
+        (first,) = {tuple(pool.controls_left(pool.open)) for pool in pools}
+        due.append({pool.control_is_due() for pool in pools})
+        if not first:
+            break
+        ((row, label),) = first
+        said = range(len(table.classes)) if label is None else [table.classes.index(label)]
+        kinds = {True: "yes", False: "no"}
+        for seq, column in enumerate(said, start=pools[0].seq + 1):
+            entry = Entry(seq, kinds[bool(truth[row, column])], row, "ann", (table.classes[column],))
+            for pool in pools:
+                pool.apply(entry)
+    assert len(due) > 5
+    assert all(len(one) == 1 for one in due)
+    assert {True, False} == set.union(*due)
+    assert all(np.array_equal(pool.control_cells, pools[0].control_cells) for pool in pools)
 
 
 def test_controls_out_of_turn_wait():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+import weakref
 
 import numpy as np
 import pandas as pd
@@ -155,3 +156,17 @@ class TestStream:
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert peak < 2.5e6
+
+
+def test_one_chunk_is_held_at_a_time():
+    made = []
+
+    def chunks():
+        for _ in range(4):
+            assert not any(one() is not None for one in made), "the chunk before is still held"
+            pair = np.random.default_rng(0).random((5, 2)), np.eye(5, 3, dtype=bool) | (np.arange(3) == 0)
+            made.append(weakref.ref(pair[0]))
+            yield pair
+            del pair
+
+    assert learn_stream(PLPerceptron(), chunks()) == 20

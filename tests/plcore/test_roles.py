@@ -107,6 +107,17 @@ def test_annotators() -> None:
     assert roles == Roles(annotators=("annotator_1", "annotator_2", "Annotator 3"), id="item", numbers=("w",))
 
 
+def test_annotators_of_any_name_share_their_labels() -> None:
+    rows = "wren,robin,wren,wood,wren,1.5\nrobin,robin,,park,robin,2\nwren,wren,wren,wood,,3\ntit,wren,robin,park,,4\n"
+    roles = guess("anna,bob,cleo,habitat,species,w\n" + 3 * rows)
+    assert (roles.annotators, roles.truth) == (("anna", "bob", "cleo"), "species")
+    assert roles.categories == ("habitat",)
+    two = guess("anna,bob,w\nx,y,1\ny,y,2\nx,x,3\nx,y,4\n")
+    assert (two.annotators, two.categories) == ((), ("anna", "bob"))
+    asked = guess("smokes,drinks,runs,w\nyes,no,no,1\nno,no,yes,2\nno,yes,yes,3\nyes,no,no,4\n")
+    assert (asked.annotators, asked.categories) == ((), ("smokes", "drinks", "runs"))
+
+
 def test_numbers_about_annotators_are_not_votes() -> None:
     roles = guess("rater_a,rater_b,rater_count,vote_total,coder_age\nx,y,2,3,31.5\ny,y,2,4,40\nx,x,2,5,\n")
     assert roles.annotators == ("rater_a", "rater_b")

@@ -175,9 +175,37 @@ def test_text_in_a_column_of_numbers(text: str) -> None:
     assert " Fix: " in str(problem)
 
 
+WIDTHS = Roles(candidates="c", numbers=("w",))
+
+
 def test_a_decimal_comma_gets_its_own_advice() -> None:
-    error = refused(b"c;w\na|b;1,5\n", Roles(candidates="c", numbers=("w",)))
+    error = refused(b'c,w\na|b,"1,5"\n', WIDTHS)
     assert "1.5" in error.problems[0].fix
+
+
+@pytest.mark.parametrize("between", [";", "\t"])
+def test_decimal_commas_are_read_where_no_comma_stands_between_the_cells(between: str, tmp_path) -> None:
+    rows = [["id", "c", "w", "n"], ["1", "a|b", "1,5", "1"], ["2", "b", " -0,25", "2.5"], ["3", "a", "7", ""]]
+    rows += [["4", "b", "1,234", "3"], ["5", "b", ",5e2", "4"]]
+    data = "\n".join(between.join(row) for row in rows).encode()
+    table = LabelTable.read_csv(data)
+    assert table.roles.numbers == ("w", "n")
+    np.testing.assert_array_equal(table.numbers[:, 0], [1.5, -0.25, 7, 1.234, 50])
+    np.testing.assert_array_equal(table.numbers[:, 1], [1, 2.5, np.nan, 3, 4])
+    assert list(table.cells.w) == [row[2] for row in rows[1:]], "the text stays as it is"
+    table.write(tmp_path / "stored")
+    for stored in (table, LabelTable.read(tmp_path / "stored")):
+        stored.to_csv(tmp_path / "again.csv")
+        again = LabelTable.read_csv(tmp_path / "again.csv", table.roles)
+        assert again.cells.equals(table.cells)
+        np.testing.assert_array_equal(again.numbers, table.numbers)
+
+
+def test_decimal_commas_and_points_in_one_column_are_said() -> None:
+    (problem,) = refused(b"c;w\na|b;1,5\nb;2,5\nb;1.5\na;3\n", WIDTHS).problems
+    assert (problem.row, problem.fix) == (3, "Write it with a decimal comma: 1,5.")
+    (problem,) = refused(b"c;w\na|b;1.5\nb;2.5\nb;1,5\na;3\n", WIDTHS).problems
+    assert (problem.row, problem.fix.split(": ")[0]) == (3, "Write it with a decimal point")
 
 
 LISTED = Roles(candidates="candidates", numbers=("width",))

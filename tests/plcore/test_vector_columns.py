@@ -74,6 +74,7 @@ def test_roles_as_json(roles: Roles) -> None:
         (b"w,sea,sand\n1,1,0\n2,yes,0\n", COLUMNS, 2, "sea", "expected 1, 0 or an empty cell, got 'yes'"),
         (b"w,sea,sand\n1,1,-1\n", COLUMNS, 1, "sand", "got '-1'"),
         (b"w,sea,sand\n1,1,0.5\n", COLUMNS, 1, "sand", "got '0.5'"),
+        (b"w,sea,sand\n1,1,2\n", COLUMNS, 1, "sand", "got '2'"),
         (
             b"w,sea,sea \n1,1,0\n",
             replace(COLUMNS, label_columns=("sea", "sea ")),

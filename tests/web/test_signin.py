@@ -72,6 +72,7 @@ def test_without_a_link_the_page_says_what_to_do(client: TestClient) -> None:
     answer = client.get("/signin")
     assert answer.status_code == 200
     assert "printed in the terminal" in answer.text
+    assert "cli.py link" in answer.text, "a new one needs no new start"
 
 
 def test_signing_out_ends_the_sign_in_and_the_cookie(client: TestClient, home: Home) -> None:

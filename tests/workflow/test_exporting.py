@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from plcore import LabelTable, read_cells
+from plcore import LabelTable, LearnerSettings, read_cells
+from plcore.csv_text import to_csv_bytes
 from tests.workflow.world import ROLES, annotator, answer_next, small_frame
 from workflow import backup, exporting, labeling, projects
 from workflow.access import NotAllowed, NotFound
@@ -113,3 +114,15 @@ def test_the_preview_is_the_beginning_of_the_export(home: Home, owner: int, proj
     assert list(first.columns[: len(exporting.ADDED)]) == list(exporting.ADDED)
     pd.testing.assert_frame_equal(first[whole.columns], whole.head(12))
     assert len(exporting.preview(home, owner, project, 10_000)) == len(whole)
+
+
+def test_decimal_commas_are_exported_as_they_came_and_read_back(home: Home, owner: int) -> None:
+    frame = small_frame()
+    for column in ROLES.numbers:
+        frame[column] = frame[column].astype(str).str.replace(".", ",")
+    table = LabelTable.read_csv(to_csv_bytes(frame, ";"), ROLES)
+    project = projects.create_project(home, owner, "commas", table, LearnerSettings())
+    data = exporting.export_csv(home, owner, project)
+    again = LabelTable.read_csv(data, ROLES)
+    np.testing.assert_array_equal(again.numbers, table.numbers)
+    assert again.cells[list(frame.columns)].equals(table.cells)

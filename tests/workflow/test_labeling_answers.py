@@ -247,7 +247,9 @@ def test_reasons_in_words() -> None:
     assert "undecided" not in strategies.reason("random", 0, 0, counted=False)
     assert "No answer can change" in strategies.reason("apl", 0, 0)
     for name in strategies.NAMES:
-        assert strategies.reason(name, 0, 0, counted=False).count(". ") == 1, "why this row, then what the answer does"
+        assert strategies.reason(name, 0, 0, counted=False).count(". ") == 1, (
+            "why this row, then what the answer does"
+        )
 
 
 def test_the_most_telling_features_are_named(home: Home, owner: int, project: int) -> None:

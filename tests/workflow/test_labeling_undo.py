@@ -125,6 +125,19 @@ def test_a_press_of_two_entries_is_taken_back_and_given_again_whole(
         again.close()
 
 
+def test_whichever_of_its_two_entries_is_named_a_press_is_taken_back_whole(
+    home: Home, owner: int, project: int
+) -> None:
+    question = ask(home, owner, project)
+    saved = labeling.submit_answer(home, owner, project, question.token, "none", ["dog"])
+    labeling.undo(home, owner, project, seq=saved.seq - 1)
+    assert kinds(home, project) == ["none", "is", "withdraw", "withdraw"]
+    assert left(home, owner, project, question.view.row) == question.choices
+    labeling.redo(home, owner, project, seq=saved.seq - 1)
+    assert kinds(home, project)[4:] == ["none", "is"]
+    assert left(home, owner, project, question.view.row) == ("dog",)
+
+
 def test_redo_is_refused_where_the_row_is_another_now(home: Home, owner: int, project: int) -> None:
     saved = answer_next(home, owner, project)
     labeling.undo(home, owner, project)

@@ -7,6 +7,7 @@ import threading
 import numpy as np
 import pytest
 
+from db import entries
 from tests.workflow.world import answer_next, small_frame, small_project
 from workflow import labeling, progress, training
 from workflow.access import NotFound
@@ -134,6 +135,13 @@ def test_pace_and_time_left(home: Home, owner: int, project: int) -> None:
     assert view.seconds_per_answer is not None
     assert view.time_left is not None
     assert view.time_left.total_seconds() == pytest.approx(view.seconds_per_answer * view.left, abs=1e-6)
+
+
+def test_a_long_break_does_not_change_the_pace(
+    home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(entries, "seconds_of_latest", lambda *_, **__: [2.0, 3.0, 3600.0, 2.5, 2.0])
+    assert progress.progress(home, owner, project).seconds_per_answer == 2.5
 
 
 def test_two_readers_at_once_see_the_same(home: Home, owner: int) -> None:

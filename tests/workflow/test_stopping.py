@@ -8,7 +8,7 @@ import pytest
 from plcore import CurvePoint
 from plcore.stopping import StopRules
 from tests.workflow.world import annotator, answer_next, small_project
-from workflow import labeling, room, standing, stopping
+from workflow import labeling, progress, room, standing, stopping
 from workflow.access import NotAllowed, NotFound
 from workflow.home import Home
 
@@ -111,3 +111,39 @@ def test_the_card_is_told_when_a_rule_is_reached(home: Home, owner: int, project
     answer_next(home, owner, project)
     assert standing.standing(home, owner, project).stop == "2 of 2 answers are given."
     assert labeling.next_question(home, owner, project) is not None, "asking goes on if it is wanted"
+
+
+def test_only_plknn_speaks_of_a_proof(home: Home, owner: int, project: int) -> None:
+    (settled, *_) = stopping.stop_view(home, owner, project).verdicts
+    assert "predictions are settled" in settled.words
+    assert progress.progress(home, owner, project).has_proof
+    for model, strategy in (("clpl", "margin"), ("clpl", "apl"), ("pegasos-max", "margin")):
+        other = small_project(home, owner, f"{model} {strategy}", model=model, strategy=strategy)
+        (settled, *_) = stopping.stop_view(home, owner, other).verdicts
+        assert settled.rule == "settled"
+        assert "rows are decided" in settled.words
+        assert not progress.progress(home, owner, other).has_proof
+
+
+def test_controls_measure_nothing_before_there_is_a_model(home: Home, owner: int) -> None:
+    """Or rows with one candidate, which nothing has predicted yet, would count as predicted wrong."""
+    project = small_project(
+        home, owner, "new", model="clpl", strategy="margin", test_share=0.0, control_share=0.5
+    )
+    for _ in range(6):
+        answer_next(home, owner, project)
+    view = progress.progress(home, owner, project)
+    assert not view.has_model
+    assert view.control_asked + view.control_free > 0
+    assert view.control is None
+    assert view.control_interval == (0.0, 1.0)
+    assert np.isnan(view.curve.control).all()
+
+
+def test_a_budget_counts_answers_that_no_version_knows_yet(home: Home, owner: int) -> None:
+    project = small_project(home, owner, "new", model="clpl", strategy="margin")
+    stopping.change_stop_rules(home, owner, project, StopRules(settled=None, flat_within=None, budget=2))
+    for _ in range(2):
+        answer_next(home, owner, project)
+    (budget,) = stopping.stop_view(home, owner, project).verdicts
+    assert (budget.words, budget.reached) == ("2 of 2 answers are given.", True)

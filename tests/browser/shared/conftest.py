@@ -85,7 +85,7 @@ class Room:
     """A project of its own on the server all these tests share: rows of three candidates out of four classes."""
 
     def __init__(self, server: Server, home: Home, name: str) -> None:
-        self.server = server
+        self.server, self.name = server, name
         self.project = four_class_project(home, OWNER, name)
         change_room(home, OWNER, self.project, ROOM)
 

@@ -138,6 +138,28 @@ def test_a_phone_has_a_large_button_for_everything(browser: Browser, signed_in: 
     context.close()
 
 
+def test_the_menu_of_a_phone_closes_once_a_page_is_chosen(
+    browser: Browser, signed_in: str, here: Room
+) -> None:
+    phone = browser.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, storage_state=signed_in
+    )
+    page = phone.new_page()
+    page.goto(here.address)
+    page.locator(room.CARD).wait_for()
+    drawer = page.get_by_test_id("stSidebar")
+    for name in ("Progress", "Map"):
+        page.get_by_test_id("stExpandSidebarButton").tap()
+        expect(drawer).to_have_attribute("data-collapsed", "false")
+        drawer.get_by_role("link", name=name).tap()
+        page.wait_for_url(f"**/{name.lower()}*")
+        expect(drawer).to_have_attribute("data-collapsed", "true")
+    page.reload()
+    page.get_by_text(f"Map · {here.name}").wait_for()
+    expect(drawer).to_have_attribute("data-collapsed", "true")
+    phone.close()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_what_opens_over_the_card_has_no_serious_finding(
     browser: Browser, signed_in: str, here: Room, scheme: Literal["light", "dark"]

@@ -1,0 +1,10 @@
+// On a phone Streamlit shows the menu as a drawer over the page and keeps it there once a page is chosen, even over a
+// reload. A press beside the drawer closes it, so one follows every choice.
+export default function () {
+  const onClick = (event) => {
+    if (event.target.closest('[data-testid="stSidebarNav"] a'))
+      document.querySelector('[data-testid="stMain"]').dispatchEvent(new MouseEvent("mousedown", { bubbles: true }));
+  };
+  document.addEventListener("click", onClick);
+  return () => document.removeEventListener("click", onClick);
+}
