@@ -16,7 +16,7 @@ import pandas as pd
 from playwright.sync_api import Browser, sync_playwright
 
 from benchmarks import report
-from plcore import LabelTable
+from plcore import LabelTable, compile_kernels
 from tests.browser import room
 from tests.browser.conftest import ARGUMENTS
 from tests.browser.obtain import obtain
@@ -38,9 +38,10 @@ def main() -> None:
 
 def starts() -> str:
     """Wall time, the kernels compiled before, as `make run` does while it makes the environment."""
+    compile_kernels()
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=obtain(), args=ARGUMENTS)
-        homes = [Path(folder) / str(time) for time in range(TIMES)]
+        homes = [Path(folder) / str(number) for number in range(TIMES)]
         empty = [start(browser, home) for home in homes]
         there = [start(browser, home) for home in homes]
         browser.close()

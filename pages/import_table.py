@@ -191,8 +191,7 @@ if chosen is None:
     st.info(
         "The candidates may stand in one column (`wren|robin`), in one 0/1 column per label, "
         "or in several annotator columns whose votes form the set. Where several labels may be right at once, a column "
-        "per label holds 1, 0 or nothing, which means not asked. Numbers may have a decimal comma where semicolons or "
-        "tabs stand between the cells.",
+        "per label holds 1, 0 or nothing, which means not asked. Numbers may have a decimal comma.",
         icon=":material/lightbulb:",
     )
     st.info(

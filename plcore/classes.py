@@ -149,11 +149,16 @@ class ClassMap:
 
         None where one of them is no longer the same class: merged since, or gone.
         """
-        then, now = self.era(seq), self.eras[-1]
+        if not self.changes:
+            return tuple(names)
+        then = self.era(seq)
         roots = dict(zip(then.names, then.roots, strict=True))
-        called = dict(zip(now.roots, now.names, strict=True))
-        same = all(roots[name] in called for name in names)
-        return tuple(called[roots[name]] for name in names) if same else None
+        called = [self._called.get(roots[name]) for name in names]
+        return None if None in called else tuple(one for one in called if one is not None)
+
+    @cached_property
+    def _called(self) -> dict[frozenset[int], str]:
+        return dict(zip(self.eras[-1].roots, self.classes, strict=True))
 
     @cached_property
     def _names_of(self) -> dict[str, tuple[str, ...]]:

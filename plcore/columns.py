@@ -17,7 +17,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from plcore._types import BoolArray, FloatArray, IntArray
-from plcore.csv_text import DELIMITER
 from plcore.problems import MAX_PROBLEMS, Problem, TableError, listed, quoted
 from plcore.roles import Roles
 
@@ -27,6 +26,7 @@ _LARGEST = 1e100  # squares and sums of such numbers still fit a double
 
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _COMMA_NUMBER = _NUMBER.replace(r"\.", ",")
+_THOUSANDS = r"^[+-]?[1-9][0-9]{0,2},[0-9]{3}$"
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _BASE64 = "[A-Za-z0-9+/]"
 _IMAGE = (
@@ -84,15 +84,13 @@ def parse_ids(cells: pd.DataFrame, column: str | None, finder: Finder) -> npt.ND
 def parse_numbers(cells: pd.DataFrame, columns: Sequence[str], finder: Finder) -> FloatArray:
     """(n, p) float64, NaN where a cell is empty. Problems: text, infinities, decimal commas.
 
-    Where semicolons or tabs stand between the cells (`plcore.csv_text.DELIMITER`), as spreadsheets write them in
-    countries with a decimal comma, a column may have it: it is read as most of its broken numbers are written, and the
-    others are problems.
+    A column may have decimal commas, as spreadsheets write them in many countries: it is read as most of its broken
+    numbers are written, and the others are problems.
     """
     numbers = np.full((len(cells), len(columns)), np.nan)
-    commas_may_be = cells.attrs.get(DELIMITER, ",") != ","
     for place, column in enumerate(columns):
         text = stripped(cells, column)
-        comma = commas_may_be and _has_decimal_commas(text)
+        comma = _has_decimal_commas(text)
         fits = pc.match_substring_regex(text, _COMMA_NUMBER if comma else _NUMBER)
         empty = pc.equal(text, "")
         for row in first_rows(pc.invert(pc.or_(fits, empty))):
@@ -108,12 +106,16 @@ def parse_numbers(cells: pd.DataFrame, columns: Sequence[str], finder: Finder) -
 
 
 def _has_decimal_commas(text: pa.LargeStringArray) -> bool:
-    """Whether more numbers are written with a comma than with a point."""
-    written = {
-        mark: pc.and_(pc.match_substring_regex(text, pattern), pc.match_substring(text, mark))
-        for mark, pattern in ((",", _COMMA_NUMBER), (".", _NUMBER))
-    }
-    return bool(written[","].true_count > written["."].true_count)
+    """Whether more numbers are written with a comma than with a point.
+
+    Not where every such number could have a comma between its thousands: 1,234 read as 1.234 would be a silent error.
+    """
+    commas = text.filter(pc.match_substring(text, ","))
+    commas = commas.filter(pc.match_substring_regex(commas, _COMMA_NUMBER))
+    if pc.all(pc.match_substring_regex(commas, _THOUSANDS), min_count=0).as_py():
+        return False
+    points = text.filter(pc.match_substring(text, "."))
+    return len(commas) > int(pc.sum(pc.match_substring_regex(points, _NUMBER), min_count=0).as_py())
 
 
 def _number_advice(text: str, comma: bool) -> tuple[str, str]:
@@ -121,9 +123,11 @@ def _number_advice(text: str, comma: bool) -> tuple[str, str]:
     if comma and re.fullmatch(_NUMBER, text):
         message = f"expected a number with a decimal comma, as most of this column have, got {quoted(text)}."
         return message, f"Write it with a decimal comma: {text.replace('.', ',')}."
+    if re.fullmatch(_THOUSANDS, text):
+        both = text.replace(",", ""), text.replace(",", ".")
+        return message, f"Write {both[0]} or {both[1]}, whichever it is: a comma may be either here."
     if _DECIMAL_COMMA.fullmatch(text):
-        fix = f"Write it with a decimal point: {text.replace(',', '.')}."
-        return message, f"{fix} Decimal commas are read where semicolons stand between the cells."
+        return message, f"Write it with a decimal point, as others of this column: {text.replace(',', '.')}."
     if text.lstrip("+-").lower() in {"inf", "infinity"}:
         return message, "Infinity cannot be calculated with; write a finite number, or leave the cell empty."
     return message, "Write a number, leave the cell empty if it is unknown, or use the column as categories."

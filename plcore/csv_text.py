@@ -22,9 +22,8 @@ from plcore.csv_lines import DELIMITERS, Record, cell_at, cells, count_lines, qu
 from plcore.problems import MAX_PROBLEMS, Problem, TableError, quoted, table_error
 
 LINE_INDEX = "line"  # name of the index of what `read_cells` returns: the line of the file each row begins in
-DELIMITER = "delimiter"  # name in its `attrs` of what stands between the cells of the file
 
-_QUOTE, _NOTHING = (pa.scalar(text, pa.large_string()) for text in ('"', ""))
+_QUOTE, _COMMA, _NOTHING = (pa.scalar(text, pa.large_string()) for text in ('"', ",", ""))
 _NOT_LINE_END = re.compile(rb"[^\r\n]")
 _BLOCK = 1 << 23
 _SNIFFED_ROWS = 20
@@ -36,7 +35,7 @@ _NOT_CSV = {  # first bytes of what people upload by mistake
     b"PAR1": ("This is a Parquet file, not a CSV file.", "Export it as CSV in UTF-8 and import that."),
     b"%PDF": ("This is a PDF document, not a CSV file.", "Export the table as CSV in UTF-8."),
 }
-_JSON = re.compile(rb'\s*(\[\s*)?\{\s*["}]')
+_JSON = re.compile(rb'\s*(\[\s*)?\{\s*("[^"]*"\s*:|\})')
 _NOT_JSON = Problem(
     None,
     None,
@@ -56,8 +55,7 @@ def read_cells(source: bytes | str | Path) -> pd.DataFrame:
     The first row holds the column names. The delimiter is found among comma, semicolon and tab; UTF-8 with or
     without byte order mark and UTF-16 with one are read; blank lines are ignored.
 
-    Returns (n_rows, n_columns) of str. Its index is named 'line': the line of the file each row begins in. Its
-    `attrs["delimiter"]` is what stands between the cells.
+    Returns (n_rows, n_columns) of str. Its index is named 'line': the line of the file each row begins in.
     Raises TableError: empty file, header only, unknown encoding, NUL characters, ragged rows, quotes that do
     not close, column names empty or used twice.
     """
@@ -85,12 +83,11 @@ def read_cells(source: bytes | str | Path) -> pd.DataFrame:
     )
     frame.columns = pd.Index(names, dtype="str")
     frame.index = _line_index(data, delimiter, header.end, body_line, table.num_rows)
-    frame.attrs[DELIMITER] = delimiter.decode()
     return frame
 
 
-def to_csv_bytes(frame: pd.DataFrame, delimiter: str = ",") -> bytes:
-    """A frame of str as CSV (UTF-8, LF) that `read_cells` reads back cell for cell.
+def to_csv_bytes(frame: pd.DataFrame) -> bytes:
+    """A frame of str as CSV (UTF-8, comma, LF) that `read_cells` reads back cell for cell.
 
     Quotes stand only where they are needed. The frame holds str only and at least one row and column.
     """
@@ -101,7 +98,7 @@ def to_csv_bytes(frame: pd.DataFrame, delimiter: str = ",") -> bytes:
     header = pa.table(
         [pa.array([str(name)], pa.large_string()) for name in frame.columns], names=table.column_names
     )
-    pieces = [_rows_as_csv(part, delimiter) for part in (header, *_slices(table, 10_000))]
+    pieces = [_rows_as_csv(part) for part in (header, *_slices(table, 10_000))]
     return b"".join(pieces)
 
 
@@ -109,7 +106,7 @@ def _slices(table: pa.Table, size: int) -> list[pa.Table]:
     return [table.slice(start, size) for start in range(0, table.num_rows, size)]
 
 
-def _rows_as_csv(table: pa.Table, delimiter: str) -> bytes:
+def _rows_as_csv(table: pa.Table) -> bytes:
     # Every character that any of the delimiters, line ends or byte order marks could be taken for is put in
     # quotes.
     needs_quotes = '[,;\t"\r\n\ufeff]' if table.num_columns > 1 else '[,;\t"\r\n\ufeff]|^$'
@@ -120,7 +117,7 @@ def _rows_as_csv(table: pa.Table, delimiter: str) -> bytes:
             inside = pc.replace_substring(column, '"', '""')
             column = pc.if_else(needs, pc.binary_join_element_wise(_QUOTE, inside, _QUOTE, _NOTHING), column)
         columns.append(column)
-    rows = pc.binary_join_element_wise(*columns, pa.scalar(delimiter, pa.large_string()))
+    rows = pc.binary_join_element_wise(*columns, _COMMA)
     return ("\n".join(rows.to_pylist()) + "\n").encode()
 
 

@@ -66,6 +66,8 @@ _BITS = {"0", "1", "0.0", "1.0", "true", "false"}
 _YES_NO = {"yes", "no", "y", "n", "true", "false", "t", "f"}
 _SEPARATORS = ("|", ";", ",")
 _SAMPLE = 2000
+MOST_VOTERS = 50
+"""Columns of words that may be people's; of more nobody guesses that, and comparing all of them would take seconds."""
 
 
 @dataclass(frozen=True)
@@ -231,6 +233,8 @@ def _voters(columns: list[_Column]) -> list[_Column]:
         for column in columns
         if column.repeats and not column.is_numbers and column.key not in _TRUTH_NAMES | _MAYBE_TRUTH_NAMES
     }
+    if len(words) > MOST_VOTERS:
+        return []
     best: set[str] = set()
     for own in words.values():
         alike = {name for name, other in words.items() if len(own & other) >= len(own | other) / 2}
@@ -238,7 +242,13 @@ def _voters(columns: list[_Column]) -> list[_Column]:
         # Yes and no are answers to questions that differ from column to column, not labels.
         if len(labels) >= 2 and not {label.lower() for label in labels} <= _YES_NO and len(alike) > len(best):
             best = alike
-    return [column for column in columns if column.name in best] if len(best) >= 3 else []
+    if len(best) < 3:
+        return []
+    said = set().union(*(words[name] for name in best))
+    truths = [set(column.cells) for column in columns if column.key in _TRUTH_NAMES | _MAYBE_TRUTH_NAMES]
+    if any(len(labels - said) > len(labels) / 2 for labels in truths):
+        return []  # low, medium and high beside a label that is cat or dog: what was measured of it
+    return [column for column in columns if column.name in best]
 
 
 def _label_columns(columns: list[_Column]) -> list[_Column]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -132,18 +131,8 @@ class LabelTable:
         return cls.from_cells(cells, suggest_roles(cells) if roles is None else roles)
 
     def to_csv(self, path: str | Path) -> None:
-        """Write the cells as UTF-8 CSV; reading it back with the same roles gives the same table.
-
-        What stands between them is `delimiter`.
-        """
-        Path(path).write_bytes(to_csv_bytes(self.cells, self.delimiter))
-
-    @cached_property
-    def delimiter(self) -> str:
-        """What must stand between the cells in a CSV that is to be read back: a semicolon where numbers have decimal
-        commas, else a comma."""
-        texts = (pa.array(self._cells[name], pa.large_string()) for name in self.roles.numbers)
-        return ";" if any(pc.any(pc.match_substring(text, ",")).as_py() for text in texts) else ","
+        """Write the cells as UTF-8 CSV; reading it back with the same roles gives the same table."""
+        Path(path).write_bytes(to_csv_bytes(self.cells))
 
     def write(self, path: str | Path) -> str:
         """Write the table, cells and parsed values alike, as one Parquet file; returns its SHA-256 in hex.

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from db import entries, people
-from plcore.csv_text import DELIMITER, to_csv_bytes
+from plcore.csv_text import to_csv_bytes
 from workflow import access, projects, vector_exporting
 from workflow.log_csv import write_log
 
@@ -64,8 +64,7 @@ def _frame(home: Home, person_id: int, project_id: int, n_rows: int | None) -> p
         with home.database.read() as session:
             names = {one.id: one.name for one in people.listed(session)}
             log = {entry.seq: entry for entry in entries.after(session, project_id, 0)}
-        table = learner.table
-        cells = table.cells[:n_rows]
+        cells = learner.table.cells[:n_rows]
         candidates = learner.candidates[:n_rows]
         result = _disambiguated(learner)
         deciding = [learner.answer_of(row) for row in range(len(cells))]
@@ -82,9 +81,7 @@ def _frame(home: Home, person_id: int, project_id: int, n_rows: int | None) -> p
         "winnow_annotator": [names[e.person_id] if e else "" for e in by],
         "winnow_answered_at": [e.at.isoformat(timespec="seconds") if e else "" for e in by],
     }
-    exported = pd.concat([_originals(cells), pd.DataFrame(added, dtype="str")], axis=1)
-    exported.attrs[DELIMITER] = table.delimiter
-    return exported
+    return pd.concat([_originals(cells), pd.DataFrame(added, dtype="str")], axis=1)
 
 
 def _disambiguated(learner: ActiveLearner[LabelTable]) -> Disambiguation:
@@ -138,8 +135,7 @@ def export_csv(home: Home, person_id: int, project_id: int) -> bytes:
     """
     if projects.get_project(home, person_id, project_id).vectors:
         return vector_exporting.wide_csv(home, person_id, project_id)
-    frame = export_frame(home, person_id, project_id)
-    return to_csv_bytes(frame, frame.attrs[DELIMITER])
+    return to_csv_bytes(export_frame(home, person_id, project_id))
 
 
 def export_log(home: Home, person_id: int, project_id: int) -> bytes:

@@ -6,7 +6,6 @@ the log each carries the note `simulated`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -42,15 +41,11 @@ def can_answer(home: Home, person_id: int, project_id: int) -> bool:
         return hides and access.require_person(session, person_id).is_owner
 
 
-def answer_for_me(
-    home: Home, person_id: int, project_id: int, n: int, on_step: Callable[[int], None] | None = None
-) -> int:
+def answer_for_me(home: Home, person_id: int, project_id: int, n: int) -> int:
     """Answer the next n questions of this person with the truth; the number answered, fewer where no more are left.
 
     "is" where the truth is among the candidates, else "none" with it. Rows whose truth is unknown are passed over:
     they stay open.
-
-    on_step : told the number answered so far, after each answer
 
     Raises
     ------
@@ -84,8 +79,6 @@ def answer_for_me(
         labeling.submit_answer(
             home, person_id, project_id, question.token, kind, [label], note=NOTE, shown=question.shown
         )
-        if on_step is not None:
-            on_step(answered + 1)
     return n
 
 

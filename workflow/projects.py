@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from db import entries, projects, questions, trained
-from workflow import access, kinds
+from workflow import access, counting, kinds
 from workflow.learner_entries import read_settings
 from workflow.saving import saving, saving_files
 
@@ -304,7 +304,7 @@ def _check_free(session: Session, name: str, except_for: int | None = None) -> N
 
 def _summary(home: Home, session: Session, project: projects.Project) -> ProjectSummary:
     last = entries.last(session, project.id)
-    answered, left = kinds.counts(home, session, project)
+    answered, left = counting.counts(home, session, project)
     return ProjectSummary(
         id=project.id,
         name=project.name,
@@ -317,5 +317,5 @@ def _summary(home: Home, session: Session, project: projects.Project) -> Project
         last_answer=last.at if last else None,
         created_at=project.created_at,
         kind=kinds.kind_of(project.settings),
-        by_row=kinds.asks_rows(project.settings),
+        by_row=counting.asks_rows(project.settings),
     )

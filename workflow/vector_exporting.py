@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from plcore.csv_text import DELIMITER, to_csv_bytes
+from plcore.csv_text import to_csv_bytes
 from workflow import access
 
 if TYPE_CHECKING:
@@ -31,9 +31,7 @@ def wide_frame(home: Home, person_id: int, project_id: int) -> pd.DataFrame:
     NotFound, WrongKind
     """
     found, table = _export(home, person_id, project_id)
-    frame = _wide(found, table.cells, table.roles.label_columns)
-    frame.attrs[DELIMITER] = table.delimiter
-    return frame
+    return _wide(found, table.cells, table.roles.label_columns)
 
 
 def _wide(found: CellExport, original: pd.DataFrame, replaced: Sequence[str]) -> pd.DataFrame:
@@ -56,8 +54,7 @@ def long_frame(home: Home, person_id: int, project_id: int) -> pd.DataFrame:
 
 def wide_csv(home: Home, person_id: int, project_id: int) -> bytes:
     """``wide_frame`` as CSV, UTF-8."""
-    frame = wide_frame(home, person_id, project_id)
-    return to_csv_bytes(frame, frame.attrs[DELIMITER])
+    return to_csv_bytes(wide_frame(home, person_id, project_id))
 
 
 def long_csv(home: Home, person_id: int, project_id: int) -> bytes:

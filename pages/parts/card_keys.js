@@ -18,14 +18,14 @@ function keyName(event) {
 }
 
 // What acts on the card itself. Pressed while an answer is on its way it is meant for the question that comes.
-const MEANT_FOR_NEXT = "mtfz0h?";
+const MEANT_FOR_NEXT = new Set("mtfz0h?");
 
 // Keeps such a key, and what is typed after it; the card takes nothing else meanwhile. True where the key is dealt with.
 function keepForNext(state, event, name) {
   const { busy, waiting } = state;
   if (!busy) return false;
   if (!waiting) {
-    if (event.repeat || !MEANT_FOR_NEXT.includes(name) || (event.shiftKey && name !== "?")) return false;
+    if (event.repeat || !MEANT_FOR_NEXT.has(name) || (event.shiftKey && name !== "?")) return false;
     state.waiting = { name, text: "" };
   } else if (event.key === "Escape") state.waiting = null;
   else if (event.key === "Backspace") waiting.text = waiting.text.slice(0, -1);

@@ -14,7 +14,7 @@ from plcore.sensing.vectors import LabelVectors, check_label_vectors
 
 def precision_at(y: Any, scores: Any, t: int, *, sample_weight: Any = None) -> float:
     """Share of yes among the t labels of each row that are ranked highest, in [0, 1]; nan without a known cell of
-    a row with weight.
+    a row with weight; ValueError where no row has any.
 
     y : (n, L) label vectors with holes      scores : (n, L), higher = more likely a yes; ties to the first label
     Cells not asked are left out of the ranking; rows with fewer than t known cells count with those they have.

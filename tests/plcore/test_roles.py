@@ -118,6 +118,15 @@ def test_annotators_of_any_name_share_their_labels() -> None:
     assert (asked.annotators, asked.categories) == ((), ("smokes", "drinks", "runs"))
 
 
+def test_what_was_measured_in_words_is_no_vote() -> None:
+    roles = guess(
+        "size,price,weight,label\n" + 3 * "low,high,medium,cat\nhigh,low,low,dog\nmedium,medium,high,cat\n"
+    )
+    assert (roles.annotators, roles.categories) == ((), ("size", "price", "weight", "label"))
+    many = ",".join(f"w{k}" for k in range(60))
+    assert guess(f"{many}\n" + 3 * f"{','.join(60 * 'a')}\n{','.join(60 * 'b')}\n").annotators == ()
+
+
 def test_numbers_about_annotators_are_not_votes() -> None:
     roles = guess("rater_a,rater_b,rater_count,vote_total,coder_age\nx,y,2,3,31.5\ny,y,2,4,40\nx,x,2,5,\n")
     assert roles.annotators == ("rater_a", "rater_b")

@@ -120,7 +120,7 @@ def test_decimal_commas_are_exported_as_they_came_and_read_back(home: Home, owne
     frame = small_frame()
     for column in ROLES.numbers:
         frame[column] = frame[column].astype(str).str.replace(".", ",")
-    table = LabelTable.read_csv(to_csv_bytes(frame, ";"), ROLES)
+    table = LabelTable.read_csv(to_csv_bytes(frame), ROLES)
     project = projects.create_project(home, owner, "commas", table, LearnerSettings())
     data = exporting.export_csv(home, owner, project)
     again = LabelTable.read_csv(data, ROLES)
