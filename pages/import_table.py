@@ -9,6 +9,7 @@ from streamlit.typing import UploadedFile
 
 from pages.parts import frame, state, vector_create
 from pages.parts.role_form import role_form
+from pages.parts.words import counted
 from workflow import importing
 from workflow.projects import CONTROL_SHARE, ProjectNameError
 from workflow.strategies import MODELS, NAMES
@@ -61,15 +62,15 @@ def looking(place: st.delta_generator.DeltaGenerator, share: float) -> None:
     place.progress(share, text=f"Looking at every file … {share:.0%}")
 
 
-def counted(problems: tuple[importing.Problem, ...]) -> str:
-    count = f"{len(problems)} problems" if len(problems) > 1 else "1 problem"
+def how_many(problems: tuple[importing.Problem, ...]) -> str:
+    count = counted(len(problems), "problem")
     return f"The first {count} (there may be more)" if len(problems) >= importing.MAX_PROBLEMS else count
 
 
 def show_problems(problems: tuple[importing.Problem, ...]) -> None:
     """Every problem with its place and its fix."""
     st.error(
-        f"{counted(problems)} to mend before this can become a project. Nothing was stored.",
+        f"{how_many(problems)} to mend before this can become a project. Nothing was stored.",
         icon=":material/error:",
     )
     st.dataframe(
@@ -218,7 +219,7 @@ if not (roles.candidates or roles.label_columns or roles.annotators):
 checked = check(upload, roles)
 if checked.table is None:
     in_sight.error(
-        f"{counted(checked.problems)} to mend, listed below. {frame.escape(str(checked.problems[0]))}",
+        f"{how_many(checked.problems)} to mend, listed below. {frame.escape(str(checked.problems[0]))}",
         icon=":material/error:",
     )
     show_problems(checked.problems)

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from pages.parts import charts, frame, oracle_button, state, stop_panel, vector_progress
-from pages.parts.progress_parts import number, rows_per_label, since, too_few
+from pages.parts.progress_parts import count, number, rows_per_label, since, too_few
 from pages.parts.words import counted, span
 from workflow import progress as use_case
 from workflow import training
@@ -81,8 +81,8 @@ def figures(view: ProgressView) -> None:
             else "Share of the rows that were ambiguous at the start which have one label now, or are out.",
         )
         about = "Rows that an answer has left one candidate, or taken out. A row that is still open is not counted."
-        _rows("Answered", view.answered, about)
-        _rows("Open", view.left, "Rows that still have two or more candidates.")
+        count("Answered", view.answered, "row", about)
+        count("Open", view.left, "row", "Rows that still have two or more candidates.")
         if view.seconds_per_answer is None or view.time_left is None:
             number("Pace", "–", "", "Shown after the first answer.")
         else:
@@ -92,10 +92,6 @@ def figures(view: ProgressView) -> None:
                 "would take at this pace. Mostly fewer need asking: see when to stop."
             )
             number("Pace", f"{view.seconds_per_answer:.1f} s", left, about)
-
-
-def _rows(label: str, count: int, about: str) -> None:
-    number(label, f"{count:,}", "row" if count == 1 else "rows", about)
 
 
 def _range(interval: tuple[float, float]) -> str:

@@ -308,7 +308,7 @@ class ActiveLearner(Generic[TableT]):
             answers=pool.answers,
             answered=int(pool.answered.sum()),
             bad=int(pool.bad.sum()),
-            ambiguous_left=int((pool.sizes[~self.test_rows] >= 2).sum()),
+            ambiguous_left=pool.n_open,
             candidates_left=now.candidates_left,
             settled=now.settled,
             accuracy=now.accuracy,

@@ -197,6 +197,16 @@ class Pool(Generic[TableT]):
         )
 
     @property
+    def n_decided(self) -> int:
+        """Rows with an answer that counts and not more than one candidate; none of them is open."""
+        return int((self.answered & (self.sizes < 2)).sum())
+
+    @property
+    def n_open(self) -> int:
+        """Rows, but for test rows, with two candidates or more."""
+        return int((self.sizes[~self.test_rows] >= 2).sum())
+
+    @property
     def share_ambiguous(self) -> float:
         """Share of the rows that control rows are drawn from which had two candidates or more at first."""
         eligible = ~self.test_rows & ~self.exact

@@ -14,8 +14,9 @@ import numpy as np
 from db import entries
 from plcore import LabelTable, LearnerSettings
 from plcore.features import FeatureTransformer
+from plcore.multilabel import MultiLabelSettings
 from plcore.pool import Pool
-from workflow.kinds import CANDIDATES, VECTORS, kind_of
+from workflow.kinds import VECTORS, kind_of
 from workflow.learner_entries import follow, read_class_changes, read_settings
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
 
 def asks_rows(settings: Mapping[str, Any]) -> bool:
     """Whether a question is about a whole row, not about one label of it."""
-    return kind_of(settings) == CANDIDATES or settings.get("question") == "instance"
+    read = read_settings(dict(settings))
+    return not isinstance(read, MultiLabelSettings) or read.by_row
 
 
 def counts(home: Home, session: Session, project: Project) -> tuple[int, int]:
@@ -77,8 +79,7 @@ def _count(home: Home, session: Session, project: Project, place: _Place) -> tup
         assert isinstance(settings, LearnerSettings)  # noqa: S101 - it is of this kind
         pool = place.pool = Pool(_labels(home.table_path(project.table_hash)), settings, changes)
         follow(session, project.id, pool, pool.apply)
-    answered = int((pool.answered & (pool.sizes < 2)).sum())
-    return answered, int((pool.sizes[~pool.test_rows] >= 2).sum())
+    return pool.n_decided, pool.n_open
 
 
 def _count_cells(home: Home, session: Session, project: Project) -> tuple[int, int]:

@@ -98,17 +98,15 @@ def counts(learner: Learner) -> tuple[int, int, float]:
     """
     if not isinstance(learner, ActiveLearner):
         pool = learner.pool
-        cells = learner.settings.question != "instance"
         holes = int(((learner.original < 0) & ~learner.test_rows[:, None]).sum())
         unasked = int(pool.open.sum())
         answered, left = int(pool.answered.sum()), unasked
-        if not cells:
+        if learner.settings.by_row:
             answered = int((pool.answered.any(axis=1) | pool.bad).sum())
             left = int(pool.open.any(axis=1).sum())
         return answered, left, 1 - unasked / holes if holes else 1.0
-    now, rows = learner.progress(), learner.pool
-    decided = int((rows.answered & (rows.sizes < 2)).sum())  # a row that is still open counts there alone
-    return decided, now.ambiguous_left, now.settled
+    now = learner.progress()
+    return learner.pool.n_decided, now.ambiguous_left, now.settled
 
 
 def saved_of(learner: Learner, entry: entries.Entry, *, repeated: bool = False) -> Saved:

@@ -128,7 +128,7 @@ def progress(home: Home, person_id: int, project_id: int) -> VectorProgress:
             n_test=now.n_test,
             labels=_labels(learner),
             seconds_per_answer=float(np.median(seconds)) if seconds else None,
-            by_row=learner.settings.question == "instance",
+            by_row=learner.settings.by_row,
             model_version=now.model_version,
             waiting=now.fitted is None,
             fault=home.learners.fault(project_id),

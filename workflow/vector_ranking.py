@@ -60,7 +60,7 @@ def queue(home: Home, person_id: int, project_id: int, search: str = "") -> Vect
             if all(word in f"{learner.table.ids[one[1]]} {one[2] or ''}".casefold() for word in words)
         ]
         return VectorQueueView(
-            by_row=learner.settings.question == "instance",
+            by_row=learner.settings.by_row,
             criterion=learner.settings.asked_by,
             rows=tuple(_queue_row(learner, *one) for one in found[:SHOWN]),
             matching=len(found),

@@ -30,7 +30,11 @@ function openSearch(state) {
   const title = question.none ? "None of these" : "Find a class";
   const list = make("ul", { class: "found", role: "listbox", id: "found", "aria-label": "Classes" });
   const status = make("p", { class: "small quiet", role: "status" });
-  let options = [], active = 0;
+  let others = [], options = [], active = 0;
+  const readClasses = () => {
+    const classes = window.__winnowClasses?.get(project) ?? [];
+    others = [...classes.filter((one) => !here.has(one.label)), ...classes.filter((one) => here.has(one.label))];
+  };
   const input = make("input", { class: "query", type: "text", role: "combobox", "aria-expanded": "true", "aria-controls": "found", "aria-autocomplete": "list",
     autocomplete: "off", spellcheck: "false", "aria-label": "Search all classes", placeholder: `Search all ${question.nClasses.toLocaleString()} classes` });
   const light = (place) => {
@@ -42,8 +46,7 @@ function openSearch(state) {
   };
   const take = (option) => { if (option) { dialog.close(); state.press(null, "none", option.labels); } };
   const fill = () => {
-    const classes = window.__winnowClasses?.get(project) ?? [];
-    const found = matching([...classes.filter((one) => !here.has(one.label)), ...classes.filter((one) => here.has(one.label))], input.value);
+    const found = matching(others, input.value);
     const cannot = question.none ? [{ text: "None of these, and I cannot say which", labels: [], cannot: true }] : [];
     const named = found.slice(0, SHOWN).map((one) => ({ text: one.label, about: one.about, labels: [one.label] }));
     options = input.value.trim() ? [...named, ...cannot] : [...cannot, ...named];
@@ -51,7 +54,7 @@ function openSearch(state) {
       onpointermove: () => light(place), onclick: () => take(option) },
       make("span", { text: option.text }),
       make("span", { class: "about", text: [here.has(option.labels[0]) && "a candidate", option.about].filter(Boolean).join(" · ") || null }))));
-    status.textContent = !classes.length ? "The list of classes is still on its way."
+    status.textContent = !others.length ? "The list of classes is still on its way."
       : !found.length && cannot.length ? "0 found. Arrow down, then Enter: none of these, without a name."
       : found.length > SHOWN ? `${SHOWN} of ${found.length.toLocaleString()} shown; type to narrow.` : `${found.length.toLocaleString()} found.`;
     light(input.value.trim() && !found.length ? -1 : 0); // a word that no class has must not say "none of these"
@@ -59,6 +62,7 @@ function openSearch(state) {
   // The list may come, or come anew, while the search is open: it is shown, and what was lit stays lit.
   const refill = () => {
     const [lit] = options[active]?.labels ?? [];
+    readClasses();
     fill();
     const place = options.findIndex((one) => one.labels[0] === lit);
     if (lit !== undefined && place >= 0) light(place);
@@ -74,6 +78,7 @@ function openSearch(state) {
     make("div", { class: "row" }, closeButton(() => dialog.close())));
   window.addEventListener("winnow-classes", refill);
   dialog.addEventListener("close", () => window.removeEventListener("winnow-classes", refill));
+  readClasses();
   fill();
   input.focus();
 }

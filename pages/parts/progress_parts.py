@@ -17,6 +17,11 @@ def number(label: str, value: str, note: str, about: str) -> None:
     st.metric(label, value, delta=note or None, delta_color="off", delta_arrow="off", help=about, width=150)
 
 
+def count(label: str, how_many: int, unit: str, about: str) -> None:
+    """A number of rows or labels as a large figure. unit : of one of them"""
+    number(label, f"{how_many:,}", unit if how_many == 1 else f"{unit}s", about)
+
+
 def too_few(label: str, measured: int, unit: str) -> None:
     """In the place of a figure that would be measured on fewer than `workflow.progress.FEWEST_MEASURED`."""
     with st.container(width=150, gap="xxsmall"):

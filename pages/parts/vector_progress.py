@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.parts import charts, state, stop_panel
 from pages.parts.frame import ProjectPage, escape
-from pages.parts.progress_parts import number, rows_per_label, since, too_few
+from pages.parts.progress_parts import count, number, rows_per_label, since, too_few
 from pages.parts.words import counted, span
 from workflow import vector_progress as use_case
 from workflow.progress import FEWEST_MEASURED
@@ -111,8 +111,9 @@ def _figures(view: VectorProgress) -> None:
             if view.by_row
             else "Labels with an answer that was not taken back."
         )
-        _counts(view, "Answered", view.answered, about)
-        _counts(view, "Open", view.left, "What could still be asked.")
+        unit = "row" if view.by_row else "label"
+        count("Answered", view.answered, unit, about)
+        count("Open", view.left, unit, "What could still be asked.")
         if view.seconds_per_answer is not None and view.time_left is not None:
             left = f"{span(view.time_left)} left" if view.left else "nothing left"
             about = (
@@ -120,11 +121,6 @@ def _figures(view: VectorProgress) -> None:
                 "would take. Watch the curves: they flatten long before."
             )
             number("Pace", f"{view.seconds_per_answer:.1f} s", left, about)
-
-
-def _counts(view: VectorProgress, label: str, count: int, about: str) -> None:
-    unit = "row" if view.by_row else "label"
-    number(label, f"{count:,}", unit if count == 1 else f"{unit}s", about)
 
 
 def _range(share: Share) -> str:

@@ -20,7 +20,7 @@ class Chooser:
 
     def __init__(self, pool: CellPool[Any]) -> None:
         self._pool, self.settings = pool, pool.settings
-        self.by_row = self.settings.question == "instance"
+        self.by_row = self.settings.by_row
         self._random: FloatArray | None = None
 
     def strategy(self, model: CellModel | None) -> str:

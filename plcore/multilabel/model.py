@@ -116,7 +116,7 @@ class RefreshJob:
             control=control_estimate(
                 self.control,
                 proba[self.control.rows, self.control.columns],
-                by_row=self.settings.question == "instance",
+                by_row=self.settings.by_row,
             ),
         )
         return Refreshed(self.seq, model, point)

@@ -84,7 +84,7 @@ class CellPool(Generic[TableT]):
         known = self.original != UNKNOWN
         self.test_rows = self._draw_test_rows(known.all(axis=1))
         self.control_cells = np.zeros((n, L), dtype=bool)
-        self._by_row = settings.question == "instance"
+        self._by_row = settings.by_row
         self._control_rows, self._control_columns = self._draw_controls(~known & ~self.test_rows[:, None])
         for shared in (self.original, self.test_rows, self.control_cells):
             shared.flags.writeable = False  # callers see these arrays themselves

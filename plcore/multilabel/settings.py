@@ -75,9 +75,14 @@ class MultiLabelSettings:
             )
 
     @property
+    def by_row(self) -> bool:
+        """Whether a question is about a whole row, not about one label of it."""
+        return self.question == "instance"
+
+    @property
     def asked_by(self) -> str:
         """The criterion in use."""
-        return self.criterion or ("variance" if self.question == "instance" else "information")
+        return self.criterion or ("variance" if self.by_row else "information")
 
     def components(self, L: int) -> float:
         """What `BMLCSClassifier` is given as n_components for L labels."""

@@ -5,21 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.workflow.world import small_project
-from workflow import classes, correcting, labeling, progress, projects, review, standing
+from tests.workflow.world import counts_agreed, small_project
+from workflow import classes, correcting, labeling, review
 from workflow.access import NotAllowed
 from workflow.classes import ClassError
 from workflow.home import Home
-
-
-def agreed(home: Home, owner: int, project: int) -> tuple[int, int]:
-    """(answered, left) as Home has it, which Annotate and Progress have too."""
-    summary = projects.get_project(home, owner, project)
-    now = standing.standing(home, owner, project)
-    view = progress.progress(home, owner, project)
-    found = summary.answered, summary.left
-    assert found == (now.answered, now.left) == (view.answered, view.left)
-    return found
 
 
 def correct(home: Home, owner: int, project: int, row: int, kind: str, labels: list[str]) -> None:
@@ -31,13 +21,13 @@ def test_a_row_that_a_correction_opens_again_is_not_answered(home: Home, owner: 
     question = labeling.next_question(home, owner, project)
     assert question is not None
     row, two = question.view.row, list(question.choices[:2])
-    _, left = agreed(home, owner, project)
+    _, left = counts_agreed(home, owner, project)
     labeling.submit_answer(home, owner, project, question.token, "is", two[:1])
-    assert agreed(home, owner, project) == (1, left - 1)
+    assert counts_agreed(home, owner, project) == (1, left - 1)
     correct(home, owner, project, row, "among", two)
-    assert agreed(home, owner, project) == (0, left)
+    assert counts_agreed(home, owner, project) == (0, left)
     labeling.undo(home, owner, project)
-    assert agreed(home, owner, project) == (1, left - 1)
+    assert counts_agreed(home, owner, project) == (1, left - 1)
 
 
 @pytest.mark.parametrize("seed", [0, 2])
@@ -80,5 +70,5 @@ def test_every_page_counts_the_same(home: Home, owner: int, seed: int, changing:
                 home, owner, project, question.token, kind, list(labels.get(kind, ())), shown=question.shown
             )
             rows.append(question.view.row)
-        told.append(agreed(home, owner, project)[0])
+        told.append(counts_agreed(home, owner, project)[0])
     assert max(told) > 0

@@ -8,18 +8,9 @@ from sqlalchemy.orm import Session
 
 from db import entries
 from tests.workflow.vector_world import LABELS, answer_truly, vector_project
-from workflow import labeling, projects, standing, vector_progress, vectors
+from tests.workflow.world import counts_agreed
+from workflow import labeling, projects, vectors
 from workflow.home import Home
-
-
-def agreed(home: Home, owner: int, project: int) -> tuple[int, int]:
-    """(answered, left) as Home has it, which Annotate and Progress have too."""
-    summary = projects.get_project(home, owner, project)
-    now = standing.standing(home, owner, project)
-    view = vector_progress.progress(home, owner, project)
-    found = summary.answered, summary.left
-    assert found == (now.answered, now.left) == (view.answered, view.left)
-    return found
 
 
 @pytest.mark.parametrize("question", ["instance", "cell"])
@@ -43,19 +34,19 @@ def test_every_page_counts_the_same(home: Home, owner: int, question: str, seed:
             vectors.submit_answer(home, owner, project, asked.token, "labels", some)
         else:
             answer_truly(home, owner, project, asked)
-        agreed(home, owner, project)
+        counts_agreed(home, owner, project)
 
 
 def test_labels_of_a_bad_row_are_neither_answered_nor_open(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="cell")
-    _, left = agreed(home, owner, project)
+    _, left = counts_agreed(home, owner, project)
     answer_truly(home, owner, project)
     asked = vectors.next_question(home, owner, project)
     assert asked is not None
     with home.learners.open_vectors(home, owner, project) as learner:
         out = int(learner.pool.open[asked.view.row].sum())
     vectors.submit_answer(home, owner, project, asked.token, "bad")
-    assert agreed(home, owner, project) == (1, left - 1 - out)
+    assert counts_agreed(home, owner, project) == (1, left - 1 - out)
 
 
 def test_a_project_of_bad_items_is_finished(home: Home, owner: int) -> None:
@@ -85,8 +76,8 @@ def test_a_log_is_read_again_only_where_it_has_grown(
     answer_truly(home, owner, second)
     for _ in range(3):
         for project in (first, second):
-            agreed(home, owner, project)
+            counts_agreed(home, owner, project)
     assert calls == [first, second]
     labeling.undo(home, owner, second)
-    agreed(home, owner, second)
+    counts_agreed(home, owner, second)
     assert calls == [first, second, second]

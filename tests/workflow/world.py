@@ -11,7 +11,7 @@ import pandas as pd
 from sqlalchemy import text
 
 from plcore import LabelTable, LearnerSettings, Roles
-from workflow import labeling, projects, standing, team
+from workflow import labeling, progress, projects, standing, team, vector_progress
 from workflow.home import Home
 
 
@@ -75,3 +75,13 @@ def full_disk() -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def counts_agreed(home: Home, person: int, project: int) -> tuple[int, int]:
+    """(answered, left) as Home has it, which Annotate and Progress have too."""
+    summary = projects.get_project(home, person, project)
+    now = standing.standing(home, person, project)
+    view = (vector_progress if summary.vectors else progress).progress(home, person, project)
+    found = summary.answered, summary.left
+    assert found == (now.answered, now.left) == (view.answered, view.left)
+    return found
