@@ -21,15 +21,17 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks import report
 from benchmarks.margin_data import exact_set, partial_set
-from plcore.estimators import make_estimator
 from plcore.evaluation import contaminate
 from plcore.evaluation.estimates import control_accuracy
-from plcore.fold import Entry
-from plcore.learner import CONTROL, ActiveLearner
-from plcore.neighbors import PLKNeighborsClassifier
-from plcore.pool import Pool
-from plcore.reports import CurvePoint, LearnerSettings
-from plcore.training import Trainer
+from plcore.loop.base import CONTROL
+from plcore.loop.entries import Entry
+from plcore.loop.estimators import make_estimator
+from plcore.loop.one_label.learner import ActiveLearner
+from plcore.loop.one_label.pool import OneLabelPool
+from plcore.loop.one_label.reports import CurvePoint
+from plcore.loop.one_label.settings import LearnerSettings
+from plcore.loop.one_label.training import Trainer
+from plcore.neighbors.classifier import PLKNeighborsClassifier
 from tests.plcore.fake_table import FakeTable
 
 SETS = ("digits", "segment", "birdsong")
@@ -78,7 +80,7 @@ def run(name: str, model: str, strategy: str, seed: int) -> list[Check]:
     table, truth = FakeTable(X[inside], sets[inside]), y[inside]
     settings = LearnerSettings(model=model, strategy=strategy, control_share=CONTROL_SHARE, seed=seed)
     learner = ActiveLearner(table, settings)
-    pool: Pool = Pool(table, settings)  # a trained model's own, as the worker has it
+    pool: OneLabelPool = OneLabelPool(table, settings)  # a trained model's own, as the worker has it
     trainer = Trainer(pool) if settings.is_trained else None
     checks: list[Check] = []
     guesses: list[bool] = []
@@ -102,7 +104,7 @@ def run(name: str, model: str, strategy: str, seed: int) -> list[Check]:
     return checks
 
 
-def _outside(settings: LearnerSettings, pool: Pool, X: np.ndarray) -> np.ndarray:
+def _outside(settings: LearnerSettings, pool: OneLabelPool, X: np.ndarray) -> np.ndarray:
     """What the model says of rows that were never in the project: fitted anew, as the project's own."""
     rows, candidates = pool.train, pool.candidates[pool.train]
     scaler = MinMaxScaler().fit(pool.table.X[rows])  # the features of FakeTable

@@ -1,4 +1,4 @@
-"""Features from images: what an image looks like (`plcore.descriptor`) beside thumbnails of its pixels.
+"""Features from images: what an image looks like (`plcore.tables.descriptor`) beside thumbnails of its pixels.
 
 Accuracy of scikit-learn's 5 nearest neighbours on true labels, five folds, and the processor time for one
 image. Then the time to import a zip of such images: opened, checked, decoded, described.
@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.margin_data import DATA
 from benchmarks.report import write
-from plcore.descriptor import describe
+from plcore.tables.descriptor import describe
 from workflow import importing
 
 Images = tuple[list[Image.Image], np.ndarray]

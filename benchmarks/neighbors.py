@@ -22,7 +22,7 @@ from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
 from benchmarks import report
-from plcore.search import compile_search, make_search
+from plcore.neighbors.search import compile_search, make_search
 from tests.conftest import DATA
 
 N, D, K = 100_000, 64, 10
@@ -33,7 +33,7 @@ PROBES = (2, 4, 8, 16, 32, 64, 128)
 WIDTHS = (10, 15, 20, 30, 40)
 
 COLD = {
-    "Winnow": "from plcore.search import compile_search; compile_search()",
+    "Winnow": "from plcore.neighbors.search import compile_search; compile_search()",
     "faiss": """
 import faiss, numpy as np
 X = np.random.default_rng(0).random((5000, 64), dtype='f4')

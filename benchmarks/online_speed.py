@@ -23,8 +23,8 @@ from threadpoolctl import threadpool_limits
 from benchmarks import report
 from benchmarks.margin_data import gaussian_classes
 from plcore import PLPegasos, PLPerceptron, learn_stream
-from plcore._kernels_linear import two_products
 from plcore.evaluation import contaminate
+from plcore.kernels.linear import two_products
 
 SIZES = (10_000, 100_000, 1_000_000)
 RIVER_ROWS = 10_000  # its learners take a dictionary a row and cost the same for each

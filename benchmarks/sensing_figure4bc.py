@@ -15,7 +15,7 @@ from benchmarks import report
 from benchmarks.sensing_data import Split, load
 from benchmarks.sensing_plot import charts
 from plcore import BMLCSClassifier, OneVsAllSVC, SensingLearner, precision_at
-from plcore.query.information import margin_scores
+from plcore.sensing.information import margin_scores
 
 NAME = "rcv1_subset1"
 COMPONENTS = (10, 50)

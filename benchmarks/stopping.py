@@ -24,11 +24,11 @@ from benchmarks.margin_data import partial_set
 from benchmarks.table8 import FILES, load_sets
 from plcore.evaluation import contaminate
 from plcore.evaluation.estimates import control_accuracy
-from plcore.fold import Entry
-from plcore.learner import ActiveLearner
-from plcore.neighbors import PLKNeighborsClassifier
-from plcore.reports import LearnerSettings
-from plcore.stopping import StopRules, judge, points
+from plcore.loop.entries import Entry
+from plcore.loop.one_label.learner import ActiveLearner
+from plcore.loop.one_label.settings import LearnerSettings
+from plcore.loop.stopping import StopRules, judge, points
+from plcore.neighbors.classifier import PLKNeighborsClassifier
 from tests.plcore.fake_table import FakeTable
 
 REAL = ("lost", "msrcv2", "birdsong")

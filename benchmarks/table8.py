@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks import report
 from plcore.evaluation import ask_oracle, contaminate, error_rate
-from plcore.graph import NeighborGraph
+from plcore.neighbors.graph import NeighborGraph
 from plcore.query import EffectRanker, make_strategy, winners
 from plcore.query.effects import RULES
 from plcore.query.strategies import BASELINES

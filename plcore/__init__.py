@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from plcore import evaluation, query
-from plcore.candidates import CandidateError
 from plcore.compiling import compile_kernels
-from plcore.csv_text import read_cells
-from plcore.features import FeatureTransformer
-from plcore.fold import AnswerError, Entry
-from plcore.learner import ActiveLearner
+from plcore.evaluation.estimates import ControlCounts
+from plcore.labels.candidates import CandidateError
+from plcore.loop.entries import AnswerError, Entry
+from plcore.loop.one_label.learner import ActiveLearner
+from plcore.loop.one_label.reports import CurvePoint, Disambiguation, Progress, Question, RowState
+from plcore.loop.one_label.settings import LearnerSettings
 from plcore.margin import (
     PARAMETER_GRIDS,
     PLSVC,
@@ -18,19 +19,8 @@ from plcore.margin import (
     M3PLClassifier,
     precise_folds,
 )
-from plcore.neighbors import PLKNeighborsClassifier
+from plcore.neighbors.classifier import PLKNeighborsClassifier
 from plcore.online import PLPegasos, PLPerceptron, learn_stream
-from plcore.problems import Problem, TableError
-from plcore.reports import (
-    ControlCounts,
-    CurvePoint,
-    Disambiguation,
-    LearnerSettings,
-    Progress,
-    Question,
-    RowState,
-)
-from plcore.roles import Roles
 from plcore.sensing import (
     BMLCSClassifier,
     MLCSClassifier,
@@ -39,8 +29,12 @@ from plcore.sensing import (
     f1_scores,
     precision_at,
 )
-from plcore.suggestion import suggest_roles
-from plcore.table import LabelTable
+from plcore.tables.csv_text import read_cells
+from plcore.tables.features import FeatureTransformer
+from plcore.tables.problems import Problem, TableError
+from plcore.tables.roles import Roles
+from plcore.tables.suggestion import suggest_roles
+from plcore.tables.table import LabelTable
 
 __all__ = [
     "PARAMETER_GRIDS",

@@ -8,13 +8,13 @@ from collections.abc import Callable
 import numpy as np
 from scipy import sparse
 
-from plcore._kernels_shares import margins, softmax_margins
-from plcore._types import BoolArray, IntArray
+from plcore.common.types import BoolArray, IntArray
+from plcore.kernels.shares import margins, softmax_margins
+from plcore.loop.one_label.models import softmax_inside
 from plcore.margin import PLSVC, LMPlaneClassifier, M3PLClassifier
-from plcore.models import softmax_inside
+from plcore.neighbors.search import compile_search
 from plcore.online import PLPegasos
 from plcore.query import EffectRanker, effect_scores, possible_labels, winners
-from plcore.search import compile_search
 from plcore.sensing import BMLCSClassifier
 
 

@@ -1,6 +1,6 @@
 """The classes of a project: added, renamed, merged by the owner, each change an entry of the log.
 
-The uploaded table stays as it was; what its cells and earlier answers mean now is `plcore.classes`.
+The uploaded table stays as it was; what its cells and earlier answers mean now is `plcore.loop.classes`.
 A change is based on the classes the owner saw: its token names their version, so that a double press or a second
 tab stores nothing twice and nothing by mistake.
 """
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from db import entries, projects, questions, review
 from db.entries import NO_ROW, DuplicateEntry, NewEntry
-from plcore.classes import ClassChange, ClassError, ClassMap
+from plcore.loop.classes import ClassChange, ClassError, ClassMap
 from workflow import access
 from workflow.learner_entries import read_class_changes
 from workflow.saving import NotSaved, saving
@@ -121,7 +121,7 @@ def change_classes(
 ) -> tuple[str, ...]:
     """Store one change, exactly once; returns the classes after it.
 
-    version : of the classes the owner saw      kind, names : as `plcore.classes.ClassChange`, but "back"
+    version : of the classes the owner saw      kind, names : as `plcore.loop.classes.ClassChange`, but "back"
 
     Raises
     ------

@@ -13,9 +13,9 @@ import numpy as np
 
 from db import entries
 from plcore import LabelTable, LearnerSettings
-from plcore.features import FeatureTransformer
-from plcore.multilabel import MultiLabelSettings
-from plcore.pool import Pool
+from plcore.loop.label_vectors.settings import LabelVectorSettings
+from plcore.loop.one_label.pool import OneLabelPool
+from plcore.tables.features import FeatureTransformer
 from workflow.kinds import VECTORS, kind_of
 from workflow.learner_entries import follow, read_class_changes, read_settings
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def asks_rows(settings: Mapping[str, Any]) -> bool:
     """Whether a question is about a whole row, not about one label of it."""
     read = read_settings(dict(settings))
-    return not isinstance(read, MultiLabelSettings) or read.by_row
+    return not isinstance(read, LabelVectorSettings) or read.by_row
 
 
 def counts(home: Home, session: Session, project: Project) -> tuple[int, int]:
@@ -58,7 +58,7 @@ class _Place:
 
     seq: int = -1
     counts: tuple[int, int] = (0, 0)
-    pool: Pool[_Labels] | None = None
+    pool: OneLabelPool[_Labels] | None = None
     lock: threading.Lock = dataclasses.field(default_factory=threading.Lock)
 
 
@@ -77,9 +77,9 @@ def _count(home: Home, session: Session, project: Project, place: _Place) -> tup
     if pool is None or not follow(session, project.id, pool, pool.apply):
         settings = read_settings(project.settings)
         assert isinstance(settings, LearnerSettings)  # noqa: S101 - it is of this kind
-        pool = place.pool = Pool(_labels(home.table_path(project.table_hash)), settings, changes)
+        pool = place.pool = OneLabelPool(_labels(home.table_path(project.table_hash)), settings, changes)
         follow(session, project.id, pool, pool.apply)
-    return pool.n_decided, pool.n_open
+    return pool.n_answered, pool.n_open
 
 
 def _count_cells(home: Home, session: Session, project: Project) -> tuple[int, int]:

@@ -16,13 +16,13 @@ import numpy as np
 import pandas as pd
 
 from db import entries, people
-from plcore.csv_text import to_csv_bytes
+from plcore.tables.csv_text import to_csv_bytes
 from workflow import access, projects, vector_exporting
 from workflow.log_csv import write_log
 
 if TYPE_CHECKING:
     from plcore import ActiveLearner, LabelTable
-    from plcore.reports import Disambiguation
+    from plcore.loop.one_label.reports import Disambiguation
     from workflow.home import Home
 
 SEPARATOR = "|"

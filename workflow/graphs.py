@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from plcore import ActiveLearner, LabelTable, LearnerSettings
-from plcore.classes import ClassChange
-from plcore.graph import Graph, graph_key
+from plcore.loop.classes import ClassChange
+from plcore.neighbors.graph import Graph, graph_key
 
 if TYPE_CHECKING:
     from workflow.home import Home

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from db import entries
-from plcore.multilabel import MultiLabelLearner
+from plcore.loop.label_vectors.learner import LabelVectorLearner
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -91,7 +91,7 @@ def history_of(session: Session, learner: Learner, person_id: int, project_id: i
 
 def stand_as_before(learner: Learner, row: int, parts: Sequence[entries.Entry | entries.PastEntry]) -> bool:
     """Whether what these entries of one press are about is what it was before them, and their labels mean the same."""
-    if not isinstance(learner, MultiLabelLearner):
+    if not isinstance(learner, LabelVectorLearner):
         called_now, first = learner.pool.class_map.called_now, parts[0]
         return called_now(first.before, first.seq) == learner.pool.names(learner.candidates_of(row)) and all(
             called_now(one.labels, one.seq) is not None for one in parts

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from plcore import LabelTable, LearnerSettings, Problem, Roles, TableError, read_cells, suggest_roles
-from plcore.archive import MAX_FILE_MB, MAX_FILES, MAX_UNPACKED_MB, MAX_ZIP_MB, ZIP_STARTS, Archive
-from plcore.media import MAX_PIXELS, MediaFiles, look_through
-from plcore.multilabel import MultiLabelSettings
-from plcore.problems import MAX_PROBLEMS
+from plcore.loop.label_vectors.settings import LabelVectorSettings
+from plcore.tables.archive import MAX_FILE_MB, MAX_FILES, MAX_UNPACKED_MB, MAX_ZIP_MB, ZIP_STARTS, Archive
+from plcore.tables.media import MAX_PIXELS, MediaFiles, look_through
+from plcore.tables.problems import MAX_PROBLEMS
 from workflow import projects
 from workflow.projects import NAME_LENGTH, CannotLearn
 
@@ -42,8 +42,8 @@ __all__ = [
     "CannotLearn",
     "Checked",
     "LabelTable",
+    "LabelVectorSettings",
     "LearnerSettings",
-    "MultiLabelSettings",
     "Problem",
     "Roles",
     "TableError",
@@ -109,7 +109,7 @@ def create(
     person_id: int,
     name: str,
     table: LabelTable,
-    settings: LearnerSettings | MultiLabelSettings | None = None,
+    settings: LearnerSettings | LabelVectorSettings | None = None,
     description: str = "",
 ) -> int:
     """Make the project. Raises as ``workflow.projects.create_project``."""

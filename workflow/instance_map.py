@@ -12,7 +12,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.decomposition import PCA
 
-from plcore.multilabel import CellPool, MultiLabelLearner
+from plcore.loop.label_vectors.learner import LabelVectorLearner
+from plcore.loop.label_vectors.pool import LabelVectorPool
 
 if TYPE_CHECKING:
     from plcore import LabelTable
@@ -84,7 +85,7 @@ def instance_map(home: Home, person_id: int, project_id: int) -> InstanceMap:
 def row_states(learner: Learner) -> np.ndarray:
     """(n,) number in STATES. Control rows, or rows with control cells, look like all others: they are asked blindly."""
     pool = learner.pool
-    if isinstance(pool, CellPool):
+    if isinstance(pool, LabelVectorPool):
         answered, still_open = np.any(pool.answered, axis=1), np.any(pool.open, axis=1)
     else:
         answered, still_open = pool.answered, pool.sizes >= 2
@@ -98,7 +99,7 @@ def row_states(learner: Learner) -> np.ndarray:
 
 def _labels(learner: Learner, rows: Sequence[int]) -> tuple[tuple[str, ...], ...]:
     """Of each of these rows what `InstanceMap.labels` is; none of a row that is out."""
-    if not isinstance(learner, MultiLabelLearner):
+    if not isinstance(learner, LabelVectorLearner):
         return tuple(learner.pool.names(learner.candidates_of(row)) for row in rows)
     right = (learner.pool.cells[rows] == 1) & ~learner.pool.bad[rows, None]
     return tuple(tuple(learner.classes[column] for column in np.flatnonzero(line)) for line in right)

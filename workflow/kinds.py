@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from plcore import ActiveLearner, LabelTable, LearnerSettings
-from plcore.multilabel import MultiLabelLearner, MultiLabelSettings
-from plcore.training import Trainer
+from plcore.loop.label_vectors.learner import LabelVectorLearner
+from plcore.loop.label_vectors.settings import LabelVectorSettings
+from plcore.loop.one_label.training import Trainer
 from workflow.graphs import keep_graph
 from workflow.learner_entries import read_settings
 from workflow.machine import machine_memory
@@ -22,7 +23,7 @@ FEWEST_HELD_OUT = 30
 
 CANDIDATES, VECTORS = "candidates", "vectors"
 
-AnySettings = LearnerSettings | MultiLabelSettings
+AnySettings = LearnerSettings | LabelVectorSettings
 
 DRAWN = {
     CANDIDATES: {"seed", "test_share", "control_share", "truth_role"},
@@ -33,22 +34,22 @@ DRAWN = {
 
 def kind_of(settings: Mapping[str, Any]) -> str:
     """The kind of the project with these stored settings."""
-    return VECTORS if isinstance(read_settings(dict(settings)), MultiLabelSettings) else CANDIDATES
+    return VECTORS if isinstance(read_settings(dict(settings)), LabelVectorSettings) else CANDIDATES
 
 
 def settings_for(table: LabelTable, control_share: float) -> AnySettings:
     """Those of a project of this table where nothing was chosen: blind controls where too little truth is held out."""
     if (vectors := table.label_vectors) is not None:
-        held_out = MultiLabelSettings.test_share * int((vectors >= 0).all(axis=1).sum())
-        return MultiLabelSettings(control_share=0.0 if held_out >= FEWEST_HELD_OUT else control_share)
+        held_out = LabelVectorSettings.test_share * int((vectors >= 0).all(axis=1).sum())
+        return LabelVectorSettings(control_share=0.0 if held_out >= FEWEST_HELD_OUT else control_share)
     known = table.truth is not None and bool((table.truth >= 0).any())
     return LearnerSettings(control_share=0.0 if known else control_share)
 
 
 def first_learner(table: LabelTable, settings: AnySettings) -> Learner:
     """The learner of a new project. Raises ValueError where none can be built, or only one that cannot be trained."""
-    if isinstance(settings, MultiLabelSettings):
-        vectors = MultiLabelLearner(table, settings)
+    if isinstance(settings, LabelVectorSettings):
+        vectors = LabelVectorLearner(table, settings)
         memory = machine_memory()
         vectors.check_fit(None if memory is None else memory // 2)
         return vectors
@@ -68,7 +69,7 @@ def keep_beside(home: Home, table_hash: str, learner: Learner) -> None:
 
 def open_at_first(learner: Learner) -> int:
     """What a person could be asked about in a new project: ambiguous rows, or empty cells."""
-    if isinstance(learner, MultiLabelLearner):
+    if isinstance(learner, LabelVectorLearner):
         return int(learner.pool.open.sum())
     return learner.progress().ambiguous_left
 

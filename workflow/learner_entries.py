@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from db import entries
 from plcore import Entry, LearnerSettings
-from plcore.classes import ClassChange, class_changes
-from plcore.multilabel import MultiLabelSettings
-from plcore.pool import Pool
+from plcore.loop.classes import ClassChange, class_changes
+from plcore.loop.label_vectors.settings import LabelVectorSettings
+from plcore.loop.one_label.pool import OneLabelPool
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from plcore.multilabel import CellPool
+    from plcore.loop.label_vectors.pool import LabelVectorPool
 
 
-def read_settings(stored: dict[str, Any]) -> LearnerSettings | MultiLabelSettings:
+def read_settings(stored: dict[str, Any]) -> LearnerSettings | LabelVectorSettings:
     """The settings of a project of either kind, as they are stored. Raises ValueError."""
-    kind = MultiLabelSettings if stored.get("kind") == "multilabel" else LearnerSettings
+    kind = LabelVectorSettings if stored.get("kind") == "multilabel" else LearnerSettings
     return kind(**stored)
 
 
@@ -43,7 +43,7 @@ def read_class_changes(session: Session, project_id: int) -> tuple[ClassChange, 
 def follow(
     session: Session,
     project_id: int,
-    pool: Pool[Any] | CellPool[Any],
+    pool: OneLabelPool[Any] | LabelVectorPool[Any],
     apply: Callable[[Entry], object],
     most: int | None = None,
 ) -> bool:
@@ -60,8 +60,6 @@ def follow(
     for entry in missed:
         if entry.row != entries.NO_ROW:
             apply(learner_entry(entry))
-        elif isinstance(pool, Pool) and entry.seq <= pool.class_map.seq:
-            pool.pass_over(entry.seq)
-        else:
+        elif not pool.takes_class_change(entry.seq):
             return False
     return True

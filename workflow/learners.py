@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 from db import entries
 from plcore import ActiveLearner, LabelTable
-from plcore.multilabel import MultiLabelLearner, MultiLabelSettings
+from plcore.loop.label_vectors.learner import LabelVectorLearner
+from plcore.loop.label_vectors.settings import LabelVectorSettings
 from workflow import access
 from workflow.graphs import build_learner
 from workflow.learner_entries import follow, read_class_changes, read_settings
@@ -29,10 +30,10 @@ if TYPE_CHECKING:
 
     from db.projects import Project
     from plcore import Entry
-    from plcore.classes import ClassChange
+    from plcore.loop.classes import ClassChange
     from workflow.home import Home
 
-Learner = ActiveLearner[LabelTable] | MultiLabelLearner[LabelTable]
+Learner = ActiveLearner[LabelTable] | LabelVectorLearner[LabelTable]
 
 
 CANDIDATES_ONLY = "This project is about label vectors; this is for projects with candidates."
@@ -86,7 +87,7 @@ class _Place:
         if now - self.news_at < older:
             return
         self.news_at = now
-        if isinstance(self.learner, MultiLabelLearner):
+        if isinstance(self.learner, LabelVectorLearner):
             self.refresher = self.refresher or Refresher(home, project_id, self.learner, self.lock)
             self.refresher.look()
         elif self.learner is not None:
@@ -136,10 +137,10 @@ class LearnerShelf:
     @contextmanager
     def open_vectors(
         self, home: Home, person_id: int, project_id: int
-    ) -> Iterator[MultiLabelLearner[LabelTable]]:
+    ) -> Iterator[LabelVectorLearner[LabelTable]]:
         """As ``open``, for a project of label vectors; WrongKind for the others."""
         with self.open_any(home, person_id, project_id) as learner:
-            if not isinstance(learner, MultiLabelLearner):
+            if not isinstance(learner, LabelVectorLearner):
                 raise WrongKind(VECTORS_ONLY)
             yield learner
 
@@ -222,8 +223,8 @@ def _build(home: Home, project: Project, changes: Sequence[ClassChange]) -> Lear
     begun with it must not be one of an empty log."""
     settings = read_settings(project.settings)
     learner: Learner
-    if isinstance(settings, MultiLabelSettings):
-        learner = MultiLabelLearner(LabelTable.read(home.table_path(project.table_hash)), settings)
+    if isinstance(settings, LabelVectorSettings):
+        learner = LabelVectorLearner(LabelTable.read(home.table_path(project.table_hash)), settings)
     else:
         learner = build_learner(home, project.table_hash, settings, changes)
     with home.database.read() as session:

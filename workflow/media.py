@@ -75,7 +75,7 @@ def find(home: Home, person_id: int, name: str) -> tuple[Path, str]:
     NotAllowed
         The person is unknown or disabled.
     """
-    from plcore.media import CONTENT_TYPES, is_kept_name
+    from plcore.tables.media import CONTENT_TYPES, is_kept_name
 
     with home.database.read() as session:
         access.require_person(session, person_id)
@@ -95,6 +95,6 @@ def _may_name_files(project: projects.Project) -> bool:
 @functools.lru_cache(maxsize=64)
 def _named_by(table_path: Path) -> frozenset[str]:
     """The kept names in a stored table. Tables never change: read once."""
-    from plcore.table_file import read_kept_names
+    from plcore.tables.table_file import read_kept_names
 
     return read_kept_names(table_path)

@@ -11,7 +11,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from db import entries
-from plcore.classes import ClassError, ClassMap
+from plcore.evaluation import wilson_interval
+from plcore.loop.classes import ClassError, ClassMap
 from workflow import access, training
 from workflow.oracle import NOTE as SIMULATED
 from workflow.standing import counts
@@ -269,12 +270,3 @@ def watched(home: Home, person_id: int, project_id: int) -> tuple[int, int]:
         access.require_project(session, project_id)
         seq = entries.last_seq(session, project_id)
     return seq, training.newest_version(home, project_id)
-
-
-def wilson_interval(share: np.ndarray, n: int, z: float = 1.959964) -> tuple[np.ndarray, np.ndarray]:
-    """95 % interval of a share out of n (Wilson 1927); never leaves [0, 1], unlike the normal one."""
-    if n == 0:
-        return np.full_like(share, np.nan), np.full_like(share, np.nan)
-    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    return centre - half, centre + half

@@ -173,7 +173,7 @@ def change_learner(home: Home, person_id: int, project_id: int, **changes: Any) 
 
 
 def learner_settings(home: Home, person_id: int, project_id: int) -> dict[str, Any]:
-    """How the project learns and asks: every field of ``LearnerSettings`` or ``MultiLabelSettings``.
+    """How the project learns and asks: every field of ``LearnerSettings`` or ``LabelVectorSettings``.
 
     Raises
     ------

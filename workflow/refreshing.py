@@ -17,12 +17,13 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from db import trained
 from db.engine import DatabaseBusyError
-from plcore.multilabel.reports import LabelPoint
+from plcore.loop.label_vectors.reports import LabelVectorPoint
 
 if TYPE_CHECKING:
     from plcore import LabelTable
-    from plcore.multilabel import MultiLabelLearner, MultiLabelSettings
-    from plcore.multilabel.model import Refreshed, RefreshJob
+    from plcore.loop.label_vectors.learner import LabelVectorLearner
+    from plcore.loop.label_vectors.model import Refreshed, RefreshJob
+    from plcore.loop.label_vectors.settings import LabelVectorSettings
     from workflow.home import Home
 
 logger = logging.getLogger("winnow")
@@ -31,7 +32,7 @@ STOPS_WITHIN = 5.0
 """Seconds that a process which ends waits for a fit; what is not stored by then is fitted again from the log."""
 
 
-def settings_key(settings: MultiLabelSettings) -> str:
+def settings_key(settings: LabelVectorSettings) -> str:
     """By which the versions of models with other settings are told apart in the database."""
     text = json.dumps(settings.to_json(), sort_keys=True)
     return f"multilabel-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
@@ -41,7 +42,7 @@ class Refresher:
     """Runs the fits of one learner, one at a time. `lock` is the one under which the learner is used."""
 
     def __init__(
-        self, home: Home, project_id: int, learner: MultiLabelLearner[LabelTable], lock: threading.RLock
+        self, home: Home, project_id: int, learner: LabelVectorLearner[LabelTable], lock: threading.RLock
     ) -> None:
         self._home, self._project_id = home, project_id
         self._learner, self._lock = learner, lock
@@ -51,7 +52,7 @@ class Refresher:
         self.fault: str | None = None
         with home.database.read() as session:
             stored = trained.versions(session, project_id, self._key)
-        learner.restore_curve(LabelPoint.from_json(one.figures) for one in stored)
+        learner.restore_curve(LabelVectorPoint.from_json(one.figures) for one in stored)
 
     @property
     def _key(self) -> str:

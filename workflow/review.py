@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from db import entries
 from db import review as found_in
-from plcore.classes import ClassError, ClassMap
+from plcore.loop.classes import ClassError, ClassMap
 from workflow import access
 from workflow.answered import (
     PAGE,

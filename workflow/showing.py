@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from plcore.telling import LabelMoments, label_moments, most_telling
+from plcore.query.telling import LabelMoments, label_moments, most_telling
 from workflow.rows import RowView, row_view
 from workflow.stopping import has_proof
 from workflow.strategies import reason

@@ -106,7 +106,7 @@ def counts(learner: Learner) -> tuple[int, int, float]:
             left = int(pool.open.any(axis=1).sum())
         return answered, left, 1 - unasked / holes if holes else 1.0
     now = learner.progress()
-    return learner.pool.n_decided, now.ambiguous_left, now.settled
+    return learner.pool.n_answered, now.ambiguous_left, now.settled
 
 
 def saved_of(learner: Learner, entry: entries.Entry, *, repeated: bool = False) -> Saved:

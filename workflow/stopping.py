@@ -12,8 +12,9 @@ import numpy as np
 from db import projects
 from plcore import ControlCounts
 from plcore.evaluation.estimates import Estimate, control_accuracy
-from plcore.multilabel import LabelPoint, MultiLabelLearner
-from plcore.stopping import LABELS, PREDICTIONS, ROWS, StopRules, Verdict, judge
+from plcore.loop.label_vectors.learner import LabelVectorLearner
+from plcore.loop.label_vectors.reports import LabelVectorPoint
+from plcore.loop.stopping import LABELS, PREDICTIONS, ROWS, StopRules, Verdict, judge
 from workflow import access
 from workflow.kinds import VECTORS, kind_of
 from workflow.saving import saving
@@ -77,7 +78,7 @@ def stop_view(home: Home, person_id: int, project_id: int) -> StopView:
 
 def stop_view_of(learner: Learner, rules: StopRules) -> StopView:
     """As `stop_view`, of a learner that is open."""
-    if isinstance(learner, MultiLabelLearner):
+    if isinstance(learner, LabelVectorLearner):
         return _of_vectors(learner, rules)
     points = standing_points(learner.curve, rules.flat_over)
     by_truth = bool(learner.test_rows.any())
@@ -100,7 +101,7 @@ def stop_view_of(learner: Learner, rules: StopRules) -> StopView:
     return StopView(rules, verdicts, by_truth)
 
 
-def _of_vectors(learner: MultiLabelLearner[LabelTable], rules: StopRules) -> StopView:
+def _of_vectors(learner: LabelVectorLearner[LabelTable], rules: StopRules) -> StopView:
     """Points are those of the model's versions, which come after some answers; the budget counts all labels answered.
 
     An empty cell counts one bit at import, then its entropy by the model, and nothing once it is known.
@@ -128,7 +129,7 @@ def _of_vectors(learner: MultiLabelLearner[LabelTable], rules: StopRules) -> Sto
     return StopView(rules, verdicts, by_truth, vectors=True)
 
 
-def _labels_answered(point: LabelPoint) -> int:
+def _labels_answered(point: LabelVectorPoint) -> int:
     return point.yes + point.no
 
 

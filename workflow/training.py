@@ -25,9 +25,9 @@ from sqlalchemy.exc import SQLAlchemyError
 from db import entries, projects, trained
 from db.engine import DatabaseBusyError
 from plcore import ActiveLearner, ControlCounts, CurvePoint, LabelTable, LearnerSettings
-from plcore.margin.threads import one_thread_for_good
-from plcore.pool import Pool
-from plcore.training import Trainer, Version
+from plcore.common.threads import one_thread_for_good
+from plcore.loop.one_label.pool import OneLabelPool
+from plcore.loop.one_label.training import Trainer, Version
 from workflow import leases
 from workflow.learner_entries import follow, read_class_changes, read_settings
 
@@ -185,7 +185,7 @@ class Worker:
         kept = self._trainers.get(what.project_id)
         if kept is None or kept[0] != key:
             table = LabelTable.read(self.home.table_path(what.table_hash))
-            kept = key, Trainer(Pool(table, what.settings, changes))
+            kept = key, Trainer(OneLabelPool(table, what.settings, changes))
             self._trainers = {what.project_id: kept}  # one table in memory is enough
         with self.home.database.read() as session:
             follow(session, what.project_id, kept[1].pool, kept[1].pool.apply)

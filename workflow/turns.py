@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from db import entries, questions
-from plcore.multilabel import MultiLabelLearner
+from plcore.loop.label_vectors.learner import LabelVectorLearner
 from workflow import access
 from workflow.history import stored_by
 from workflow.learner_entries import learner_entry
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 
     from plcore import ActiveLearner, LabelTable
     from plcore import Question as Asked
-    from plcore.classes import ClassMap
-    from plcore.multilabel import LabelQuestion
+    from plcore.loop.classes import ClassMap
+    from plcore.loop.label_vectors.reports import LabelVectorQuestion
     from workflow.home import Home
     from workflow.learners import Opened
 
 logger = logging.getLogger("winnow")
 
-LearnerT = TypeVar("LearnerT", "ActiveLearner[LabelTable]", "MultiLabelLearner[LabelTable]")
-AskedT = TypeVar("AskedT", "Asked", "LabelQuestion")
+LearnerT = TypeVar("LearnerT", "ActiveLearner[LabelTable]", "LabelVectorLearner[LabelTable]")
+AskedT = TypeVar("AskedT", "Asked", "LabelVectorQuestion")
 QuestionT = TypeVar("QuestionT", OpenQuestion, VectorQuestion)
 Place = tuple[int, str | None]
 
@@ -164,7 +164,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, QuestionT]):
     def writer(self, row: int, label: str | None) -> RowWriter | CellWriter:
         """What appends entries about the place."""
 
-    def reserve(self, asked: Asked | LabelQuestion, label: str | None = None) -> str:
+    def reserve(self, asked: Asked | LabelVectorQuestion, label: str | None = None) -> str:
         """Reserve the place for this person; its token. The same showing keeps its token and its start."""
         open_now = self.open_now()
         same = open_now is not None and (open_now.row, open_now.label) == (asked.row, label)
@@ -218,22 +218,22 @@ class RowTurn(Turn["ActiveLearner[LabelTable]", "Asked", OpenQuestion]):
         return RowWriter(self, row, label)
 
 
-class CellTurn(Turn["MultiLabelLearner[LabelTable]", "LabelQuestion", VectorQuestion]):
+class CellTurn(Turn["LabelVectorLearner[LabelTable]", "LabelVectorQuestion", VectorQuestion]):
     """At a project of label vectors: questions are about rows, or about one label of a row."""
 
     def may_ask(self, row: int, label: str | None = None) -> bool:
         return self.learner.may_ask(row, self.annotator, label)
 
-    def ask(self, row: int, label: str | None) -> LabelQuestion:
+    def ask(self, row: int, label: str | None) -> LabelVectorQuestion:
         return self.learner.question_for(row, label)
 
-    def best(self, taken: set[Place]) -> LabelQuestion | None:
+    def best(self, taken: set[Place]) -> LabelVectorQuestion | None:
         return self.learner.next_question(self.annotator, exclude=frozenset(taken))
 
-    def word(self, asked: LabelQuestion, token: str) -> VectorQuestion:
+    def word(self, asked: LabelVectorQuestion, token: str) -> VectorQuestion:
         return worded_cells(self.learner, self.room, self.person_id, asked, token)
 
-    def show(self, asked: LabelQuestion) -> VectorQuestion:
+    def show(self, asked: LabelVectorQuestion) -> VectorQuestion:
         return self.word(asked, self.reserve(asked, asked.label))
 
     def token(self, row: int, label: str | None, revision: int) -> str:
@@ -277,7 +277,7 @@ def take_any_turn(home: Home, person_id: int, project_id: int) -> Iterator[RowTu
     try:
         with home.learners.open_to_write(home, person_id, project_id) as opened:
             about = opened, person_id, datetime.now(UTC), RoomSettings.from_json(opened.project.room)
-            if isinstance(opened.learner, MultiLabelLearner):
+            if isinstance(opened.learner, LabelVectorLearner):
                 yield CellTurn(opened.learner, *about)
             else:
                 yield RowTurn(opened.learner, *about)
@@ -305,7 +305,7 @@ def overlaps(place: Place, others: set[Place]) -> bool:
     return any(other == row and (label is None or name in (None, label)) for other, name in others)
 
 
-def as_stored(asked: Asked | LabelQuestion, stored: questions.OpenQuestion) -> bool:
+def as_stored(asked: Asked | LabelVectorQuestion, stored: questions.OpenQuestion) -> bool:
     """Whether the log would say of the question what the screen says: why it was asked, by which model."""
     parts = ("strategy", "score", "model_version", "decides", "undecided", "predicted")
     return all(getattr(asked, part) == getattr(stored, part) for part in parts)

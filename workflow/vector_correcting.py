@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from plcore import AnswerError, Entry
-from plcore.multilabel.fold import UNKNOWN, VALUES
+from plcore.loop.label_vectors.fold import UNKNOWN, VALUES
 from workflow import access
 from workflow.correcting import begin, finish
 from workflow.history import SECOND
@@ -21,7 +21,7 @@ from workflow.vector_showing import cells_stamp
 if TYPE_CHECKING:
     from db.people import Person
     from plcore import LabelTable
-    from plcore.multilabel import CellPool
+    from plcore.loop.label_vectors.pool import LabelVectorPool
     from workflow.home import Home
     from workflow.standing import Saved
 
@@ -106,7 +106,7 @@ def correct(
         return finish(turn, stored)
 
 
-def forgettable(pool: CellPool[LabelTable], row: int, person: Person) -> tuple[str, ...]:
+def forgettable(pool: LabelVectorPool[LabelTable], row: int, person: Person) -> tuple[str, ...]:
     """The labels of the row that this person may make not known: people answered them, the file left them empty; and
     for who is not an owner, nobody else has named them.
     """
@@ -123,7 +123,9 @@ def forgettable(pool: CellPool[LabelTable], row: int, person: Person) -> tuple[s
     )
 
 
-def still_said(pool: CellPool[LabelTable], row: int, told: Sequence[Entry]) -> dict[int, tuple[str, ...]]:
+def still_said(
+    pool: LabelVectorPool[LabelTable], row: int, told: Sequence[Entry]
+) -> dict[int, tuple[str, ...]]:
     """{seq: labels} of the answers about a row that count, with the labels that stand as they said.
 
     Of a row that is out, the answer that took it out; else whatever set a label, as the fold has it; and who was unsure
@@ -153,13 +155,13 @@ def still_said(pool: CellPool[LabelTable], row: int, told: Sequence[Entry]) -> d
     return found
 
 
-def row_stamp(pool: CellPool[LabelTable], row: int) -> str:
+def row_stamp(pool: LabelVectorPool[LabelTable], row: int) -> str:
     """Names the labels of a row as they stand, and whether it is out."""
     return cells_stamp((*pool.cells[row].tolist(), int(pool.bad[row])))
 
 
 def _check(
-    pool: CellPool[LabelTable], row: int, person: Person, kind: str, changes: Mapping[str, int]
+    pool: LabelVectorPool[LabelTable], row: int, person: Person, kind: str, changes: Mapping[str, int]
 ) -> None:
     if kind not in KINDS or (kind == "bad" and changes):
         raise AnswerError(f"A correction is 'labels', or 'bad' without labels. Got {kind!r}, {changes}.")
@@ -176,7 +178,7 @@ def _check(
 
 
 def _plan(
-    pool: CellPool[LabelTable], row: int, changes: Mapping[str, int], *, anew: bool
+    pool: LabelVectorPool[LabelTable], row: int, changes: Mapping[str, int], *, anew: bool
 ) -> tuple[list[Entry], list[tuple[str, tuple[str, ...]]]]:
     """The entries to withdraw, and what to say then as (kind, labels): a `no`, a `yes` or both, the `yes` last.
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from plcore.csv_text import to_csv_bytes
+from plcore.tables.csv_text import to_csv_bytes
 from workflow import access
 
 if TYPE_CHECKING:
     from plcore import LabelTable
-    from plcore.multilabel import CellExport
+    from plcore.loop.label_vectors.export import LabelVectorExport
     from workflow.home import Home
 
 
@@ -34,7 +34,7 @@ def wide_frame(home: Home, person_id: int, project_id: int) -> pd.DataFrame:
     return _wide(found, table.cells, table.roles.label_columns)
 
 
-def _wide(found: CellExport, original: pd.DataFrame, replaced: Sequence[str]) -> pd.DataFrame:
+def _wide(found: LabelVectorExport, original: pd.DataFrame, replaced: Sequence[str]) -> pd.DataFrame:
     """The cells found in the place of the original columns that are replaced."""
     kept = [name for name in original.columns if name not in replaced]
     added = found.wide(kept)
@@ -77,7 +77,7 @@ def preview(home: Home, person_id: int, project_id: int, n_rows: int) -> pd.Data
     return frame[[*front, *(name for name in frame.columns if name not in front)]]
 
 
-def _export(home: Home, person_id: int, project_id: int) -> tuple[CellExport, LabelTable]:
+def _export(home: Home, person_id: int, project_id: int) -> tuple[LabelVectorExport, LabelTable]:
     with home.database.read() as session:
         access.require_owner(session, person_id)
     with home.learners.open_vectors(home, person_id, project_id) as learner:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from db import entries
-from plcore.multilabel import ControlEstimate, HeldOut, LabelPoint, Share
+from plcore.loop.label_vectors.reports import LabelVectorPoint
+from plcore.multilabel import ControlEstimate, HeldOut, Share
 from workflow import access
 from workflow.progress import PACE_WINDOW, LabelCount
 from workflow.standing import counts
@@ -18,7 +19,7 @@ from workflow.stopping import StopView, rules_of, stop_view_of
 
 if TYPE_CHECKING:
     from plcore import LabelTable
-    from plcore.multilabel import MultiLabelLearner
+    from plcore.loop.label_vectors.learner import LabelVectorLearner
     from workflow.home import Home
 
 __all__ = [
@@ -149,7 +150,7 @@ def watched(home: Home, person_id: int, project_id: int) -> tuple[int, int, str 
         return learner.seq, -1 if version is None else version, home.learners.fault(project_id)
 
 
-def _curve(points: list[LabelPoint]) -> VectorCurve:
+def _curve(points: list[LabelVectorPoint]) -> VectorCurve:
     held = [point.held_out for point in points]
     sizes = next((tuple(t for t, _ in one.precision) for one in held if one is not None), ())
     return VectorCurve(
@@ -172,7 +173,7 @@ def _band(shares: Sequence[Share | None]) -> Band:
     return Band(*np.array(parts, dtype=float).reshape(-1, 3).T)
 
 
-def _labels(learner: MultiLabelLearner[LabelTable]) -> tuple[LabelCount, ...]:
+def _labels(learner: LabelVectorLearner[LabelTable]) -> tuple[LabelCount, ...]:
     """Rows that each label is right for, by answers and as given at import, most answered first."""
     answered = learner.answers_per_label()
     given = ((learner.original == 1) & ~learner.pool.answered).sum(axis=0).tolist()

@@ -12,7 +12,7 @@ from workflow.ranking import SHOWN
 
 if TYPE_CHECKING:
     from plcore import LabelTable
-    from plcore.multilabel import MultiLabelLearner
+    from plcore.loop.label_vectors.learner import LabelVectorLearner
     from workflow.home import Home
 
 
@@ -85,7 +85,7 @@ def queue_csv(home: Home, person_id: int, project_id: int) -> bytes:
     return text.getvalue().encode()
 
 
-def _ranked(learner: MultiLabelLearner[LabelTable]) -> list[tuple[int, int, str | None, float]]:
+def _ranked(learner: LabelVectorLearner[LabelTable]) -> list[tuple[int, int, str | None, float]]:
     """(place, row, label or None, score) of every open row."""
     rows, columns, scores = (part.tolist() for part in learner.ranking())
     return [
@@ -95,7 +95,7 @@ def _ranked(learner: MultiLabelLearner[LabelTable]) -> list[tuple[int, int, str 
 
 
 def _queue_row(
-    learner: MultiLabelLearner[LabelTable], place: int, row: int, label: str | None, score: float
+    learner: LabelVectorLearner[LabelTable], place: int, row: int, label: str | None, score: float
 ) -> VectorQueueRow:
     question = learner.question_for(row, label)
     return VectorQueueRow(

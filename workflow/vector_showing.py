@@ -10,7 +10,8 @@ from workflow.showing import screen_order, stamp
 
 if TYPE_CHECKING:
     from plcore import LabelTable
-    from plcore.multilabel import LabelQuestion, MultiLabelLearner
+    from plcore.loop.label_vectors.learner import LabelVectorLearner
+    from plcore.loop.label_vectors.reports import LabelVectorQuestion
     from workflow.room import RoomSettings
 
 QUESTIONS = {
@@ -73,10 +74,10 @@ class VectorQuestion:
 
 
 def worded_cells(
-    learner: MultiLabelLearner[LabelTable],
+    learner: LabelVectorLearner[LabelTable],
     room: RoomSettings,
     person_id: int,
-    asked: LabelQuestion,
+    asked: LabelVectorQuestion,
     token: str,
 ) -> VectorQuestion:
     """The question with its token, the row as the file had it, and its labels in the order of the room."""

@@ -47,7 +47,7 @@ def summary(table: importing.LabelTable) -> None:
         )
 
 
-def settings(table: importing.LabelTable, checks: int) -> importing.MultiLabelSettings:
+def settings(table: importing.LabelTable, checks: int) -> importing.LabelVectorSettings:
     """The fields of the form. checks : per cent of blind questions by default, where too few rows can be held out"""
     usual = kinds.settings_for(table, checks / 100)
     full = bool((importing.vectors_of(table) >= 0).all(axis=1).any())
@@ -78,6 +78,6 @@ def settings(table: importing.LabelTable, checks: int) -> importing.MultiLabelSe
         f"model is and never train it. Worth it where fewer than {kinds.FEWEST_HELD_OUT} rows are held out. Fixed once "
         "the project is made.",
     )
-    return importing.MultiLabelSettings(
+    return importing.LabelVectorSettings(
         question=question, criterion=criterion, test_share=held_out, control_share=share / 100
     )

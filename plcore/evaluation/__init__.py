@@ -1,19 +1,33 @@
-"""Evaluation: candidate sets made from exact labels, measures, and labelling runs replayed against known truth."""
+"""Evaluation: candidate sets made from exact labels, measures and intervals, labelling runs against known truth."""
 
 from __future__ import annotations
 
 from plcore.evaluation.contamination import contaminate
-from plcore.evaluation.metrics import candidate_accuracy, error_rate
+from plcore.evaluation.estimates import (
+    ControlCounts,
+    Estimate,
+    control_accuracy,
+    stratified_accuracy,
+)
+from plcore.evaluation.intervals import exact_interval, wilson_interval
+from plcore.evaluation.metrics import error_rate
 from plcore.evaluation.progressive import Progressive, progressive_validation
 from plcore.evaluation.replay import Replay, ask_oracle, replay
+from plcore.labels.accuracy import candidate_accuracy
 
 __all__ = [
+    "ControlCounts",
+    "Estimate",
     "Progressive",
     "Replay",
     "ask_oracle",
     "candidate_accuracy",
     "contaminate",
+    "control_accuracy",
     "error_rate",
+    "exact_interval",
     "progressive_validation",
     "replay",
+    "stratified_accuracy",
+    "wilson_interval",
 ]

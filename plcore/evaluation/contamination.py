@@ -11,8 +11,8 @@ from scipy import sparse
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils import check_array, check_consistent_length
 
-from plcore._types import AnyArray, BoolArray, IntArray
-from plcore.candidates import CandidateError, check_candidates, is_candidate_matrix
+from plcore.common.types import AnyArray, BoolArray, IntArray
+from plcore.labels.candidates import CandidateError, check_candidates, is_candidate_matrix
 
 MODELS = ("random", "bayes", "size")
 

@@ -8,15 +8,26 @@ share of the control answers. Given the model, the hits of a stratum are binomia
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import special
 
-from plcore._types import FloatArray
-from plcore.reports import ControlCounts
+from plcore.common.types import FloatArray
+from plcore.evaluation.intervals import LEVEL, exact_interval
 
-LEVEL = 0.95
+
+@dataclass(frozen=True)
+class ControlCounts:
+    """How many control rows the model gets right: of those answered, and of those that had one candidate anyway."""
+
+    right_asked: int = 0
+    asked: int = 0
+    right_free: int = 0
+    free: int = 0
+
+
+NOTHING_COUNTED = ControlCounts()
 
 
 class Estimate(NamedTuple):
@@ -25,25 +36,6 @@ class Estimate(NamedTuple):
     value: FloatArray
     low: FloatArray
     high: FloatArray
-
-
-def exact_interval(right: Any, n: Any, level: float = LEVEL) -> tuple[FloatArray, FloatArray]:
-    """(low, high) of the share behind `right` hits in n trials, arrays of one shape; [0, 1] where n is 0.
-
-    Clopper and Pearson (1934), by quantiles of the Beta distribution: at least `level` for every n and share.
-    Raises ValueError unless 0 <= right <= n and 0 < level < 1.
-    """
-    right, n = np.broadcast_arrays(np.asarray(right, dtype=np.float64), np.asarray(n, dtype=np.float64))
-    if not ((right >= 0) & (right <= n)).all():  # NaN fails it too
-        raise ValueError("right must be between 0 and n everywhere.")
-    if not 0 < level < 1:
-        raise ValueError(f"level must be a number in (0, 1). Got {level!r}.")
-    tail = (1 - level) / 2
-    wrong = n - right
-    # Parameters of 0 have no quantile: the bound is the end of the range there.
-    low = special.betaincinv(np.maximum(right, 1), wrong + 1, tail)
-    high = special.betaincinv(right + 1, np.maximum(wrong, 1), 1 - tail)
-    return np.where(right > 0, low, 0.0), np.where(wrong > 0, high, 1.0)
 
 
 def stratified_accuracy(right: Any, n: Any, weights: Any, level: float = LEVEL) -> Estimate:
@@ -82,7 +74,7 @@ def control_accuracy(
 ) -> Estimate:
     """Accuracy over all rows that control rows are drawn from, for each point of a curve.
 
-    counts : p of them, see `plcore.ControlCounts`      share_ambiguous : `plcore.pool.Pool.share_ambiguous`
+    counts : p of them, see `plcore.ControlCounts`      share_ambiguous : of the pool
     """
     flat = np.array(
         [(one.right_asked, one.asked, one.right_free, one.free) for one in counts], dtype=np.float64

@@ -10,8 +10,8 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
 
-from plcore._types import AnyArray, FloatArray, IntArray
-from plcore.candidates import CandidateError, check_candidates, is_candidate_matrix
+from plcore.common.types import AnyArray, FloatArray, IntArray
+from plcore.labels.candidates import CandidateError, check_candidates, is_candidate_matrix
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from plcore._types import AnyArray, BoolArray, FloatArray, IntArray
-from plcore.candidates import CandidateError, check_candidates
+from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.evaluation.metrics import check_ties, error_rate
-from plcore.neighbors import PLKNeighborsClassifier
+from plcore.labels.candidates import CandidateError, check_candidates
+from plcore.neighbors.classifier import PLKNeighborsClassifier
 from plcore.query.strategies import Strategy, make_strategy
 
 

@@ -7,21 +7,21 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import linalg
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_consistent_length
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from plcore._types import AnyArray, BoolArray, FloatArray
-from plcore.candidates import check_candidates
-from plcore.evaluation.metrics import score_of
+from plcore.common.limits import check_feature_size
+from plcore.common.types import AnyArray, BoolArray, FloatArray
+from plcore.labels.accuracy import score_of
+from plcore.labels.candidates import check_candidates
 from plcore.margin.feature_maps import KERNELS, KernelMap, LinearMap, make_map
 from plcore.margin.majorise import Solution
 from plcore.margin.problem import HingeProblem
 from plcore.margin.ridge import even_targets, gram_matrix, ridge_start, shifted_factor
 
-LARGEST = 1e50  # features beyond would overflow where they are squared and summed
 COMMON_CONSTRAINTS: dict[str, list[Any]] = {
     "C": [Interval(Real, 0, None, closed="neither")],
     "fit_intercept": ["boolean"],
@@ -108,13 +108,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         candidates, classes = check_candidates(y)
         check_consistent_length(X, candidates)
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        # Not abs(X) of a sparse X: that sorts the caller's own matrix.
-        largest = float(np.abs(X.data if sparse.issparse(X) else X).max(initial=0.0))
-        if largest > LARGEST:
-            raise ValueError(
-                f"The features must be at most {LARGEST:g} in size, got {largest:g}. Fix: scale them, for example "
-                "with sklearn.preprocessing.StandardScaler in a pipeline."
-            )
+        check_feature_size(X)
         new_map = self._make_map()
         Z = new_map.fit(X, weights)
         gram = gram_matrix(Z, weights)

@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import _fit_context
 
-from plcore._types import FloatArray
+from plcore.common.threads import one_thread
+from plcore.common.types import FloatArray
 from plcore.margin.base import COMMON_CONSTRAINTS, MarginClassifier
 from plcore.margin.lbfgs import descend_from
 from plcore.margin.majorise import Metric, Progress, Solution
 from plcore.margin.problem import HingeProblem
-from plcore.margin.threads import one_thread
 
 
 class CLPLClassifier(MarginClassifier):

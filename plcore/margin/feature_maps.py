@@ -15,7 +15,7 @@ from scipy import sparse
 from scipy.linalg import lapack, solve_triangular
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
-from plcore._types import FloatArray, IntArray
+from plcore.common.types import FloatArray, IntArray
 
 KERNELS = ("linear", "poly", "rbf")
 MAX_KERNEL_ROWS = 10_000  # .8 GB for the matrix, and twice that while it is factored

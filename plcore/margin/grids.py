@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import KFold
 
-from plcore._types import IntArray
-from plcore.candidates import check_candidates
+from plcore.common.types import IntArray
+from plcore.labels.candidates import check_candidates
 
 _SVM = [1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3]
 

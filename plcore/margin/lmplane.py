@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import StrOptions
 
-from plcore._types import FloatArray
+from plcore.common.threads import one_thread
+from plcore.common.types import FloatArray
 from plcore.margin.base import COMMON_CONSTRAINTS, KERNEL_CONSTRAINTS, MarginClassifier
 from plcore.margin.majorise import Progress, Solution, majorise
 from plcore.margin.planes import EPSILON, PlaneSolution, cutting_planes
-from plcore.margin.threads import one_thread
 
 
 class LMPlaneClassifier(MarginClassifier):

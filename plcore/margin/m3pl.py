@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
-from plcore._types import BoolArray, FloatArray, IntArray
+from plcore.common.threads import one_thread
+from plcore.common.types import BoolArray, FloatArray, IntArray
 from plcore.margin.base import COMMON_CONSTRAINTS, KERNEL_CONSTRAINTS, MarginClassifier, Training
 from plcore.margin.majorise import ConvexStep, Progress, Solution
-from plcore.margin.threads import one_thread
 from plcore.margin.transport import assign, class_capacities
 
 FIRST_SHARE, FACTOR = 1e-5, 1.5  # C goes from 1e-5 C_max to C_max by this factor

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 
-from plcore._types import FloatArray, IntArray
+from plcore.common.types import FloatArray, IntArray
 from plcore.margin.lbfgs import descend_from
 from plcore.margin.problem import HingeProblem
 from plcore.margin.ridge import shifted_factor

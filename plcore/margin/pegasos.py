@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from plcore._types import FloatArray
+from plcore.common.types import FloatArray
 from plcore.margin.majorise import Progress, Solution
 from plcore.margin.problem import HingeProblem
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plcore._kernels_margin import simplex_quadratic
-from plcore._types import FloatArray
+from plcore.common.types import FloatArray
+from plcore.kernels.margin import simplex_quadratic
 from plcore.margin.majorise import Progress, Solution
 from plcore.margin.problem import HingeProblem
 

@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import StrOptions
 
+from plcore.common.threads import one_thread
 from plcore.margin.base import COMMON_CONSTRAINTS, KERNEL_CONSTRAINTS, MarginClassifier
 from plcore.margin.majorise import Progress, majorise
 from plcore.margin.pegasos import pegasos
-from plcore.margin.threads import one_thread
 
 
 class PLSVC(MarginClassifier):

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from plcore._kernels_margin import best_candidates, hard_rows, smooth_rows
-from plcore._types import BoolArray, FloatArray, IntArray
+from plcore.common.types import BoolArray, FloatArray, IntArray
+from plcore.kernels.margin import best_candidates, hard_rows, smooth_rows
 
 BLOCK_BYTES = 1 << 20  # features read at a time, so that both products find them in the second-level cache
 NOTHING: FloatArray = np.zeros((0, 0))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg, sparse
 
-from plcore._types import BoolArray, FloatArray
+from plcore.common.types import BoolArray, FloatArray
 
 WIDEST = 2048  # features up to which the d x d matrix is made and factored
 STEPS = 200

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from plcore._kernels_margin import move_surplus
-from plcore._types import BoolArray, FloatArray, IntArray
+from plcore.common.types import BoolArray, FloatArray, IntArray
+from plcore.kernels.margin import move_surplus
 
 
 def class_capacities(candidates: BoolArray) -> IntArray:

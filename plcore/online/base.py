@@ -14,10 +14,11 @@ from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from plcore._kernels_online import LARGEST, MISTAKES, OBJECTIVE, ROUNDS, UPDATES
-from plcore._types import AnyArray, BoolArray, FloatArray, IntArray
-from plcore.candidates import check_candidates
-from plcore.evaluation.metrics import score_of
+from plcore.common.limits import LARGEST_FEATURE
+from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.kernels.online import MISTAKES, OBJECTIVE, ROUNDS, UPDATES
+from plcore.labels.accuracy import score_of
+from plcore.labels.candidates import check_candidates
 from plcore.online.reading import check_classes, read_first, read_next
 from plcore.online.state import NO_ROWS, OnlineState, Rules
 
@@ -179,8 +180,9 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         values = X[[row]].data if sparse.issparse(X) else X[row]
         raise ValueError(
-            f"The features of a row must be at most {LARGEST:g} in size, got {np.abs(values).max():g} in row {row} "
-            "(counted from 0). Fix: scale them, for example with sklearn.preprocessing.StandardScaler in a pipeline."
+            f"The features of a row must be at most {LARGEST_FEATURE:g} in size, got {np.abs(values).max():g} "
+            f"in row {row} (counted from 0). Fix: scale them, for example with "
+            "sklearn.preprocessing.StandardScaler in a pipeline."
         )
 
     def __sklearn_is_fitted__(self) -> bool:

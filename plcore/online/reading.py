@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from plcore._types import AnyArray, BoolArray
-from plcore.candidates import (
+from plcore.common.types import AnyArray, BoolArray
+from plcore.common.words import listed
+from plcore.labels.candidates import (
     CandidateError,
     check_candidates,
     column_names,
@@ -16,7 +17,6 @@ from plcore.candidates import (
     is_candidate_matrix,
     name_rows,
 )
-from plcore.problems import listed
 
 
 def check_classes(classes: Any) -> AnyArray:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from plcore._kernels_linear import mean_weights, score_rows, score_sparse_rows
-from plcore._kernels_online import MASS, ROUNDS, SCALE, learn_dense, learn_sparse
-from plcore._types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.kernels.linear import mean_weights, score_rows, score_sparse_rows
+from plcore.kernels.online import MASS, ROUNDS, SCALE, learn_dense, learn_sparse
 
 NOTHING: FloatArray = np.zeros((0, 0))
 NO_ROWS: IntArray = np.zeros(0, dtype=np.int64)

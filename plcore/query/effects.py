@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plcore._kernels_effects import NARROW, SETTLED, find_effects, find_imprecise
-from plcore._kernels_possible import search_effects
-from plcore._kernels_scores import SHARE_UNIT, add_scores, add_shares
-from plcore._types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.common.checks import check_choice
+from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.kernels.effects import NARROW, SETTLED, find_effects, find_imprecise
+from plcore.kernels.possible import search_effects
+from plcore.kernels.scores import SHARE_UNIT, add_scores, add_shares
+from plcore.neighbors.votes import check_graph, pack
 from plcore.query.possible import MAX_NODES, check_count, warn_undecided
-from plcore.votes import check_graph, pack
 
 RULES = ("mw", "apl", "pl")
 DECISIONS = ("set", "incumbent")
@@ -27,12 +28,6 @@ BLOCK = (
 )  # targets handed to the compiled loops at once: bounded memory, and threads share the work evenly
 NO_SETS: BoolArray = np.zeros((0, 0), dtype=bool)
 NO_ROWS: IntArray = np.zeros(0, dtype=np.int64)
-
-
-def check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
-    """Raise ValueError unless `value` is one of the allowed words."""
-    if value not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}. Got {value!r}.")
 
 
 class Rule(NamedTuple):
@@ -167,7 +162,7 @@ def effect_scores(
     Returns (n_samples,) float, higher = ask sooner: sums over targets of w / (weight sum of the target), each
     share rounded to a multiple of 2**-40 so that sums and ties do not depend on the order.
     Raises ValueError for other rules and decisions; ValueError and CandidateError as
-    `plcore.votes.check_graph` says.
+    `plcore.neighbors.votes.check_graph` says.
     """
     check_choice("rule", rule, RULES)
     check_choice("decision", decision, DECISIONS)

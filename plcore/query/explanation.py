@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plcore._types import BoolArray, IntArray
+from plcore.common.types import BoolArray, IntArray
 from plcore.query.effects import Rule
 from plcore.query.possible import exact_possible
 from plcore.query.sets import sets_of_targets

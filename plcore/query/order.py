@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from plcore._kernels_scores import FAN, build_maxima, change_maxima, find_best
-from plcore._types import BoolArray, IntArray
+from plcore.common.types import BoolArray, IntArray
+from plcore.kernels.scores import FAN, build_maxima, change_maxima, find_best
 
 NONE_ALLOWED: BoolArray = np.zeros(0, dtype=bool)
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from plcore._types import BoolArray, IntArray
-from plcore.graph import SCALINGS, WEIGHTS
-from plcore.query.effects import DECISIONS, RULES, check_choice
+from plcore.common.checks import check_choice
+from plcore.common.types import BoolArray, IntArray
+from plcore.neighbors.graph import SCALINGS, WEIGHTS
+from plcore.neighbors.search import SEARCHES
+from plcore.query.effects import DECISIONS, RULES
 from plcore.query.possible import check_count
-from plcore.search import SEARCHES
 
 
 def check_parameters(ranker: Any) -> None:

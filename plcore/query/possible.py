@@ -8,10 +8,10 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
-from plcore._kernels_possible import search_effects
-from plcore._types import AnyArray, BoolArray, IntArray
+from plcore.common.types import AnyArray, BoolArray, IntArray
+from plcore.kernels.possible import search_effects
+from plcore.neighbors.votes import check_graph, pack
 from plcore.query.sets import approximate_possible_labels
-from plcore.votes import check_graph, pack
 
 MAX_NODES = 100_000  # placements tried for one label of one target before it counts as undecided
 NO_STATE: IntArray = np.zeros(0, dtype=np.int64)
@@ -74,7 +74,7 @@ def possible_labels(
     max_nodes : placements the search may try for each label of each target. A label on which it runs out is
         *undecided*: it counts as possible, with a RuntimeWarning, or `return_undecided=True` returns
         (possible, undecided), both bool (T, m). With equal weights nothing is ever undecided: a maximum flow answers.
-    Returns bool (T, m). Raises ValueError and CandidateError as `plcore.votes.check_graph` says.
+    Returns bool (T, m). Raises ValueError and CandidateError as `plcore.neighbors.votes.check_graph` says.
     """
     check_count("max_nodes", max_nodes)
     if not exact:

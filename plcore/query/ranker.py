@@ -14,16 +14,16 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array, check_consistent_length
 
-from plcore._kernels_scores import SHARE_UNIT, add_scores, count_open, pick_batch
-from plcore._types import AnyArray, BoolArray, FloatArray, IntArray
-from plcore.candidates import CandidateError, check_candidates
-from plcore.graph import NeighborGraph
+from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.kernels.scores import SHARE_UNIT, add_scores, count_open, pick_batch
+from plcore.labels.candidates import CandidateError, check_candidates
+from plcore.neighbors.graph import NeighborGraph
+from plcore.neighbors.votes import VoteTable, check_graph
 from plcore.query.effects import Rule, add_all_scores, in_blocks, lanes_for
 from plcore.query.explanation import Explanation, answer_effects
 from plcore.query.order import QuestionOrder
 from plcore.query.parameters import allowed_rows, check_number, check_parameters, check_target_rows
 from plcore.query.possible import MAX_NODES, warn_undecided
-from plcore.votes import VoteTable, check_graph
 
 NOBODY: IntArray = np.zeros(0, dtype=np.int64)
 
@@ -110,7 +110,7 @@ class EffectRanker:
             neighbors and int64 weights are kept without a copy: leave them unchanged
         target_rows : int (T,) distinct, the training row each target stands for, needed for "ambiguous" and
             "fixed" to tell targets apart; None: targets are points of their own, and all of them count.
-        Raises ValueError and CandidateError as `plcore.votes.check_graph` says.
+        Raises ValueError and CandidateError as `plcore.neighbors.votes.check_graph` says.
         """
         check_parameters(self)
         rows, fixed, known = check_graph(neighbors, weights, candidates)

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plcore._kernels_sets import find_sets
-from plcore._types import AnyArray, BoolArray, IntArray
-from plcore.votes import check_graph, pack
+from plcore.common.types import AnyArray, BoolArray, IntArray
+from plcore.kernels.sets import find_sets
+from plcore.neighbors.votes import check_graph, pack
 
 
 class LabelSets(NamedTuple):
@@ -38,7 +38,7 @@ def winners(neighbors: Any, weights: Any, candidates: Any) -> BoolArray:
 
     neighbors : int (T, K) row numbers      candidates : bool (n, m)
     weights : (T, K), integers as they are, floats as `rint(w * 2**24)`; ties are judged on those integers
-    Returns bool (T, m). Raises ValueError and CandidateError as `plcore.votes.check_graph` says.
+    Returns bool (T, m). Raises ValueError and CandidateError as `plcore.neighbors.votes.check_graph` says.
     """
     return sets_in_blocks(*check_graph(neighbors, weights, candidates), "winners")
 

@@ -15,14 +15,15 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array, check_consistent_length
 
-from plcore._types import BoolArray, FloatArray, IntArray
-from plcore.candidates import CandidateError, check_candidates
-from plcore.graph import SCALINGS, make_scaler
-from plcore.query.effects import RULES, check_choice
+from plcore.common.checks import check_choice
+from plcore.common.types import BoolArray, FloatArray, IntArray
+from plcore.labels.candidates import CandidateError, check_candidates
+from plcore.neighbors.graph import SCALINGS, make_scaler
+from plcore.neighbors.search import make_search
+from plcore.query.effects import RULES
 from plcore.query.parameters import allowed_rows
 from plcore.query.possible import MAX_NODES
 from plcore.query.ranker import EffectRanker
-from plcore.search import make_search
 
 BASELINES = ("random", "mp", "act")
 STRATEGIES = (*BASELINES, *RULES)
@@ -208,7 +209,7 @@ class FarthestFirst(Baseline):
     classifiers", ICRA 2012), "in such a way that all target data have labelled samples at a bounded maximum
     distance". Its full text was not at hand: this is greedy farthest-first traversal, which has that bound.
     Partially labelled rows count as unlabelled. Nothing labelled: farthest from the mean of all rows.
-    Scores are Euclidean distances of the scaled features, all measured by `plcore.search`, so that after any
+    Scores are Euclidean distances of the scaled features, all measured by `plcore.neighbors.search`, so that after any
     updates they equal those of a fresh fit bit for bit. A batch is chosen as if its earlier rows were labelled.
 
     scaling : "minmax" | "standard" | None
@@ -275,7 +276,7 @@ class FarthestFirst(Baseline):
 
 
 def _stored(X: Any) -> Any:
-    """X as `plcore.search` takes it: CSR with sorted indices, or C-contiguous."""
+    """X as `plcore.neighbors.search` takes it: CSR with sorted indices, or C-contiguous."""
     if not sparse.issparse(X):
         return np.ascontiguousarray(X, dtype=np.float64)
     stored = sparse.csr_matrix(X)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from plcore._types import BoolArray, FloatArray, IntArray
+from plcore.common.types import BoolArray, FloatArray, IntArray
 from plcore.query.strategies import Baseline
 
 MARGIN = "margin"

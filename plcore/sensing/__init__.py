@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from plcore.labels.vectors import check_label_vectors
 from plcore.sensing.bml_cs import BMLCSClassifier
 from plcore.sensing.learner import SensingLearner
 from plcore.sensing.metrics import f1_scores, precision_at
 from plcore.sensing.ml_cs import MLCSClassifier
 from plcore.sensing.one_vs_all import OneVsAllSVC
-from plcore.sensing.vectors import check_label_vectors
 
 __all__ = [
     "BMLCSClassifier",

@@ -7,19 +7,18 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from plcore._types import AnyArray, FloatArray, IntArray
-from plcore.candidates import CandidateError
-from plcore.evaluation.metrics import score_of
-from plcore.margin.base import LARGEST
-from plcore.margin.threads import one_thread
-from plcore.problems import listed
+from plcore.common.limits import check_feature_size
+from plcore.common.threads import one_thread
+from plcore.common.types import AnyArray, FloatArray, IntArray
+from plcore.common.words import listed
+from plcore.labels.accuracy import score_of
+from plcore.labels.candidates import CandidateError
+from plcore.labels.vectors import LabelVectors, check_label_vectors
 from plcore.sensing.metrics import precision_at
-from plcore.sensing.vectors import LabelVectors, check_label_vectors
 
 
 class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -49,12 +48,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             )
         vectors = check_label_vectors(y)
         check_consistent_length(X, vectors.values)
-        largest = float(np.abs(X.data if sparse.issparse(X) else X).max(initial=0.0))
-        if largest > LARGEST:
-            raise ValueError(
-                f"The features must be at most {LARGEST:g} in size, got {largest:g}. Fix: scale them, for example "
-                "with sklearn.preprocessing.StandardScaler in a pipeline."
-            )
+        check_feature_size(X)
         self.classes_, self._single = vectors.classes, vectors.single
         with one_thread():
             self._fit(X, vectors)

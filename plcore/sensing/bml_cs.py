@@ -14,8 +14,9 @@ from scipy.special import ndtr, softmax
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from plcore._types import AnyArray, BoolArray, FloatArray
-from plcore.margin.threads import one_thread
+from plcore.common.threads import one_thread
+from plcore.common.types import AnyArray, BoolArray, FloatArray
+from plcore.labels.vectors import LabelVectors
 from plcore.sensing.base import MultiLabelClassifier
 from plcore.sensing.noise import Noise, find_noise
 from plcore.sensing.projection import LabelPosterior, Projection
@@ -23,7 +24,6 @@ from plcore.sensing.recovery import Recovered, recover
 from plcore.sensing.regression import Regression, RegressionAt, make_kernel
 from plcore.sensing.rows import label_entropy
 from plcore.sensing.training import Training
-from plcore.sensing.vectors import LabelVectors
 
 FEWEST = (
     8  # components a share gives at least, if there are as many labels: fewer save nothing and lose labels

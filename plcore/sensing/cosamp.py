@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from plcore._types import FloatArray, IntArray
+from plcore.common.types import FloatArray, IntArray
 
 ROUNDS = 20
 BLOCK = 1024  # rows at a time

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.linalg import blas
 
-from plcore._types import FloatArray, IntArray
+from plcore.common.types import FloatArray, IntArray
 from plcore.sensing.regression import Regression
 
 

@@ -9,11 +9,14 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.utils import check_array, check_consistent_length, check_random_state
 
-from plcore._types import AnyArray, BoolArray, FloatArray, IntArray
-from plcore.candidates import CandidateError
-from plcore.margin.threads import one_thread
-from plcore.query.effects import check_choice
-from plcore.query.information import (
+from plcore.common.checks import check_choice
+from plcore.common.threads import one_thread
+from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.labels.candidates import CandidateError
+from plcore.labels.vectors import UNKNOWN, check_label_vectors
+from plcore.sensing.bml_cs import BMLCSClassifier, draw_projection
+from plcore.sensing.covariance import RowCovariance
+from plcore.sensing.information import (
     CRITERIA,
     DEFAULTS,
     KINDS,
@@ -21,15 +24,12 @@ from plcore.query.information import (
     greedy_rows,
     random_scores,
 )
-from plcore.sensing.bml_cs import BMLCSClassifier, draw_projection
-from plcore.sensing.covariance import RowCovariance
 from plcore.sensing.noise import Noise, scale_of
 from plcore.sensing.projection import Projection
 from plcore.sensing.recovery import recover
 from plcore.sensing.regression import Regression, make_kernel
 from plcore.sensing.rows import RowInference
 from plcore.sensing.scoring import CellPosteriors, cell_batch
-from plcore.sensing.vectors import UNKNOWN, check_label_vectors
 
 
 class SensingLearner:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
-from plcore._types import FloatArray
-from plcore.sensing.vectors import LabelVectors, check_label_vectors
+from plcore.common.types import FloatArray
+from plcore.labels.vectors import LabelVectors, check_label_vectors
 
 
 def precision_at(y: Any, scores: Any, t: int, *, sample_weight: Any = None) -> float:

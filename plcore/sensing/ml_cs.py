@@ -9,13 +9,13 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from plcore._types import AnyArray, FloatArray
+from plcore.common.types import AnyArray, FloatArray
+from plcore.labels.vectors import LabelVectors
 from plcore.sensing.base import MultiLabelClassifier
 from plcore.sensing.bml_cs import COMPONENTS, KERNEL_PARAMETERS, POSITIVE, draw_projection
 from plcore.sensing.cosamp import cosamp
 from plcore.sensing.noise import find_noise, scale_of
 from plcore.sensing.regression import Regression, RegressionAt, make_kernel
-from plcore.sensing.vectors import LabelVectors
 
 LEAST_RIDGE = 1e-8  # of least squares, as a share of the mean x.x'
 

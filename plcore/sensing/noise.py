@@ -13,7 +13,7 @@ import numpy as np
 from scipy import linalg
 from scipy.optimize import minimize_scalar
 
-from plcore._types import FloatArray
+from plcore.common.types import FloatArray
 from plcore.sensing.regression import Kernel, Regression
 
 FLOOR = 0.1  # least ridge, as a share of the mean x.x': with fewer rows than features the likelihood wants 0

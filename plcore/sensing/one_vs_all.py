@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.svm import LinearSVC
 from sklearn.utils._param_validation import StrOptions
 
-from plcore._types import AnyArray, FloatArray
+from plcore.common.types import AnyArray, FloatArray
+from plcore.labels.vectors import LabelVectors
 from plcore.sensing.base import MultiLabelClassifier
 from plcore.sensing.bml_cs import POSITIVE
-from plcore.sensing.vectors import LabelVectors
 
 
 class OneVsAllSVC(MultiLabelClassifier):

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plcore._kernels_sensing import recover_rows
-from plcore._types import BoolArray, FloatArray, IntArray
+from plcore.common.types import BoolArray, FloatArray, IntArray
+from plcore.kernels.sensing import recover_rows
 from plcore.sensing.noise import Noise
 from plcore.sensing.projection import Projection
 from plcore.sensing.rows import RowInference

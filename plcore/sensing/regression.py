@@ -15,7 +15,7 @@ import numpy as np
 from scipy import linalg, sparse
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
-from plcore._types import FloatArray
+from plcore.common.types import FloatArray
 from plcore.margin.feature_maps import LinearMap, default_gamma
 
 LARGEST = 12_000  # rows or features of the one matrix made: 1.2 GB, and as much for its factor

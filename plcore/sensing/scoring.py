@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from plcore._types import BoolArray, FloatArray, IntArray
-from plcore.margin.threads import one_thread
-from plcore.query.information import (
+from plcore.common.threads import one_thread
+from plcore.common.types import BoolArray, FloatArray, IntArray
+from plcore.sensing.information import (
     gain_about_weights,
     gain_of_rows,
     gain_within_row,

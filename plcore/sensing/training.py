@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from plcore._types import BoolArray, FloatArray
+from plcore.common.types import BoolArray, FloatArray
 from plcore.sensing.noise import Noise
 from plcore.sensing.projection import Projection
 from plcore.sensing.regression import Regression, RegressionAt

@@ -14,8 +14,9 @@ from db import people
 from pages.parts import frame, vector_form
 from pages.parts.learner_form import SETTINGS, TRAINED
 from plcore import LearnerSettings
-from plcore import estimators as known_models
-from plcore.multilabel import MultiLabelSettings, settings
+from plcore.loop import estimators as known_models
+from plcore.loop.label_vectors import settings
+from plcore.loop.label_vectors.settings import LabelVectorSettings
 from tests.conftest import ROOT
 from tests.pages.conftest import Open, words
 from tests.workflow.world import annotator, answer_next, small_project
@@ -40,7 +41,7 @@ def test_every_learner_setting_is_in_the_form_or_fixed_for_good() -> None:
 
 
 def test_every_setting_of_label_vectors_is_in_the_form_or_fixed_for_good() -> None:
-    fields = {field.name for field in dataclasses.fields(MultiLabelSettings)}
+    fields = {field.name for field in dataclasses.fields(LabelVectorSettings)}
     compared = {"mode", "missing", "max_iter"}  # for benchmarks
     assert {one.name for one in vector_form.SETTINGS} == fields - kinds.DRAWN[kinds.VECTORS] - compared
     assert set(vector_showing.QUESTIONS) == set(settings.QUESTIONS)

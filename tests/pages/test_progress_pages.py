@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from db import trained
 from pages.parts import charts, frame, oracle_button
-from plcore.stopping import StopRules
+from plcore.loop.stopping import StopRules
 from tests.conftest import ROOT
 from tests.workflow.test_progress import answer_truly
 from tests.workflow.world import annotator, small_project

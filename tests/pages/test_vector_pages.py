@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from plcore.stopping import StopRules
+from plcore.loop.stopping import StopRules
 from tests.pages.conftest import Open, words
 from tests.pages.test_pages import upload
 from tests.workflow.vector_world import LABELS, NUMBERS, answer_truly, vector_frame, vector_project

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from plcore._kernels import kernel
+from plcore.kernels.compiled import kernel
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""The little a MultiLabelLearner needs of a table, in memory."""
+"""The little a LabelVectorLearner needs of a table, in memory."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plcore import TableError
-from plcore import archive as archives
-from plcore.archive import Archive, MediaError
+from plcore.tables import archive as archives
+from plcore.tables.archive import Archive, MediaError
 from tests.plcore.zips import CSV, birds, forged, make_zip, picture
 
 

@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
 from plcore import CandidateError
-from plcore.candidates import check_candidates, is_candidate_matrix
+from plcore.labels.candidates import check_candidates, is_candidate_matrix
 
 SETS = np.array([[1, 1, 0], [0, 1, 0], [1, 0, 0]], dtype=bool)
 

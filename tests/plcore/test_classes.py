@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plcore import AnswerError, Entry, LabelTable, Roles
-from plcore.class_fold import ClassFold, fold_under
-from plcore.classes import ClassChange, ClassError, ClassMap, class_changes, map_labels, with_classes
-from plcore.fold import AnswerFold
+from plcore.loop.classes import ClassChange, ClassError, ClassMap, class_changes, map_labels, with_classes
+from plcore.loop.one_label.class_fold import ClassFold, fold_under
+from plcore.loop.one_label.fold import CandidateFold
 
 FIRST = ("ant", "bee", "cat", "dog")
 
@@ -194,7 +194,7 @@ def test_a_table_under_its_classes_keeps_its_cells() -> None:
 SETS = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [1, 1, 1, 1], [0, 0, 1, 1]], dtype=bool)
 
 
-def fold_of(class_map: ClassMap, closed: dict[int, str] | None = None) -> AnswerFold:
+def fold_of(class_map: ClassMap, closed: dict[int, str] | None = None) -> CandidateFold:
     first = class_map.onto(SETS)
     return fold_under(class_map, SETS)(first, class_map.classes, closed or {})
 
@@ -206,7 +206,7 @@ def left_after(log: list[Entry], row: int) -> str:
     return " ".join(name for name, may in zip(one.classes, fold.fold(row).left, strict=True) if may)
 
 
-def replayed(class_map: ClassMap, log: list[Entry]) -> AnswerFold:
+def replayed(class_map: ClassMap, log: list[Entry]) -> CandidateFold:
     fold = fold_of(class_map)
     for entry in log:
         if entry.row >= 0:
@@ -276,7 +276,7 @@ def test_a_class_that_was_answered_cannot_quietly_vanish() -> None:
 
 
 def test_without_changes_the_fold_is_the_plain_one() -> None:
-    assert fold_under(ClassMap(FIRST), SETS) is AnswerFold
+    assert fold_under(ClassMap(FIRST), SETS) is CandidateFold
     assert isinstance(fold_of(mapped(("add", "eel"))), ClassFold)
 
 
@@ -342,7 +342,7 @@ def test_a_rebuilt_fold_is_the_live_one_and_a_merge_gives_the_image(steps: list[
         assert again.fold(row)[1:] == live.fold(row)[1:]
 
 
-def answer_like(now: ClassMap, live: AnswerFold, seq: int, kind: str, row: int, pick: int) -> Entry:
+def answer_like(now: ClassMap, live: CandidateFold, seq: int, kind: str, row: int, pick: int) -> Entry:
     if kind == "withdraw":
         mine = live.entries(row)
         target = mine[pick % len(mine)].seq if mine else 0

@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 
-from plcore.descriptor import NAMES, describe
+from plcore.tables.descriptor import NAMES, describe
 
 
 def edges(picture: Image.Image) -> np.ndarray:

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from plcore.evaluation.estimates import control_accuracy, exact_interval, stratified_accuracy
-from plcore.reports import ControlCounts
+from plcore.evaluation.estimates import ControlCounts, control_accuracy, stratified_accuracy
+from plcore.evaluation.intervals import exact_interval
 
 
 @st.composite

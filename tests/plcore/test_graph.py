@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
-from plcore.graph import VERSION, Graph, NeighborGraph, find_graph, graph_key, neighbor_weights
-from plcore.reports import LearnerSettings
+from plcore.loop.one_label.settings import LearnerSettings
+from plcore.neighbors.graph import VERSION, Graph, NeighborGraph, find_graph, graph_key, neighbor_weights
 
 UNIT = 2**24
 
@@ -66,7 +66,7 @@ def test_batches_do_not_show(kind, monkeypatch):
         ("blocks.QUERIES", 7),
         ("tree.BLOCK_CELLS", 50),
     ):
-        monkeypatch.setattr(f"plcore.search.{name}", length)
+        monkeypatch.setattr(f"plcore.neighbors.search.{name}", length)
     for whole, part in zip(together, graph.own_neighbors(), strict=True):
         np.testing.assert_array_equal(whole, part)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from plcore import ActiveLearner, AnswerError, Entry, LearnerSettings, PLKNeighborsClassifier
-from plcore.graph import NeighborGraph
+from plcore.neighbors.graph import NeighborGraph
 from plcore.query import STRATEGIES, EffectRanker, necessary_labels
 from tests.plcore.fake_table import FakeTable, blobs
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from plcore import ActiveLearner, AnswerError, Entry, LearnerSettings
-from plcore.graph import NeighborGraph
+from plcore.neighbors.graph import NeighborGraph
 from plcore.query import necessary_labels, possible_labels
 from tests.plcore.fake_table import FakeTable, blobs
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plcore.fold import Entry
-from plcore.graph import Graph
-from plcore.learner import ActiveLearner
-from plcore.reports import LearnerSettings
+from plcore.loop.entries import Entry
+from plcore.loop.one_label.learner import ActiveLearner
+from plcore.loop.one_label.settings import LearnerSettings
+from plcore.neighbors.graph import Graph
 from tests.plcore.fake_table import blobs
 
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plcore._kernels_shares import margins, softmax_margins, softmax_rows
 from plcore.compiling import STEPS
-from plcore.estimators import ONLINE, TRAINED, make_estimator, make_online
-from plcore.fold import Entry
-from plcore.learner import CONTROL, ActiveLearner
-from plcore.models import softmax_inside
-from plcore.pool import Pool
-from plcore.reports import ControlCounts, LearnerSettings
-from plcore.training import Trainer, standardized_features
+from plcore.evaluation.estimates import ControlCounts
+from plcore.kernels.shares import margins, softmax_margins, softmax_rows
+from plcore.loop.base import CONTROL
+from plcore.loop.entries import Entry
+from plcore.loop.estimators import ONLINE, TRAINED, make_estimator, make_online
+from plcore.loop.one_label.learner import ActiveLearner
+from plcore.loop.one_label.models import softmax_inside
+from plcore.loop.one_label.pool import OneLabelPool
+from plcore.loop.one_label.settings import LearnerSettings
+from plcore.loop.one_label.training import Trainer, standardized_features
 from tests.plcore.fake_table import blobs
 
 
@@ -36,7 +38,7 @@ def run(table, y, n=30, **settings):
 def test_a_version_follows_from_table_settings_and_log_alone(model):
     table, y = blobs(n=120, truth="all")
     settings = LearnerSettings(model=model, strategy="margin")
-    pool, again = Pool(table, settings), Pool(table, settings)
+    pool, again = OneLabelPool(table, settings), OneLabelPool(table, settings)
     trainer = Trainer(pool)
     first = trainer.train()
     rows = pool.train[pool.candidates[pool.train].sum(axis=1) >= 2][:15]
@@ -55,7 +57,7 @@ def test_a_version_follows_from_table_settings_and_log_alone(model):
 def test_the_running_model_answers_until_the_next_version_is_published():
     table, y = blobs(n=120, truth="all")
     settings = LearnerSettings(model="plsvc", strategy="margin")
-    learner, pool = ActiveLearner(table, settings), Pool(table, settings)
+    learner, pool = ActiveLearner(table, settings), OneLabelPool(table, settings)
     trainer = Trainer(pool)
     start = learner.next_question("ann")
     assert start.predicted is None  # no model yet: even shares, and no accuracy
@@ -89,7 +91,7 @@ def test_the_running_model_answers_until_the_next_version_is_published():
 def test_a_learner_given_all_versions_at_once_is_the_one_that_saw_them_come():
     table, y = blobs(n=120, truth="all")
     settings = LearnerSettings(model="clpl", strategy="margin")
-    live, pool = ActiveLearner(table, settings), Pool(table, settings)
+    live, pool = ActiveLearner(table, settings), OneLabelPool(table, settings)
     trainer, log, points = Trainer(pool), [], []
     for seq in range(25):
         if seq % 5 == 0:
@@ -114,7 +116,7 @@ def test_the_trained_label_lies_inside_the_candidates():
     table, y = blobs(n=120, truth="none")
     settings = LearnerSettings(model="lmplane", strategy="random")
     learner = ActiveLearner(table, settings)
-    version = Trainer(Pool(table, settings)).train()
+    version = Trainer(OneLabelPool(table, settings)).train()
     learner.publish(version.scores, [version.point])
     result = learner.disambiguate()
     assert table.candidates[np.arange(len(y)), result.labels].all()
@@ -126,7 +128,7 @@ def test_margin_asks_where_the_best_two_are_nearest():
     table, _ = blobs(n=120, truth="none")
     settings = LearnerSettings(model="plsvc", strategy="margin")
     learner = ActiveLearner(table, settings)
-    version = Trainer(Pool(table, settings)).train()
+    version = Trainer(OneLabelPool(table, settings)).train()
     learner.publish(version.scores, [version.point])
     shares = softmax_inside(version.scores.astype(float), table.candidates)
     ordered = np.sort(shares, axis=1)
@@ -184,7 +186,7 @@ def test_margins_follow_every_kind_of_entry(model):
     table, _ = blobs(n=120, truth="none")
     settings = LearnerSettings(model=model, strategy="margin", n_neighbors=5)
     live, log, random = ActiveLearner(table, settings), [], np.random.default_rng(4)
-    version = Trainer(Pool(table, settings)).train() if settings.is_trained else None
+    version = Trainer(OneLabelPool(table, settings)).train() if settings.is_trained else None
     for seq in range(1, 61):
         if version is not None and seq == 31:
             live.publish(version.scores, [version.point])
@@ -237,7 +239,7 @@ def test_scores_that_say_nothing_give_even_shares_and_no_margin(dtype):
 def test_no_kernel_of_margins_is_compiled_for_a_version_read_from_its_file(tmp_path):
     table, _ = blobs(n=120, truth="all")
     settings = LearnerSettings(model="plsvc", strategy="margin")
-    learner, version = ActiveLearner(table, settings), Trainer(Pool(table, settings)).train()
+    learner, version = ActiveLearner(table, settings), Trainer(OneLabelPool(table, settings)).train()
     np.save(tmp_path / "1.npy", version.scores)
     dict(STEPS)["margins"]()
     known = [len(one.signatures) for one in (margins, softmax_margins, softmax_rows)]
@@ -251,7 +253,9 @@ def test_no_kernel_of_margins_is_compiled_for_a_version_read_from_its_file(tmp_p
 
 def test_control_rows_are_a_seeded_uniform_share_and_never_train():
     table, _ = blobs(n=400, truth="none")
-    drawn = [Pool(table, LearnerSettings(control_share=0.1, seed=seed)).control_rows for seed in range(200)]
+    drawn = [
+        OneLabelPool(table, LearnerSettings(control_share=0.1, seed=seed)).control_rows for seed in range(200)
+    ]
     assert all(rows.sum() == 40 for rows in drawn)
     frequency = np.mean(drawn, axis=0)
     assert abs(frequency.mean() - 0.1) < 1e-12
@@ -359,7 +363,7 @@ def test_an_online_model_takes_each_answer_at_once(model):
     same_state(rebuilt, live)
     assert live.curve == rebuilt.curve
     # Ten lines of NumPy: the same passes, then one round for each answer.
-    pool = Pool(table, LearnerSettings(**settings))
+    pool = OneLabelPool(table, LearnerSettings(**settings))
     X = standardized_features(pool)
     plain = make_online(model, None, X[pool.train], 0).fit(X[pool.train], pool.first[pool.train])
     wrong = []
@@ -479,7 +483,7 @@ def test_what_is_answered_of_control_rows_never_reaches_the_model(model):
 
 def test_features_of_trained_and_online_models_are_fitted_on_training_rows_only():
     table, _ = blobs(n=150)
-    pool = Pool(table, LearnerSettings(control_share=0.2, model="plsvc", strategy="margin"))
+    pool = OneLabelPool(table, LearnerSettings(control_share=0.2, model="plsvc", strategy="margin"))
     X = standardized_features(pool)
     np.testing.assert_array_equal(table.made[-1].fitted_rows, pool.train)
     np.testing.assert_allclose(X[pool.train].mean(axis=0), 0, atol=1e-12)
@@ -504,11 +508,11 @@ def test_control_rows_put_aside_wait_for_the_others():
 def test_control_rows_are_never_exact_and_bad_rows_never_train():
     table, _ = blobs(n=200, truth=0.5)
     settings = LearnerSettings(control_share=0.3, truth_role="given", model="plsvc", strategy="margin")
-    pool = Pool(table, settings)
+    pool = OneLabelPool(table, settings)
     assert pool.exact.any()
     assert not (pool.control_rows & pool.exact).any()
     # The truth of a control row, where the table knows it, is not what it is judged by: its answer is.
-    hidden = Pool(table, LearnerSettings(control_share=0.3, test_share=0.0))
+    hidden = OneLabelPool(table, LearnerSettings(control_share=0.3, test_share=0.0))
     ambiguous = hidden.control_rows[hidden.held] & (table.candidates[hidden.held].sum(axis=1) >= 2)
     assert (hidden.known()[ambiguous] == -1).all()
     trained = Trainer(pool)

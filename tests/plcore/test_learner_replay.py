@@ -45,7 +45,7 @@ def lived(table, options, seed, length):
 
 
 def plain_fold(first, classes, log):
-    """The candidates after a log as sets of names, by docs/decisions/0002 and not by plcore.fold."""
+    """The candidates after a log as sets of names, by docs/decisions/0002 and not by plcore.loop.one_label.fold."""
     withdrawn = {entry.target for entry in log}
     result = []
     for row, mask in enumerate(first):

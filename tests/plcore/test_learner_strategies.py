@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from plcore import ActiveLearner, AnswerError, Entry, LearnerSettings
-from plcore.graph import NeighborGraph
-from plcore.pool import Pool
+from plcore.loop.one_label.pool import OneLabelPool
+from plcore.neighbors.graph import NeighborGraph
 from plcore.query import STRATEGIES, EffectRanker, make_strategy, necessary_labels, possible_labels, winners
 from tests.plcore.fake_table import FakeTable, blobs
 
@@ -65,7 +65,10 @@ def test_what_is_held_out_and_when_it_is_asked_do_not_depend_on_strategy_or_mode
     table, y = blobs(120, seed=5, truth="none")
     options = [{"strategy": name} for name in (*STRATEGIES, "margin")]
     options += [{"strategy": "margin", "model": name} for name in ("plsvc", "pegasos-max")]
-    pools = [Pool(table, LearnerSettings(n_neighbors=4, control_share=0.2, seed=3, **one)) for one in options]
+    pools = [
+        OneLabelPool(table, LearnerSettings(n_neighbors=4, control_share=0.2, seed=3, **one))
+        for one in options
+    ]
     order = pools[0].control_left().tolist()
     assert len(order) > 10
     rows = np.setdiff1d(pools[0].train[pools[0].sizes[pools[0].train] >= 2], order)[:40]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from plcore._kernels_margin import best_candidates, hard_rows, simplex_quadratic, smooth_rows
+from plcore.kernels.margin import best_candidates, hard_rows, simplex_quadratic, smooth_rows
 from plcore.margin.m3pl import all_losses, outside_last
 from plcore.margin.transport import assign, class_capacities
 

@@ -10,7 +10,7 @@ from tests.conftest import ROOT
 PROGRAM = """
 import threading
 from threadpoolctl import threadpool_info, threadpool_limits
-from plcore.margin.threads import one_thread, one_thread_for_good
+from plcore.common.threads import one_thread, one_thread_for_good
 
 def blas_threads():
     return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 from plcore import Entry
-from plcore.multilabel import CellExport, ControlEstimate, MultiLabelLearner, MultiLabelSettings, Share
-from plcore.multilabel.calibration import base_rates, calibrate, hide
-from plcore.multilabel.estimates import (
+from plcore.loop.label_vectors.calibration import base_rates, calibrate, hide
+from plcore.loop.label_vectors.estimates import (
     control_estimate,
     entropy_of,
     held_out,
@@ -20,7 +19,11 @@ from plcore.multilabel.estimates import (
     share_of,
     wilson,
 )
-from plcore.multilabel.pool import ControlSample
+from plcore.loop.label_vectors.export import LabelVectorExport
+from plcore.loop.label_vectors.learner import LabelVectorLearner
+from plcore.loop.label_vectors.pool import ControlSample
+from plcore.loop.label_vectors.settings import LabelVectorSettings
+from plcore.multilabel import ControlEstimate, Share
 from plcore.sensing.metrics import f1_scores
 from tests.plcore.fake_vectors import FakeVectors, vectors
 
@@ -227,7 +230,7 @@ def test_calibration(seed, shift, slope, partial):
 def test_probabilities_say_what_comes():
     """Summed over the cells not asked, they are near the number of yes there; BML-CS alone expects far fewer."""
     table, truth = vectors(n=400, L=6, known=0.1, full=0.1, seed=4)
-    learner = MultiLabelLearner(table, MultiLabelSettings())
+    learner = LabelVectorLearner(table, LabelVectorSettings())
     learner.adopt(learner.job().run())
     shown = learner.export_cells()
     asked = shown.sources == "model"
@@ -239,7 +242,7 @@ def test_probabilities_say_what_comes():
 def worked():
     """A learner with every source of cells in its export."""
     table, truth = vectors(n=30, L=4, known=0.3, full=0.4, seed=2)
-    learner = MultiLabelLearner(table, MultiLabelSettings(control_share=0.3))
+    learner = LabelVectorLearner(table, LabelVectorSettings(control_share=0.3))
     learner.adopt(learner.job().run())
     for _ in range(12):
         asked = learner.next_question("ann")
@@ -288,7 +291,7 @@ def test_a_model_as_good_as_sure_is_not_written_as_an_answer():
     cells = np.array([[1, 0, -1, -1, -1]], dtype=np.int8)
     shares = np.array([[1.0, 0.0, 1 - 1e-9, 1e-9, np.nan]])
     sources = np.array([["given", "oracle", "model", "model", "bad"]])
-    long = CellExport(("r",), tuple("abcde"), cells, shares, sources).long()
+    long = LabelVectorExport(("r",), tuple("abcde"), cells, shares, sources).long()
     assert long["value"].tolist() == ["1", "0", "", "", ""]
     assert long["probability"].tolist() == ["1.0000", "0.0000", "0.9999", "0.0001", ""]
 
@@ -300,7 +303,7 @@ def test_export_names_give_way():
     assert "before_winnow_source:l0" in wide.columns
     assert wide.columns.is_unique
     again = FakeVectors(table.X, table.label_vectors, ["x", "winnow_source:x", "y", "z"])
-    assert MultiLabelLearner(again).export_cells().wide().columns.is_unique
+    assert LabelVectorLearner(again).export_cells().wide().columns.is_unique
 
 
 @pytest.mark.parametrize(
@@ -325,13 +328,15 @@ def test_export_names_give_way():
 )
 def test_settings_refused(options, message):
     with pytest.raises(ValueError, match=message):
-        MultiLabelSettings(**options)
+        LabelVectorSettings(**options)
 
 
 def test_settings():
-    one = MultiLabelSettings(question="instance", n_components=0.5, control_share=0)
-    assert MultiLabelSettings(**one.to_json()) == one
+    one = LabelVectorSettings(question="instance", n_components=0.5, control_share=0)
+    assert LabelVectorSettings(**one.to_json()) == one
     assert one.asked_by == "variance"
-    assert MultiLabelSettings().asked_by == MultiLabelSettings(question="diagnosis").asked_by == "information"
-    assert [MultiLabelSettings().components(L) for L in (3, 8, 14, 40, 374)] == [3, 8, 8, 20, 64]
+    assert (
+        LabelVectorSettings().asked_by == LabelVectorSettings(question="diagnosis").asked_by == "information"
+    )
+    assert [LabelVectorSettings().components(L) for L in (3, 8, 14, 40, 374)] == [3, 8, 8, 20, 64]
     assert one.components(374) == 0.5

@@ -8,16 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore import AnswerError, Entry
-from plcore.multilabel import CellPool, MultiLabelSettings
+from plcore.loop.label_vectors.pool import LabelVectorPool
+from plcore.loop.label_vectors.settings import LabelVectorSettings
 from tests.plcore.fake_vectors import FakeVectors
 
 CELLS = [[1, -1, -1, 0], [-1, -1, -1, -1], [1, 0, 1, 0], [-1, 1, -1, -1]]
-SETTINGS = MultiLabelSettings(test_share=0.0)
+SETTINGS = LabelVectorSettings(test_share=0.0)
 _NAMES = {"1": 1, "0": 0, ".": -1}
 
 
 def pool(cells=CELLS, options=SETTINGS):
-    return CellPool(FakeVectors(np.arange(2.0 * len(cells)).reshape(-1, 2), cells, tuple("abcd")), options)
+    return LabelVectorPool(
+        FakeVectors(np.arange(2.0 * len(cells)).reshape(-1, 2), cells, tuple("abcd")), options
+    )
 
 
 def told(*steps, annotator="ann"):
@@ -92,7 +95,7 @@ def test_withdrawn_once():
 
 
 def test_test_rows_take_no_answers():
-    one = pool(options=MultiLabelSettings(test_share=0.9))
+    one = pool(options=LabelVectorSettings(test_share=0.9))
     assert one.test_rows.tolist() == [False, False, True, False]  # the one row fully known
     with pytest.raises(AnswerError, match="held out"):
         one.apply(Entry(1, "yes", 2, "ann", ("a",)))
@@ -102,9 +105,9 @@ def test_without_vectors():
     table = FakeVectors(np.zeros((2, 2)), [[0, 1], [1, 0]])
     table.label_vectors = None
     with pytest.raises(ValueError, match="candidate labels, not label vectors"):
-        CellPool(table, SETTINGS)
+        LabelVectorPool(table, SETTINGS)
     with pytest.raises(ValueError, match=r"two labels or more\. Got 1"):
-        CellPool(FakeVectors(np.zeros((2, 2)), [[0], [1]]), SETTINGS)
+        LabelVectorPool(FakeVectors(np.zeros((2, 2)), [[0], [1]]), SETTINGS)
 
 
 ENTRIES = st.lists(

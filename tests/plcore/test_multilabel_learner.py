@@ -10,7 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plcore import AnswerError, Entry
-from plcore.multilabel import CellPool, LabelPoint, MultiLabelLearner, MultiLabelSettings
+from plcore.loop.label_vectors.learner import LabelVectorLearner
+from plcore.loop.label_vectors.pool import LabelVectorPool
+from plcore.loop.label_vectors.reports import LabelVectorPoint
+from plcore.loop.label_vectors.settings import LabelVectorSettings
 from tests.plcore.fake_vectors import FakeVectors, vectors
 
 QUESTIONS = ["instance", "diagnosis", "cell"]
@@ -19,7 +22,7 @@ CRITERIA = ["entropy", "variance", "information", "random"]
 
 def ready(table, options):
     """A learner with its first model."""
-    learner = MultiLabelLearner(table, options)
+    learner = LabelVectorLearner(table, options)
     learner.adopt(learner.job().run())
     return learner
 
@@ -44,7 +47,7 @@ def lived(options, seed, length, table=None):
     """A learner that lived through questions, answers, skips, doubts, undoing, with fits that come in late."""
     table, truth = table or vectors(seed=seed)
     random = np.random.default_rng(seed)
-    learner, log, job = MultiLabelLearner(table, options), [], None
+    learner, log, job = LabelVectorLearner(table, options), [], None
     while learner.seq < length:
         job = job or (learner.job() if random.random() < 0.5 else None)
         if job is not None and random.random() < 0.4:
@@ -98,7 +101,7 @@ def assert_same_state(one, other, points=True):
 )
 @settings(max_examples=15)
 def test_live_equals_rebuilt(question, criterion, control_share, seed):
-    options = MultiLabelSettings(
+    options = LabelVectorSettings(
         question=question,
         criterion=criterion,
         control_share=control_share,
@@ -110,16 +113,16 @@ def test_live_equals_rebuilt(question, criterion, control_share, seed):
     live, log = lived(options, seed, 20, (table, truth))
     if (job := live.job()) is not None:
         live.adopt(job.run())
-    rebuilt = MultiLabelLearner.rebuilt(table, options, log)
+    rebuilt = LabelVectorLearner.rebuilt(table, options, log)
     assert_same_state(live, rebuilt)
-    again = MultiLabelLearner.rebuilt(table, options, log)
+    again = LabelVectorLearner.rebuilt(table, options, log)
     assert_same_state(rebuilt, again)
 
 
 def test_a_fit_is_of_its_moment():
     """A job run late, after other entries, gives what it would have given at once."""
     table, truth = vectors()
-    learner = ready(table, MultiLabelSettings(refresh_every=3))
+    learner = ready(table, LabelVectorSettings(refresh_every=3))
     for _ in range(3):
         learner.apply(answers(learner.next_question("ann"), truth, learner.seq + 1)[0])
     assert learner.refresh_due() == 3
@@ -140,7 +143,7 @@ def test_a_fit_is_of_its_moment():
 
 def test_a_newer_fit_stays_due_when_an_older_comes_in():
     table, truth = vectors()
-    options = MultiLabelSettings(refresh_every=2)
+    options = LabelVectorSettings(refresh_every=2)
     learner = ready(table, options)
     log = []
     jobs = []
@@ -152,9 +155,9 @@ def test_a_newer_fit_stays_due_when_an_older_comes_in():
     assert learner.refresh_due() == 4
     learner.adopt(learner.job().run())
     assert learner.refresh_due() is None
-    assert_same_state(learner, MultiLabelLearner.rebuilt(table, options, log))
+    assert_same_state(learner, LabelVectorLearner.rebuilt(table, options, log))
     assert learner.job() is None
-    younger = MultiLabelLearner(table, options)
+    younger = LabelVectorLearner(table, options)
     with pytest.raises(ValueError, match="only those up to 0"):
         younger.adopt(jobs[3].run())
 
@@ -163,7 +166,7 @@ def test_a_newer_fit_stays_due_when_an_older_comes_in():
 def test_controls_and_test_rows_never_train(question):
     """Whatever is answered about controls, the model is the same; test rows are not asked about."""
     table, truth = vectors(n=30, L=4, known=0.2, full=0.4, seed=3)
-    options = MultiLabelSettings(question=question, control_share=0.4, refresh_every=5)
+    options = LabelVectorSettings(question=question, control_share=0.4, refresh_every=5)
     one, other = ready(table, options), ready(table, options)
     assert one.test_rows.any()
     assert one.pool.control_cells.any()
@@ -205,7 +208,7 @@ def test_controls_and_test_rows_never_train(question):
 
 def test_controls_by_chance_as_often_as_said():
     table, truth = vectors(n=300, L=6, known=0.0, full=0.0, seed=1)
-    learner = MultiLabelLearner(table, MultiLabelSettings(control_share=0.25))  # without a model: fast
+    learner = LabelVectorLearner(table, LabelVectorSettings(control_share=0.25))  # without a model: fast
     blind = []
     for _ in range(400):
         asked = learner.next_question("ann")
@@ -222,7 +225,9 @@ def test_controls_do_not_depend_on_the_criterion(question):
     """Or a criterion could choose what measures it, and two of them would be measured on other cells."""
     table, truth = vectors(n=40)
     pools = [
-        CellPool(table, MultiLabelSettings(question=question, criterion=name, control_share=0.3, seed=3))
+        LabelVectorPool(
+            table, LabelVectorSettings(question=question, criterion=name, control_share=0.3, seed=3)
+        )
         for name in CRITERIA
     ]
     due = []
@@ -246,7 +251,7 @@ def test_controls_do_not_depend_on_the_criterion(question):
 
 def test_controls_out_of_turn_wait():
     table, truth = vectors(n=900, L=5, known=0.0, full=0.0)
-    learner = MultiLabelLearner(table, MultiLabelSettings(control_share=0.3))
+    learner = LabelVectorLearner(table, LabelVectorSettings(control_share=0.3))
     pool = learner.pool
     order = list(zip(pool._control_rows.tolist(), pool._control_columns.tolist(), strict=True))
     assert len({row for row, _ in order[:6]}) == 6
@@ -274,7 +279,7 @@ def test_controls_out_of_turn_wait():
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_asks_until_all_is_known(question, criterion):
     table, truth = vectors(n=12, L=3, known=0.3, full=0.2)
-    options = MultiLabelSettings(question=question, criterion=criterion, control_share=0.2, max_iter=2)
+    options = LabelVectorSettings(question=question, criterion=criterion, control_share=0.2, max_iter=2)
     learner = ready(table, options)
     asked_cells = 0
     while (asked := learner.next_question("ann")) is not None:
@@ -307,7 +312,7 @@ def test_asks_until_all_is_known(question, criterion):
 
 def test_diagnosis_asks_one_label_of_each_row_first():
     table, truth = vectors(n=15, L=4, known=0.0, full=0.0)
-    learner = ready(table, MultiLabelSettings(question="diagnosis"))
+    learner = ready(table, LabelVectorSettings(question="diagnosis"))
     rows = []
     for _ in range(30):
         asked = learner.next_question("ann")
@@ -321,7 +326,7 @@ def test_the_best_cell_is_asked():
     table, _ = vectors(n=30, L=5, known=0.3, full=0.0)
     for question, kind in (("cell", "pair"), ("instance", "instance")):
         for criterion in ("entropy", "variance", "information"):
-            learner = ready(table, MultiLabelSettings(question=question, criterion=criterion))
+            learner = ready(table, LabelVectorSettings(question=question, criterion=criterion))
             best = learner._model._sensing.next(kind, 1, criterion)[0]
             asked = learner.next_question("ann")
             if question == "cell":
@@ -337,7 +342,7 @@ def test_the_best_cell_is_asked():
 
 def test_what_is_set_aside_or_taken_is_not_asked():
     table, _ = vectors(n=20, L=4, known=0.0, full=0.0)
-    learner = ready(table, MultiLabelSettings())
+    learner = ready(table, LabelVectorSettings())
     first = learner.next_question("ann")
     second = learner.next_question("ann", exclude={(first.row, first.label)})
     assert (second.row, second.label) != (first.row, first.label)
@@ -363,7 +368,7 @@ def test_what_is_set_aside_or_taken_is_not_asked():
 
 def test_skipped_comes_back():
     table, _ = vectors(n=20, L=4, known=0.0, full=0.0)
-    learner = ready(table, MultiLabelSettings())
+    learner = ready(table, LabelVectorSettings())
     first = learner.next_question("ann")
     skipped = [(first.row, first.label)]
     learner.apply(Entry(1, "skip", first.row, "ann", (first.label,)))
@@ -377,7 +382,7 @@ def test_skipped_comes_back():
     learner.apply(Entry(21, "skip", asked.row, "ann", (asked.label,)))
     assert learner.next_question("ann") == first
     table, _ = vectors(n=2, L=2, known=0.0, full=0.0)
-    learner = ready(table, MultiLabelSettings())
+    learner = ready(table, LabelVectorSettings())
     for seq, label in enumerate(("l1", "l0"), start=1):
         learner.apply(Entry(seq, "skip", 0, "ann", (label,)))
     assert (
@@ -389,7 +394,7 @@ def test_before_the_first_model():
     table, truth = vectors(n=20, L=4, known=0.0, full=0.0)
     cells = table.label_vectors.copy()
     cells[:5, 1] = 1
-    learner = MultiLabelLearner(FakeVectors(table.X, cells))
+    learner = LabelVectorLearner(FakeVectors(table.X, cells))
     assert learner.refresh_due() == 0
     asked = learner.next_question("ann")
     assert (asked.strategy, asked.predicted) == ("random", None)
@@ -406,7 +411,7 @@ def test_before_the_first_model():
 
 def test_words_of_cells():
     table, _ = vectors(n=10, L=3, known=0.0, full=0.0)
-    learner = MultiLabelLearner(table)
+    learner = LabelVectorLearner(table)
     yes, no = Entry(1, "yes", 2, "ann", ("l2", "l0")), Entry(2, "no", 2, "ann", ("l2",))
     folded = learner.pool.fold.fold_of(2, [yes, no])
     assert learner.words(folded, ("l2", "l1", "l0")) == ("0", "", "1")
@@ -417,7 +422,7 @@ def test_words_of_cells():
 @pytest.mark.parametrize("question", ["cell", "instance"])
 def test_points_survive_json(question):
     table, truth = vectors(n=60, L=6, full=0.5)
-    learner = ready(table, MultiLabelSettings(question=question, control_share=0.5, refresh_every=8))
+    learner = ready(table, LabelVectorSettings(question=question, control_share=0.5, refresh_every=8))
     while learner.seq < 40:
         for entry in answers(learner.next_question("ann"), truth, learner.seq + 1):
             learner.apply(entry)
@@ -427,10 +432,10 @@ def test_points_survive_json(question):
     assert len(points) > 1
     assert points[-1].control.accuracy is not None
     assert bool(points[-1].control.at) is (question == "instance")
-    read = [LabelPoint.from_json(json.loads(json.dumps(point.to_json()))) for point in points]
+    read = [LabelVectorPoint.from_json(json.loads(json.dumps(point.to_json()))) for point in points]
     assert read == points
     assert points[0].held_out.micro_f1.low < points[0].held_out.micro_f1.high
-    later = MultiLabelLearner(table, learner.settings)
+    later = LabelVectorLearner(table, learner.settings)
     later.restore_curve(read)
     later.restore_curve(read[1:])
     assert later.curve == points
@@ -442,12 +447,12 @@ def test_points_survive_json(question):
 
 def test_points_stored_before_there_were_intervals_are_read():
     table, _ = vectors(n=60, L=6, full=0.5)
-    point = ready(table, MultiLabelSettings()).curve[0]
+    point = ready(table, LabelVectorSettings()).curve[0]
     stored = point.to_json()
     held = stored["held_out"]
     old = held | {name: held[name]["value"] for name in ("macro_f1", "micro_f1")}
     old["precision"] = [[t, share["value"]] for t, share in held["precision"]]
-    read = LabelPoint.from_json(json.loads(json.dumps(stored | {"held_out": old})))
+    read = LabelVectorPoint.from_json(json.loads(json.dumps(stored | {"held_out": old})))
     assert read.held_out.micro_f1.value == point.held_out.micro_f1.value
     assert [(t, share.value) for t, share in read.held_out.precision] == [
         (t, share.value) for t, share in point.held_out.precision
@@ -460,7 +465,7 @@ def test_points_stored_before_there_were_intervals_are_read():
 def test_it_learns():
     """With the answers the held-out figures rise."""
     table, truth = vectors(n=200, L=5, d=4, known=0.0, full=0.35, seed=11)
-    learner = MultiLabelLearner(table, MultiLabelSettings(seed=1, refresh_every=30, test_share=0.9))
+    learner = LabelVectorLearner(table, LabelVectorSettings(seed=1, refresh_every=30, test_share=0.9))
     learner.adopt(learner.job().run())
     first = learner.curve[0].held_out
     while learner.seq < 300 and (asked := learner.next_question("ann")):
@@ -486,7 +491,7 @@ def test_odd_tables(case, question):
         cells[:, 1] = -1
     elif case in ("nothing known", "one row"):
         cells[:] = -1
-    options = MultiLabelSettings(
+    options = LabelVectorSettings(
         question=question, n_components=9 if case == "K above L" else None, control_share=0.2, refresh_every=6
     )
     learner = ready(FakeVectors(table.X, cells), options)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from plcore.multilabel import limits
-from plcore.multilabel.limits import MATRICES, check_fit
+from plcore.loop.label_vectors import limits
+from plcore.loop.label_vectors.limits import MATRICES, check_fit
 
 NAMES = ("width", "height", "weight")
 

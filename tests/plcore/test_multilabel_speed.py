@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from plcore.multilabel import MultiLabelLearner, MultiLabelSettings
+from plcore.loop.label_vectors.learner import LabelVectorLearner
+from plcore.loop.label_vectors.settings import LabelVectorSettings
 from tests.plcore.test_multilabel_learner import answers
 
 MOST_SECONDS = 0.1
@@ -48,7 +49,7 @@ class PublicTable:
 )
 def test_the_next_question_is_there_at_once(data_folder, name, question):
     table = PublicTable(data_folder / f"{name}.npz")
-    learner = MultiLabelLearner(table, MultiLabelSettings(question=question, control_share=0.1))
+    learner = LabelVectorLearner(table, LabelVectorSettings(question=question, control_share=0.1))
     learner.adopt(learner.job().run())
     took = []
     for _ in range(15):

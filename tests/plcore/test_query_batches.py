@@ -183,7 +183,8 @@ def test_memory_order_changes_nothing_but_the_order():
 LEFT_TO_COMPILE = """
 import numpy as np
 import plcore
-from plcore import _kernels_effects, _kernels_placing, _kernels_possible, _kernels_scores, _kernels_sets, _kernels_votes
+from plcore.kernels import effects, placing, possible, scores, votes
+from plcore.kernels import sets as label_sets
 steps = []
 assert plcore.compile_kernels(lambda *step: steps.append(step)) > 0
 assert steps[0][0] == 0 and steps[-1][0] == steps[-1][1] == len(steps) - 1, steps
@@ -192,7 +193,7 @@ def signatures():
     return {
         f"{module.__name__}.{name}": len(value.signatures)
         for module in (
-            _kernels_effects, _kernels_placing, _kernels_possible, _kernels_scores, _kernels_sets, _kernels_votes
+            effects, placing, possible, scores, label_sets, votes
         )
         for name, value in vars(module).items()
         if hasattr(value, "signatures") and name != "kernel"
@@ -217,7 +218,7 @@ model.update(0, sets[1])
 model.predict(X)
 after = signatures()
 assert after == before, {name: after[name] for name in after if after[name] != before[name]}
-assert {n: c for n, c in after.items() if c > 1 and "_effects." not in n} == {}, after
+assert {n: c for n, c in after.items() if c > 1 and ".effects." not in n} == {}, after
 """
 
 
@@ -235,15 +236,15 @@ def test_machine_code_is_kept_until_any_file_of_kernels_changes(tmp_path):
     """Numba alone would keep the caller's when only the file of the kernel it calls has changed."""
     package = tmp_path / "package"
     package.mkdir()
-    shutil.copy(ROOT / "plcore" / "_kernels.py", package)
+    shutil.copy(ROOT / "plcore" / "kernels" / "compiled.py", package)
     (package / "__init__.py").write_text("")
-    calling = "from package._kernels import kernel\nfrom package._kernels_a import a\n@kernel\ndef b(): return a()\n"
-    (package / "_kernels_b.py").write_text(calling)
-    run = "from package._kernels_b import b; print(b(), sum(b.stats.cache_hits.values()))"
+    calling = "from package.compiled import kernel\nfrom package.a import a\n@kernel\ndef b(): return a()\n"
+    (package / "b.py").write_text(calling)
+    run = "from package.b import b; print(b(), sum(b.stats.cache_hits.values()))"
 
     def result(number):
-        source = f"from package._kernels import kernel\n@kernel\ndef a(): return {number}\n"
-        (package / "_kernels_a.py").write_text(source)
+        source = f"from package.compiled import kernel\n@kernel\ndef a(): return {number}\n"
+        (package / "a.py").write_text(source)
         return subprocess.run(
             [sys.executable, "-c", run], cwd=tmp_path, capture_output=True, text=True
         ).stdout.split()

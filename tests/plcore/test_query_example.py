@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from plcore.neighbors.votes import check_graph
 from plcore.query import effect_scores, necessary_labels, possible_labels, winners
-from plcore.votes import check_graph
 from tests.plcore.plain_query import label_sets
 
 NEIGHBORS = np.array([[0, 2, 1], [1, 2, 0], [5, 3, 4], [5, 3, 4], [3, 4, 5]])  # Table 1

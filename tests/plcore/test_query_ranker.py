@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from plcore import CandidateError
-from plcore.graph import NeighborGraph
+from plcore.neighbors.graph import NeighborGraph
 from plcore.query import EffectRanker, effect_scores, necessary_labels, possible_labels
 from tests.plcore import brute_force
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from plcore.kernels.scores import SHARE_UNIT
+from plcore.neighbors.votes import VoteTable, pack
 from plcore.query import effect_scores, necessary_labels, possible_labels, winners
-from plcore.query.effects import SHARE_UNIT
 from plcore.query.possible import exact_possible
-from plcore.votes import VoteTable, pack
 from tests.plcore import plain_query
 
 

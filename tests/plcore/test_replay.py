@@ -11,9 +11,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import MinMaxScaler
 
 from plcore import ActiveLearner, CandidateError, Entry, LearnerSettings, PLKNeighborsClassifier
-from plcore.candidates import check_candidates
 from plcore.evaluation import ask_oracle, contaminate, error_rate, replay
-from plcore.graph import NeighborGraph
+from plcore.labels.candidates import check_candidates
+from plcore.neighbors.graph import NeighborGraph
 from plcore.query import STRATEGIES, EffectRanker, make_strategy, winners
 from tests.plcore.fake_table import blobs
 

@@ -9,12 +9,12 @@ import pytest
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from plcore import search
-from plcore.search import SEARCHES, blocks, cells, make_search, tree
-from plcore.search.blocks import BlockSearch, Marks, SinglePrecision, only_value
-from plcore.search.cells import CellSearch
-from plcore.search.rows import first_of_equals, ready
-from plcore.search.tree import TreeSearch
+from plcore.neighbors import search
+from plcore.neighbors.search import SEARCHES, blocks, cells, make_search, tree
+from plcore.neighbors.search.blocks import BlockSearch, Marks, SinglePrecision, only_value
+from plcore.neighbors.search.cells import CellSearch
+from plcore.neighbors.search.rows import first_of_equals, ready
+from plcore.neighbors.search.tree import TreeSearch
 
 
 def plain_search(X, queries, k, own=None):
@@ -158,7 +158,7 @@ def test_first_of_equals(stored):
 
 
 def test_one_hash_is_not_yet_equality(monkeypatch):
-    monkeypatch.setattr("plcore.search.rows._odd", lambda count: np.zeros(count, dtype=np.uint64))
+    monkeypatch.setattr("plcore.neighbors.search.rows._odd", lambda count: np.zeros(count, dtype=np.uint64))
     X = np.array([[1.0], [2.0], [1.0], [1.0], [2.0], [2.0]])
     for stored in (np.asarray, sparse.csr_matrix):
         kept = first_of_equals(ready(stored(X)), 2).tolist()

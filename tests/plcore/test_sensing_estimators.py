@@ -17,7 +17,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils import estimator_checks
 
 from plcore import BMLCSClassifier, CandidateError, MLCSClassifier, OneVsAllSVC, f1_scores, precision_at
-from plcore._kernels_sensing import recover_rows
+from plcore.kernels.sensing import recover_rows
 from plcore.sensing.cosamp import cosamp
 from plcore.sensing.projection import Projection
 from plcore.sensing.recovery import LEAST_GAIN, recover_fast

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plcore.query import information
+from plcore.sensing import information
 from plcore.sensing.noise import Noise
 from plcore.sensing.projection import Projection
 from plcore.sensing.scoring import CellPosteriors

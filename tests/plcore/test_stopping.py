@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plcore.stopping import LABELS, LEAST_MEASURED, ROWS, StopRules, change_over, judge, points
+from plcore.loop.stopping import LABELS, LEAST_MEASURED, ROWS, StopRules, change_over, judge, points
 
 
 def verdicts(rules, accuracy, settled=None, *, answers=None, done=False, measured=100):

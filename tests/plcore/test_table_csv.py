@@ -12,10 +12,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from plcore.csv_lines import quotes_are_regular, records
-from plcore.csv_text import LINE_INDEX, read_cells, to_csv_bytes
-from plcore.problems import MAX_PROBLEMS, Problem, TableError
-from plcore.table import LabelTable
+from plcore.tables.csv_lines import quotes_are_regular, records
+from plcore.tables.csv_text import LINE_INDEX, read_cells, to_csv_bytes
+from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError
+from plcore.tables.table import LabelTable
 
 PIECES = [
     b'"',

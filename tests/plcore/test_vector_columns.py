@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plcore import Entry, LabelTable, Roles, TableError, read_cells, suggest_roles
-from plcore.csv_text import to_csv_bytes
-from plcore.multilabel import MultiLabelLearner, MultiLabelSettings
+from plcore.loop.label_vectors.learner import LabelVectorLearner
+from plcore.loop.label_vectors.settings import LabelVectorSettings
+from plcore.tables.csv_text import to_csv_bytes
 
 COLUMNS = Roles(label_columns=("sea", "sand"), label_vectors=True, numbers=("w",))
 LISTS = Roles(candidates="labels", not_labels="not labels", label_vectors=True, numbers=("w",))
@@ -194,7 +195,7 @@ def test_export_then_import_is_the_same(vectors: list[list[int]], seed: int) -> 
     """What people answered comes back exactly; what nobody was asked comes back as not asked."""
     names = [f"l{place}" for place in range(len(vectors[0]))]
     table = table_of(vectors, names)
-    learner = MultiLabelLearner(table, MultiLabelSettings(seed=seed))
+    learner = LabelVectorLearner(table, LabelVectorSettings(seed=seed))
     random = np.random.default_rng(seed)
     for row in np.flatnonzero(~learner.test_rows):
         kind, label = str(random.choice(["yes", "no", "skip"])), str(random.choice(names))
@@ -210,7 +211,7 @@ def test_export_then_import_is_the_same(vectors: list[list[int]], seed: int) -> 
 
 
 def test_more_label_columns_than_can_be_handled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("plcore.vector_columns.MAX_CLASSES", 1)
+    monkeypatch.setattr("plcore.tables.vector_columns.MAX_CLASSES", 1)
     with pytest.raises(TableError, match="2 label columns were chosen; at most 1 can be handled"):
         LabelTable.read_csv(b"w,sea,sand\n1,1,0\n2,1,1\n", COLUMNS)
     with pytest.raises(TableError, match="2 different labels were found; at most 1 can be handled"):

@@ -7,7 +7,7 @@ import pytest
 from db import entries, questions
 from db.entries import NO_ROW
 from plcore import LabelTable, read_cells
-from plcore.classes import ClassMap, map_labels
+from plcore.loop.classes import ClassMap, map_labels
 from tests.workflow.world import ROLES, annotator, answer_next, small_frame
 from workflow import classes, correcting, exporting, labeling, projects, review, room
 from workflow.access import NotAllowed, NotFound

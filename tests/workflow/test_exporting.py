@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from plcore import LabelTable, LearnerSettings, read_cells
-from plcore.csv_text import to_csv_bytes
+from plcore.tables.csv_text import to_csv_bytes
 from tests.workflow.world import ROLES, annotator, answer_next, small_frame
 from workflow import backup, exporting, labeling, projects
 from workflow.access import NotAllowed, NotFound

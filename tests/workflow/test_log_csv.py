@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from db import entries
 from db.entries import NO_ROW, Entry
-from plcore.classes import ClassChange, class_changes
+from plcore.loop.classes import ClassChange, class_changes
 from tests.workflow.world import annotator, answer_next
 from workflow import classes, exporting, labeling
 from workflow.home import Home

@@ -10,7 +10,7 @@ import pytest
 
 from db import people, projects
 from plcore import LabelTable, LearnerSettings
-from plcore.media import MediaFiles
+from plcore.tables.media import MediaFiles
 from tests.plcore.zips import WAV, make_zip, picture
 from tests.workflow.world import annotator
 from workflow import backup, exporting, importing, labeling, media

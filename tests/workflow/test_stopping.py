@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from plcore import CurvePoint
-from plcore.stopping import StopRules
+from plcore.loop.stopping import StopRules
 from tests.workflow.world import annotator, answer_next, small_project
 from workflow import labeling, progress, room, standing, stopping
 from workflow.access import NotAllowed, NotFound

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from plcore import LabelTable
-from plcore.multilabel import MultiLabelLearner
+from plcore.loop.label_vectors.learner import LabelVectorLearner
 from tests.workflow.vector_world import ROLES, vector_frame
 from workflow import kinds, projects
 from workflow.home import Home
@@ -24,7 +24,7 @@ def test_blind_checks_where_fewer_than_30_rows_are_held_out(full: int, checks: f
 
 
 def test_a_held_out_number_far_beyond_the_others_is_refused_by_its_place(home: Home, owner: int) -> None:
-    row = int(np.flatnonzero(MultiLabelLearner(table()).test_rows)[0])
+    row = int(np.flatnonzero(LabelVectorLearner(table()).test_rows)[0])
     frame = vector_frame()
     frame.loc[row, "y"] = "1e90"
     with pytest.raises(

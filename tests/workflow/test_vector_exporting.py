@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from plcore import LabelTable, read_cells, suggest_roles
-from plcore.multilabel import MultiLabelSettings
+from plcore.loop.label_vectors.settings import LabelVectorSettings
 from tests.conftest import DATA
 from tests.workflow.vector_world import LABELS, ROLES, answer_truly, true_labels, vector_frame, vector_project
 from tests.workflow.world import annotator
@@ -93,7 +93,7 @@ def test_export_then_import_is_the_same(home: Home, owner: int, answered: int) -
     roles = suggest_roles(read_cells(data))
     assert (roles.label_vectors, roles.label_columns, roles.numbers) == (True, LABELS, ROLES.numbers)
     table = LabelTable.read_csv(data, roles)
-    again = projects.create_project(home, owner, "again", table, MultiLabelSettings())
+    again = projects.create_project(home, owner, "again", table, LabelVectorSettings())
     first, second = (vector_exporting.wide_frame(home, owner, project) for project in (answered, again))
     assert values(first) == values(second)
 
@@ -185,7 +185,7 @@ def test_emotions_from_holes_to_export(home: Home, owner: int) -> None:
     roles = suggest_roles(cells.astype("str"))
     assert (roles.label_columns, roles.label_vectors, len(roles.numbers)) == (labels, True, 72)
     table = LabelTable.from_cells(cells.astype("str"), roles)
-    project = projects.create_project(home, owner, "emotions", table, MultiLabelSettings())
+    project = projects.create_project(home, owner, "emotions", table, LabelVectorSettings())
     said: dict[tuple[int, str], int] = {}
     for number in range(45):
         if number == 40:

@@ -16,7 +16,9 @@ from sqlalchemy import insert
 from db import entries
 from db.models import EntryRow
 from plcore import AnswerError, Entry, LabelTable, Roles
-from plcore.multilabel import CellPool, MultiLabelLearner, MultiLabelSettings
+from plcore.loop.label_vectors.learner import LabelVectorLearner
+from plcore.loop.label_vectors.pool import LabelVectorPool
+from plcore.loop.label_vectors.settings import LabelVectorSettings
 from tests.workflow.test_vectors import cells, log
 from tests.workflow.vector_world import LABELS, ROLES, answer_truly, vector_frame, vector_project
 from tests.workflow.world import annotator, small_project
@@ -218,7 +220,7 @@ def test_what_counts_is_what_the_fold_says() -> None:
     random = np.random.default_rng(3)
     table = LabelTable.from_cells(vector_frame(), ROLES)
     for _ in range(60):
-        pool = CellPool(table, MultiLabelSettings(test_share=0.0))
+        pool = LabelVectorPool(table, LabelVectorSettings(test_share=0.0))
         for seq in range(1, int(random.integers(2, 14))):
             kind = str(random.choice(["yes", "no", "bad", "unsure", "skip"], p=[0.35, 0.3, 0.1, 0.15, 0.1]))
             most = {"yes": 3, "no": 3, "bad": 0}.get(kind, 1)
@@ -566,7 +568,7 @@ def test_the_model_learns_the_correction(home: Home, owner: int) -> None:
         assert low + 0.02 < between < high - 0.02
     with home.learners.open_vectors(home, owner, project) as learner:
         told = [learner_entry(entry) for entry in log(home, project)]
-        fresh = MultiLabelLearner.rebuilt(learner.table, learner.settings, told)
+        fresh = LabelVectorLearner.rebuilt(learner.table, learner.settings, told)
         assert fresh.cells.tolist() == learner.cells.tolist()
         assert fresh.question_for(other, LABELS[0]) == learner.question_for(other, LABELS[0])
 
@@ -595,7 +597,7 @@ def test_corrections_go_through_log_and_files_and_a_restart(home: Home, owner: i
     ]
     people = {"owner": owner, "Ada": ada}
     with home.learners.open_vectors(home, owner, rows) as learner:
-        fresh = MultiLabelLearner(learner.table, learner.settings)
+        fresh = LabelVectorLearner(learner.table, learner.settings)
         for line in read:
             fresh.apply(learner_entry(replace(line.entry, person_id=people[line.annotator])))
         assert fresh.cells.tolist() == now.tolist()
@@ -625,7 +627,7 @@ def test_a_long_log_is_searched_quickly(home: Home, owner: int) -> None:
         frame.astype("str"), Roles(label_columns=names, label_vectors=True, numbers=("x",))
     )
     project = projects.create_project(
-        home, owner, "long", table, MultiLabelSettings(question="cell", refresh_every=10**6)
+        home, owner, "long", table, LabelVectorSettings(question="cell", refresh_every=10**6)
     )
     told = [
         {

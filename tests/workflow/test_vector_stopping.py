@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from plcore import LabelTable
-from plcore.multilabel import MultiLabelSettings
-from plcore.stopping import StopRules
+from plcore.loop.label_vectors.settings import LabelVectorSettings
+from plcore.loop.stopping import StopRules
 from tests.workflow.vector_world import ROLES, answer_truly, vector_frame, vector_project
 from workflow import labeling, projects, standing, stopping, vector_progress, vectors
 from workflow.home import Home
@@ -54,7 +54,7 @@ def test_the_budget_is_of_labels_and_counts_before_any_model(home: Home, owner: 
 
 def large_project(home: Home, owner: int, **settings: object) -> int:
     table = LabelTable.from_cells(vector_frame(150, full=110), ROLES)
-    made = MultiLabelSettings(**{"refresh_every": 4, **settings})  # type: ignore[arg-type]
+    made = LabelVectorSettings(**{"refresh_every": 4, **settings})  # type: ignore[arg-type]
     return projects.create_project(home, owner, "large", table, made)
 
 

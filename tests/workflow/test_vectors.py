@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from db import entries, questions
+from plcore.loop.label_vectors.model import Refreshed
 from plcore.multilabel import RefreshJob
-from plcore.multilabel.model import Refreshed
 from tests.workflow.vector_world import LABELS, answer_truly, true_labels, vector_project
 from tests.workflow.world import annotator, count_entries, small_project
 from workflow import labeling, projects, standing, training, vectors

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from plcore import LabelTable, Roles
-from plcore.multilabel import MultiLabelSettings
+from plcore.loop.label_vectors.settings import LabelVectorSettings
 from workflow import projects, vectors
 from workflow.home import Home
 from workflow.standing import Saved
@@ -38,7 +38,7 @@ def vector_frame(n: int = 40, seed: int = 1, full: int = 12) -> pd.DataFrame:
 
 def vector_project(home: Home, owner: int, name: str = "scenes", **settings: object) -> int:
     table = LabelTable.from_cells(vector_frame(), ROLES)
-    made = MultiLabelSettings(**{"refresh_every": 3, **settings})  # type: ignore[arg-type]
+    made = LabelVectorSettings(**{"refresh_every": 3, **settings})  # type: ignore[arg-type]
     return projects.create_project(home, owner, name, table, made)
 
 

@@ -1,0 +1,35 @@
+"""Checks of parameters: the error names the parameter, what is allowed, and what came."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+
+
+def check_choice(name: str, value: Any, allowed: Sequence[str]) -> None:
+    """Raise ValueError unless value is one of the allowed strings."""
+    if value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}. Got {value!r}.")
+
+
+def check_int(name: str, value: Any, least: int) -> None:
+    """Raise ValueError unless value is an int of at least `least`; a bool is none."""
+    if not is_whole(value) or int(value) < least:
+        raise ValueError(f"{name} must be an int of at least {least}. Got {value!r}.")
+
+
+def check_share(name: str, value: Any) -> None:
+    """Raise ValueError unless value is a number in [0, 1)."""
+    if not is_real(value) or not 0 <= float(value) < 1:
+        raise ValueError(f"{name} must be a number in [0, 1). Got {value!r}.")
+
+
+def is_whole(value: Any) -> bool:
+    """Whether value is an int, Python's or NumPy's, and no bool."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def is_real(value: Any) -> bool:
+    """Whether value is a number, Python's or NumPy's, and no bool."""
+    return isinstance(value, Real) and not isinstance(value, bool)

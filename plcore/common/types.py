@@ -1,0 +1,33 @@
+"""Types used in annotations throughout plcore: arrays, and what the learner needs of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+AnyArray = NDArray[Any]
+
+
+class Features(Protocol):
+    """What turns rows of a table into numbers, fitted on training rows only."""
+
+    def fit(self, table: Any, rows: Any) -> Any: ...
+    def transform(self, table: Any, rows: Any) -> Any: ...
+
+
+class Table(Protocol):
+    """What the learner needs of a `plcore.tables.table.LabelTable`."""
+
+    @property
+    def candidates(self) -> BoolArray: ...
+    @property
+    def classes(self) -> Sequence[str]: ...
+    @property
+    def truth(self) -> IntArray | None: ...
+    def features(self) -> Features: ...

@@ -1,0 +1,61 @@
+"""Why the compiled loops are fast, the rules they keep, and the decorator that marks them.
+
+A ranking of a million rows is ten million (target, neighbour) pairs with ten labels each. What makes that a
+fraction of a second:
+
+* Label sets are bit masks, int64 words of 64 labels: a neighbour's whole answer set is one load.
+* Effects (`.effects`) are computed for 64 targets side by side. Every quantity is an array of 64
+  numbers in a row, every step a loop over them without branches, so that the compiler turns it into vector
+  instructions; all of it stays in the first-level cache. Where weight sums are below 2**29 the numbers are
+  int32, sixteen in one AVX-512 register.
+* Nothing of size n x n or T x K x m is ever made; a target's neighbours are read once, in order.
+* After an answer an inverted index (row -> its places among the neighbours) leads to the few targets
+  concerned; scores change by integer differences and the next question comes from blocked maxima.
+* Exact possible labels (`.possible`) try, from cheap to dear, a greedy placement, two maximum flows
+  that sandwich the problem, and only then a search.
+
+Rules:
+
+* A kernel takes arrays, fills arrays, knows no objects and checks nothing; its callers have checked.
+* Integers only, so that sums do not depend on order or on the number of threads. Kernels release the GIL.
+* One argument type for each parameter (C-contiguous arrays), so that each kernel is compiled once;
+  `plcore.compile_kernels` compiles all of them, and the machine code is kept on disk.
+* Numba keeps machine code until the file of the kernel changes, though it contains the kernels called from other
+  files; here it is kept until any file of kernels changes.
+* Every kernel has a plain twin in the tests (`tests/plcore/plain_query.py` and beside its tests) that must agree to
+  the last bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from numba import njit
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _sources() -> str:
+    """A hash of all files that machine code can come from: those of this folder, and the constants below it."""
+    digest, here = sha256(), Path(__file__).parent
+    for folder in (here, here.with_name("common")):
+        for source in sorted(folder.glob("*.py")):
+            digest.update(source.read_bytes())
+    return digest.hexdigest()
+
+
+SOURCES = _sources()
+
+
+def kernel(function: F) -> F:
+    """Compile at the first call, keep the machine code on disk, release the GIL, divide without checks."""
+    try:
+        compiled: Any = njit(nogil=True, cache=True, error_model="numpy")(function)
+    except RuntimeError:  # no folder to keep it in: compile anew in every process
+        return cast(F, njit(nogil=True, error_model="numpy")(function))
+    # Numba's own stamp is the time and size of the one file.
+    compiled._cache._cache_file._source_stamp = SOURCES
+    return cast(F, compiled)

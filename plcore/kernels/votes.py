@@ -1,0 +1,79 @@
+"""Compiled loops of the vote table: packed candidates, the inverted index, votes. See `plcore.kernels.compiled`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from plcore.common.types import AnyArray, BoolArray, IntArray
+from plcore.kernels.compiled import kernel
+
+
+@kernel
+def fill_masks(candidates: BoolArray, masks: IntArray) -> None:
+    """Set bit l % 64 of word l // 64 where candidates bool (n, m) are True; masks int64 (n, words), zeros before."""
+    n_classes = candidates.shape[1]
+    for row in range(candidates.shape[0]):
+        for label in range(n_classes):
+            masks[row, label >> 6] |= np.int64(candidates[row, label]) << (label & 63)
+
+
+@kernel
+def has_repeated(neighbors: AnyArray) -> bool:
+    """Whether some target of neighbors int32 (T, K) lists a row twice."""
+    found = False
+    for target in range(neighbors.shape[0]):
+        for slot in range(neighbors.shape[1]):
+            for other in range(slot):
+                found |= neighbors[target, slot] == neighbors[target, other]
+    return found
+
+
+@kernel
+def count_places(neighbors: AnyArray, weights: IntArray, start: IntArray) -> None:
+    """Where the places of each row begin in the inverted index: start int64 (n + 1,), zeros before.
+
+    neighbors int32 (T, K), weights int64 (T, K). A row's places are those where it is a neighbour with weight.
+    """
+    for target in range(neighbors.shape[0]):
+        for slot in range(neighbors.shape[1]):
+            if weights[target, slot] > 0:
+                start[neighbors[target, slot] + 1] += 1
+    for row in range(len(start) - 1):
+        start[row + 1] += start[row]
+
+
+@kernel
+def fill_places(neighbors: AnyArray, weights: IntArray, start: IntArray, places: AnyArray) -> None:
+    """The places t * K + slot of each row, uint32, row by row, ascending; start as `count_places` left it."""
+    n_voters = neighbors.shape[1]
+    free = start[:-1].copy()
+    for target in range(neighbors.shape[0]):
+        for slot in range(n_voters):
+            if weights[target, slot] > 0:
+                row = neighbors[target, slot]
+                places[free[row]] = target * n_voters + slot
+                free[row] += 1
+
+
+@kernel
+def add_votes(neighbors: AnyArray, weights: IntArray, masks: IntArray, votes: IntArray) -> None:
+    """Add the votes of Eq. 1 to votes int64 (T, m)."""
+    n_classes = votes.shape[1]
+    for target in range(neighbors.shape[0]):
+        for slot in range(neighbors.shape[1]):
+            row, weight = neighbors[target, slot], weights[target, slot]
+            for label in range(n_classes):
+                votes[target, label] += weight & -((masks[row, label >> 6] >> (label & 63)) & 1)
+
+
+@kernel
+def change_votes(
+    places: AnyArray, weights: IntArray, old: BoolArray, new: BoolArray, votes: IntArray
+) -> None:
+    """Votes after the row at these places changes its candidates from `old` to `new`, bool (m,)."""
+    n_voters = weights.shape[1]
+    for number in range(len(places)):
+        place = np.int64(places[number])
+        target, slot = place // n_voters, place % n_voters
+        for label in range(votes.shape[1]):
+            votes[target, label] += weights[target, slot] * (np.int64(new[label]) - np.int64(old[label]))

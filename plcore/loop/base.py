@@ -1,0 +1,166 @@
+"""What the loops of all kinds of project share: the pool of rows, and the verbs of a learner."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Sequence
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+
+from plcore.common.checks import is_whole
+from plcore.common.types import BoolArray, IntArray
+from plcore.loop.entries import AnswerError, Entry, EntryFold, check_form
+from plcore.loop.places import Place
+from plcore.loop.standings import Standings
+
+CONTROL = "control"
+"""Strategy of a blind question, which is asked to measure the model."""
+
+
+class Drawing(Protocol):
+    """The settings by which rows are drawn: see `Pool`."""
+
+    @property
+    def seed(self) -> int: ...
+    @property
+    def test_share(self) -> float: ...
+    @property
+    def control_share(self) -> float: ...
+
+
+TableT = TypeVar("TableT")
+SettingsT = TypeVar("SettingsT", bound=Drawing)
+FoldT = TypeVar("FoldT", bound=EntryFold[Any])
+
+
+class Pool(ABC, Generic[TableT, SettingsT, FoldT]):
+    """Table + entries -> how each row stands. Everything here follows from table, settings and log alone.
+
+    seq : number of the last entry taken in      answers : entries that are answers and were not withdrawn
+    test_rows : bool (n,), held out to measure the model; never asked      bad : bool (n,), rows taken out
+    """
+
+    KINDS: tuple[str, ...]
+    """Kinds of entries about rows that such a pool takes in."""
+
+    table: TableT
+    settings: SettingsT
+    classes: tuple[str, ...]
+    fold: FoldT
+    standings: Standings
+    test_rows: BoolArray
+    bad: BoolArray
+    seq: int
+    answers: int
+
+    # Entries
+
+    def check(self, entry: Entry) -> None:
+        """Raise AnswerError if `apply` would refuse the entry; changes nothing."""
+        check_form(entry, self.KINDS)
+        if entry.seq <= self.seq:
+            raise AnswerError(
+                f"Entry {entry.seq} comes too late: entries up to {self.seq} are applied. "
+                "Entries must come in the order of seq, each once."
+            )
+        self.fold.check(entry)
+
+    def takes_class_change(self, seq: int) -> bool:  # noqa: ARG002 - of pools whose classes cannot change
+        """Whether the pool was made under the classes as the entry `seq` leaves them; it then counts as taken in."""
+        return False
+
+    @abstractmethod
+    def apply(self, entry: Entry) -> object | None:
+        """Take in one entry; what it changed for models, or None. Raises AnswerError, and changes nothing, if it
+        cannot be."""
+
+    # Who may be asked what
+
+    @abstractmethod
+    def is_open(self, row: int, label: str | None = None) -> bool:
+        """Whether something about the row, or this label of it, is not known yet and can be asked."""
+
+    def may_ask(self, place: Place, annotator: str) -> bool:
+        """Whether the place is open and not set aside by this annotator. What they skipped is not set aside."""
+        aside = self.standings.unsure(annotator)
+        return self.is_open(*place) and place not in aside and Place(place.row) not in aside
+
+    def control_is_due(self) -> bool:
+        """Whether the next question is a blind one: with probability `control_share`, drawn anew for each entry."""
+        share = self.settings.control_share
+        return bool(share and np.random.default_rng([self.settings.seed, 3, self.seq]).random() < share)
+
+    # How things stand
+
+    @property
+    @abstractmethod
+    def n_answered(self) -> int:
+        """How many of what questions are about (rows, or labels of rows) have an answer and are not open."""
+
+    @property
+    @abstractmethod
+    def n_open(self) -> int:
+        """How many of them can still be asked about; blind controls are among them."""
+
+    def check_row(self, row: int) -> int:
+        """The row number as an int. Raises AnswerError where there is no such row."""
+        n = len(self.test_rows)
+        if not is_whole(row) or not 0 <= row < n:
+            raise AnswerError(f"row must be in 0..{n - 1}. Got {row!r}.")
+        return int(row)
+
+    def check_asked(self, row: int) -> int:
+        """As `check_row`. Raises AnswerError for test rows and rows taken out too: nobody is asked about them."""
+        row = self.check_row(row)
+        if self.test_rows[row] or self.bad[row]:
+            raise AnswerError(
+                f"Row {row} is not asked: it is {'held out' if self.test_rows[row] else 'a bad item'}."
+            )
+        return row
+
+    def _draw_test_rows(self, eligible: IntArray, n: int) -> BoolArray:
+        """(n,) bool, a seeded share of the eligible rows; at least one row is left to learn from."""
+        count = min(int(self.settings.test_share * len(eligible) + 0.5), n - 1)
+        test = np.zeros(n, dtype=bool)
+        test[np.random.default_rng(self.settings.seed).permutation(eligible)[:count]] = True
+        return test
+
+
+class Learner(Protocol):
+    """The loop over a pool in two verbs, `apply(entry)` and `next_question(annotator)`. No database, no clock.
+
+    The same table, settings and entries, with the same models, always give the same state and the same next question.
+    """
+
+    @property
+    def settings(self) -> Any: ...
+    @property
+    def pool(self) -> Pool[Any, Any, Any]: ...
+    @property
+    def table(self) -> Any: ...
+    @property
+    def classes(self) -> tuple[str, ...]: ...
+    @property
+    def model_version(self) -> int: ...
+    @property
+    def version_published(self) -> int | None:
+        """The entry up to which the model in place was trained as a whole; None before the first such model."""
+
+    @property
+    def seq(self) -> int: ...
+    @property
+    def done(self) -> bool: ...
+    @property
+    def curve(self) -> Sequence[Any]: ...
+
+    def check(self, entry: Entry) -> None: ...
+    def apply(self, entry: Entry) -> None: ...
+    def may_ask(self, row: int, annotator: str, label: str | None = None) -> bool: ...
+    def next_question(
+        self, annotator: str, exclude: Collection[int | tuple[int, str | None]] = frozenset()
+    ) -> Any: ...
+    def question_for(self, row: int, label: str | None = None) -> Any: ...
+    def get_ready(self) -> None: ...
+    def state(self, row: int) -> Any: ...
+    def progress(self) -> Any: ...

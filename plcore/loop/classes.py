@@ -1,0 +1,297 @@
+"""The classes of a project over time: added, renamed, merged, each change an entry of the log.
+
+A class as it first came in, at import or by an `add`, is a *root*; a class is a set of roots under a name. A name
+that was ever used belongs to its roots for good, so that it says the same class wherever it stands: no second class
+can take it. What was asked and answered under earlier classes keeps its meaning (see
+`plcore.loop.one_label.class_fold`).
+Taking back the latest change puts the names and sets before it back; names given meanwhile stay known.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import unicodedata
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, KeysView, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from plcore.common.types import BoolArray
+from plcore.loop.entries import Entry
+
+NAMES_TAKEN = {"add": ("name",), "rename": ("old", "new"), "merge": ("from", "into"), "back": ()}
+NO_ROW = -1
+"""The row of entries about classes: they are about none."""
+
+TableT = TypeVar("TableT")
+
+
+class ClassError(ValueError):
+    """A change of classes that cannot be; nothing was changed by it."""
+
+
+@dataclasses.dataclass(frozen=True)
+class ClassChange:
+    """One change. names : ("add") name | ("rename") old, new | ("merge") from, into | ("back") none
+
+    target : the seq of the change a "back" takes back
+    """
+
+    seq: int
+    kind: str
+    names: tuple[str, ...] = ()
+    target: int | None = None
+
+    def __post_init__(self) -> None:
+        taken = NAMES_TAKEN.get(self.kind)
+        if taken is None:
+            raise ClassError(f"A change of classes is one of {', '.join(NAMES_TAKEN)}. Got {self.kind!r}.")
+        if len(self.names) != len(taken) or not all(isinstance(name, str) for name in self.names):
+            raise ClassError(f"{self.kind!r} takes ({', '.join(taken)}). Got {self.names!r}.")
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """As the log keeps it: the kind, then the names."""
+        return (self.kind, *self.names)
+
+
+def class_changes(entries: Iterable[Entry]) -> tuple[ClassChange, ...]:
+    """The changes among log entries in order: kind "class", labels (kind, *names); and withdrawals of such."""
+    found = []
+    for entry in entries:
+        if entry.kind == "class":
+            found.append(ClassChange(entry.seq, entry.labels[0], tuple(entry.labels[1:])))
+        elif entry.row == NO_ROW and entry.kind == "withdraw":
+            found.append(ClassChange(entry.seq, "back", target=entry.target))
+    return tuple(found)
+
+
+class Era(NamedTuple):
+    """The classes from the entry after `seq` on, until the next change."""
+
+    seq: int
+    names: tuple[str, ...]
+    roots: tuple[frozenset[int], ...]  # of each class
+    n_known: int  # roots 0..n_known-1 had come in by then
+
+
+class ClassMap:
+    """The effective classes after these changes, and what every earlier name means now.
+
+    classes : the class names at import      changes : in the order of seq
+    Raises ClassError where a change is impossible after those before it.
+
+    Attributes
+    ----------
+    classes : the effective names, in order: those of the import, merged ones in the place of the class they went
+        into, added ones at the end.
+    seq : of the latest change, 0 without any.
+    latest : the change that can be taken back now, or None.
+    taken_back : seq of the latest entry that took a change back, 0 without any. What stood on a screen before it may
+        have meant more than it does now.
+    """
+
+    def __init__(self, classes: Sequence[str], changes: Iterable[ClassChange] = ()) -> None:
+        self.imported = tuple(classes)
+        self.changes: tuple[ClassChange, ...] = ()
+        self.eras = [Era(0, self.imported, tuple(frozenset([k]) for k in range(len(classes))), len(classes))]
+        self._root = {name: number for number, name in enumerate(classes)}  # every name ever used -> a root
+        self._dead: set[int] = set()
+        self.taken_back = 0
+        self._standing: list[tuple[ClassChange, Era]] = []  # not taken back, with the era before each
+        for change in changes:
+            self._take(change)
+        self.classes = self.eras[-1].names
+        self.seq = self.eras[-1].seq
+        self.latest = self._standing[-1][0] if self._standing else None
+        #: (n_roots,) the effective column of each root, -1 where its `add` was taken back
+        self.columns = np.full(self.eras[-1].n_known, -1)
+        for column, roots in enumerate(self.eras[-1].roots):
+            self.columns[list(roots)] = column
+        self.alive: BoolArray = self.columns >= 0
+
+    def changed(self, change: ClassChange) -> ClassMap:
+        """The map after one more change. Raises ClassError; this one stays as it is."""
+        return ClassMap(self.imported, (*self.changes, change))
+
+    def now(self, name: str) -> str:
+        """The effective name of the class that this name, earlier or present, belongs to. Raises ClassError."""
+        root = self._root.get(name)
+        if root is None:
+            raise ClassError(
+                f"{name!r} is not a class and never was. The classes: {', '.join(self.classes)}."
+            )
+        return self.classes[int(self.columns[root])]
+
+    def names_of(self, name: str) -> tuple[str, ...]:
+        """Every name, present one included, that the class with this effective name ever had."""
+        return self._names_of.get(name, ())
+
+    @property
+    def known_names(self) -> KeysView[str]:
+        """Every name that is or was a class's."""
+        return self._root.keys()
+
+    def earlier_names(self, names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+        """These effective classes as they were called at each time at which they were the same classes, the latest
+        first; in the order of that time. Classes that were merged since were others.
+        """
+        present = {self.eras[-1].roots[self.classes.index(name)] for name in names}
+        for era in reversed(self.eras):
+            if present <= set(era.roots):
+                yield tuple(
+                    name for name, roots in zip(era.names, era.roots, strict=True) if roots in present
+                )
+
+    def called_now(self, names: Sequence[str], seq: int) -> tuple[str, ...] | None:
+        """The classes that the entry with this seq has under these names as they are called now.
+
+        None where one of them is no longer the same class: merged since, or gone.
+        """
+        if not self.changes:
+            return tuple(names)
+        then = self.era(seq)
+        roots = dict(zip(then.names, then.roots, strict=True))
+        called = [self._called.get(roots[name]) for name in names]
+        return None if None in called else tuple(one for one in called if one is not None)
+
+    @cached_property
+    def _called(self) -> dict[frozenset[int], str]:
+        return dict(zip(self.eras[-1].roots, self.classes, strict=True))
+
+    @cached_property
+    def _names_of(self) -> dict[str, tuple[str, ...]]:
+        found: dict[str, list[str]] = {}
+        for one in self._root:
+            found.setdefault(self.now(one), []).append(one)
+        return {name: tuple(names) for name, names in found.items()}
+
+    def era(self, seq: int) -> Era:
+        """The classes under which the entry with this seq was written."""
+        return self.eras[max(0, bisect_left(self.eras, seq, key=lambda era: era.seq) - 1)]
+
+    def roots(self, names: Iterable[str], era: Era) -> BoolArray:
+        """(n_roots,) the roots of these classes of an era. Raises ClassError for a name that was none then."""
+        mask = np.zeros(len(self.columns), dtype=bool)
+        for name in names:
+            if name not in era.names:
+                raise ClassError(f"{name!r} is not a class. The classes: {', '.join(era.names)}.")
+            mask[list(era.roots[era.names.index(name)])] = True
+        return mask & self.alive
+
+    def onto(self, roots: BoolArray) -> BoolArray:
+        """(..., m) the effective classes of (..., n_roots) roots (or those of the import): True where any root is."""
+        present = np.zeros((*roots.shape[:-1], len(self.classes)), dtype=bool)
+        for root in range(roots.shape[-1]):
+            if self.columns[root] >= 0:
+                present[..., self.columns[root]] |= roots[..., root]
+        return present
+
+    def _take(self, change: ClassChange) -> None:
+        before = self.eras[-1]
+        if change.seq <= before.seq:
+            raise ClassError(
+                f"Changes of classes come in the order of seq. Got {change.seq} after {before.seq}."
+            )
+        names, roots = list(before.names), list(before.roots)
+        n_known = before.n_known
+        if change.kind == "back":
+            self._take_back(change)
+            return
+        if change.kind == "add":
+            self._check_new(change.names[0])
+            names.append(change.names[0])
+            roots.append(frozenset([n_known]))
+            self._root[change.names[0]] = n_known
+            n_known += 1
+        elif change.kind == "rename":
+            old, new = change.names
+            place = self._place(old)
+            self._check_new(new, of=old)
+            names[place] = new
+            self._root.setdefault(new, self._root[old])
+        else:
+            away, into = (self._place(name) for name in change.names)
+            if away == into:
+                raise ClassError(f"{names[into]!r} cannot be merged into itself. Fix: choose two classes.")
+            if len(names) == 2:
+                raise ClassError("Merging the last two classes would leave nothing to decide between them.")
+            roots[into] |= roots[away]
+            del names[away], roots[away]
+        self._standing.append((change, before))
+        self._begin(change, tuple(names), tuple(roots), n_known)
+
+    def _take_back(self, change: ClassChange) -> None:
+        latest = self._standing[-1][0] if self._standing else None
+        if latest is None or latest.seq != change.target:
+            can = f"the latest is entry {latest.seq}" if latest else "there is none"
+            raise ClassError(
+                f"Only the latest change of classes can be taken back: {can}. Got {change.target!r}."
+            )
+        taken, earlier = self._standing.pop()
+        self.taken_back = change.seq
+        if taken.kind == "add":  # as if it had never been
+            self._dead.add(earlier.n_known)
+            self._root = {name: root for name, root in self._root.items() if root not in self._dead}
+        self._begin(change, earlier.names, earlier.roots, self.eras[-1].n_known)
+
+    def _begin(
+        self, change: ClassChange, names: tuple[str, ...], roots: tuple[frozenset[int], ...], n_known: int
+    ) -> None:
+        self.eras.append(Era(change.seq, names, roots, n_known))
+        self.changes = (*self.changes, change)
+
+    def _place(self, name: str) -> int:
+        names = self.eras[-1].names
+        if name not in names:
+            raise ClassError(f"{name!r} is not a class. The classes: {', '.join(names)}.")
+        return names.index(name)
+
+    def _check_new(self, name: str, of: str | None = None) -> None:
+        """A new name, or one that this class itself had before."""
+        era = self.eras[-1]
+        if not name or name != name.strip():
+            raise ClassError(
+                f"A class needs a name without blanks around it. Got {name!r}. Fix: type another."
+            )
+        if any(unicodedata.category(mark) in ("Cc", "Zl", "Zp") for mark in name):
+            raise ClassError(
+                f"A class needs a name of one line, without control characters. Got {name!r}. Fix: type another."
+            )
+        if name in era.names:
+            hint = "Fix: choose another name, or merge the two." if of else "Fix: choose another name."
+            raise ClassError(f"There is a class {name!r} already. {hint}")
+        if name in self._root:
+            owner = next(k for k, roots in enumerate(era.roots) if self._root[name] in roots)
+            if of is None or era.names[owner] != of:
+                raise ClassError(
+                    f"{name!r} is an earlier name of {era.names[owner]!r} and still means it in older answers. "
+                    "Fix: choose another name."
+                )
+
+
+def map_labels(class_map: ClassMap, labels: Iterable[str]) -> tuple[str, ...]:
+    """The effective names of these classes in their order, each once. Raises ClassError for unknown names."""
+    return tuple(dict.fromkeys(class_map.now(label) for label in labels))
+
+
+def with_classes(table: TableT, class_map: ClassMap) -> TableT:
+    """The table under the effective classes: candidates of merged classes joined by or, added ones False, the truth
+    mapped. A new dataclass of the same type; cells are untouched. `table.classes` must be those of the import.
+    """
+    if not class_map.changes:
+        return table
+    given: Any = table
+    if tuple(given.classes) != class_map.imported:
+        raise ClassError(
+            f"The table has other classes than the map: {given.classes} and {class_map.imported}."
+        )
+    truth = given.truth
+    if truth is not None:
+        truth = np.where(truth >= 0, class_map.columns[truth], -1).astype(np.int64)
+    changed: TableT = dataclasses.replace(
+        given, candidates=class_map.onto(given.candidates), classes=class_map.classes, truth=truth
+    )
+    return changed

@@ -1,0 +1,153 @@
+"""Log entries: their kinds, their form, and the fold of all entries of a table, whatever a project is about."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Generic, TypeVar
+
+from plcore.common.checks import is_whole
+from plcore.common.types import AnyArray
+
+
+class EntryKind(StrEnum):
+    """What an entry of the log can be, in projects of every kind. The log holds the values, which never change."""
+
+    IS = "is"
+    """It is this label."""
+    AMONG = "among"
+    """It is one of these labels."""
+    NOT = "not"
+    """It is not this label."""
+    NONE = "none"
+    """It is none of the candidates left."""
+    YES = "yes"
+    """These labels of the row are right."""
+    NO = "no"
+    """These labels of the row are not right."""
+    BAD = "bad"
+    """The item is no good: the row is out."""
+    UNSURE = "unsure"
+    """This person cannot tell."""
+    SKIP = "skip"
+    """Not now."""
+    WITHDRAW = "withdraw"
+    """An earlier entry is taken back."""
+    CLASS = "class"
+    """The classes of the project change; about no row."""
+
+
+PUT_ASIDE = (EntryKind.UNSURE, EntryKind.SKIP)
+"""Said about a row without saying anything of its labels."""
+
+
+class AnswerError(ValueError):
+    """An entry that cannot be; nothing was changed by it."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of the log. `labels` are class names; `target` is the seq of the entry that a `withdraw` takes back."""
+
+    seq: int
+    kind: str
+    row: int
+    annotator: str
+    labels: tuple[str, ...] = ()
+    target: int | None = None
+
+
+def check_form(entry: Entry, kinds: Collection[str]) -> None:
+    """Raise AnswerError unless the entry is of one of these kinds and its parts are what `Entry` says they are."""
+    if not is_whole(entry.seq):
+        raise AnswerError(f"The seq of an entry must be an int. Got {entry.seq!r}.")
+    where = f"Entry {entry.seq}"
+    if entry.kind not in kinds:
+        raise AnswerError(f"{where}: kind must be one of {', '.join(kinds)}. Got {entry.kind!r}.")
+    if not is_whole(entry.row):
+        raise AnswerError(f"{where}: row must be an int. Got {entry.row!r}.")
+    if not isinstance(entry.annotator, str):
+        raise AnswerError(f"{where}: annotator must be a str. Got {entry.annotator!r}.")
+    if not isinstance(entry.labels, tuple) or not all(isinstance(label, str) for label in entry.labels):
+        raise AnswerError(f"{where}: labels must be a tuple of str. Got {entry.labels!r}.")
+    if entry.target is not None and not is_whole(entry.target):
+        raise AnswerError(
+            f"{where}: target must be the seq of an entry, an int, or None. Got {entry.target!r}."
+        )
+
+
+FoldedT = TypeVar("FoldedT")
+
+
+class EntryFold(ABC, Generic[FoldedT]):
+    """The entries of all rows; what those of a row amount to is for the classes that derive from it.
+
+    first : (n, m), the rows before any answer      classes : the m names
+    closed : {row: reason} rows about which no entry is allowed (test rows, rows with a given exact label)
+    """
+
+    def __init__(self, first: AnyArray, classes: Sequence[str], closed: dict[int, str]) -> None:
+        self.first = first
+        self.column = {name: number for number, name in enumerate(classes)}
+        self._closed = closed
+        self._entries: dict[int, list[Entry]] = {}
+        self._by_seq: dict[int, Entry] = {}
+        self._withdrawn: set[int] = set()
+
+    def entries(self, row: int) -> list[Entry]:
+        """The unwithdrawn entries of a row, in order."""
+        return [entry for entry in self._entries.get(row, ()) if entry.seq not in self._withdrawn]
+
+    def entry(self, seq: int) -> Entry:
+        """The entry with this seq (withdrawals are not kept)."""
+        return self._by_seq[seq]
+
+    def fold(self, row: int) -> FoldedT:
+        """What the unwithdrawn entries of a row amount to."""
+        return self.fold_of(row, self.entries(row))
+
+    @abstractmethod
+    def fold_of(self, row: int, entries: Sequence[Entry]) -> FoldedT:
+        """What these entries alone would make of a row, unchecked; changes nothing."""
+
+    @abstractmethod
+    def _check_labels(self, entry: Entry) -> None:
+        """Raise AnswerError where the labels of an entry, which is no withdrawal, do not fit."""
+
+    def add(self, entry: Entry) -> None:
+        """Take in an entry that `check` has let pass."""
+        if entry.kind == "withdraw" and entry.target is not None:
+            self._withdrawn.add(entry.target)
+        else:
+            self._entries.setdefault(entry.row, []).append(entry)
+            self._by_seq[entry.seq] = entry
+
+    def check(self, entry: Entry) -> None:
+        """Raise AnswerError if the entry, which has passed `check_form`, is impossible after those already taken in;
+        changes nothing.
+        """
+        where = f"Entry {entry.seq}"
+        if not 0 <= entry.row < len(self.first):
+            raise AnswerError(f"{where}: row must be in 0..{len(self.first) - 1}. Got {entry.row!r}.")
+        if (entry.target is not None) != (entry.kind == "withdraw"):
+            raise AnswerError(f"{where}: target is the entry a 'withdraw' takes back. Got {entry.target!r}.")
+        if entry.kind == "withdraw":
+            self._check_withdrawal(entry)
+            return
+        if entry.row in self._closed:
+            raise AnswerError(f"{where}: row {entry.row} takes no answers: {self._closed[entry.row]}.")
+        self._check_labels(entry)
+
+    def _check_withdrawal(self, entry: Entry) -> None:
+        where = f"Entry {entry.seq}"
+        earlier = self._by_seq.get(entry.target) if entry.target is not None else None
+        if earlier is None:
+            raise AnswerError(f"{where}: there is no entry {entry.target} that could be withdrawn.")
+        if earlier.seq in self._withdrawn:
+            raise AnswerError(f"{where}: entry {earlier.seq} is already withdrawn.")
+        if earlier.row != entry.row:
+            raise AnswerError(f"{where}: entry {earlier.seq} is about row {earlier.row}, not {entry.row}.")
+        if entry.labels:
+            raise AnswerError(f"{where}: a 'withdraw' has no labels. Got {list(entry.labels)}.")

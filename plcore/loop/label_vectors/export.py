@@ -1,0 +1,91 @@
+"""Every cell of a multi-label project as a person left it, what the model says of it, and where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from plcore.common.types import AnyArray, FloatArray
+from plcore.loop.label_vectors.fold import UNKNOWN
+
+PROBABILITY, SOURCE = "winnow_probability:", "winnow_source:"
+_TEXTS = np.array(["", "0", "1"], dtype=object)  # of -1, 0, 1
+
+
+@dataclass(frozen=True, eq=False)
+class LabelVectorExport:
+    """cells (n, L) int8 : 1 yes, 0 no, -1 not asked, which is written as an empty cell and never as 0
+    probabilities (n, L) : of yes; 1 or 0 where the cell is known; NaN where nothing is said
+    sources (n, L) str : "given" (at import), "oracle" (answered), "truth" (of a test row), "model" (not asked), "bad"
+    """
+
+    ids: tuple[str, ...]
+    labels: tuple[str, ...]
+    cells: AnyArray
+    probabilities: FloatArray
+    sources: AnyArray
+
+    def first(self, n_rows: int) -> LabelVectorExport:
+        """The same of the first rows alone."""
+        return LabelVectorExport(
+            self.ids[:n_rows],
+            self.labels,
+            self.cells[:n_rows],
+            self.probabilities[:n_rows],
+            self.sources[:n_rows],
+        )
+
+    def wide(self, taken: Collection[str] = ()) -> pd.DataFrame:
+        """A row for each row: a column of 1 / 0 / empty for each label, named like it; then, for each label,
+        `winnow_probability:LABEL` and `winnow_source:LABEL`. All text.
+
+        taken : column names these must not have; such a name gets `before_` in front, as often as it takes
+        """
+        used = set(taken)
+        frame = {}
+        parts = (("", _words(self.cells)), (PROBABILITY, _shares(self.probabilities)), (SOURCE, self.sources))
+        for prefix, values in parts:
+            for column, label in enumerate(self.labels):
+                name = prefix + label
+                while name in used:
+                    name = f"before_{name}"
+                used.add(name)
+                frame[name] = values[:, column]
+        return pd.DataFrame(frame, dtype="str")
+
+    def long(self) -> pd.DataFrame:
+        """A row for each cell, by row and then label: `id`, `label`, `value` (1, 0 or empty), `probability`,
+        `source`. All text."""
+        n, L = self.cells.shape
+        return pd.DataFrame(
+            {
+                "id": np.repeat(np.array(self.ids, dtype=object), L),
+                "label": np.tile(np.array(self.labels, dtype=object), n),
+                "value": _words(self.cells).ravel(),
+                "probability": _shares(self.probabilities).ravel(),
+                "source": self.sources.ravel(),
+            },
+            dtype="str",
+        )
+
+    def counts(self) -> dict[str, int]:
+        """How many cells come from each source."""
+        return {
+            name: int(count) for name, count in zip(*np.unique(self.sources, return_counts=True), strict=True)
+        }
+
+
+def _words(cells: AnyArray) -> AnyArray:
+    return np.asarray(_TEXTS[cells.astype(np.int64) - UNKNOWN])
+
+
+def _shares(probabilities: FloatArray) -> AnyArray:
+    """Four digits; a model's share is never written as sure, so that it cannot be taken for an answer."""
+    inside = (probabilities > 0) & (probabilities < 1)
+    rounded = np.where(inside, np.clip(probabilities, 1e-4, 1 - 1e-4), probabilities)
+    text = np.char.mod("%.4f", rounded).astype(object)
+    text[np.isnan(probabilities)] = ""
+    return np.asarray(text)

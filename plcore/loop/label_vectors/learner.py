@@ -1,0 +1,306 @@
+"""LabelVectorLearner: a table of label vectors with holes and log entries in, the next question out.
+
+No database, no files, no clock, no thread. The same table, settings and entries always give the same pool, and with
+the model fitted at the latest due entry the same state, whenever that fit came in.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from typing import Generic
+
+import numpy as np
+
+from plcore.common.types import AnyArray, FloatArray, IntArray
+from plcore.loop.base import CONTROL
+from plcore.loop.entries import Entry
+from plcore.loop.label_vectors.asking import Chooser
+from plcore.loop.label_vectors.estimates import control_estimate, entropy_of
+from plcore.loop.label_vectors.export import LabelVectorExport
+from plcore.loop.label_vectors.fold import UNKNOWN, FoldedVector
+from plcore.loop.label_vectors.limits import check_fit
+from plcore.loop.label_vectors.model import LabelVectorModel, Refreshed, RefreshJob
+from plcore.loop.label_vectors.pool import LabelVectorPool, TableT, VectorChange
+from plcore.loop.label_vectors.reports import (
+    LabelVectorPoint,
+    LabelVectorProgress,
+    LabelVectorQuestion,
+    LabelVectorState,
+)
+from plcore.loop.label_vectors.settings import LabelVectorSettings
+from plcore.loop.places import Place, as_places
+
+
+class LabelVectorLearner(Generic[TableT]):
+    """The loop in two verbs, `apply(entry)` and `next_question(annotator)`, and a third for its model.
+
+    An answer is taken in at once, at rank one. After every `refresh_every` answers that models learn from, and at
+    the start, the model is due to be fitted anew: `refresh_due()` says to which entry, `job()` is that fit, which
+    may run in another thread, and `adopt(job.run())` puts it in place, with the answers given meanwhile. Before the
+    first is adopted questions are drawn at random. A learner rebuilt from the log that adopts the latest fit due
+    equals the one that lived through it, once that one has adopted the same.
+    """
+
+    def __init__(self, table: TableT, settings: LabelVectorSettings | None = None) -> None:
+        self.settings = settings = settings or LabelVectorSettings()
+        self.pool: LabelVectorPool[TableT] = LabelVectorPool(table, settings)
+        self.table, self.classes, self.original = table, self.pool.classes, self.pool.original
+        self.test_rows = self.pool.test_rows
+        self._features = table.features()
+        self._features.fit(table, np.flatnonzero(~self.test_rows))
+        self._X = self._features.transform(table, np.arange(len(self.original)))
+        self._model: LabelVectorModel | None = None
+        self._since: list[VectorChange] = []  # changes after the entry that the model was fitted to
+        self._changes = 0
+        self._fitted: int | None = None
+        self._job: RefreshJob | None = RefreshJob.of(self.pool, self._X)
+        self._curve: list[LabelVectorPoint] = []
+        self._point: LabelVectorPoint | None = None  # of the model in place
+        self._chooser = Chooser(self.pool)
+        self.model_version = 0
+
+    @classmethod
+    def rebuilt(
+        cls, table: TableT, settings: LabelVectorSettings, entries: Iterable[Entry]
+    ) -> LabelVectorLearner[TableT]:
+        """The learner after these entries, with the model that is due: what live ones come to."""
+        learner = cls(table, settings)
+        for entry in entries:
+            learner.apply(entry)
+        if (job := learner.job()) is not None:
+            learner.adopt(job.run())
+        return learner
+
+    def check_fit(self, memory: int | None = None) -> None:
+        """Raise ValueError, saying what to do, where the features are too many or too large for a model to be fitted.
+
+        memory : bytes that may be used
+        """
+        check_fit(self._X, self._features.feature_names_, memory)
+
+    # Entries
+
+    def check(self, entry: Entry) -> None:
+        """Raise AnswerError if `apply` would refuse the entry; changes nothing."""
+        self.pool.check(entry)
+
+    def apply(self, entry: Entry) -> None:
+        """Take in one entry. Raises AnswerError, and changes nothing, if it is impossible (see `.fold`)."""
+        change = self.pool.apply(entry)
+        if change is None:
+            return
+        self._changes += 1
+        self._since.append(change)
+        if self._changes % self.settings.refresh_every == 0:
+            self._job = RefreshJob.of(self.pool, self._X)
+        if self._model is not None:
+            self._model.learn(change)
+            self.model_version = change.seq
+
+    def words(self, folded: FoldedVector, labels: Sequence[str]) -> tuple[str, ...]:
+        """The cells of these labels as "1", "0" or "" (not asked); of no labels: ("bad",) for a row that is out."""
+        if not labels:
+            return ("bad",) if folded.out else ()
+        return tuple(_TEXT[int(value)] for value in folded.cells[self.pool.fold.columns(labels)])
+
+    # The model
+
+    def refresh_due(self) -> int | None:
+        """The entry up to which the model is due to be fitted (0: the start); None while it is as it should be."""
+        return None if self._job is None else self._job.seq
+
+    def job(self) -> RefreshJob | None:
+        """The fit that is due, None where none is. It holds copies: `run` it anywhere, with or without a lock."""
+        return self._job
+
+    def adopt(self, refreshed: Refreshed) -> bool:
+        """Put a fitted model in place, and let it take in the answers since. False, and nothing happens, where the
+        model in place was fitted to the same entry or a later one. The learner keeps what it is given."""
+        if self._fitted is not None and refreshed.seq <= self._fitted:
+            return False
+        if refreshed.seq > self.pool.seq:
+            raise ValueError(
+                f"The model knows entry {refreshed.seq}, the learner only those up to {self.pool.seq}."
+            )
+        self._since = [change for change in self._since if change.seq > refreshed.seq]
+        for change in self._since:
+            refreshed.model.learn(change)
+        self._model, self._fitted = refreshed.model, refreshed.seq
+        self.model_version = self._since[-1].seq if self._since else refreshed.seq
+        self._point = refreshed.point
+        self.restore_curve([refreshed.point])
+        if self._job is not None and self._job.seq <= refreshed.seq:
+            self._job = None
+        return True
+
+    def restore_curve(self, points: Iterable[LabelVectorPoint]) -> None:
+        """Take in points of models of this log that were kept elsewhere; one that is there already is replaced."""
+        by_seq = {point.seq: point for point in (*self._curve, *points)}
+        self._curve = [by_seq[seq] for seq in sorted(by_seq)]
+
+    @property
+    def version_published(self) -> int | None:
+        """The entry the model in place was fitted to; None before the first."""
+        return self._fitted
+
+    # Questions
+
+    def may_ask(self, row: int, annotator: str, label: str | None = None) -> bool:
+        """Whether the row, or this label of it, can be put before this annotator now: not known, not set aside by
+        them. What they skipped can."""
+        row, _ = self.pool.check_row(row), self.pool.check_label(label)
+        return self.pool.may_ask(Place(row, label), annotator)
+
+    def get_ready(self) -> None:
+        """Nothing: the scores of all questions are kept from one answer to the next."""
+
+    def next_question(
+        self, annotator: str, exclude: Collection[int | tuple[int, str | None]] = frozenset()
+    ) -> LabelVectorQuestion | None:
+        """The question that matters most for this annotator, or None when nothing is left to ask them.
+
+        exclude : what is before other people now: rows, or (row, label) places
+        With probability `control_share`, and when nothing else is left, the next blind control. Else the best by the
+        criterion of the settings, ties by row, then label. Never what is held out, known, or out, nor what this
+        annotator is unsure about; what they skipped comes back after 20 further entries of theirs, or when nothing
+        else is left, the oldest skip first.
+        """
+        pool = self.pool
+        barred = {*as_places(exclude), *pool.standings.unsure(annotator)}
+        resting = pool.standings.resting(annotator)
+        allowed = pool.allowed(barred.union(resting), control=True)
+        control = pool.controls_left(allowed)
+        if control and pool.control_is_due():
+            return self.question_for(*control[0])
+        allowed &= ~pool.control_cells
+        if (best := self._chooser.best(self._model, allowed)) is not None:
+            return self.question_for(*best)
+        if control:
+            return self.question_for(*control[0])
+        rested = pool.allowed(barred, control=True)
+        for row, label in resting:
+            if rested[row, slice(None) if label is None else pool.fold.column[label]].any():
+                return self.question_for(row, label)
+        return None
+
+    def question_for(self, row: int, label: str | None = None) -> LabelVectorQuestion:
+        """The question about one label of a row, or about all of it. Raises AnswerError for test rows, rows taken out
+        and labels that do not exist."""
+        pool = self.pool
+        column, row = pool.check_label(label), pool.check_asked(row)
+        cells = pool.cells[row]
+        shares = np.where(cells == UNKNOWN, self._shares(row), cells)
+        own = pool.control_cells[row]
+        blind = bool(
+            own.any() if column is None and self._chooser.by_row else column is not None and own[column]
+        )
+        predicted = None
+        if self._model is not None:
+            yes = shares > 0.5
+            asked = [name for name, said in zip(self.classes, yes & (cells == UNKNOWN), strict=True) if said]
+            predicted = json.dumps(asked) if column is None else ("yes" if yes[column] else "no")
+        return LabelVectorQuestion(
+            row=row,
+            label=label,
+            labels=self.classes,
+            probabilities=tuple(shares.tolist()),
+            cells=tuple(cells.tolist()),
+            strategy=CONTROL if blind else self._chooser.strategy(self._model),
+            score=self.settings.control_share if blind else self._chooser.score_of(self._model, row, column),
+            model_version=self.model_version,
+            predicted=predicted,
+            undecided=int(pool.open.sum()),
+        )
+
+    def _shares(self, row: int) -> FloatArray:
+        """(L,) probability of yes by the model; before it, by the known cells of each label (rule of succession)."""
+        if self._model is not None:
+            return np.asarray(self._model.proba([row])[0])
+        learnt = self.pool.learnt_cells()
+        return np.asarray(((learnt == 1).sum(axis=0) + 1) / ((learnt != UNKNOWN).sum(axis=0) + 2))
+
+    def ranking(self) -> tuple[IntArray, IntArray, FloatArray]:
+        """(rows, columns, scores), as `Chooser.ranking`."""
+        return self._chooser.ranking(self._model)
+
+    # How things stand
+
+    @property
+    def seq(self) -> int:
+        """Number of the last entry taken in."""
+        return self.pool.seq
+
+    @property
+    def done(self) -> bool:
+        """Nothing is left to ask."""
+        return not self.pool.open.any()
+
+    @property
+    def curve(self) -> list[LabelVectorPoint]:
+        """One point for each model fitted, the start first; a new list."""
+        return list(self._curve)
+
+    @property
+    def cells(self) -> AnyArray:
+        """(n, L) int8 cells now, a copy."""
+        return self.pool.cells.copy()
+
+    def cells_of(self, row: int) -> AnyArray:
+        """(L,) int8, a copy: 1, 0, -1 not asked."""
+        return np.array(self.pool.cells[self.pool.check_row(row)])
+
+    def answer_of(self, row: int) -> Entry | None:
+        """The latest answer that counts for this row, or None."""
+        return self.pool.fold.fold(self.pool.check_row(row)).answer
+
+    def answers_per_label(self) -> dict[str, int]:
+        """How many rows people have said each label is right for; labels without any are left out."""
+        counts = (self.pool.answered & (self.pool.cells == 1)).sum(axis=0).tolist()
+        named = sorted(zip(self.classes, counts, strict=True), key=lambda one: -one[1])
+        return {label: count for label, count in named if count}
+
+    def state(self, row: int) -> LabelVectorState:
+        """One row as it stands."""
+        return self.pool.state(row)
+
+    def progress(self) -> LabelVectorProgress:
+        """Where the work stands."""
+        pool, model = self.pool, self._model
+        sample, shares = pool.control_sample(), None if model is None else model.proba()
+        asked = None if shares is None else shares[sample.rows, sample.columns]
+        return LabelVectorProgress(
+            answers=pool.answers,
+            by_kind=tuple(pool.counts.items()),
+            answered=int((pool.answered.any(axis=1) | pool.bad).sum()),
+            answered_cells=int(pool.answered.sum()),
+            bad=int(pool.bad.sum()),
+            unasked=int(pool.open.sum()),
+            ambiguous_left=int(pool.open.any(axis=1).sum()),
+            share_known=pool.share_known,
+            entropy=None if shares is None else entropy_of(shares[pool.open]),
+            held_out=None if self._point is None else self._point.held_out,
+            control=control_estimate(sample, asked, self._chooser.by_row),
+            n_control=int(pool.control_cells.sum()),
+            n_train=int((~self.test_rows).sum()),
+            n_test=int(self.test_rows.sum()),
+            model_version=self.model_version,
+            fitted=self._fitted,
+        )
+
+    def export_cells(self) -> LabelVectorExport:
+        """Every cell with its probability and where it comes from."""
+        pool = self.pool
+        source = np.where(pool.answered, "oracle", "given")
+        source = np.where(pool.cells == UNKNOWN, "model", source)
+        source[self.test_rows] = "truth"
+        source[pool.bad] = "bad"
+        shares = np.where(pool.cells == UNKNOWN, np.nan, pool.cells)
+        if self._model is not None:
+            shares[pool.open] = self._model.proba()[pool.open]
+        cells = pool.cells.copy()
+        cells[pool.bad], shares[pool.bad] = UNKNOWN, np.nan
+        return LabelVectorExport(tuple(map(str, self.table.ids)), self.classes, cells, shares, source)
+
+
+_TEXT = {1: "1", 0: "0", UNKNOWN: ""}

@@ -1,0 +1,250 @@
+"""The cells of a project of label vectors: what is held out, what the answers make of each, who may be asked what.
+
+Everything here follows from table, settings and log alone, whatever model learns from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from plcore.common.types import AnyArray, BoolArray, Features, IntArray
+from plcore.loop.base import Pool
+from plcore.loop.entries import AnswerError, Entry
+from plcore.loop.label_vectors.fold import ANSWERS, KINDS, UNKNOWN, VALUES, LabelVectorFold, labels_of
+from plcore.loop.label_vectors.reports import LabelVectorState
+from plcore.loop.label_vectors.settings import LabelVectorSettings
+from plcore.loop.places import Place
+from plcore.loop.standings import Standings
+
+
+class NamedFeatures(Features, Protocol):
+    """Features whose columns have names once they are fitted."""
+
+    @property
+    def feature_names_(self) -> Sequence[str]: ...
+
+
+class VectorTable(Protocol):
+    """What the learner needs of a `plcore.tables.table.LabelTable` of label vectors."""
+
+    @property
+    def label_vectors(self) -> AnyArray | None: ...
+    @property
+    def classes(self) -> Sequence[str]: ...
+    @property
+    def ids(self) -> Sequence[str] | AnyArray: ...
+    def features(self) -> NamedFeatures: ...
+
+
+TableT = TypeVar("TableT", bound=VectorTable)
+
+
+class VectorChange(NamedTuple):
+    """What an entry did to the cells of its row that models learn from."""
+
+    seq: int
+    row: int
+    values: AnyArray  # (L,) int8, as they are now
+
+
+class ControlSample(NamedTuple):
+    """Answered control cells that estimates use: a uniform sample of the cells not known at import.
+
+    rows, columns, values (k,)
+    """
+
+    rows: IntArray
+    columns: IntArray
+    values: AnyArray
+
+
+class LabelVectorPool(Pool[TableT, LabelVectorSettings, LabelVectorFold]):
+    """Table + entries -> cells. Test rows and control cells are held out: no model learns from them.
+
+    test_rows : bool (n,), a seeded share of the rows whose vector is fully known at import; never asked
+    control_cells : bool (n, L), a seeded uniform share of the cells of all other rows that are not known at import,
+        or, where whole instances are asked, all such cells of a uniform share of these rows. They are asked blindly
+        now and then, in the order of their draw, so that their answers measure the model.
+    cells : int8 (n, L) as they stand      answered : bool (n, L), set by people      bad : bool (n,), rows taken out
+    open : bool (n, L), may be asked. Read all of these only.
+    """
+
+    KINDS = KINDS
+
+    def __init__(self, table: TableT, settings: LabelVectorSettings) -> None:
+        self.table, self.settings = table, settings
+        self.classes = tuple(table.classes)
+        vectors = table.label_vectors
+        if vectors is None:
+            raise ValueError("The table holds candidate labels, not label vectors. Fix: choose other roles.")
+        self.original: AnyArray = np.asarray(vectors, dtype=np.int8)
+        n, L = self.original.shape
+        if L < 2:
+            raise ValueError(f"Label vectors need two labels or more. Got {L}. Fix: use candidate labels.")
+        known = self.original != UNKNOWN
+        self.test_rows = self._draw_test_rows(np.flatnonzero(known.all(axis=1)), n)
+        self.control_cells = np.zeros((n, L), dtype=bool)
+        self._control_rows, self._control_columns = self._draw_controls(~known & ~self.test_rows[:, None])
+        for shared in (self.original, self.test_rows, self.control_cells):
+            shared.flags.writeable = False  # callers see these arrays themselves
+        closed = dict.fromkeys(np.flatnonzero(self.test_rows).tolist(), "it is held out to measure the model")
+        self.fold = LabelVectorFold(self.original, self.classes, closed)
+        self.standings = Standings(self.fold, labels_of)
+        self.cells = self.original.copy()
+        self.open: BoolArray = ~known & ~self.test_rows[:, None]
+        self.answered = np.zeros((n, L), dtype=bool)
+        self.bad = np.zeros(n, dtype=bool)
+        self.seq = 0
+        self.counts = dict.fromkeys(("yes", "no", "bad", "unsure", "skip"), 0)
+        self.answers = 0  # unwithdrawn entries that are answers
+
+    def _draw_controls(self, eligible: BoolArray) -> tuple[IntArray, IntArray]:
+        """Rows and columns of the control cells in the order in which they are asked; fills `control_cells`."""
+        share = self.settings.control_share
+        random = np.random.default_rng([self.settings.seed, 2])
+        if self.settings.by_row:
+            rows = np.flatnonzero(eligible.any(axis=1))
+            drawn = random.permutation(rows)[: int(share * len(rows) + 0.5)]
+            self.control_cells[drawn] = eligible[drawn]
+            return drawn, np.full(len(drawn), -1)
+        places = np.flatnonzero(eligible)
+        drawn = random.permutation(places)[: int(share * len(places) + 0.5)]
+        rows, columns = np.divmod(drawn, eligible.shape[1])
+        self.control_cells[rows, columns] = True
+        return rows, columns
+
+    # Entries
+
+    def apply(self, entry: Entry) -> VectorChange | None:
+        """Take in one entry; what it changed for models, or None. Raises AnswerError, and changes nothing, if it
+        cannot be."""
+        self.check(entry)
+        touched = entry if entry.target is None else self.fold.entry(entry.target)
+        self.fold.add(entry)
+        self.standings.record(entry)
+        self.seq = entry.seq
+        sign = 1 if entry.target is None else -1
+        self.counts[touched.kind] += sign * (len(touched.labels) if touched.kind in VALUES else 1)
+        if touched.kind not in ANSWERS:
+            return None
+        self.answers += sign
+        row = int(entry.row)
+        before = self.learnt(row)
+        folded = self.fold.fold(row)
+        self.cells[row], self.bad[row] = folded.cells, folded.out
+        self.answered[row] = folded.seqs > 0
+        self.open[row] = (folded.cells == UNKNOWN) & (not folded.out)
+        after = self.learnt(row)
+        return None if np.array_equal(before, after) else VectorChange(self.seq, row, after)
+
+    def learnt(self, row: int) -> AnyArray:
+        """(L,) the cells of a row that models learn from; -1 for the others."""
+        if self.bad[row] or self.test_rows[row]:
+            return np.full(len(self.classes), UNKNOWN, dtype=np.int8)
+        return np.where(self.control_cells[row], UNKNOWN, self.cells[row]).astype(np.int8)
+
+    def learnt_cells(self) -> AnyArray:
+        """(n, L) as `learnt`, a new array."""
+        out = (self.bad | self.test_rows)[:, None] | self.control_cells
+        return np.where(out, UNKNOWN, self.cells).astype(np.int8)
+
+    # Who may be asked what
+
+    def is_open(self, row: int, label: str | None = None) -> bool:
+        """Whether the label, or any label of the row, is not known and can be asked about."""
+        return bool(self.open[row].any() if label is None else self.open[row, self.fold.column[label]])
+
+    def allowed(self, barred: Collection[Place], *, control: bool = False) -> BoolArray:
+        """(n, L) the cells that may be asked now without these rows and places; control cells only where wanted."""
+        allowed = self.open.copy() if control else self.open & ~self.control_cells
+        for row, label in barred:
+            if not 0 <= row < len(allowed):
+                continue
+            if label is None:
+                allowed[row] = False
+            elif label in self.fold.column:
+                allowed[row, self.fold.column[label]] = False
+        return allowed
+
+    def controls_left(self, allowed: BoolArray) -> list[Place]:
+        """The first control question inside `allowed` (n, L), in the order of the draw: a list of one or none."""
+        left = self._controls_in(allowed)
+        if not left.any():
+            return []
+        first = int(left.argmax())
+        label = None if self.settings.by_row else self.classes[self._control_columns[first]]
+        return [Place(int(self._control_rows[first]), label)]
+
+    def _controls_in(self, mask: BoolArray) -> BoolArray:
+        """Which control questions, in the order of the draw, have a cell inside the mask (n, L)."""
+        rows, columns = self._control_rows, self._control_columns
+        return np.asarray(
+            (mask[rows] & self.control_cells[rows]).any(axis=1)
+            if self.settings.by_row
+            else mask[rows, columns]
+        )
+
+    def control_sample(self) -> ControlSample:
+        """The answered controls as far as the draw has been worked through in order.
+
+        A control that was answered out of turn, as part of a row that somebody chose, waits until all before it are
+        answered, set aside by somebody as unsure, or out: else the sample would no longer be uniform.
+        """
+        waiting = self._controls_in(self.allowed(self.standings.unsure_by_anybody(), control=True))
+        end = int(waiting.argmax()) if waiting.any() else len(waiting)
+        rows, columns = self._control_rows[:end], self._control_columns[:end]
+        if self.settings.by_row:
+            places, columns = np.nonzero(self.control_cells[rows])
+            rows = rows[places]
+        kept = (self.cells[rows, columns] != UNKNOWN) & ~self.bad[rows]
+        return ControlSample(rows[kept], columns[kept], self.cells[rows[kept], columns[kept]])
+
+    # How things stand
+
+    @property
+    def n_answered(self) -> int:
+        """Labels with an answer; where whole rows are asked about, rows with one, bad items too."""
+        if self.settings.by_row:
+            return int((self.answered.any(axis=1) | self.bad).sum())
+        return int(self.answered.sum())
+
+    @property
+    def n_open(self) -> int:
+        """Labels that can still be asked about; where whole rows are asked about, rows with one."""
+        return int(self.open.any(axis=1).sum() if self.settings.by_row else self.open.sum())
+
+    @property
+    def n_holes(self) -> int:
+        """Labels that were not known at import, test rows left out."""
+        return int(((self.original == UNKNOWN) & ~self.test_rows[:, None]).sum())
+
+    @property
+    def share_known(self) -> float:
+        """Share of these that are known, or out, now; 1 where there were none."""
+        holes = self.n_holes
+        return 1 - int(self.open.sum()) / holes if holes else 1.0
+
+    def state(self, row: int) -> LabelVectorState:
+        """One row as it stands."""
+        row = self.check_row(row)
+        folded = self.fold.fold(row)
+        return LabelVectorState(
+            row=row,
+            original=tuple(self.original[row].tolist()),
+            cells=tuple(self.cells[row].tolist()),
+            bad=bool(self.bad[row]),
+            test=bool(self.test_rows[row]),
+            answer=folded.answer,
+            entries=tuple(self.fold.entries(row)),
+        )
+
+    def check_label(self, label: str | None) -> int | None:
+        """The column of a label, None for None. Raises AnswerError where there is no such label."""
+        if label is None:
+            return None
+        if label not in self.fold.column:
+            raise AnswerError(f"{label!r} is not a label. The labels: {', '.join(self.classes)}.")
+        return self.fold.column[label]

@@ -1,0 +1,1 @@
+"""The loop for one true label among candidates."""

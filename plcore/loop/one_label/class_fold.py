@@ -1,0 +1,95 @@
+"""Answers under classes that change: every entry counts under the classes of its time.
+
+The fold of a row runs over roots (see `plcore.loop.classes`) and only its result is put onto the classes of today. So a
+merge turns a row's candidates into their image, whatever was answered: a class ruled out before it was merged into
+one that is still possible takes nothing away. `none` opens also the classes that were added after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+
+from plcore.common.types import BoolArray
+from plcore.loop.classes import ClassError, ClassMap, Era
+from plcore.loop.entries import AnswerError, Entry
+from plcore.loop.one_label.fold import ANSWERS, CandidateFold, FoldedCandidates
+
+MakeFold = Callable[[BoolArray, Sequence[str], dict[int, str]], CandidateFold]
+
+
+def fold_under(class_map: ClassMap, imported: BoolArray) -> MakeFold:
+    """What an ActiveLearner of `with_classes(table, class_map)` makes its fold with, in place of `CandidateFold`.
+
+    imported : bool (n, m_imported), the candidates of the table before any change
+    The entries then keep the labels they were written with: they are not to be mapped before.
+    """
+    return partial(ClassFold, class_map=class_map, imported=imported) if class_map.changes else CandidateFold
+
+
+class ClassFold(CandidateFold):
+    """An CandidateFold over roots. first, classes : under the effective classes, as everything it gives out.
+
+    Entries up to the latest change are taken as the log has them, for they were checked under their own classes;
+    later ones are checked as ever.
+    """
+
+    def __init__(
+        self,
+        first: BoolArray,
+        classes: Sequence[str],
+        closed: dict[int, str],
+        class_map: ClassMap,
+        imported: BoolArray,
+    ) -> None:
+        super().__init__(first, classes, closed)
+        self._map = class_map
+        self._imported = imported
+
+    def _over(self, row: int, entries: Sequence[Entry]) -> FoldedCandidates:
+        if row in self._closed or not entries:
+            return super()._over(row, ())
+        left = np.zeros(len(self._map.columns), dtype=bool)
+        left[: self._imported.shape[1]] = self._imported[row]
+        out, answer = False, None
+        for entry in entries:
+            if entry.kind not in ANSWERS:
+                continue
+            answer = entry
+            era = self._map.era(entry.seq)
+            known = self._map.alive & (np.arange(len(left)) < era.n_known)
+            if entry.kind == "bad":
+                out = True
+            elif entry.kind == "not":
+                narrowed = left & ~self._map.roots(entry.labels, era)
+                # As in CandidateFold, judged by the classes there were: never the last one, never an empty set.
+                left = narrowed if (narrowed & known).any() else left
+            elif entry.kind == "none":
+                others = self._map.alive & ~self._shown(left, era)
+                left, out = (others, False) if (others & known).any() else (left, out)
+            else:
+                left, out = self._map.roots(entry.labels, era), False
+        return FoldedCandidates(self._map.onto(left), out, answer)
+
+    def _shown(self, left: BoolArray, era: Era) -> BoolArray:
+        """The roots of every class that was before the person when these roots were left."""
+        shown = np.zeros_like(left)
+        for roots in era.roots:
+            within = list(roots)
+            shown[within] = left[within].any()
+        return shown
+
+    def _check_labels(self, entry: Entry) -> None:
+        if entry.seq > self._map.seq:
+            super()._check_labels(entry)
+            return
+        try:
+            roots = self._map.roots(entry.labels, self._map.era(entry.seq))
+        except ClassError as error:
+            raise AnswerError(f"Entry {entry.seq} about row {entry.row}: {error}") from error
+        if entry.labels and not roots.any():
+            raise AnswerError(
+                f"Entry {entry.seq} about row {entry.row}: the class it names, {entry.labels[0]!r}, was taken back."
+            )

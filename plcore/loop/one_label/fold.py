@@ -1,0 +1,118 @@
+"""Log entries, and what they make of the candidates of a row.
+
+The fold of a row is taken over its unwithdrawn entries in the order of `seq`:
+`is` k and `among` S set the candidates, whatever came before (the latest wins); `not` k takes k out of what
+is left; `none` says that no label is right of those that were left when it was asked, and sets all others;
+`bad` takes the row out until a later answer sets candidates; `unsure` and `skip` leave everything as it is.
+`withdraw` makes another entry as if it had never been. An answer that would leave nothing is refused; where a
+withdrawal brings a `not` or `none` that was taken in before to that, it is passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from plcore.common.types import BoolArray
+from plcore.loop.entries import PUT_ASIDE, AnswerError, Entry, EntryFold, EntryKind
+
+ANSWERS = (EntryKind.IS, EntryKind.AMONG, EntryKind.NOT, EntryKind.NONE, EntryKind.BAD)
+KINDS = (*ANSWERS, *PUT_ASIDE, EntryKind.WITHDRAW)
+
+
+class FoldedCandidates(NamedTuple):
+    """What the entries of one row amount to."""
+
+    left: BoolArray  # (m,) what may be the label, never empty, also while the row is out
+    out: bool  # marked as a bad item
+    answer: Entry | None  # the latest answer that counts
+
+    @property
+    def votes(self) -> BoolArray:
+        """(m,) the candidates the row votes for: none while it is out."""
+        return np.zeros_like(self.left) if self.out else self.left
+
+
+class CandidateFold(EntryFold[FoldedCandidates]):
+    """The entries of all rows, and the candidates that follow from them. first : bool (n, m), the candidates before
+    any answer."""
+
+    def fold_with(self, entry: Entry) -> FoldedCandidates:
+        """What they would amount to with this entry, which `check` lets pass; changes nothing."""
+        kept = [one for one in self.entries(entry.row) if one.seq != entry.target]
+        return self._over(entry.row, kept if entry.kind == "withdraw" else [*kept, entry])
+
+    def changed_at(self, row: int) -> int:
+        """Seq of the unwithdrawn entry since which the row is as it is; 0 where none has changed it."""
+        entries, before, seq = self.entries(row), self._over(row, ()).votes, 0
+        for count, entry in enumerate(entries, start=1):
+            after = self._over(row, entries[:count]).votes
+            if not np.array_equal(before, after):
+                before, seq = after, entry.seq
+        return seq
+
+    def fold_of(self, row: int, entries: Sequence[Entry]) -> FoldedCandidates:
+        """What these entries alone would make of a row, unchecked; changes nothing."""
+        return self._over(row, entries)
+
+    def _over(self, row: int, entries: Sequence[Entry]) -> FoldedCandidates:
+        left, out, answer = self.first[row], False, None
+        for entry in entries:
+            if entry.kind not in ANSWERS:
+                continue
+            answer = entry
+            if entry.kind == "bad":
+                out = True
+            elif entry.kind == "not":
+                narrowed = left & ~self._mask(entry.labels)
+                # After a withdrawal a later `not` may meet other candidates; it never takes the last one.
+                left = narrowed if narrowed.any() else left
+            elif entry.kind == "none":
+                # As above: with a withdrawal every class may be left again, and then there are no others.
+                left, out = (left, out) if left.all() else (~left, False)
+            else:
+                left, out = self._mask(entry.labels), False
+        return FoldedCandidates(left, out, answer)
+
+    def _check_labels(self, entry: Entry) -> None:
+        where = f"Entry {entry.seq} about row {entry.row}"
+        given = entry.labels
+        wanted = {"is": "one label", "not": "one label", "among": "one label or more"}.get(
+            entry.kind, "no labels"
+        )
+        fits = {"one label": len(given) == 1, "one label or more": len(given) >= 1, "no labels": not given}[
+            wanted
+        ]
+        if not fits or len(set(given)) != len(given):
+            raise AnswerError(f"{where}: {entry.kind!r} takes {wanted}, each once. Got {list(given)}.")
+        unknown = [label for label in given if label not in self.column]
+        if unknown:
+            raise AnswerError(
+                f"{where}: {unknown[0]!r} is not a class. The classes: {', '.join(self.column)}."
+            )
+        left = self.fold(entry.row).left
+        if entry.kind == "none" and left.all():
+            raise AnswerError(f"{where}: every class is a candidate, so 'none' leaves nothing. Use 'bad'.")
+        if not given:
+            return
+        outside = self._mask(given) & ~(self.first[entry.row] | left)
+        if outside.any():
+            name = list(self.column)[int(outside.argmax())]
+            raise AnswerError(
+                f"{where}: {name!r} is not among its candidates {self._names(self.first[entry.row] | left)}. "
+                "If none of them is right, answer 'none' first."
+            )
+        if entry.kind == "not" and not (left & ~self._mask(given)).any():
+            raise AnswerError(
+                f"{where}: {given[0]!r} is the last candidate, ruling it out leaves nothing. Use 'none' or 'bad'."
+            )
+
+    def _mask(self, labels: Sequence[str]) -> BoolArray:
+        mask = np.zeros(self.first.shape[1], dtype=bool)
+        mask[[self.column[label] for label in labels]] = True
+        return mask
+
+    def _names(self, mask: BoolArray) -> str:
+        return ", ".join(repr(name) for name, number in self.column.items() if mask[number])

@@ -1,0 +1,131 @@
+"""The models of a learner behind one interface: what they say of training rows and of held-out rows."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.kernels.shares import margins, softmax_margins, softmax_rows
+from plcore.loop.one_label.pool import CandidateChange, OneLabelPool
+from plcore.neighbors.classifier import votes_to_distributions
+from plcore.neighbors.graph import Graph
+from plcore.neighbors.votes import VoteTable
+from plcore.query.ranker import EffectRanker
+
+
+class Model(Protocol):
+    """What the learner asks of its model. Rows are those of the table; nothing here learns from a held-out row."""
+
+    @property
+    def said(self) -> IntArray | None:
+        """(n_held,) the class it gives each held-out row, -1 for none; None while there is no model yet."""
+
+    def learn(self, change: CandidateChange) -> None:
+        """Take in new candidates of a training row, where the model follows each answer."""
+
+    def shares(self, rows: IntArray) -> FloatArray:
+        """(r, m) label distributions of rows inside their candidates now; 0 where a row has none."""
+
+    def margins(self, rows: IntArray) -> FloatArray:
+        """(r,) the largest share of each row less the second largest."""
+
+
+class NeighborModel:
+    """PL-KNN over the neighbours of a graph. Votes are exact integers and follow each answer.
+
+    The ranker keeps the votes of the training rows; `learn` expects that it has taken in the change.
+    """
+
+    def __init__(self, pool: OneLabelPool[Any], ranker: EffectRanker, graph: Graph) -> None:
+        self._pool, self._ranker = pool, ranker
+        self.held_votes = VoteTable(graph.test_neighbors, graph.test_weights, pool.candidates[pool.train])
+        self._said: IntArray = np.zeros(len(pool.held), dtype=np.int64)
+        self._say(np.arange(len(pool.held)))
+
+    @property
+    def said(self) -> IntArray | None:
+        return self._said
+
+    def learn(self, change: CandidateChange) -> None:
+        place = int(self._pool.place[change.row])
+        self._say(self.held_votes.update(place, change.old, change.new))
+
+    def _say(self, places: IntArray) -> None:
+        votes = self.held_votes.votes[places]
+        self._said[places] = np.where(votes.any(axis=1), votes.argmax(axis=1), -1)
+
+    def shares(self, rows: IntArray) -> FloatArray:
+        return votes_to_distributions(self._votes(rows), self._pool.candidates[rows])
+
+    def margins(self, rows: IntArray) -> FloatArray:
+        return margins(self.shares(rows))
+
+    def shares_of_others(self, row: int) -> FloatArray:
+        """(m,) as `shares` of one row, without the row's own vote."""
+        pool = self._pool
+        votes = self._votes(np.array([row]))[0]
+        if not (pool.test_rows[row] or pool.control_rows[row]):  # a training row is its own first neighbour
+            votes = votes - self._ranker.votes_.weights[pool.place[row], 0] * pool.candidates[row]
+        return np.asarray(votes_to_distributions(votes[None], pool.candidates[[row]])[0])
+
+    def _votes(self, rows: IntArray) -> IntArray:
+        pool = self._pool
+        held = pool.test_rows[rows] | pool.control_rows[rows]
+        votes = np.zeros((len(rows), len(pool.classes)), dtype=np.int64)
+        votes[~held] = self._ranker.votes_.votes[pool.place[rows[~held]]]
+        votes[held] = self.held_votes.votes[pool.place[rows[held]]]
+        return votes
+
+
+class ScoredModel:
+    """A model trained elsewhere, known here by its scores of all rows; they change when a version is published."""
+
+    def __init__(self, pool: OneLabelPool[Any]) -> None:
+        self._pool = pool
+        self._scores: AnyArray | None = None
+        self._said: IntArray | None = None
+
+    @property
+    def said(self) -> IntArray | None:
+        return self._said
+
+    def publish(self, scores: AnyArray) -> None:
+        """Use these scores (n, m) from now on; -inf for classes that are never predicted. They are not copied.
+
+        Raises ValueError for another shape.
+        """
+        wanted = (len(self._pool.original), len(self._pool.classes))
+        if scores.shape != wanted:
+            raise ValueError(
+                f"scores must have the shape {wanted}: rows and classes of the table. Got {scores.shape}."
+            )
+        self._scores = scores
+        self._said = np.asarray(scores[self._pool.held].argmax(axis=1), dtype=np.int64)
+
+    def learn(self, change: CandidateChange) -> None:
+        """Nothing: the next version will have learnt it."""
+
+    def shares(self, rows: IntArray) -> FloatArray:
+        candidates = self._pool.candidates[rows]
+        if self._scores is None:
+            return even_shares(candidates)
+        return softmax_inside(np.asarray(self._scores[rows]), candidates)
+
+    def margins(self, rows: IntArray) -> FloatArray:
+        if self._scores is None:
+            return margins(self.shares(rows))
+        # All open rows after every version: the shares themselves would take four times as long.
+        return softmax_margins(np.asarray(self._scores), self._pool.candidates, rows)
+
+
+def even_shares(candidates: BoolArray) -> FloatArray:
+    """(r, m) the same share for each candidate of a row."""
+    return np.asarray(candidates / np.maximum(candidates.sum(axis=1, keepdims=True), 1))
+
+
+def softmax_inside(scores: AnyArray, candidates: BoolArray) -> FloatArray:
+    """(r, m) exp(s) / sum exp(s) over the candidates of each row; even shares where all their scores are -inf, or one
+    is inf or NaN."""
+    return softmax_rows(scores, candidates)

@@ -1,0 +1,98 @@
+"""A Perceptron or Pegasos as the model of a learner: it takes each answer at once, in the order they were given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from plcore.common.types import FloatArray, IntArray
+from plcore.kernels.shares import margins
+from plcore.loop.estimators import make_online
+from plcore.loop.one_label.models import softmax_inside
+from plcore.loop.one_label.pool import CandidateChange, OneLabelPool
+from plcore.loop.one_label.training import class_scores, standardized_features
+
+
+class OnlineModel:
+    """First a few passes over all training rows as the table has them, then one round for each answered row.
+
+    The rounds follow the order of the standing answers that made the rows what they are, each with the row's candidates
+    as they stand. A new answer adds a round; a correction or an undo starts again from the weights after the passes
+    and replays the rounds. So the state follows from table and fold alone. A row marked bad leaves the passes too,
+    which are then made anew.
+    """
+
+    def __init__(self, pool: OneLabelPool[Any]) -> None:
+        self._pool = pool
+        self._X = standardized_features(pool)
+        self._X_held = self._X[pool.held]
+        self._rows: list[int] = []  # answered training rows, in the order of their rounds
+        self._wrong: list[
+            bool
+        ] = []  # of each round: the prediction before it was not among the candidates after
+        self._out: frozenset[int] = frozenset()
+        self._begin()
+        self._said = self._predict_held()
+
+    @property
+    def said(self) -> IntArray | None:
+        return self._said
+
+    @property
+    def progressive_error(self) -> float | None:
+        """Share of the rounds before which the model predicted a label the answer ruled out; None before the first.
+
+        The rows are those that the strategy chose: it is no estimate for other rows.
+        """
+        return float(np.mean(self._wrong)) if self._wrong else None
+
+    def _begin(self) -> None:
+        """The passes over the training rows, without those that are out."""
+        pool = self._pool
+        rows = pool.train[~pool.bad[pool.train]]
+        self._model = make_online(
+            pool.settings.model, pool.settings.C, self._X[pool.train], pool.settings.seed
+        )
+        # With every row out nothing was learnt: the first candidates, without features, say which classes there are.
+        nothing = self._X[:1] * 0
+        X, sets = (self._X[rows], pool.first[rows]) if len(rows) else (nothing, pool.first[:1])
+        self._model.fit(X, sets)
+        self._start = self._model.get_state()
+
+    def learn(self, change: CandidateChange) -> None:
+        pool, row = self._pool, change.row
+        out = frozenset(pool.train[pool.bad[pool.train]].tolist())
+        rounds = self._rounds()
+        if out == self._out and rounds == [*self._rows, row]:
+            self._rows, new = rounds, rounds[-1:]
+        else:
+            if out == self._out:
+                self._model.set_state(self._start)
+            else:
+                self._out = out
+                self._begin()
+            self._rows, self._wrong, new = rounds, [], rounds
+        if new:
+            sets = pool.candidates[new]
+            said = self._model.predict_then_learn(self._X[new], sets)
+            self._wrong += (~sets[np.arange(len(new)), said]).tolist()
+        self._said = self._predict_held()
+
+    def _rounds(self) -> list[int]:
+        """The answered training rows by the entry that changed them last."""
+        pool = self._pool
+        counted = np.flatnonzero(pool.answered & ~pool.bad & ~pool.control_rows)
+        changed = counted[(pool.candidates[counted] != pool.first[counted]).any(axis=1)]
+        return sorted(changed.tolist(), key=pool.changed_at.__getitem__)
+
+    def _predict_held(self) -> IntArray:
+        if not len(self._pool.held):
+            return np.zeros(0, dtype=np.int64)
+        return np.asarray(class_scores(self._model, self._X_held).argmax(axis=1), dtype=np.int64)
+
+    def shares(self, rows: IntArray) -> FloatArray:
+        return softmax_inside(class_scores(self._model, self._X[rows]), self._pool.candidates[rows])
+
+    def margins(self, rows: IntArray) -> FloatArray:
+        return margins(self.shares(rows))

@@ -1,0 +1,222 @@
+"""The rows of a project: which are held out, what the answers make of the candidates of each, who is asked what.
+
+Everything here follows from table, settings and log alone, whatever model learns from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from plcore.common.types import BoolArray, IntArray, Table
+from plcore.evaluation.estimates import ControlCounts
+from plcore.labels.candidates import check_candidates
+from plcore.loop.base import Pool
+from plcore.loop.classes import ClassChange, ClassMap, with_classes
+from plcore.loop.entries import Entry
+from plcore.loop.one_label.class_fold import fold_under
+from plcore.loop.one_label.fold import ANSWERS, KINDS, CandidateFold
+from plcore.loop.one_label.reports import CurvePoint, RowState
+from plcore.loop.one_label.settings import LearnerSettings
+from plcore.loop.standings import Standings
+
+TableT = TypeVar("TableT", bound=Table)
+
+
+class CandidateChange(NamedTuple):
+    """What an entry did to the candidates of its row."""
+
+    row: int
+    old: BoolArray  # (m,)
+    new: BoolArray  # (m,)
+
+
+class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
+    """Table + entries -> candidates. Test rows and control rows are held out: no model learns from them.
+
+    changes : of the classes (`plcore.loop.classes`), all there are in the log; `table` and `classes` are as
+        they leave them
+    test_rows : bool (n,), a seeded share of the rows with a true label; never asked
+    control_rows : bool (n,), a seeded uniform share of all other rows without exact label; asked blindly now and
+        then, so that their answers measure the model. Those with one candidate need no asking.
+    train, held : row numbers, ascending      place : (n,) of each row in `train` or in `held`
+    answered : bool (n,), rows with an answer that counts
+    changed_at : (n,) seq of the standing entry since which a row is as it is, 0 for none
+    candidates : bool (n, m) as they stand; none while a row is out      sizes : (n,) how many. Read them only.
+    """
+
+    KINDS = KINDS
+
+    def __init__(self, table: TableT, settings: LearnerSettings, changes: Iterable[ClassChange] = ()) -> None:
+        self.class_map = ClassMap(table.classes, changes)
+        imported = np.asarray(table.candidates)
+        self.table = table = with_classes(table, self.class_map)
+        self.settings = settings
+        self.classes = tuple(table.classes)
+        self.original, _ = check_candidates(table.candidates)
+        n = len(self.original)
+        truth = table.truth
+        self.truth: IntArray = np.full(n, -1) if truth is None else np.array(truth, dtype=np.int64)
+        self.test_rows = self._draw_test_rows(np.flatnonzero(self.truth >= 0), n)
+        self.exact = (self.truth >= 0) & ~self.test_rows & (settings.truth_role == "given")
+        first = self.original.copy()
+        first[self.exact] = np.eye(len(self.classes), dtype=bool)[self.truth[self.exact]]
+        self.first = first
+        drawn = self._draw_control_rows()
+        self.control_rows = np.zeros(n, dtype=bool)
+        self.control_rows[drawn] = True
+        self._control_order = drawn[first[drawn].sum(axis=1) >= 2]
+        for shared in (self.original, self.test_rows, self.control_rows, self.first):
+            shared.flags.writeable = False  # callers see these arrays themselves
+        held = self.test_rows | self.control_rows
+        self.train, self.held = np.flatnonzero(~held), np.flatnonzero(held)
+        self.place: IntArray = np.where(held, np.cumsum(held), np.cumsum(~held)) - 1
+
+        closed = dict.fromkeys(np.flatnonzero(self.test_rows).tolist(), "it is held out to measure accuracy")
+        closed |= dict.fromkeys(np.flatnonzero(self.exact).tolist(), "its exact label was given at import")
+        self.fold = fold_under(self.class_map, imported)(first, self.classes, closed)
+        self.standings = Standings(self.fold, lambda _: (None,), rests=("skip", "among", "none"))
+        self.candidates = first.copy()
+        self._sizes_at_first: IntArray = first.sum(axis=1)
+        self.sizes = self._sizes_at_first.copy()
+        self.seq = 0
+        self.answers = 0  # unwithdrawn ones
+        self.answered = np.zeros(n, dtype=bool)
+        self.changed_at: IntArray = np.zeros(n, dtype=np.int64)
+        self.bad = np.zeros(n, dtype=bool)
+        self._ambiguous = self._sizes_at_first[self.train] >= 2
+
+    def _draw_control_rows(self) -> IntArray:
+        """The control rows in the order in which they are asked."""
+        free = np.flatnonzero(~self.test_rows & ~self.exact)
+        left = int((~self.test_rows).sum()) - 1  # one row at least to learn from
+        count = min(int(self.settings.control_share * len(free) + 0.5), left)
+        return np.random.default_rng([self.settings.seed, 2]).permutation(free)[:count]
+
+    # Entries
+
+    def takes_class_change(self, seq: int) -> bool:
+        """Whether the pool was made under the classes as the entry `seq` leaves them; it then counts as taken in."""
+        if seq > self.class_map.seq:
+            return False
+        self.seq = seq
+        return True
+
+    def apply(self, entry: Entry) -> CandidateChange | None:
+        """Take in one entry; what it changed, or None. Raises AnswerError, and changes nothing, if it cannot be.
+
+        Where only `changed_at` has moved, as when the first of two equal answers is taken back, old equals new.
+        """
+        self.check(entry)
+        kind = entry.kind if entry.target is None else self.fold.entry(entry.target).kind
+        self.fold.add(entry)
+        self.standings.record(entry)
+        self.seq = entry.seq
+        if kind not in ANSWERS:
+            return None
+        self.answers += 1 if entry.target is None else -1
+        row = int(entry.row)
+        folded = self.fold.fold(row)
+        self.answered[row] = folded.answer is not None
+        self.bad[row] = folded.out
+        new, old = folded.votes, self.candidates[row].copy()
+        since, self.changed_at[row] = self.changed_at[row], self.fold.changed_at(row)
+        if np.array_equal(new, old) and since == self.changed_at[row]:
+            return None
+        self.candidates[row] = new
+        self.sizes[row] = new.sum()
+        return CandidateChange(row, old, new)
+
+    # Who may be asked what
+
+    def is_open(self, row: int, label: str | None = None) -> bool:
+        """Whether the row still has two candidates or more, and can be asked about; as a whole alone."""
+        return bool(label is None and self.sizes[row] >= 2 and not self.test_rows[row])
+
+    def control_left(self) -> IntArray:
+        """Control rows that are still to be asked, in the order of their draw."""
+        return np.asarray(self._control_order[self.sizes[self._control_order] >= 2])
+
+    # How things stand
+
+    def known(self) -> IntArray:
+        """(n_held,) the label of each held-out row as far as it is known: true, given or answered; else -1."""
+        label = np.where(self.sizes[self.held] == 1, self.candidates[self.held].argmax(axis=1), -1)
+        return np.where(self.test_rows[self.held], self.truth[self.held], label)
+
+    def point(
+        self,
+        said: IntArray | None,
+        settled: float | None,
+        model_version: int,
+        progressive_error: float | None = None,
+    ) -> CurvePoint:
+        """Where the work stands, with a model that says these labels of the held-out rows.
+
+        said : (n_held,), -1 for none; None: there is no model yet
+        settled : None: the share of the training rows, of those ambiguous at first, that have one label or are out.
+        """
+        known, test = self.known(), self.test_rows[self.held]
+        right = (known >= 0) & (said == known) if said is not None else np.zeros(len(known), dtype=bool)
+        asked = ~test & (self._sizes_at_first[self.held] >= 2)
+        free = ~test & ~asked
+        left = self.sizes[self.train]
+        if settled is None:
+            settled = float((left[self._ambiguous] < 2).mean()) if self._ambiguous.any() else 1.0
+        control = ControlCounts(
+            right_asked=int(right[asked].sum()),
+            asked=int((known[asked] >= 0).sum()),
+            right_free=int(right[free].sum()),
+            free=int((known[free] >= 0).sum()),
+        )
+        return CurvePoint(
+            seq=self.seq,
+            answers=self.answers,
+            accuracy=float(right[test].mean()) if test.any() and said is not None else None,
+            settled=settled,
+            candidates_left=int(np.maximum(left - 1, 0).sum()),
+            model_version=model_version,
+            control=control,
+            progressive_error=progressive_error,
+        )
+
+    @property
+    def n_answered(self) -> int:
+        """Rows with an answer that counts and not more than one candidate; none of them is open."""
+        return int((self.answered & (self.sizes < 2)).sum())
+
+    @property
+    def n_open(self) -> int:
+        """Rows, but for test rows, with two candidates or more."""
+        return int((self.sizes[~self.test_rows] >= 2).sum())
+
+    @property
+    def share_ambiguous(self) -> float:
+        """Share of the rows that control rows are drawn from which had two candidates or more at first."""
+        eligible = ~self.test_rows & ~self.exact
+        return float((self._sizes_at_first[eligible] >= 2).mean()) if eligible.any() else 0.0
+
+    def state(self, row: int) -> RowState:
+        """One row as it stands."""
+        row = self.check_row(row)
+        return RowState(
+            row=row,
+            original=self.names(self.original[row]),
+            candidates=self.names(self.candidates[row]),
+            bad=bool(self.bad[row]),
+            test=bool(self.test_rows[row]),
+            answer=self.fold.fold(row).answer,
+            entries=tuple(self.fold.entries(row)),
+        )
+
+    def answers_per_label(self) -> dict[str, int]:
+        """How many rows people's answers have narrowed to each label; labels without any are left out."""
+        narrowed = self.candidates[self.answered & (self.sizes == 1)]
+        counts = dict(zip(self.classes, narrowed.sum(axis=0).tolist(), strict=True))
+        return {label: count for label, count in sorted(counts.items(), key=lambda one: -one[1]) if count}
+
+    def names(self, mask: BoolArray) -> tuple[str, ...]:
+        """The classes that are True in mask (m,)."""
+        return tuple(self.classes[number] for number in np.flatnonzero(mask))

@@ -1,0 +1,92 @@
+"""What an ActiveLearner is told and tells: questions, progress, disambiguated labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plcore.common.types import FloatArray, IntArray
+from plcore.evaluation.estimates import NOTHING_COUNTED, ControlCounts
+from plcore.loop.entries import Entry
+
+
+@dataclass(frozen=True)
+class Question:
+    """A row to ask about, its choices, and why it is asked."""
+
+    row: int
+    choices: tuple[str, ...]  # the candidates left, in class order
+    probabilities: tuple[float, ...]  # the model's shares of the choices; PL-KNN's without the row's own vote
+    strategy: str
+    score: float  # the row's score under the strategy
+    decides: int  # targets whose winners, necessary or possible labels this answer could change
+    undecided: int  # targets not settled now
+    model_version: int
+    predicted: str | None = None  # what the model gives the row now; None where it says nothing
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where the work stands. Test rows are counted in `n_test` only."""
+
+    answers: int  # unwithdrawn answers (is, among, not, none, bad)
+    answered: int  # rows with at least one of them
+    bad: int  # rows taken out
+    ambiguous_left: int  # rows with two candidates or more
+    candidates_left: int  # labels still to be ruled out: sum over these rows of |candidates| - 1
+    settled: (
+        float  # share of decisions that no further answer can change, among the initially ambiguous rows;
+    )
+    # with another model than PL-KNN the share of these rows that have one label, or are out
+    accuracy: float | None  # share of test rows predicted right; None without test rows
+    n_train: int
+    n_test: int
+    model_version: int
+    control: ControlCounts
+    n_control: int
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """The model after one entry that changed candidates, or a model version; the first point is the start (seq 0)."""
+
+    seq: int
+    answers: int
+    accuracy: float | None
+    settled: float
+    candidates_left: int
+    model_version: int
+    control: ControlCounts = NOTHING_COUNTED
+    progressive_error: float | None = None  # of an online model, over the rows answered; see `.online_model`
+
+
+@dataclass(frozen=True)
+class RowState:
+    """One row as it stands."""
+
+    row: int
+    original: tuple[str, ...]  # candidates at import
+    candidates: tuple[str, ...]  # candidates now; none while the row is out
+    bad: bool
+    test: bool
+    answer: Entry | None  # the latest answer that counts
+    entries: tuple[Entry, ...]  # all unwithdrawn entries, in order
+
+
+@dataclass(frozen=True)
+class Disambiguation:
+    """A label for every row, with its source.
+
+    labels : int (n,) class number, -1 for bad and open rows
+    sources : str (n,) "given" (one candidate at import), "oracle" (answers left one), "truth" (true label at
+        import), "necessary" (the neighbours leave one candidate, whatever their labels are), "model", "bad",
+        or "open" (several candidates, and no model trained yet)
+    confidence : float (n,) 1 for given, oracle and truth; the label's share in the row's label distribution
+        for necessary and model; NaN for bad and open
+    """
+
+    labels: IntArray
+    sources: NDArray[np.str_]
+    confidence: FloatArray

@@ -1,0 +1,81 @@
+"""Training a model as a whole: candidates as the log leaves them in, scores of all rows out. No database, no files.
+
+The result follows from table, settings and entries alone: a version can always be made again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.preprocessing import StandardScaler
+
+from plcore.common.types import AnyArray
+from plcore.loop.estimators import make_estimator
+from plcore.loop.one_label.pool import OneLabelPool
+from plcore.loop.one_label.reports import CurvePoint
+
+
+@dataclass(frozen=True)
+class Version:
+    """A trained model version: its number is the seq of the last entry it has learnt.
+
+    scores : float32 (n, m) of all rows of the table; -inf for classes that are never predicted
+    point : where the work stood then, and how good this version is
+    """
+
+    scores: AnyArray
+    point: CurvePoint
+    converged: bool
+
+    @property
+    def number(self) -> int:
+        return self.point.model_version
+
+
+class Trainer:
+    """Fits the model of a pool's settings to its candidates as they stand; features are made once.
+
+    Every fit starts anew, so that the same log gives the same version whatever was trained before.
+    """
+
+    def __init__(self, pool: OneLabelPool[Any]) -> None:
+        self.pool = pool
+        self._X = standardized_features(pool)
+
+    def train(self, progress: Callable[[int, float], None] | None = None) -> Version:
+        """One version of the model, from all training rows that are not out.
+
+        progress : called with (iteration, objective); what it raises ends the training
+        Raises ValueError where the model cannot be fitted to these data, in the estimator's own words.
+        """
+        pool = self.pool
+        rows = pool.train[~pool.bad[pool.train]]
+        if not len(rows):
+            raise ValueError("Every training row is marked as a bad item: nothing is left to learn from.")
+        estimator = make_estimator(pool.settings.model, pool.settings.C)
+        estimator.fit(self._X[rows], pool.candidates[rows], progress=progress)
+        scores = class_scores(estimator, self._X).astype(np.float32)
+        said = np.asarray(scores[pool.held].argmax(axis=1), dtype=np.int64)
+        return Version(scores, pool.point(said, None, pool.seq), bool(estimator.converged_))
+
+
+def standardized_features(pool: OneLabelPool[Any]) -> Any:
+    """(n, d) features of all rows, fitted and standardised on the training rows; sparse ones are not shifted."""
+    features = pool.table.features()
+    features.fit(pool.table, pool.train)
+    X = features.transform(pool.table, np.arange(len(pool.original)))
+    return StandardScaler(with_mean=not sparse.issparse(X)).fit(X[pool.train]).transform(X)
+
+
+def class_scores(estimator: Any, X: Any) -> AnyArray:
+    """(n, m) scores; scikit-learn's one column of a two-class problem becomes two."""
+    scores = np.asarray(estimator.decision_function(X))
+    if scores.ndim == 2:
+        return scores
+    if len(estimator.classes_) == 1:
+        return np.zeros((len(scores), 1))
+    return np.column_stack([-scores / 2, scores / 2])

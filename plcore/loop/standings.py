@@ -1,0 +1,71 @@
+"""What each annotator has put aside: places skipped or narrowed for now, and those they are unsure about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from typing import Any
+
+from plcore.loop.entries import Entry, EntryFold
+from plcore.loop.places import Place
+
+SKIP_LASTS = 20
+"""Further entries of the same annotator after which a place they put aside comes back."""
+
+
+class Standings:
+    """Per annotator the places not to be asked. Their latest unwithdrawn entry about a place decides.
+
+    about : the labels of its row that an entry is about; None among them stands for the row as a whole
+    rests : kinds of entries after which a place rests for SKIP_LASTS: all was said that can be said for now
+    """
+
+    def __init__(
+        self,
+        fold: EntryFold[Any],
+        about: Callable[[Entry], Iterable[str | None]],
+        rests: Collection[str] = ("skip",),
+    ) -> None:
+        self._fold, self._about, self._rests = fold, about, rests
+        self._count: dict[str, int] = {}
+        self._number: dict[int, int] = {}  # seq -> how many entries that annotator had made by then
+        self._unsure: dict[str, set[Place]] = {}
+        self._resting: dict[str, dict[Place, int]] = {}  # annotator -> place -> seq of the entry
+
+    def record(self, entry: Entry) -> None:
+        """Take note of an entry that the fold has already taken in."""
+        self._count[entry.annotator] = self._number[entry.seq] = self._count.get(entry.annotator, 0) + 1
+        touched = entry if entry.target is None else self._fold.entry(entry.target)
+        annotator, row = touched.annotator, touched.row
+        unsure = self._unsure.setdefault(annotator, set())
+        resting = self._resting.setdefault(annotator, {})
+        own = [other for other in self._fold.entries(row) if other.annotator == annotator]
+        latest = {label: other for other in own for label in self._about(other)}
+        for label in self._about(touched):
+            place = Place(row, label)
+            unsure.discard(place)
+            resting.pop(place, None)
+            standing = latest.get(label)
+            if standing is None:
+                continue
+            if standing.kind == "unsure":
+                unsure.add(place)
+            elif standing.kind in self._rests:
+                resting[place] = standing.seq
+
+    def unsure(self, annotator: str) -> set[Place]:
+        """Places this annotator is unsure about; not to be asked again."""
+        return self._unsure.get(annotator, set())
+
+    def unsure_by_anybody(self) -> set[Place]:
+        """Places that somebody is unsure about."""
+        return set().union(*self._unsure.values())
+
+    def resting(self, annotator: str) -> list[Place]:
+        """Places this annotator skipped, or narrowed to several candidates, not long ago; the oldest of them first."""
+        now = self._count.get(annotator, 0)
+        recent = [
+            (seq, place)
+            for place, seq in self._resting.get(annotator, {}).items()
+            if now - self._number[seq] < SKIP_LASTS
+        ]
+        return [place for _, place in sorted(recent, key=lambda one: one[0])]

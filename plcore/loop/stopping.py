@@ -1,0 +1,167 @@
+"""When to stop asking: rules over the curve, joined by "or". They tell; asking goes on only if it is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from plcore.common.types import FloatArray, IntArray
+
+LEAST_MEASURED = 30
+"""Rows an accuracy must be measured on before a flat curve means anything: fewer stay flat by chance."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What the rules are about, for their words; as given here, predictions of one label for each row.
+
+    figure : what the flat rule looks at      measured_on : of what it takes at least LEAST_MEASURED
+    counted, given : what the budget counts, and what has become of it      settled, done : where the share stands, and
+    what is said where nothing is left
+    """
+
+    figure: str = "Accuracy"
+    measured_on: str = "rows"
+    counted: str = "answers"
+    given: str = "given"
+    settled: str = "predictions are settled"
+    done: str = "No answer can change a prediction any more."
+
+
+PREDICTIONS = Terms()
+ROWS = Terms(settled="ambiguous rows are decided", done="No row is open any more.")
+"""Of models without a proof about predictions."""
+
+LABELS = Terms(
+    "F1", "rows", "labels", "answered", "empty labels are known or sure", "No label is open any more."
+)
+"""Of label vectors: `settled` is the share of the bits of what was not known, the model's doubts left out."""
+
+
+@dataclass(frozen=True)
+class StopRules:
+    """Plain JSON values; None switches a rule off. Raises ValueError naming the rule that is wrong.
+
+    settled : share in (0, 1] of the predictions that no further answer can change; 1 asks for the proof
+    flat_within, flat_over : accuracy moved by no more than this, in (0, 1], over so many answers, at least 1
+    budget : answers, at least 1
+    """
+
+    settled: float | None = 1.0
+    flat_within: float | None = 0.01
+    flat_over: int = 100
+    budget: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("settled", "flat_within"):
+            value = getattr(self, name)
+            if value is not None and not (_is(value, Real) and 0 < value <= 1):
+                raise ValueError(f"{name} must be None or a number above 0 and at most 1. Got {value!r}.")
+        for name in ("flat_over", "budget"):
+            value = getattr(self, name)
+            if (value is not None or name == "flat_over") and not (_is(value, Integral) and value >= 1):
+                raise ValueError(f"{name} must be an int of at least 1. Got {value!r}.")
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> StopRules:
+        """The rules as `to_json` gave them; what is missing is as by default. Raises ValueError."""
+        if unknown := sorted(set(stored) - set(cls.__dataclass_fields__)):
+            raise ValueError(
+                f"There is no rule {unknown[0]!r}; there are {', '.join(cls.__dataclass_fields__)}."
+            )
+        return cls(**stored)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What has become of one rule: "settled", "flat" or "budget"."""
+
+    rule: str
+    reached: bool
+    words: str
+
+
+def judge(
+    rules: StopRules,
+    answers: IntArray,
+    accuracy: FloatArray,
+    settled: FloatArray,
+    *,
+    done: bool,
+    measured: int,
+    given: int | None = None,
+    terms: Terms = PREDICTIONS,
+) -> tuple[Verdict, ...]:
+    """What each rule that is switched on says of a curve; any one that is reached is reason to stop.
+
+    answers, accuracy, settled : (p,) the curve, p >= 1, answers ascending; accuracy NaN where it is unknown
+    done : whether it is proved that no answer can change a decision (`ActiveLearner.done`)
+    measured : rows that the latest accuracy is measured on
+    given : answers now, where the curve may end before them
+    terms : what accuracy, answers and settled are
+    """
+    given = int(answers[-1]) if given is None else given
+    verdicts = []
+    if rules.settled is not None:
+        verdicts.append(_judge_settled(rules.settled, float(settled[-1]), done, terms))
+    if rules.flat_within is not None:
+        moved = change_over(answers, accuracy, rules.flat_over)
+        verdicts.append(_judge_flat(rules.flat_within, rules.flat_over, moved, given, measured, terms))
+    if rules.budget is not None:
+        words = f"{given:,} of {rules.budget:,} {terms.counted} are {terms.given}."
+        verdicts.append(Verdict("budget", given >= rules.budget, words))
+    return tuple(verdicts)
+
+
+def change_over(answers: IntArray, accuracy: FloatArray, over: int) -> float | None:
+    """Largest minus smallest accuracy over the latest `over` answers; None before there are so many, or where any
+    of it is unknown."""
+    begun = int(answers[-1]) - over
+    if begun < answers[0]:
+        return None
+    first = int(np.searchsorted(answers, begun, side="right")) - 1
+    moved = float(np.ptp(accuracy[first:]))
+    return None if np.isnan(moved) else moved
+
+
+def _judge_settled(wanted: float, share: float, done: bool, terms: Terms) -> Verdict:
+    if done:
+        return Verdict("settled", True, terms.done)
+    # Rounded down: 100 % is said only where it is true.
+    words = (
+        f"{np.floor(share * 1000) / 10:g} % of the {terms.settled}; the rule waits for {wanted * 100:g} %."
+    )
+    return Verdict("settled", wanted < 1 and share >= wanted, words)
+
+
+def _judge_flat(
+    within: float, over: int, moved: float | None, given: int, measured: int, terms: Terms
+) -> Verdict:
+    figure, latest = terms.figure, f"the latest {over:,} {terms.counted}"
+    if measured < LEAST_MEASURED:
+        words = f"{figure} is measured on {measured:,} {terms.measured_on} so far; the rule needs {LEAST_MEASURED}."
+    elif given < over:
+        words = f"The rule looks at {latest}; {given:,} are {terms.given}."
+    elif moved is None:
+        words = f"{figure} is not known over all of {latest} yet."
+    else:
+        words = f"{figure} moved by {points(moved)} over {latest}; the rule allows {points(within)}."
+        return Verdict("flat", moved <= within + 1e-12, words)
+    return Verdict("flat", False, words)
+
+
+def points(share: float) -> str:
+    """A difference of accuracies in percentage points, such as "1 point" or "0.5 points"."""
+    shown = f"{share * 100:.1f}".removesuffix(".0")
+    return f"{shown} point{'' if shown == '1' else 's'}"
+
+
+def _is(value: Any, kind: type) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)

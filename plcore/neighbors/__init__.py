@@ -1,0 +1,1 @@
+"""Nearest neighbours: the search, the graph and its votes, and PL-KNN."""

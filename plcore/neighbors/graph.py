@@ -1,0 +1,216 @@
+"""Nearest neighbours and their weights: what PL-KNN and the query scores are made of.
+
+`.search` finds the neighbours; here features are scaled, a training row becomes its own first neighbour, and
+distances become fixed-point weights. The same data give the same neighbours and weights, in any batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import sparse
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
+
+from plcore.common.types import AnyArray, FloatArray, IntArray
+from plcore.neighbors.search import SEARCHES, make_search
+from plcore.neighbors.search.rows import ready
+from plcore.neighbors.votes import WEIGHT_UNIT, fixed_weights
+
+__all__ = [
+    "SCALINGS",
+    "SEARCHES",
+    "WEIGHTS",
+    "Graph",
+    "NeighborGraph",
+    "find_graph",
+    "graph_key",
+    "neighbor_weights",
+]
+
+WEIGHTS = ("linear", "uniform")
+SCALINGS = ("minmax", "standard", None)
+VERSION = 2  # of what a stored graph means; raised when the same table and settings would give another
+
+
+def neighbor_weights(distances: FloatArray, weights: str) -> IntArray:
+    """Fixed-point weights int64 (q, K) of neighbours at `distances` (q, K).
+
+    "linear": w = 1 - d / sum d; all distances 0 (duplicates) or K = 1: equal weights. "uniform": w = 1.
+    """
+    ones = np.full(distances.shape, WEIGHT_UNIT, dtype=np.int64)
+    if weights == "uniform" or distances.shape[1] == 1:
+        return ones
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = distances.sum(axis=1, keepdims=True)
+        usable = (total > 0) & np.isfinite(total)
+        linear = 1.0 - distances / np.where(usable, total, 1.0)
+    # Rounding of the sum may leave 1 - d/d an ulp below 0; a weight is never negative.
+    return np.where(usable, fixed_weights(np.where(usable, np.maximum(linear, 0.0), 1.0)), ones)
+
+
+def make_scaler(scaling: str | None, is_sparse: bool) -> Any:
+    """An unfitted scaler, or None. Sparse features are never shifted and stay sparse: max-abs for "minmax"."""
+    if scaling is None:
+        return None
+    if scaling == "standard":
+        return StandardScaler(with_mean=not is_sparse)
+    return MaxAbsScaler() if is_sparse else MinMaxScaler()
+
+
+class NeighborGraph:
+    """Scaler and neighbour search of the training rows. X: finite float64 array (n, d) or CSR, already checked.
+
+    search : "auto" | "exact" | "approximate", as `.search.make_search`      seed : of the approximate one
+    `kind` : what was chosen, "exact" | "kd-tree" | "approximate"      `recall` : share of the true neighbours
+    found, measured on a sample of training rows; 1.0 for the exact kinds
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        n_neighbors: int,
+        weights: str,
+        scaling: str | None,
+        search: str = "auto",
+        seed: int = 0,
+    ) -> None:
+        self.scaler = make_scaler(scaling, sparse.issparse(X))
+        self.X = ready(X if self.scaler is None else self.scaler.fit_transform(X))
+        self.n_rows: int = self.X.shape[0]
+        self.n_neighbors = min(n_neighbors, self.n_rows)
+        self.weights = weights
+        self._search = make_search(self.X, self.n_neighbors, search, seed)
+        self.kind = self._search.kind
+        self.recall = self._search.recall
+
+    def neighbors_of(self, X: Any) -> tuple[IntArray, IntArray]:
+        """(neighbors, weights) int64 (q, K) of new rows X (q, d), dense or CSR, nearest first."""
+        if sparse.issparse(X) != sparse.issparse(self.X):  # the scaler and the search read one form alone
+            X = X.toarray() if sparse.issparse(X) else sparse.csr_matrix(X)
+        queries = X if self.scaler is None else self.scaler.transform(X)
+        rows, distances = self._search.nearest(queries, self.n_neighbors)
+        return rows, neighbor_weights(distances, self.weights)
+
+    def own_neighbors(self, rows: IntArray | None = None) -> tuple[IntArray, IntArray]:
+        """(neighbors, weights) int64 (q, K) of training rows (default: all), each its own first neighbour."""
+        own = np.arange(self.n_rows) if rows is None else rows
+        neighbors, distances = own[:, None], np.zeros((len(own), 1))
+        if self.n_neighbors > 1:
+            queries = self.X if rows is None else self.X[own]
+            others, far = self._search.nearest(queries, self.n_neighbors - 1, own)
+            neighbors, distances = np.hstack([neighbors, others]), np.hstack([distances, far])
+        return neighbors, neighbor_weights(distances, self.weights)
+
+
+class GraphSettings(Protocol):
+    """The settings of a learner that its graph depends on."""
+
+    @property
+    def n_neighbors(self) -> int: ...
+    @property
+    def weights(self) -> str: ...
+    @property
+    def test_share(self) -> float: ...
+    @property
+    def control_share(self) -> float: ...
+    @property
+    def seed(self) -> int: ...
+
+
+def graph_key(settings: GraphSettings) -> str:
+    """What a learner's graph depends on besides its table, as part of a file name."""
+    shares = (float(share).hex() for share in (settings.test_share, settings.control_share))
+    test, control = (share.replace(".", "_").replace("+", "") for share in shares)
+    return f"v{VERSION}-k{settings.n_neighbors}-{settings.weights}-t{test}-c{control}-s{settings.seed}"
+
+
+@dataclass(frozen=True)
+class Graph:
+    """The neighbours a learner works with, found once and kept.
+
+    neighbors int32, weights int64 (n_train, K) : of the training rows, each its own first neighbour
+    test_neighbors int32, test_weights int64 (n_test, K) : of the held-out rows, among the training rows
+    kind, recall : as `NeighborGraph`
+    """
+
+    neighbors: AnyArray
+    weights: IntArray
+    test_neighbors: AnyArray
+    test_weights: IntArray
+    kind: str
+    recall: float
+
+    def check(self, n_train: int, n_test: int, n_neighbors: int) -> None:
+        """Raise ValueError unless the graph is one of this many rows, with K = n_neighbors or all of them."""
+        width = min(n_neighbors, n_train)
+        if self.neighbors.shape != (n_train, width) or self.test_neighbors.shape != (n_test, width):
+            raise ValueError(
+                f"graph must have the neighbours of {n_train} training and {n_test} test rows, {width} for each. "
+                f"Got shapes {self.neighbors.shape} and {self.test_neighbors.shape}. Fix: find it anew."
+            )
+
+    def to_arrays(self) -> dict[str, AnyArray]:
+        """Named arrays for `np.savez`, none of them an object: no pickle."""
+        return {
+            "version": np.array(VERSION),
+            "neighbors": self.neighbors,
+            "weights": self.weights.astype(np.int32),  # at most 2**24
+            "test_neighbors": self.test_neighbors,
+            "test_weights": self.test_weights.astype(np.int32),
+            "kind": np.array(self.kind),
+            "recall": np.array(self.recall),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, AnyArray]) -> Graph:
+        """The graph that `to_arrays` gave, as `np.load` returns it.
+
+        Raises ValueError for arrays of another version, damaged or incomplete ones: the graph is then found anew.
+        """
+        missing = sorted({*cls.__dataclass_fields__, "version"} - set(arrays))
+        if missing:
+            raise ValueError(f"The stored graph lacks {', '.join(missing)}.")
+        if arrays["version"].tolist() != VERSION:
+            raise ValueError(f"The stored graph has version {arrays['version'].tolist()!r}, not {VERSION}.")
+        neighbors, weights = _pair(arrays["neighbors"], arrays["weights"], len(arrays["neighbors"]))
+        unseen = _pair(arrays["test_neighbors"], arrays["test_weights"], len(neighbors))
+        if (
+            unseen[0].shape[1] != neighbors.shape[1]
+            or not (neighbors[:, 0] == np.arange(len(neighbors))).all()
+        ):
+            raise ValueError("The stored graph is damaged: its parts do not fit together.")
+        return cls(neighbors, weights, *unseen, str(arrays["kind"]), float(arrays["recall"]))
+
+
+def _pair(neighbors: AnyArray, weights: AnyArray, n_rows: int) -> tuple[AnyArray, IntArray]:
+    whole = neighbors.dtype.kind == weights.dtype.kind == "i" and neighbors.ndim == 2
+    if not whole or neighbors.shape != weights.shape or not neighbors.shape[1]:
+        raise ValueError(
+            "The stored graph is damaged: neighbors and weights must be whole numbers, (n, K) both."
+        )
+    if neighbors.size and not (0 <= neighbors.min() <= neighbors.max() < n_rows and weights.min() >= 0):
+        raise ValueError(
+            f"The stored graph is damaged: neighbors must be in 0..{n_rows - 1}, weights at least 0."
+        )
+    return neighbors.astype(np.int32), weights.astype(np.int64)
+
+
+def find_graph(X: Any, unseen: Any | None, settings: GraphSettings) -> Graph:
+    """The graph of training rows X (n_train, d) and held-out rows `unseen` (n_test, d), None for none.
+
+    Both are finite float64, dense or CSR, already scaled.
+    """
+    search = NeighborGraph(X, settings.n_neighbors, settings.weights, scaling=None, seed=settings.seed)
+    neighbors, weights = search.own_neighbors()
+    others = (
+        np.zeros((0, search.n_neighbors), dtype=np.int64),
+        np.zeros((0, search.n_neighbors), dtype=np.int64),
+    )
+    if unseen is not None:
+        others = search.neighbors_of(unseen)
+    return Graph(
+        neighbors.astype(np.int32), weights, others[0].astype(np.int32), others[1], search.kind, search.recall
+    )

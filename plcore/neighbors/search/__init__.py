@@ -1,0 +1,71 @@
+"""Nearest neighbours behind one small interface: exact by blocks, exact by kd-tree, approximate by cells.
+
+Every kind measures the distances it returns in the same way, as a sum of squared differences in float64 taken
+in feature order, and orders neighbours by (distance, row number). So the exact kinds agree to the last tie, for
+dense and sparse features, in any batch and with any number of threads; the approximate kind may miss a neighbour,
+never misjudges one, and says how many it finds. None ever holds n x n numbers.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import sparse
+
+from plcore.common.types import FloatArray, IntArray
+from plcore.neighbors.search.blocks import BlockSearch
+from plcore.neighbors.search.cells import CellSearch
+from plcore.neighbors.search.rows import first_of_equals, ready
+from plcore.neighbors.search.tree import LARGEST_VALUE, TREE_FEATURES, TreeSearch
+
+SEARCHES = ("auto", "exact", "approximate")
+# Up to this many multiplications (rows x rows x features) "auto" is exact: 1e5 rows x 64 features, about 13 s of
+# one core. A number of a sparse row costs about eight times one of a dense row.
+EXACT_WORK = 6.4e11
+SPARSE_COST = 8
+
+
+class Search(Protocol):
+    """Finds the rows of a matrix that are nearest to queries."""
+
+    kind: str  # "exact" | "kd-tree" | "approximate"
+    recall: float  # share of the true neighbours found, measured on a sample; 1.0 for the exact kinds
+
+    def nearest(
+        self, queries: Any, n_nearest: int, own: IntArray | None = None
+    ) -> tuple[IntArray, FloatArray]:
+        """(rows int64, distances) (q, n_nearest) by (distance, row number).
+
+        own : (q,) the row of each query in the matrix, never its own neighbour; None: queries are new points
+        """
+        ...
+
+
+def make_search(X: Any, n_neighbors: int, search: str = "auto", seed: int = 0) -> Search:
+    """A search among the rows of X for up to `n_neighbors` of them, besides a query's own row.
+
+    X : float64, finite, array (n, d) or CSR, already checked
+    search : "exact", "approximate", or "auto": exact unless that would take long (`EXACT_WORK`)
+    """
+    if search not in SEARCHES:
+        raise ValueError(f"search must be one of {', '.join(map(repr, SEARCHES))}. Got {search!r}.")
+    X = ready(X)
+    # Of more than K + 1 equal rows the later ones are nobody's neighbours but their own: they stay out of the
+    # search, so that data with few distinct rows do not tie everybody with everybody.
+    searched = first_of_equals(X, n_neighbors + 1)
+    if search == "approximate":
+        return CellSearch(X, searched, n_neighbors, seed)
+    if not sparse.issparse(X) and X.shape[1] <= TREE_FEATURES and np.abs(X).max() < LARGEST_VALUE:
+        return TreeSearch(X, searched)
+    cells = SPARSE_COST * X.nnz / X.shape[0] if sparse.issparse(X) else X.shape[1]
+    if search == "exact" or float(X.shape[0]) * len(searched) * cells <= EXACT_WORK:
+        return BlockSearch(X, searched)
+    return CellSearch(X, searched, n_neighbors, seed)
+
+
+def compile_search() -> None:
+    """Have every loop compiled, or loaded, before somebody waits for it."""
+    few = np.arange(4 * (TREE_FEATURES + 1), dtype=np.float64).reshape(4, -1)
+    for X in (few, sparse.csr_matrix(few), few[:, :2]):
+        make_search(X, 2, "exact").nearest(X, 1, np.arange(4))

@@ -1,0 +1,187 @@
+"""Exact search: every query against every row, in blocks of single-precision products with proven bounds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from plcore.common.types import AnyArray, FloatArray, IntArray
+from plcore.kernels.search import scan_dense, scan_sparse
+from plcore.neighbors.search.rows import ready
+
+ROWS = 2048  # rows of X in a block
+QUERIES = 256  # queries in a block: 2 MB of products
+BATCH = 8192  # queries for which a block of rows is converted once
+
+
+class SinglePrecision:
+    """Rows as float32, shifted and scaled so that products lose little; and what they lose at most.
+
+    With x, q the shifted and scaled rows: |q - x|^2 >= height - 2 product + depth, where height and depth are
+    |x|^2 and |q|^2 less the most that rounding can do. The product of d terms of float32 is off by at most
+    (d + 2) u |q||x| (Higham, Accuracy and Stability, eq. 3.5; u = 2^-24), and 2 |q||x| <= |q|^2 + |x|^2.
+    `unit` : the scaled squared distance of 1.
+    """
+
+    def __init__(self, X: Any) -> None:
+        self._centre: FloatArray | None = None
+        if sparse.issparse(X):  # zeros stay zeros, and add nothing to a sum
+            terms = int(np.diff(X.indptr).max(initial=0))
+            largest = float(np.abs(X.data).max(initial=0.0))
+        else:
+            terms = X.shape[1]
+            with np.errstate(over="ignore", invalid="ignore"):
+                centre = X.mean(axis=0)
+            self._centre = centre = np.where(np.isfinite(centre), centre, 0.0)
+            largest = float(np.maximum(np.abs(X.max(axis=0) - centre), np.abs(X.min(axis=0) - centre)).max())
+        exponent = -math.frexp(largest)[1] if math.isfinite(largest) else -1024
+        self._scale = math.ldexp(1.0, max(-1000, min(exponent, 1000)))
+        self.unit = self._scale * self._scale
+        self._kept = 1.0 - (terms + 16) * 2.0**-23
+
+    def rows(self, X: Any) -> tuple[Any, FloatArray]:
+        """(float32 rows, heights float64 (n,)) of float64 rows."""
+        with np.errstate(over="ignore"):  # far outside, products are infinite and prove nothing
+            if self._centre is None:
+                scaled = X * self._scale
+                squares = np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel()
+                return scaled.astype(np.float32), squares * self._kept
+            scaled = (X - self._centre) * self._scale
+            return scaled.astype(np.float32), np.einsum("ij,ij->i", scaled, scaled) * self._kept
+
+    def depths(self, heights: FloatArray) -> FloatArray:
+        """Of queries, from their heights; less what float32 loses of numbers near 0."""
+        return heights - 1e-30
+
+
+class Marks:
+    """As `SinglePrecision`, for features that are each 0 or one and the same value, such as categories.
+
+    Such data tie everybody with everybody. But here products count shared marks, without rounding, and the squared
+    distance, a sum of m equal numbers, depends on nothing but the whole number m. So a row as far as the worst
+    neighbour kept is known to be, and as rows come in ascending order it has no claim on the place.
+    """
+
+    def __init__(self, value: float) -> None:
+        self.unit = 1.0 / value**2
+
+    def rows(self, X: Any) -> tuple[Any, FloatArray]:
+        if sparse.issparse(X):
+            marks = sparse.csr_matrix(((X.data != 0).astype(np.float32), X.indices, X.indptr), shape=X.shape)
+        else:
+            marks = (X != 0).astype(np.float32)
+        return marks, np.asarray(marks.sum(axis=1), dtype=np.float64).ravel()
+
+    def depths(self, heights: FloatArray) -> FloatArray:
+        return heights + 0.5  # nearer is nearer by 1 at least
+
+
+def only_value(X: Any) -> float | None:
+    """The value that all numbers of X have that are not 0; None where there are two, or it is extreme."""
+    values = X.data if sparse.issparse(X) else X.ravel()
+    if not values.size:
+        return None
+    value = float(values.max()) or float(values.min())
+    usual = 1e-100 < abs(value) < 1e100
+    # Few rows tell almost always.
+    parts = (values[:1000], values) if usual else ()
+    return value if usual and all(((part == 0) | (part == value)).all() for part in parts) else None
+
+
+class BlockSearch:
+    """Exact neighbours among the rows `searched` of X, float64 (n, d) C-contiguous or CSR with sorted indices.
+
+    searched : ascending row numbers
+    """
+
+    kind = "exact"
+    recall = 1.0
+
+    def __init__(self, X: Any, searched: IntArray) -> None:
+        self.X = X
+        self.searched = searched
+        self._value = only_value(X)
+        self._singles: SinglePrecision | None = None
+
+    def frame(self, queries: Any) -> SinglePrecision | Marks:
+        """How rows and these queries are to be multiplied."""
+        if self._value is not None and only_value(queries) == self._value:
+            return Marks(self._value)
+        if self._singles is None:
+            self._singles = SinglePrecision(self.X)
+        return self._singles
+
+    def nearest(
+        self, queries: Any, n_nearest: int, own: IntArray | None = None
+    ) -> tuple[IntArray, FloatArray]:
+        """(rows, distances) (q, n_nearest), as `Search`."""
+        queries = ready(queries)
+        found = Found(queries, n_nearest, own, self)
+        for first in range(0, queries.shape[0], BATCH):
+            batch = np.arange(first, min(first + BATCH, queries.shape[0]))
+            single = found.open(batch)
+            for start in range(0, len(self.searched), ROWS):
+                found.scan(single, batch, found.block(self.searched[start : start + ROWS]))
+        return found.rows, found.distances()
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some rows of X, ready to be multiplied."""
+
+    rows: IntArray  # (c,)
+    columns: Any  # float32 (d, c), dense or CSR
+    heights: AnyArray  # float32 (c,)
+
+
+class Found:
+    """The best neighbours of some queries so far: `rows`, `squared` (q, k), ascending."""
+
+    def __init__(self, queries: Any, n_nearest: int, own: IntArray | None, search: BlockSearch) -> None:
+        self._X = search.X
+        self._queries = queries
+        self._frame = search.frame(queries)
+        self._own = np.full(queries.shape[0], -1) if own is None else own
+        self._depths = np.empty(queries.shape[0])
+        self.squared = np.full((queries.shape[0], n_nearest), np.inf)
+        self.rows = np.full((queries.shape[0], n_nearest), search.X.shape[0])  # comes after all rows
+
+    def open(self, batch: IntArray) -> Any:
+        """Make ready to scan for these queries; returns their float32 rows."""
+        single, heights = self._frame.rows(self._queries[batch])
+        self._depths[batch] = self._frame.depths(heights)
+        return single
+
+    def block(self, rows: IntArray) -> Block:
+        """Make these rows of X ready."""
+        single, heights = self._frame.rows(self._X[rows])
+        columns = single.T.tocsr() if sparse.issparse(single) else single.T
+        with np.errstate(over="ignore"):
+            return Block(rows, columns, heights.astype(np.float32))
+
+    def scan(self, single: Any, queries: IntArray, block: Block) -> None:
+        """Offer the block's rows to these queries, of which `single` are the float32 rows."""
+        for start in range(0, len(queries), QUERIES):
+            with np.errstate(over="ignore", invalid="ignore"):
+                products = single[start : start + QUERIES] @ block.columns
+            if sparse.issparse(products):
+                products = products.toarray(order="C")
+            self._offer(products, queries[start : start + QUERIES], block)
+
+    def _offer(self, products: AnyArray, queries: IntArray, block: Block) -> None:
+        X: Any = self._X
+        Q: Any = self._queries
+        unit = self._frame.unit
+        given = (products, block.heights, queries, block.rows)
+        if sparse.issparse(X):
+            stored = (Q.data, Q.indices, Q.indptr, X.data, X.indices, X.indptr)
+            scan_sparse(*given, *stored, self._own, self._depths, unit, self.squared, self.rows)
+        else:
+            scan_dense(*given, Q, X, self._own, self._depths, unit, self.squared, self.rows)
+
+    def distances(self) -> FloatArray:
+        return np.asarray(np.sqrt(self.squared))

@@ -1,0 +1,91 @@
+"""Rows of a matrix as the search takes them, and which of them are equal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from plcore.common.types import BoolArray, IntArray
+
+_BLOCK = 2**20  # numbers hashed at once
+_SEED = 0x5EED
+
+
+def ready(X: Any) -> Any:
+    """X float64 (n, d) in the one form the loops are compiled for, itself where it has it: C-contiguous and writable,
+    or CSR with int32 indices, sorted and distinct."""
+    if not sparse.issparse(X):
+        return np.require(X, dtype=np.float64, requirements=["C", "W"])
+    stored = sparse.csr_matrix(X)
+    if not stored.has_canonical_format:
+        stored = stored.copy()
+        stored.sum_duplicates()
+    stored.data = np.require(stored.data, dtype=np.float64, requirements=["C", "W"])
+    if stored.nnz < 2**31 and stored.shape[1] < 2**31:
+        stored.indices = np.require(stored.indices, dtype=np.int32, requirements=["C", "W"])
+        stored.indptr = np.require(stored.indptr, dtype=np.int32, requirements=["C", "W"])
+    return stored
+
+
+def first_of_equals(X: Any, most: int) -> IntArray:
+    """The rows of X, ascending, without those that equal `most` earlier ones, bit for bit.
+
+    X : float64 (n, d) C-contiguous, or CSR with sorted indices.
+    """
+    hashes = _hash_sparse(X) if sparse.issparse(X) else _hash_dense(X)
+    order = np.argsort(hashes, kind="stable")
+    kept = np.ones(len(hashes), dtype=bool)
+    starts = np.flatnonzero(np.concatenate([[True], np.diff(hashes[order]) != 0]))
+    ends = np.append(starts[1:], len(hashes))
+    for start, end in zip(starts[ends - starts > most], ends[ends - starts > most], strict=True):
+        group = order[start:end]  # ascending, as the sort is stable
+        # Rows of one hash that do not equal the first stay: that costs time, never a neighbour.
+        equal = group[_equal_to(X, group[0], group)]
+        kept[equal[most:]] = False
+    return np.flatnonzero(kept)
+
+
+def _equal_to(X: Any, first: int, rows: IntArray) -> BoolArray:
+    if not sparse.issparse(X):
+        return np.concatenate(
+            [
+                (X[part] == X[first]).all(axis=1)
+                for part in np.array_split(rows, 1 + len(rows) * X.shape[1] // _BLOCK)
+            ]
+        )
+    pattern = X.indices[X.indptr[first] : X.indptr[first + 1]]
+    values = X.data[X.indptr[first] : X.indptr[first + 1]]
+    same = np.diff(X.indptr)[rows] == len(pattern)
+    stored = X.indptr[rows[same]][:, None] + np.arange(len(pattern))
+    same[same] = ((X.indices[stored] == pattern) & (X.data[stored] == values)).all(axis=1)
+    return np.asarray(same)
+
+
+def _hash_dense(X: Any) -> IntArray:
+    """A 64-bit hash of each row: its bits times odd random numbers, added up without regard to overflow."""
+    factors = _odd(X.shape[1])
+    hashes = np.empty(len(X), dtype=np.uint64)
+    length = max(1, _BLOCK // X.shape[1])
+    for start in range(0, len(X), length):
+        block = _mixed(X[start : start + length].view(np.uint64))
+        hashes[start : start + length] = (block * factors).sum(axis=1, dtype=np.uint64)
+    return hashes.view(np.int64)
+
+
+def _hash_sparse(X: Any) -> IntArray:
+    parts = _mixed(X.data.view(np.uint64)) * _odd(X.shape[1])[X.indices]
+    totals = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(parts, dtype=np.uint64)])
+    return np.asarray(totals[X.indptr[1:]] - totals[X.indptr[:-1]]).view(np.int64)
+
+
+def _mixed(bits: Any) -> Any:
+    """Simple numbers differ in their high bits only, which a product with an odd number would leave there."""
+    return bits ^ (bits >> np.uint64(32))
+
+
+def _odd(count: int) -> Any:
+    return np.random.default_rng(_SEED).integers(2**63, size=count, dtype=np.uint64) * np.uint64(
+        2
+    ) + np.uint64(1)

@@ -1,0 +1,163 @@
+"""Weighted votes of neighbours, in exact integers.
+
+A target t has K neighbours (training rows) with weights; every neighbour votes with its weight for each of
+its candidates (Eq. 1 of Nguyen, Destercke and Masson, AAAI 2017). Equality of sums decides who wins, and
+`0.9+0.8+0.7-0.7 > 0.9+0.8` in doubles, so weights become integers once. Sums are then exact, independent of
+order, and equal after any number of updates.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from plcore.common.types import AnyArray, BoolArray, IntArray
+from plcore.kernels.votes import add_votes, change_votes, count_places, fill_masks, fill_places, has_repeated
+from plcore.labels.candidates import check_candidates, name_rows
+
+WEIGHT_UNIT = 2**24  # the integer that stands for weight 1.0
+LARGEST_SUM = 2**52  # weight sums stay below, so that they are exact in int64 and in double alike
+
+
+def fixed_weights(weights: Any) -> IntArray:
+    """Weights (T, K) as int64: integers as they are, floats as `rint(w * 2**24)`.
+
+    Raises ValueError for weights that are negative, not finite, or whose sum over a target passes 2**52.
+    """
+    given = np.asarray(weights)
+    if given.ndim != 2 or given.dtype.kind not in "iufb":
+        raise ValueError(
+            f"weights must be a numeric array (n_targets, K). Got shape {given.shape} and dtype {given.dtype}."
+        )
+    if given.size and not (given.min() >= 0 and given.max() < np.inf):  # NaN compares false
+        rows = np.flatnonzero(~(np.isfinite(given) & (given >= 0)).all(axis=1))
+        raise ValueError(f"weights must be finite and not negative; other values in {name_rows(rows)}.")
+    scaled = given
+    if given.dtype.kind == "f":
+        with np.errstate(over="ignore"):  # the check below refuses what overflows
+            scaled = given.astype(np.float64) * WEIGHT_UNIT
+            np.rint(scaled, out=scaled)
+    if scaled.size and float(scaled.max()) * scaled.shape[1] > LARGEST_SUM:
+        largest = float(scaled.sum(axis=1, dtype=np.float64).max())
+        if largest > LARGEST_SUM:
+            raise ValueError(
+                "the weights of a target must sum to less than 2**52 (a float of 1.0 counts 2**24). "
+                f"Got {largest:g}. Fix: scale the weights down."
+            )
+    return np.ascontiguousarray(scaled, dtype=np.int64)
+
+
+def check_graph(neighbors: Any, weights: Any, candidates: Any) -> tuple[AnyArray, IntArray, BoolArray]:
+    """Check a neighbour graph; return (neighbors int32 (T, K), weights int64 (T, K), candidates bool (n, m)).
+
+    A row listed twice for a target is one voter: its weights are added up on its first place, 0 elsewhere.
+    C-contiguous arrays that have these types are not copied.
+    Raises ValueError for shapes that do not match, for neighbours that are not whole numbers in 0..n-1 and
+    for weights as `fixed_weights` says; CandidateError for candidates that break the convention.
+    """
+    candidates, _ = check_candidates(candidates)
+    rows = np.asarray(neighbors)
+    if rows.ndim != 2 or rows.shape[1] == 0 or rows.dtype.kind not in "iu":
+        raise ValueError(
+            "neighbors must be an integer array (n_targets, K) of row numbers with K at least 1. "
+            f"Got shape {rows.shape} and dtype {rows.dtype}."
+        )
+    weights = fixed_weights(weights)
+    if weights.shape != rows.shape:
+        raise ValueError(f"weights must have the shape of neighbors, {rows.shape}. Got {weights.shape}.")
+    if rows.size and not 0 <= int(rows.min()) <= int(rows.max()) < len(candidates):
+        outside = np.flatnonzero(((rows < 0) | (rows >= len(candidates))).any(axis=1))
+        raise ValueError(
+            f"neighbors must be rows of candidates, 0..{len(candidates) - 1}; others for the targets in "
+            f"{name_rows(outside)}."
+        )
+    rows = np.ascontiguousarray(rows, dtype=np.int32)
+    if has_repeated(rows):
+        weights = _merge_repeated(rows, weights)
+    return rows, weights, candidates
+
+
+def _merge_repeated(neighbors: AnyArray, weights: IntArray) -> IntArray:
+    """New weights in which those of a row listed twice for a target are added up on its first place."""
+    weights = weights.copy()
+    ordered = np.sort(neighbors, axis=1)
+    for target in np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1)):
+        _, first, voter = np.unique(neighbors[target], return_index=True, return_inverse=True)
+        merged = np.zeros(neighbors.shape[1], dtype=np.int64)
+        np.add.at(merged, first[voter], weights[target])
+        weights[target] = merged
+    return weights
+
+
+def pack(candidates: BoolArray) -> IntArray:
+    """Bit masks int64 (n, words) of bool (n, m): bit l % 64 of word l // 64 = label l is a candidate."""
+    n, m = candidates.shape
+    masks: IntArray = np.zeros((n, -(-m // 64)), dtype=np.int64)
+    fill_masks(np.ascontiguousarray(candidates), masks)
+    return masks
+
+
+class SlotIndex:
+    """Who has a row among its neighbours: row -> its (target, slot) places of positive weight, in target order.
+
+    `start` int64 (n + 1,) and `slots` uint32: the places t * K + slot of row r are slots[start[r] : start[r + 1]].
+    """
+
+    def __init__(self, neighbors: AnyArray, weights: IntArray, n_rows: int) -> None:
+        if neighbors.size >= 2**32:
+            raise ValueError(
+                f"A neighbour graph may have at most 2**32 - 1 (target, neighbour) pairs. Got {neighbors.size}. "
+                "Fix: take fewer neighbours."
+            )
+        self.start: IntArray = np.zeros(n_rows + 1, dtype=np.int64)
+        count_places(neighbors, weights, self.start)
+        self.slots: AnyArray = np.empty(self.start[-1], dtype=np.uint32)
+        fill_places(neighbors, weights, self.start, self.slots)
+        self._width = neighbors.shape[1]
+
+    def of(self, row: int) -> AnyArray:
+        """The places of one row, uint32, ascending: a view."""
+        return self.slots[self.start[row] : self.start[row + 1]]
+
+    def places(self, row: int) -> tuple[IntArray, IntArray]:
+        """(targets, slots) of one row; the targets ascend and are distinct."""
+        flat = self.of(row).astype(np.int64)
+        targets = flat // self._width
+        return targets, flat - targets * self._width
+
+
+class VoteTable:
+    """The votes of Eq. 1 for fixed targets, kept right while candidate rows change.
+
+    neighbors, weights : integers (T, K), checked, distinct neighbours for each target
+    candidates : bool (n, m); a row without a candidate (an item taken out) casts no vote
+    Inputs are already valid. `masks` int64 (n, words) are the candidates now, packed. `votes` int64 (T, m) is
+    made when first asked for.
+    """
+
+    def __init__(self, neighbors: AnyArray, weights: IntArray, candidates: BoolArray) -> None:
+        self.neighbors: AnyArray = np.ascontiguousarray(neighbors, dtype=np.int32)
+        self.weights: IntArray = np.ascontiguousarray(weights, dtype=np.int64)
+        self.index = SlotIndex(self.neighbors, self.weights, len(candidates))
+        self.masks = pack(candidates)
+        self.n_classes = candidates.shape[1]
+        self._votes: IntArray | None = None
+
+    @property
+    def votes(self) -> IntArray:
+        """(T, m) votes now; a view that `update` changes."""
+        if self._votes is None:
+            self._votes = np.zeros((len(self.neighbors), self.n_classes), dtype=np.int64)
+            add_votes(self.neighbors, self.weights, self.masks, self._votes)
+        return self._votes
+
+    def update(self, row: int, old: BoolArray, new: BoolArray) -> IntArray:
+        """Replace what `row` votes for, `old` -> `new` (m,); return the targets whose votes changed, ascending."""
+        targets, _ = self.index.places(row)
+        if np.array_equal(old, new):
+            return targets[:0]
+        self.masks[row] = pack(new[None])[0]
+        if self._votes is not None:
+            change_votes(self.index.of(row), self.weights, old, new, self._votes)
+        return targets

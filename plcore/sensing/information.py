@@ -1,0 +1,146 @@
+"""What an answer about a label would tell, in closed form; and batches that do not ask the same thing twice.
+
+For fixed precisions alpha all of BML-CS is jointly Gaussian: the covariance after an answer does not depend on the
+answer, so that no expectation and no repeated inference is needed. With g = 1/alpha, S the covariance of a row's
+unknown labels at noise c, and v = x' S_W x:
+
+    about the rest of the row   I(y_j; y_rest) = 1/2 log(S_jj Lambda_jj),  Lambda_jj = 1/g_j + |phi_j|^2 / c
+    about the regressions W     I(y_j; W)      = 1/2 log(S_jj[t2 + v] / S_jj[t2])
+    of all labels of a row      I(y; W)        = 1/2 (logdet S[t2 + v] - logdet S[t2]),  K/2 log(1 + v/t2) for g -> inf
+
+All gains are in nats. Scores are higher = ask sooner, -inf where there is nothing to ask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from plcore.common.types import BoolArray, FloatArray, IntArray
+
+KINDS = ("instance", "label", "pair")
+CRITERIA = ("entropy", "variance", "information", "margin", "random")
+DEFAULTS = {"instance": "variance", "label": "information", "pair": "information"}
+
+
+def gain_within_row(
+    variance: FloatArray, gamma: FloatArray, lengths: FloatArray, noise: FloatArray | float
+) -> FloatArray:
+    """(n, L) what the answer of a label tells about the other unknown labels of its row; -inf where known.
+
+    variance (n, L) : S_jj at `noise`      gamma (n, L) : 1/alpha, 0 where known      lengths (L,) : |phi_j|^2
+    noise : (n,) or one number
+    """
+    unknown = gamma > 0
+    c = np.asarray(noise, dtype=np.float64)
+    precision = 1.0 / np.where(unknown, gamma, 1.0) + lengths / (c[:, None] if c.ndim else c)
+    return _half_log(variance * precision, unknown)
+
+
+def gain_about_weights(wide: FloatArray, narrow: FloatArray, unknown: BoolArray) -> FloatArray:
+    """(n, L) what the answer of a label tells about W, so about all other rows; -inf where not unknown.
+
+    wide, narrow (n, L) : S_jj at noise t2 + x' S_W x, and at t2
+    """
+    ratio = np.where(narrow > 0, wide, 1.0) / np.where(narrow > 0, narrow, 1.0)
+    return _half_log(ratio, unknown)
+
+
+def gain_of_rows(
+    logdet_wide: FloatArray, logdet_narrow: FloatArray, wide: FloatArray, narrow: float, K: int
+) -> FloatArray:
+    """(n,) what all unknown labels of a row tell about W.
+
+    logdet_wide, logdet_narrow (n,) : logdet S0, S0 = c I + Phi diag(g) Phi', at noise c = wide (n,) and narrow
+    """
+    return np.asarray(0.5 * (logdet_narrow - logdet_wide + K * np.log(wide / narrow)))
+
+
+def margin_scores(decision: FloatArray, unknown: BoolArray) -> FloatArray:
+    """(n, L) how close to the margin: -|decision|, -inf where not unknown."""
+    return np.where(unknown, -np.abs(decision), -np.inf)
+
+
+def random_scores(shape: tuple[int, ...], unknown: BoolArray, seed: int) -> FloatArray:
+    """Uniform numbers of one seed, -inf where not unknown: the same cells in the same order whatever is known."""
+    return np.where(unknown, np.random.default_rng(seed).random(shape), -np.inf)
+
+
+def best_first(scores: FloatArray, n: int) -> IntArray:
+    """At most n positions of the (flattened) scores, best first, ties to the first; those of -inf never."""
+    flat = scores.ravel()
+    count = min(n, int((flat > -np.inf).sum()))
+    return np.argsort(-flat, kind="stable")[:count]
+
+
+def greedy_rows(
+    variances: FloatArray, column: Callable[[int], FloatArray], noise: float, n: int, among: BoolArray
+) -> IntArray:
+    """At most n rows, each the best given those before: greedy log det(I + V_BB / noise), V = X S_W X'.
+
+    Within 1 - 1/e of the best batch (monotone and submodular). Costs O(rows n) for each row chosen.
+
+    variances (N,) : the diagonal of V      column(i) -> (N,) : a column of V      among (N,) : rows to choose from
+    """
+    left = np.where(among, variances, -np.inf)
+    rest = variances.copy()
+    factors: list[FloatArray] = []
+    chosen: list[int] = []
+    for _ in range(min(n, int(among.sum()))):
+        row = int(left.argmax())
+        chosen.append(row)
+        given = column(row) - sum((f * f[row] for f in factors), start=np.zeros(len(rest)))
+        factors.append(given / np.sqrt(noise + max(float(given[row]), 0.0)))
+        rest = rest - factors[-1] ** 2
+        left = np.where(among, rest, -np.inf)
+        left[chosen] = -np.inf
+    return np.array(chosen, dtype=np.int64)
+
+
+def greedy_cells(
+    cells: IntArray,
+    directions: FloatArray,
+    noise: FloatArray,
+    column: Callable[[int], FloatArray],
+    n: int,
+    most: int | None = None,
+) -> IntArray:
+    """At most n of m cells, one in each row, each telling most about W given those before.
+
+    Given W, the answer of cell (i, j) is a measurement of a' W' x_i, a = g_j S0_i^-1 phi_j, with variance
+    S_jj[t2]; two cells share V_ii' a.a', V = X S_W X'. Greedy log det of the answers' covariance over their own
+    noise: what a label has told on one row makes it worth less on the rows alike.
+
+    cells (m, 2) : row and label      directions (m, K) : a      noise (m,) : S_jj at t2
+    column(i) -> (N,) : a column of V      most : how often a label may be chosen, while another is left to choose:
+        rows that have little in common would else all be asked the same label; None: as often as it is best
+    Returns positions in the m cells, in the order chosen; ties to the first.
+    """
+    rows, labels = cells[:, 0], cells[:, 1]
+    distinct, place = np.unique(rows, return_inverse=True)
+    own = np.array([column(int(row))[row] for row in distinct])
+    explained = own[place] * (directions**2).sum(axis=1)
+    open_ = np.ones(len(rows), dtype=bool)
+    times = np.zeros(int(labels.max(initial=0)) + 1, dtype=np.int64)
+    allowed = len(rows) if most is None else most
+    factors = np.empty((min(n, len(distinct)), len(rows)))
+    chosen: list[int] = []
+    for step in range(len(factors)):
+        while not (free := open_ & (times[labels] < allowed)).any():
+            allowed += 1
+        gain = np.where(free, np.log1p(np.maximum(explained, 0.0) / noise), -np.inf)
+        cell = int(gain.argmax())
+        chosen.append(cell)
+        shared = column(int(rows[cell]))[rows] * (directions @ directions[cell])
+        shared -= factors[:step, cell] @ factors[:step]
+        factors[step] = shared / np.sqrt(noise[cell] + max(float(explained[cell]), 0.0))
+        explained = explained - factors[step] ** 2
+        open_ &= rows != rows[cell]
+        times[labels[cell]] += 1
+    return np.array(chosen, dtype=np.int64)
+
+
+def _half_log(ratio: FloatArray, unknown: BoolArray) -> FloatArray:
+    """1/2 log, at least 0 but for rounding; -inf where not unknown."""
+    return np.where(unknown, 0.5 * np.log(np.maximum(np.where(unknown, ratio, 1.0), 1e-300)), -np.inf)

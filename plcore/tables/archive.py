@@ -1,0 +1,239 @@
+"""A zip of one CSV and the files its rows name, opened with suspicion: everything is checked before it is used.
+
+Nothing is ever unpacked to a path of the zip's choosing. Files are found by name and read into memory, one at
+a time, in pieces: `zipfile` hands out at most the size an entry declares and checks its sum, so that neither a
+declared size (checked here, first) nor a real one beyond it can fill memory.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import stat
+import struct
+import unicodedata
+import zipfile
+import zlib
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+
+from plcore.common.words import listed, quoted
+from plcore.tables.problems import Problem, TableError, table_error
+
+MAX_ZIP_MB = 200
+MAX_FILES = 50_000  # files and folders together
+MAX_FILE_MB = 20  # one image or recording, unpacked
+MAX_UNPACKED_MB = 1000  # all files together, unpacked
+
+ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")  # a zip with files, and one without
+_MB = 1_000_000
+_MAX_DIRECTORY = (
+    400 * MAX_FILES
+)  # bytes of the zip's list of contents; zipfile reads all of it before it counts
+_TABLES = (".csv", ".tsv")
+_ARCHIVES = (".zip", ".jar", ".7z", ".rar", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst")
+_PIECE = 1 << 20
+_DRIVE = re.compile("[A-Za-z]:")
+
+
+class MediaError(ValueError):
+    """A file of the zip cannot be used. `args` are what is wrong and the fix, both in words."""
+
+
+class Archive:
+    """The checked contents of a zip (its bytes or its path): one CSV, and files to be found by the names in its cells.
+
+    Raises TableError, naming every entry at fault: no zip; too large, packed or unpacked; too many files; paths
+    that lead out of the zip; links; encrypted, doubly named or oddly packed entries; archives inside; not
+    exactly one CSV.
+
+    Attributes
+    ----------
+    table_name : path of the CSV in the zip.
+    """
+
+    def __init__(self, source: bytes | Path) -> None:
+        data = source if isinstance(source, bytes) else _read(source)
+        if len(data) > MAX_ZIP_MB * _MB:
+            raise _refusal(f"The zip has {_in_mb(len(data))} MB; at most {MAX_ZIP_MB} are taken.", _SMALLER)
+        entries = _open(data)
+        problems = [problem for entry in entries if (problem := _fault(entry)) is not None]
+        self._entries: dict[str, zipfile.ZipInfo] = {}
+        for entry in entries:
+            if entry.is_dir() or _is_litter(entry.filename):
+                continue
+            name = _normal(entry.filename)
+            if name in self._entries:
+                fix = "Keep one of them. (Names that look alike on your screen count as the same.)"
+                problems.append(_problem(f"The zip holds two files named {quoted(name)}.", fix))
+            self._entries[name] = entry
+        if problems:
+            raise table_error(problems)
+        self._zip = zipfile.ZipFile(io.BytesIO(data))
+        self.table_name = self._one_table()
+        folder = str(PurePosixPath(self.table_name).parent)
+        self._folder = "" if folder == "." else folder + "/"
+
+    def table(self) -> bytes:
+        """The bytes of the CSV. Raises TableError where they are damaged."""
+        try:
+            return self.read(self.table_name)
+        except MediaError as error:
+            raise _refusal(f"{quoted(self.table_name)}: {error.args[0]}", error.args[1]) from error
+
+    def find(self, cell: str) -> str:
+        """The file a cell names: beside the CSV, else from the top of the zip. Raises MediaError: none, or no path."""
+        path = _normal(cell.strip()).removeprefix("./")
+        if wrong := _path_fault(path):
+            raise MediaError(f"{quoted(cell)} {wrong}.", _PLAIN_PATH)
+        for name in (self._folder + path, path):
+            if name in self._entries and name != self.table_name:
+                return name
+        known = self._alike.get(PurePosixPath(path).name.lower())
+        fix = "Put the file into the zip, or leave the cell empty."
+        if known is not None:
+            fix = f"Write {quoted(known.removeprefix(self._folder))}, which is in the zip (capitals count)."
+        raise MediaError(f"the zip holds no file {quoted(cell)}.", fix)
+
+    def read(self, name: str) -> bytes:
+        """The bytes of a file that `find` has named. Raises MediaError where they are damaged."""
+        pieces = []
+        try:
+            with self._zip.open(self._entries[name]) as file:
+                while piece := file.read(_PIECE):  # read() alone would inflate everything at once
+                    pieces.append(piece)
+        except (
+            zipfile.BadZipFile,
+            zlib.error,
+            EOFError,
+            OSError,
+            NotImplementedError,
+            RuntimeError,
+            ValueError,  # an offset before the file
+            struct.error,
+        ) as error:
+            fix = "Make the zip anew, with an ordinary zip program."
+            raise MediaError(f"it is damaged in the zip ({type(error).__name__}).", fix) from error
+        return b"".join(pieces)
+
+    def close(self) -> None:
+        """Let go of the bytes; nothing can be read any more."""
+        self._zip.close()
+
+    @cached_property
+    def _alike(self) -> dict[str, str]:
+        return {PurePosixPath(name).name.lower(): name for name in self._entries}
+
+    def _one_table(self) -> str:
+        tables = [name for name in self._entries if name.lower().endswith(_TABLES)]
+        if len(tables) == 1:
+            return tables[0]
+        if tables:
+            message = f"The zip holds {len(tables)} CSV files: {listed(tables)}."
+            raise _refusal(message, "Leave one in it, the one with the rows.")
+        raise _refusal("The zip holds no CSV file.", "Add the table as CSV UTF-8, its name ending in .csv.")
+
+
+_SMALLER = "Make the images smaller (800 pixels a side are plenty), or import the table in parts."
+_PLAIN_PATH = "Write the path inside the zip, folders with /, such as images/wren1.png."
+
+
+def _read(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(MAX_ZIP_MB * _MB + 1)
+
+
+def _open(data: bytes) -> list[zipfile.ZipInfo]:
+    """The entries, their number and size bounded before and after zipfile reads the list of them."""
+    try:
+        # zipfile reads the whole list before anybody can count it, and an entry of 50 bytes becomes an object of
+        # a thousand. Where it will look for the list, and how long that is, only this function of its own says.
+        end = zipfile._EndRecData(io.BytesIO(data))  # type: ignore[attr-defined]
+        if end is not None and end[zipfile._ECD_SIZE] > _MAX_DIRECTORY:  # type: ignore[attr-defined]
+            raise _too_many("far more")
+        with zipfile.ZipFile(io.BytesIO(data)) as file:
+            entries = file.infolist()
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+        if isinstance(error, TableError):
+            raise
+        fix = "Make the zip anew, with an ordinary zip program."
+        raise _refusal(f"The zip cannot be read ({error}).", fix) from error
+    if any(entry.filename == "[Content_Types].xml" for entry in entries):
+        fix = "Save the table as 'CSV UTF-8' (in Excel: File, Save as, CSV UTF-8) and import that."
+        raise _refusal("This is a workbook, not a zip with a CSV file.", fix)
+    if len(entries) > MAX_FILES:
+        raise _too_many(f"{len(entries):,}")
+    unpacked = sum(entry.file_size for entry in entries)
+    if unpacked > MAX_UNPACKED_MB * _MB:
+        message = f"Unpacked, the files have {_in_mb(unpacked)} MB; at most {MAX_UNPACKED_MB:,} are taken."
+        raise _refusal(message, _SMALLER)
+    return entries
+
+
+def _fault(entry: zipfile.ZipInfo) -> Problem | None:
+    """What is wrong with an entry by what the zip says of it, its bytes unread."""
+    name = entry.orig_filename  # zipfile cuts a name at a NUL character
+    shown = quoted(name)
+    mode = stat.S_IFMT(entry.external_attr >> 16)
+    most = MAX_ZIP_MB if name.lower().endswith(_TABLES) else MAX_FILE_MB
+    if wrong := _path_fault(name.removesuffix("/")):
+        return _problem(
+            f"The name {shown} in the zip {wrong}.", "Make the zip anew from plain files and folders."
+        )
+    if mode not in (0, stat.S_IFREG, stat.S_IFDIR):
+        return _problem(f"{shown} in the zip is a link, not a file.", "Put the file itself into the zip.")
+    if entry.flag_bits & 0x2041:  # encrypted, strongly encrypted, list of contents encrypted
+        return _problem(f"{shown} in the zip is encrypted.", "Make the zip anew without a password.")
+    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        fix = "Make the zip anew, with an ordinary zip program and no special method."
+        return _problem(f"{shown} in the zip is packed in an unusual way.", fix)
+    if name.lower().endswith(_ARCHIVES):
+        return _problem(
+            f"The zip holds another archive, {shown}.", "Unpack it and put its files into the zip."
+        )
+    if entry.file_size > most * _MB:
+        return _problem(f"{shown} has {_in_mb(entry.file_size)} MB; at most {most} are taken.", _SMALLER)
+    return None
+
+
+def _path_fault(path: str) -> str | None:
+    """Why this is no plain path inside the zip, as the end of a sentence; None where it is one."""
+    if not path.isprintable():
+        return "holds a character that cannot be printed"
+    if "\\" in path:
+        return "holds a backslash"
+    if path.startswith("/") or _DRIVE.match(path):
+        return "begins at the top of a disk"
+    if any(part in ("", ".", "..") for part in path.split("/")):
+        return "has an empty part or one of dots alone"
+    return None
+
+
+def _normal(name: str) -> str:
+    """Accents in one piece: macOS writes names in zips in two, spreadsheets in one."""
+    return unicodedata.normalize("NFC", name)
+
+
+def _is_litter(name: str) -> bool:
+    """What file managers add: __MACOSX/, .DS_Store, Thumbs.db."""
+    last = name.rpartition("/")[2]
+    return (
+        name.startswith("__MACOSX/") or last.startswith(".") or last.lower() in ("thumbs.db", "desktop.ini")
+    )
+
+
+def _too_many(count: str) -> TableError:
+    message = f"The zip holds {count} files and folders; at most {MAX_FILES:,} are taken."
+    return _refusal(message, "Import the table in parts.")
+
+
+def _in_mb(size: int) -> str:
+    return f"{size / _MB:,.1f}"
+
+
+def _problem(message: str, fix: str) -> Problem:
+    return Problem(None, None, None, message, fix)
+
+
+def _refusal(message: str, fix: str) -> TableError:
+    return TableError(_problem(message, fix))

@@ -1,0 +1,171 @@
+"""LabelTable rows -> the matrix a model learns from; fitted on training rows only, as part of the model."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.preprocessing import OneHotEncoder
+
+from plcore.common.types import FloatArray
+from plcore.tables.columns import stripped
+from plcore.tables.descriptor import NAMES
+from plcore.tables.media import Media
+from plcore.tables.roles import Roles
+
+Float = TypeVar("Float", bound=np.floating[Any])
+Rows = npt.NDArray[np.integer[Any]] | npt.NDArray[np.bool_] | None
+
+_WIDEST_DENSE = 1024  # one-hot columns beyond which a dense matrix would be mostly zeros
+_MOST_WORDS = 50_000
+_NARROWEST = (
+    1e-50  # a range below it is none: the largest numbers of a table divided by it can still be squared
+)
+_WORD = r"(?u)\b\w+\b"  # scikit-learn's own pattern leaves out words of one letter
+
+
+class FeatureSource(Protocol):
+    """What the transformer needs of a LabelTable."""
+
+    @property
+    def cells(self) -> pd.DataFrame: ...
+    @property
+    def roles(self) -> Roles: ...
+    @property
+    def numbers(self) -> npt.NDArray[np.float64]: ...
+    @property
+    def media(self) -> Media: ...
+
+
+class _NumberScaler:
+    """Mean and range of each number column over the training rows, from the cells that are not empty."""
+
+    def __init__(self, numbers: FloatArray) -> None:
+        known = ~np.isnan(numbers)
+        low = np.min(numbers, axis=0, where=known, initial=np.inf)
+        high = np.max(numbers, axis=0, where=known, initial=-np.inf)
+        total = np.sum(numbers, axis=0, where=known)
+        narrow = ~(high - low > _NARROWEST)  # one value, or none
+        # Held-out rows may have other values there, on any scale: over an infinite range they are all 0.
+        self._range: FloatArray = np.where(narrow, np.inf, high - low)
+        self._low: FloatArray = np.where(narrow, 0.0, low)
+        self._mean: FloatArray = np.where(narrow, 0.0, total / np.maximum(known.sum(axis=0), 1))
+
+    def transform(self, numbers: FloatArray) -> FloatArray:
+        return (np.where(np.isnan(numbers), self._mean, numbers) - self._low) / self._range
+
+
+class FeatureTransformer:
+    """Turns rows of a table into numbers on comparable scales.
+
+    numbers : missing ones become the mean of the training rows, then each column is scaled to [0, 1] over
+        them (rows outside the training range may leave it); a column that has one value or none in the training
+        rows tells nothing: it is 0 in every row;
+    categories : one-hot divided by sqrt(2), so that two different values are at distance 1, as far as the two
+        ends of a number column; empty cells and values not seen in training are all zeros;
+    images : what they look like (`.descriptor`), rows of length 1, where the roles ask for it; a row without
+        an image gets the mean of the training rows;
+    text : TF-IDF of its words, rows of length 1, only where the table has no number columns.
+
+    `fit(table, rows)` learns, `transform(table, rows)` gives float64 (n_rows, n_features): an ndarray, or CSR
+    where text or more than 1024 one-hot columns are in it. `rows` is an integer or bool array; None means all
+    rows. After `fit`: `feature_names_` (one per column), `n_features_`.
+    """
+
+    feature_names_: tuple[str, ...]
+    n_features_: int
+    _numbers: _NumberScaler | None
+    _categories: OneHotEncoder | None
+    _words: TfidfVectorizer | None
+    _mean_look: FloatArray | None
+    _used: list[int]
+
+    def fit(self, table: FeatureSource, rows: Rows = None) -> FeatureTransformer:
+        """Learn means, ranges, categories, words from these rows. Raises ValueError where there are none."""
+        roles = table.roles
+        numbers = _taken(table.numbers, rows)
+        if not len(numbers):
+            raise ValueError("FeatureTransformer.fit needs at least one row; got none.")
+        self._numbers, self._categories, self._words, self._mean_look = None, None, None, None
+        names: list[str] = []
+        if roles.numbers:
+            self._numbers = _NumberScaler(numbers)
+            names += roles.numbers
+        values = _categories(table, rows)
+        kinds = [sorted(set(column) - {""}) for column in values.T]
+        self._used = [place for place, column in enumerate(kinds) if column]
+        if self._used:
+            self._categories = OneHotEncoder(
+                categories=[np.array(kinds[place], dtype=object) for place in self._used],
+                handle_unknown="ignore",
+            ).fit(values[:, self._used])
+            names += [f"{roles.categories[place]}={value}" for place in self._used for value in kinds[place]]
+        if table.media.looks is not None:
+            looks = _taken(table.media.looks, rows)
+            known = looks[~np.isnan(looks[:, 0])]
+            self._mean_look = known.mean(axis=0, dtype=np.float64) if len(known) else np.zeros(looks.shape[1])
+            names += [f"{roles.image}: {name}" for name in NAMES]
+        if roles.text is not None and not roles.numbers:
+            self._words = _fitted_words(_text(table, rows))
+            if self._words is not None:
+                names += [f"{roles.text}: {word}" for word in self._words.get_feature_names_out()]
+        self.feature_names_ = tuple(names) or ("nothing",)
+        self.n_features_ = len(self.feature_names_)
+        return self
+
+    def transform(self, table: FeatureSource, rows: Rows = None) -> npt.NDArray[np.float64] | sp.csr_matrix:
+        """The features of these rows, in their order. Raises NotFittedError before `fit`."""
+        if not hasattr(self, "n_features_"):
+            raise NotFittedError("This FeatureTransformer is not fitted yet. Call 'fit' first.")
+        blocks: list[Any] = []
+        numbers = _taken(table.numbers, rows)
+        if self._numbers is not None:
+            blocks.append(self._numbers.transform(numbers))
+        if self._categories is not None:
+            values = _categories(table, rows)[:, self._used]
+            blocks.append(self._categories.transform(values) * np.sqrt(0.5))
+        if self._mean_look is not None and table.media.looks is not None:
+            looks = _taken(table.media.looks, rows).astype(np.float64)
+            blocks.append(np.where(np.isnan(looks), self._mean_look, looks))
+        if self._words is not None:
+            blocks.append(self._words.transform(_text(table, rows)))
+        if not blocks:  # nothing could be learned: one column that is the same for every row
+            return np.zeros((len(numbers), 1))
+        one_hot = max((block.shape[1] for block in blocks if sp.issparse(block)), default=0)
+        if self._words is None and one_hot <= _WIDEST_DENSE:
+            return np.hstack([block.toarray() if sp.issparse(block) else block for block in blocks])
+        return sp.csr_matrix(sp.hstack([sp.csr_matrix(block) for block in blocks]), dtype=np.float64)
+
+
+def _fitted_words(text: list[str]) -> TfidfVectorizer | None:
+    """TF-IDF fitted on these texts; None where they hold no word at all."""
+    words = TfidfVectorizer(sublinear_tf=True, token_pattern=_WORD, max_features=_MOST_WORDS)
+    analyze = words.build_analyzer()
+    if not any(analyze(line) for line in text):
+        return None
+    return words.fit(text)
+
+
+def _taken(array: npt.NDArray[Float], rows: Rows) -> npt.NDArray[Float]:
+    return array if rows is None else array[rows]
+
+
+def _categories(table: FeatureSource, rows: Rows) -> npt.NDArray[np.object_]:
+    """(n_rows, n_categories) of str, stripped."""
+    columns = [_column(table, name, rows) for name in table.roles.categories]
+    n_rows = len(_taken(table.numbers, rows))
+    return np.array(columns, dtype=object).reshape(len(columns), n_rows).T
+
+
+def _text(table: FeatureSource, rows: Rows) -> list[str]:
+    return [] if table.roles.text is None else _column(table, table.roles.text, rows)
+
+
+def _column(table: FeatureSource, name: str, rows: Rows) -> list[str]:
+    cells = table.cells[[name]] if rows is None else table.cells[[name]].iloc[rows]
+    return [str(value) for value in stripped(cells, name).to_pylist()]

@@ -1,0 +1,261 @@
+"""Images and recordings that the cells of a table name: found, checked, described, named by their content.
+
+An image counts only if it can be decoded. The name under which a file is kept is the SHA-256 of its bytes and
+the ending of what it *is*, whatever its own name says, so that a browser is never told a wrong type.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import io
+import re
+import struct
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from PIL import Image, ImageOps
+
+from plcore.tables.archive import Archive, MediaError
+from plcore.tables.columns import Finder, check_images, stripped
+from plcore.tables.descriptor import NAMES, describe
+from plcore.tables.problems import MAX_PROBLEMS
+from plcore.tables.roles import Roles
+
+MAX_PIXELS = 50_000_000  # more than any phone's camera; a small file can declare far more, to fill memory
+IMAGE_ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".gif")
+AUDIO_ENDINGS = (".wav", ".mp3", ".ogg", ".oga", ".opus", ".flac", ".m4a")
+CONTENT_TYPES = {
+    "png": "image/png",
+    "jpg": "image/jpeg",
+    "webp": "image/webp",
+    "gif": "image/gif",
+    "wav": "audio/wav",
+    "mp3": "audio/mpeg",
+    "ogg": "audio/ogg",
+    "flac": "audio/flac",
+    "m4a": "audio/mp4",
+}
+"""What a browser is told of a kept file, by its ending. SVG is not among them: it can carry scripts."""
+
+Kind = Literal["image", "audio"]
+Look = npt.NDArray[np.float32]  # (192,), see plcore.tables.descriptor
+
+_READERS = ("PNG", "JPEG", "WEBP", "GIF")
+# MPO is what Pillow calls the JPEGs of many cameras, which hold a preview or a second view behind the image.
+_FORMATS = {"PNG": "png", "JPEG": "jpg", "MPO": "jpg", "WEBP": "webp", "GIF": "gif"}
+_KEPT_NAME = re.compile(rf"[0-9a-f]{{64}}\.({'|'.join(CONTENT_TYPES)})")
+_DAMAGED = (OSError, ValueError, SyntaxError, EOFError, TypeError, LookupError, ArithmeticError)
+_BROKEN = (*_DAMAGED, struct.error, zlib.error)  # what Pillow's readers stumble with over bad bytes
+_BOMB = (Image.DecompressionBombError, Image.DecompressionBombWarning)
+_IMAGE_FIX = "Save it as PNG, JPEG, WebP or GIF, or leave the cell empty."
+_AUDIO_FIX = "Save it as WAV, MP3, Ogg, FLAC or M4A, or leave the cell empty."
+
+
+@dataclass(frozen=True)
+class Media:
+    """What the image and sound columns of a table hold; (n,) or (n, 192), None where nothing of the kind is.
+
+    images, audio : the kept name of each row's file, '' where the cell is empty or holds the image itself.
+    looks : what each row's image looks like, NaN where it has none; only where the roles ask for it.
+    files : where the bytes are to be had until they are kept; None for a table read back.
+    """
+
+    images: npt.NDArray[np.object_] | None = None
+    audio: npt.NDArray[np.object_] | None = None
+    looks: npt.NDArray[np.float32] | None = None
+    files: MediaFiles | None = None
+
+    def __post_init__(self) -> None:
+        for array in (self.images, self.audio, self.looks):
+            if array is not None:
+                array.flags.writeable = False
+
+    def kept_names(self) -> frozenset[str]:
+        """The kept names of all files that the rows name."""
+        columns = [column for column in (self.images, self.audio) if column is not None]
+        return frozenset(name for column in columns for name in column if name)
+
+
+class MediaFiles:
+    """The files of an archive, each looked at once however many rows name it and however often they are read."""
+
+    def __init__(self, archive: Archive) -> None:
+        self.archive = archive
+        self._seen: dict[tuple[Kind, str], tuple[str, Look | None] | MediaError] = {}
+        self._kept: dict[str, str] = {}
+
+    def look_at(self, kind: Kind, cell: str) -> tuple[str, Look | None]:
+        """The kept name of the file this cell names and, of an image, its look. Raises MediaError."""
+        name = self.archive.find(cell)
+        key = (kind, name)
+        if key not in self._seen:
+            try:
+                data = self.archive.read(name)
+                ending, look = read_image(data) if kind == "image" else (audio_ending(data), None)
+                kept = f"{hashlib.sha256(data).hexdigest()}.{ending}"
+                self._kept[kept] = name
+                self._seen[key] = kept, look
+            except MediaError as error:
+                self._seen[key] = error
+        found = self._seen[key]
+        if isinstance(found, MediaError):
+            raise MediaError(*found.args)
+        return found
+
+    def read(self, kept_name: str) -> bytes:
+        """The bytes of a file that `look_at` has seen."""
+        return self.archive.read(self._kept[kept_name])
+
+    def close(self) -> None:
+        """Let go of bytes and looks, once the files are kept: the table may live for long."""
+        self.archive.close()
+        self._seen.clear()
+
+
+def read_image(data: bytes) -> tuple[str, Look]:
+    """The ending of what this image is, and its look. Raises MediaError: no image, too large, damaged."""
+    try:
+        with Image.open(io.BytesIO(data), formats=_READERS) as image:
+            if image.width * image.height > MAX_PIXELS:
+                raise MediaError(*_too_large(f"{image.width:,} x {image.height:,} points"))
+            image.load()
+            ending = _FORMATS[str(image.format)]
+            ImageOps.exif_transpose(image, in_place=True)
+            return ending, describe(image)
+    except _BOMB:
+        raise MediaError(*_too_large("hundreds of millions of points")) from None
+    except MediaError:
+        raise
+    except _BROKEN as error:
+        raise MediaError("this is no image that can be read, or it is damaged.", _IMAGE_FIX) from error
+
+
+def audio_ending(data: bytes) -> str:
+    """The ending of what this recording is, by its first bytes; no more is checked. Raises MediaError."""
+    if data[:4] == b"RIFF" and data[8:12] == b"WAVE":
+        return "wav"
+    if data[:3] == b"ID3" or (len(data) > 1 and data[0] == 0xFF and data[1] & 0xE6 == 0xE2):  # MPEG layer III
+        return "mp3"
+    if data[:4] in (b"OggS", b"fLaC"):
+        return "ogg" if data[:1] == b"O" else "flac"
+    if data[4:8] == b"ftyp" and data[8:12] in (b"M4A ", b"M4B ", b"mp42", b"mp41", b"isom"):
+        return "m4a"
+    raise MediaError("this is no recording that a browser can play.", _AUDIO_FIX)
+
+
+def is_kept_name(name: str) -> bool:
+    """Whether a file could be kept under this name; nothing else may ever come near a path."""
+    return _KEPT_NAME.fullmatch(name) is not None
+
+
+def parse_media(cells: pd.DataFrame, roles: Roles, files: MediaFiles | None, finder: Finder) -> Media:
+    """What the columns of images and recordings hold. Problems: files missing or unreadable, cells of other kinds."""
+    images = looks = audio = None
+    if roles.image is not None:
+        images, looks = _images(cells, roles, files, finder)
+    if roles.audio is not None:
+        audio = _audio(cells, roles.audio, files, finder)
+    return Media(images, audio, looks, files)
+
+
+def look_through(
+    files: MediaFiles, cells: pd.DataFrame, roles: Roles, on_step: Callable[[float], None]
+) -> None:
+    """Look at every file that the rows name, telling the share done now and then; `parse_media` is quick afterwards.
+
+    Stops early where there are more bad files than would be shown.
+    """
+    columns: list[tuple[Kind, str | None]] = [("image", roles.image), ("audio", roles.audio)]
+    named = [
+        (kind, cell)
+        for kind, column in columns
+        if column is not None and column in cells
+        for cell in dict.fromkeys(_texts(cells, column))
+        if cell and not cell.startswith("data:")
+    ]
+    bad = 0
+    for place, (kind, cell) in enumerate(named):
+        if place % 50 == 0:
+            on_step(place / len(named))
+        try:
+            files.look_at(kind, cell)
+        except MediaError:
+            bad += 1
+            if bad >= MAX_PROBLEMS:
+                return
+
+
+def _images(
+    cells: pd.DataFrame, roles: Roles, files: MediaFiles | None, finder: Finder
+) -> tuple[npt.NDArray[np.object_] | None, Look | None]:
+    column = str(roles.image)
+    texts = _texts(cells, column)
+    inline = [text.startswith("data:") for text in texts]
+    check_images(cells, column, finder, None if files is None else np.array(inline))
+    if finder.problems and files is None:
+        return None, None
+    looks = np.full((len(texts), len(NAMES)), np.nan, dtype=np.float32) if roles.image_features else None
+    names = np.full(len(texts), "", dtype=object)
+    limit = len(finder.problems) + MAX_PROBLEMS
+    for row, text in enumerate(texts):
+        if not text or (inline[row] and looks is None) or len(finder.problems) >= limit:
+            continue
+        try:
+            if inline[row]:
+                look: Look | None = read_image(_decoded(text))[1]
+            else:
+                assert files is not None  # noqa: S101 - check_images has refused the cell without them
+                names[row], look = files.look_at("image", text)
+        except MediaError as error:
+            finder.add(row, column, *error.args)
+            continue
+        if looks is not None:
+            looks[row] = look
+    if looks is not None and not finder.problems and not any(texts):
+        fix = "Choose other features, or fill the column."
+        finder.add(None, column, "there is no image to learn from: every cell is empty.", fix)
+    return (None if all(inline) or files is None else names), looks
+
+
+def _audio(
+    cells: pd.DataFrame, column: str, files: MediaFiles | None, finder: Finder
+) -> npt.NDArray[np.object_]:
+    texts = _texts(cells, column)
+    names = np.full(len(texts), "", dtype=object)
+    limit = len(finder.problems) + MAX_PROBLEMS
+    for row, text in enumerate(texts):
+        if not text or len(finder.problems) >= limit:
+            continue
+        try:
+            if files is None:
+                raise MediaError("the recording is not there: this is a CSV alone.", _ZIP_FIX)
+            names[row], _ = files.look_at("audio", text)
+        except MediaError as error:
+            finder.add(row, column, *error.args)
+    return names
+
+
+_ZIP_FIX = "Import a zip of the CSV and its files, or take the column's role away."
+
+
+def _texts(cells: pd.DataFrame, column: str) -> list[str]:
+    return [str(text) for text in stripped(cells, column).to_pylist()]
+
+
+def _decoded(url: str) -> bytes:
+    try:
+        return base64.b64decode(url.partition(",")[2], validate=True)
+    except binascii.Error:
+        raise MediaError("the data URL is not base64.", _IMAGE_FIX) from None
+
+
+def _too_large(size: str) -> tuple[str, str]:
+    message = f"the image has {size}; at most {MAX_PIXELS // 1_000_000} million are taken."
+    return message, "Make it smaller: 800 points a side are plenty."

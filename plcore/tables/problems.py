@@ -1,0 +1,64 @@
+"""What is wrong with a table, said so that its owner can put it right: where, what, and the fix.
+
+A table enters Winnow whole or not at all. Everything found wrong is gathered as `Problem`s and raised at once
+as one `TableError`, so that a person mends the file in one go and not one error at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from plcore.common.words import quoted
+
+MAX_PROBLEMS = 50  # a person mends a file from its first errors; ten thousand lines of them help nobody
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing wrong with a table.
+
+    Attributes
+    ----------
+    row : 1-based number of the data row (the header is not counted); None where the whole table is meant.
+    line : 1-based line of the file where that row begins; None where no file is known.
+    column : name of the column; None where no single column is meant.
+    message : what is wrong, in words for the person who made the table.
+    fix : what to do about it.
+    """
+
+    row: int | None
+    line: int | None
+    column: str | None
+    message: str
+    fix: str
+
+    def __str__(self) -> str:
+        place = ""
+        if self.row is not None:
+            place = f"Row {self.row}" + ("" if self.line is None else f" (line {self.line})")
+        elif self.line is not None:
+            place = f"Line {self.line}"
+        if self.column is not None:
+            place += (", column " if place else "Column ") + quoted(self.column)
+        return (f"{place}: " if place else "") + f"{self.message} Fix: {self.fix}"
+
+
+class TableError(ValueError):
+    """The table is refused whole. `args` are its `Problem`s, at most `MAX_PROBLEMS`, in table order."""
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        return tuple(problem for problem in self.args if isinstance(problem, Problem))
+
+    def __str__(self) -> str:
+        lines = [str(problem) for problem in self.args]
+        if len(lines) >= MAX_PROBLEMS:
+            lines.append(f"(These are the first {MAX_PROBLEMS} problems; there may be more.)")
+        return "\n".join(lines)
+
+
+def table_error(problems: Iterable[Problem]) -> TableError:
+    """The error for these problems: whole-table ones first, then by row; within a row as they were found."""
+    found = sorted(problems, key=lambda problem: problem.row or 0)
+    return TableError(*found[:MAX_PROBLEMS])

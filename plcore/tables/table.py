@@ -1,0 +1,174 @@
+"""LabelTable: a table of rows with candidate labels, checked at the door and never changed afterwards.
+
+The original text of every cell is kept exactly; what was parsed from it lies beside it. See `plcore.tables.roles`
+for what the columns mean, `plcore.tables.csv_text` for CSV and `plcore.tables.table_file` for the stored file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from plcore.tables.columns import (
+    Finder,
+    first_rows,
+    parse_candidates,
+    parse_ids,
+    parse_numbers,
+    parse_truth,
+)
+from plcore.tables.csv_text import LINE_INDEX, name_problems, read_cells, to_csv_bytes
+from plcore.tables.features import FeatureTransformer
+from plcore.tables.frame_text import frame_as_text
+from plcore.tables.media import Media, MediaFiles, parse_media
+from plcore.tables.problems import Problem, TableError, table_error
+from plcore.tables.roles import Roles, role_problems
+from plcore.tables.suggestion import suggest_roles
+from plcore.tables.table_file import read_parts, write_table
+from plcore.tables.vector_columns import parse_vectors
+
+
+@dataclass(frozen=True, eq=False)
+class LabelTable:
+    """Rows with candidate labels, n of them, m classes, p number columns. All arrays are read-only.
+
+    Build one with `read_csv`, `from_frame`, `from_cells` or `read`; these check everything and raise
+    `TableError` with all problems found (at most 50), so that a table that exists is a good one.
+
+    Attributes
+    ----------
+    cells : DataFrame of str, every column of the source, text untouched, rows 0..n-1; a copy, cheap (no cell is
+        copied), that the caller may change.
+    roles : what the columns are for.
+    ids : (n,) str objects; the row numbers from 1 where no id column was chosen.
+    numbers : (n, p) float64 in the order of `roles.numbers`; NaN where the cell is empty.
+    candidates : (n, m) bool, True = may be the label; every row has at least one True. Of label vectors: all that
+        is not a known no.
+    classes : the m label names, in column order for 0/1 columns, else sorted (integers as numbers).
+    truth : (n,) int64, the class number or -1 where unknown; None where no truth column was chosen.
+        A known truth is always among the row's candidates.
+    label_vectors : (n, m) int8, 1 yes, 0 no, -1 not asked, where the roles say so; None for candidates.
+    media : the images and recordings that rows name, and what the images look like.
+    """
+
+    _cells: pd.DataFrame
+    roles: Roles
+    ids: npt.NDArray[np.object_]
+    numbers: npt.NDArray[np.float64]
+    candidates: npt.NDArray[np.bool_]
+    classes: tuple[str, ...]
+    truth: npt.NDArray[np.int64] | None
+    media: Media
+    label_vectors: npt.NDArray[np.int8] | None = None
+
+    def __post_init__(self) -> None:
+        for array in (self.ids, self.numbers, self.candidates, self.truth, self.label_vectors):
+            if array is not None:
+                array.flags.writeable = False
+
+    @property
+    def cells(self) -> pd.DataFrame:
+        return self._cells.copy(deep=False)
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.ids)
+
+    def features(self) -> FeatureTransformer:
+        """A transformer, not yet fitted, that turns rows of this table into a feature matrix."""
+        return FeatureTransformer()
+
+    @classmethod
+    def from_cells(cls, cells: pd.DataFrame, roles: Roles, files: MediaFiles | None = None) -> LabelTable:
+        """The table of these cells (DataFrame of str, as from `read_cells`). Raises TableError.
+
+        files : those that came with the table and that cells of the columns `image` and `audio` name.
+        """
+        _check_text(cells)
+        problems = role_problems(roles, list(cells.columns))
+        if problems:
+            raise table_error(problems)
+        lines: Sequence[int] | None = cells.index if cells.index.name == LINE_INDEX else None  # type: ignore[assignment]
+        finder = Finder(lines)
+        vectors = None
+        if roles.label_vectors:
+            vectors, classes = parse_vectors(cells, roles, finder)
+            candidates = vectors != 0
+        else:
+            candidates, classes = parse_candidates(cells, roles, finder)
+        truth = parse_truth(cells, roles.truth, candidates, classes, finder)
+        ids = parse_ids(cells, roles.id, finder)
+        numbers = parse_numbers(cells, roles.numbers, finder)
+        media = parse_media(cells, roles, files, finder)
+        if finder.problems:
+            raise table_error(finder.problems)
+        return cls(
+            cells.reset_index(drop=True), roles, ids, numbers, candidates, classes, truth, media, vectors
+        )
+
+    @classmethod
+    def from_frame(cls, frame: pd.DataFrame, roles: Roles | None = None) -> LabelTable:
+        """The table of any DataFrame; its index is not used. Raises TableError.
+
+        How values become text is said in `plcore.tables.frame_text`: 3.0 is `3`, missing values are empty cells.
+        Without `roles` they are guessed (`suggest_roles`).
+        """
+        cells = frame_as_text(frame)
+        _check_text(cells)
+        return cls.from_cells(cells, suggest_roles(cells) if roles is None else roles)
+
+    @classmethod
+    def read_csv(cls, source: bytes | str | Path, roles: Roles | None = None) -> LabelTable:
+        """The table of a CSV file (bytes or path). Without `roles` they are guessed. Raises TableError."""
+        cells = read_cells(source)
+        return cls.from_cells(cells, suggest_roles(cells) if roles is None else roles)
+
+    def to_csv(self, path: str | Path) -> None:
+        """Write the cells as UTF-8 CSV; reading it back with the same roles gives the same table."""
+        Path(path).write_bytes(to_csv_bytes(self.cells))
+
+    def write(self, path: str | Path) -> str:
+        """Write the table, cells and parsed values alike, as one Parquet file; returns its SHA-256 in hex.
+
+        The same table always gives the same bytes. The file appears whole or not at all, and stays after a crash.
+        """
+        target = Path(path)
+        return write_table(self, target.parent, lambda _digest: target.name)
+
+    def write_named(self, folder: str | Path) -> str:
+        """`write` as SHA-256.parquet in this folder. The same table twice is harmless."""
+        return write_table(self, Path(folder), "{}.parquet".format)
+
+    @classmethod
+    def read(cls, path: str | Path) -> LabelTable:
+        """The table that `write` put there. Raises TableError where the file is something else or damaged."""
+        parts = read_parts(Path(path))
+        cells, roles = parts[0], parts[1]
+        # Nothing of label vectors is stored but their cells, which were found good before they were.
+        vectors = parse_vectors(cells, roles, Finder(None))[0] if roles.label_vectors else None
+        return cls(*parts, vectors)
+
+
+def _check_text(cells: pd.DataFrame) -> None:
+    """Refuse what no CSV holds: no rows or columns, bad names, NUL characters; and cells that are no text."""
+    if not cells.shape[0] or not cells.shape[1]:
+        raise TableError(Problem(None, None, None, "The table has no rows.", "Add at least one data row."))
+    problems = name_problems([str(name) for name in cells.columns])
+    finder = Finder(None)
+    for place, name in enumerate(cells.columns):
+        column = cells.iloc[:, place]
+        if not isinstance(column.dtype, pd.StringDtype) or column.hasnans:
+            raise TypeError(
+                f"Column {name!r} must hold str only, none missing; use from_frame for other frames."
+            )
+        for row in first_rows(pc.match_substring(pa.array(column, pa.large_string()), "\0")):
+            finder.add(row, str(name), "the text holds a NUL character.", "Remove it.")
+    if problems or finder.problems:
+        raise table_error([*problems, *finder.problems])

@@ -1,0 +1,184 @@
+"""The stored form of a LabelTable: one self-describing Parquet file, the same bytes for the same table.
+
+Columns: `cell:NAME` the original text; `number:NAME` the parsed number (null where the cell is empty);
+`candidates` the row's candidate labels; `truth` the true label (null where unknown), only with a truth
+column; `media:image` and `media:audio` the kept names of the files that its cells name ('' where a cell names
+none), only where files came with the table; `look` what the row's image looks like (null where it has none),
+only where the roles ask for it. The metadata of the schema holds, under `winnow`, a JSON object with the format's
+version, the roles and the class names. Ids are not stored: they are a column's text or the row numbers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet
+
+from plcore.common.types import BoolArray, FloatArray, IntArray
+from plcore.tables.columns import Finder, parse_ids
+from plcore.tables.descriptor import NAMES
+from plcore.tables.media import Media
+from plcore.tables.problems import Problem, TableError
+from plcore.tables.roles import Roles
+
+if TYPE_CHECKING:
+    from plcore.tables.table import LabelTable
+
+Parts = tuple[
+    pd.DataFrame,
+    Roles,
+    npt.NDArray[np.object_],
+    FloatArray,
+    BoolArray,
+    tuple[str, ...],
+    IntArray | None,
+    Media,
+]  # cells, roles, ids, numbers, candidates, classes, truth, media
+
+_KEY = b"winnow"
+_VERSION = 1
+_ROWS_PER_GROUP = 1 << 16
+
+
+def write_table(table: LabelTable, folder: Path, name_of: Callable[[str], str]) -> str:
+    """Write the file into the folder, whole or not at all, and return the SHA-256 of its bytes in hex.
+
+    name_of : makes the file's name from that SHA-256. When this returns, the file survives a power cut.
+    """
+    data = _to_arrow(table)
+    handle, name = tempfile.mkstemp(dir=folder, prefix=".new-", suffix=".part")
+    try:
+        with os.fdopen(handle, "w+b") as file:
+            pa.parquet.write_table(
+                data,
+                file,
+                row_group_size=_ROWS_PER_GROUP,
+                compression="zstd",
+                compression_level=1,
+                use_dictionary=["candidates.list.element", "truth"],
+                write_page_checksum=True,
+            )
+            file.flush()
+            os.fsync(file.fileno())
+            file.seek(0)
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        Path(name).replace(folder / name_of(digest))
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    _sync_folder(folder)
+    return digest
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a name given to a file in this folder last: syncing the file keeps its bytes, not its name."""
+    if os.name != "posix":
+        return  # other systems cannot open folders
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def read_parts(path: Path) -> Parts:
+    """What the table is made of, in LabelTable's order. Raises TableError: not our file, or damaged.
+
+    What the system refuses (no such file, no permission, a disk that fails) says nothing about the table: the
+    OSError comes through.
+    """
+    with pa.OSFile(str(path)) as file:
+        try:
+            return _from_arrow(pa.parquet.read_table(file, page_checksum_verification=True))
+        except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, IndexError) as error:
+            if (
+                getattr(error, "errno", None) is not None
+            ):  # of the system; Arrow's, of bad bytes, has no number
+                raise
+            message = f"{path.name} is not a Winnow table, or is damaged ({type(error).__name__})."
+            fix = "Import the original file again."
+            raise TableError(Problem(None, None, None, message, fix)) from error
+
+
+def _to_arrow(table: LabelTable) -> pa.Table:
+    columns: dict[str, Any] = {
+        f"cell:{name}": pa.array(table.cells[name], pa.large_string()) for name in table.cells.columns
+    }
+    for place, name in enumerate(table.roles.numbers):
+        columns[f"number:{name}"] = pa.array(table.numbers[:, place], from_pandas=True)
+    classes = pa.array(table.classes, pa.large_string())
+    rows, labels = np.nonzero(table.candidates)
+    offsets = np.searchsorted(rows, np.arange(table.n_rows + 1))
+    columns["candidates"] = pa.ListArray.from_arrays(
+        pa.array(offsets, pa.int32()), classes.take(pa.array(labels))
+    )
+    if table.truth is not None:
+        columns["truth"] = classes.take(pa.array(table.truth, mask=table.truth < 0))
+    for name, kept in (("media:image", table.media.images), ("media:audio", table.media.audio)):
+        if kept is not None:
+            columns[name] = pa.array(kept, pa.string())
+    if (looks := table.media.looks) is not None:
+        flat = pa.array(looks.ravel(), pa.float32())
+        empty = pa.array(np.isnan(looks[:, 0]))
+        columns["look"] = pa.FixedSizeListArray.from_arrays(flat, len(NAMES), mask=empty)
+    about = {"version": _VERSION, "roles": table.roles.to_json(), "classes": table.classes}
+    text = json.dumps(about, ensure_ascii=True, sort_keys=True)
+    data = pa.table(columns).replace_schema_metadata({_KEY: text.encode()})
+    return data.combine_chunks()  # how the text happened to be chunked must not show in the file
+
+
+def _from_arrow(data: pa.Table) -> Parts:
+    about = json.loads((data.schema.metadata or {})[_KEY])
+    if about["version"] != _VERSION:
+        raise ValueError(f"version {about['version']} of the format; this program reads {_VERSION}")
+    roles, classes = Roles.from_json(about["roles"]), tuple(about["classes"])
+    names = [name.removeprefix("cell:") for name in data.column_names if name.startswith("cell:")]
+    cells = pd.DataFrame(
+        {place: data[f"cell:{name}"].to_pandas() for place, name in enumerate(names)}, dtype="str", copy=False
+    )
+    cells.columns = pd.Index(names, dtype="str")
+    numbers = np.empty((data.num_rows, len(roles.numbers)))
+    for place, name in enumerate(roles.numbers):
+        numbers[:, place] = data[f"number:{name}"].to_numpy()
+    index = pa.array(classes, pa.large_string())
+    lists = data["candidates"].combine_chunks()
+    labels = pc.index_in(pc.list_flatten(lists), value_set=index).to_numpy(zero_copy_only=False)
+    candidates = np.zeros((data.num_rows, len(classes)), dtype=bool)
+    candidates[pc.list_parent_indices(lists).to_numpy(zero_copy_only=False), labels] = True
+    truth = None
+    if roles.truth is not None:
+        truth = pc.fill_null(pc.index_in(data["truth"], value_set=index), -1).to_numpy().astype(np.int64)
+    ids = parse_ids(cells, roles.id, Finder(None))
+    return cells, roles, ids, numbers, candidates, classes, truth, _media(data)
+
+
+def _media(data: pa.Table) -> Media:
+    images, audio = (
+        data[name].to_numpy() if name in data.column_names else None
+        for name in ("media:image", "media:audio")
+    )
+    looks = None
+    if "look" in data.column_names:
+        lists = data["look"].combine_chunks()
+        looks = np.full((data.num_rows, len(NAMES)), np.nan, dtype=np.float32)
+        looks[np.asarray(lists.is_valid())] = lists.drop_null().flatten().to_numpy().reshape(-1, len(NAMES))
+    return Media(images, audio, looks)
+
+
+def read_kept_names(path: Path) -> frozenset[str]:
+    """The kept names of the files that the rows of a stored table name, and nothing else of it. Raises OSError."""
+    with pa.OSFile(str(path)) as file, pa.parquet.ParquetFile(file) as stored:
+        names = [name for name in stored.schema_arrow.names if name.startswith("media:")]
+        data = stored.read(columns=names) if names else pa.table({})
+    return frozenset(name for column in data.columns for name in column.unique().to_pylist() if name)
