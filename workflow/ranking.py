@@ -54,11 +54,7 @@ def queue(home: Home, person_id: int, project_id: int, search: str = "") -> Queu
     """
     with home.learners.open(home, person_id, project_id) as learner:
         if learner.pool.control_rows.any():
-            with home.database.read() as session:
-                if not access.require_person(session, person_id).is_owner:
-                    raise access.NotAllowed(
-                        "In a project with blind checks the queue is for the owner: it would show which they are."
-                    )
+            check_may_see_blind(home, person_id)
         order, scores = learner.ranking()
         words, texts = search.casefold().split(), _texts(learner)
         found = [
@@ -88,6 +84,15 @@ def queue_csv(home: Home, person_id: int, project_id: int) -> bytes:
             (one.place, one.row + 1, one.row_id, "|".join(one.candidates), f"{one.score:.6f}", one.reason)
         )
     return text.getvalue().encode()
+
+
+def check_may_see_blind(home: Home, person_id: int) -> None:
+    """Raises NotAllowed unless the person may see the queue of a project with blind checks."""
+    with home.database.read() as session:
+        if not access.require_person(session, person_id).is_owner:
+            raise access.NotAllowed(
+                "In a project with blind checks the queue is for the owner: it would show which they are."
+            )
 
 
 def _queue_row(learner: ActiveLearner[LabelTable], place: int, row: int, score: float) -> QueueRow:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workflow import access
-from workflow.ranking import SHOWN
+from workflow.ranking import SHOWN, check_may_see_blind
 
 if TYPE_CHECKING:
     from plcore import LabelTable
@@ -49,10 +49,14 @@ def queue(home: Home, person_id: int, project_id: int, search: str = "") -> Vect
 
     Raises
     ------
-    NotAllowed, NotFound, WrongKind
+    NotAllowed
+        The person is not an owner and the project has blind checks: what is not in the queue would be one.
+    NotFound, WrongKind
     """
     words = search.casefold().split()
     with home.learners.open_vectors(home, person_id, project_id) as learner:
+        if learner.pool.control_cells.any():
+            check_may_see_blind(home, person_id)
         ranked = _ranked(learner)
         found = [
             one

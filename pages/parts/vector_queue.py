@@ -7,6 +7,7 @@ import streamlit as st
 from pages.parts import queue_table, state
 from pages.parts.frame import ProjectPage
 from workflow import vector_ranking, vectors
+from workflow.access import NotAllowed
 from workflow.vector_showing import CRITERIA
 
 
@@ -19,7 +20,11 @@ def draw(page: ProjectPage) -> None:
         icon=":material/search:",
         key=f"search-{page.project.id}",
     )
-    view = vector_ranking.queue(*ids, words)
+    try:
+        view = vector_ranking.queue(*ids, words)
+    except NotAllowed as refusal:
+        st.info(str(refusal), icon=":material/lock:")
+        st.stop()
     if not view.open:
         st.info("No row is open: every label is known or was set aside.", icon=":material/check_circle:")
         st.stop()
