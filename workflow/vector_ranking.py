@@ -72,10 +72,17 @@ def queue(home: Home, person_id: int, project_id: int, search: str = "") -> Vect
         )
 
 
-def queue_csv(home: Home, person_id: int, project_id: int) -> bytes:
-    """The whole queue as CSV. Raises NotAllowed unless the person is an owner."""
+def queue_csv(home: Home, person_id: int, project_id: int, *, wait: bool = False) -> bytes:
+    """The whole queue as CSV. Raises NotAllowed unless the person is an owner.
+
+    wait : for the model that is due: a process that has just begun has none yet, and would rank at random
+    """
     with home.database.read() as session:
         access.require_owner(session, person_id)
+    if wait:
+        with home.learners.open_vectors(home, person_id, project_id):
+            pass  # begins the fit
+        home.learners.settle(project_id)
     with home.learners.open_vectors(home, person_id, project_id) as learner:
         rows = [_queue_row(learner, *one) for one in _ranked(learner)]
     text = io.StringIO()
