@@ -1,4 +1,4 @@
-"""The queue: every open row in the order it would be asked, with its score and the reason in plain words."""
+"""The queue: every open row but the blind checks in the order it would be asked, with its score and the reason."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workflow import access
+from workflow.standing import counts
 from workflow.stopping import has_proof
 from workflow.strategies import reason
 
@@ -35,12 +36,17 @@ class QueueRow:
 
 @dataclass(frozen=True)
 class QueueView:
-    """``rows`` are the first that match, at most SHOWN; ``matching`` of ``open`` rows match."""
+    """``rows`` are the first that match, at most SHOWN; ``matching`` of ``listed`` rows match.
+
+    open : rows, as `workflow.standing.counts` has them      blind : how many of these are blind checks, not listed
+    """
 
     strategy: str
     rows: tuple[QueueRow, ...]
     matching: int
+    listed: int
     open: int
+    blind: int
 
 
 def queue(home: Home, person_id: int, project_id: int, search: str = "") -> QueueView:
@@ -63,7 +69,15 @@ def queue(home: Home, person_id: int, project_id: int, search: str = "") -> Queu
             if not words or _holds(learner, texts, row, words)
         ]
         rows = tuple(_queue_row(learner, place, row, score) for place, row, score in found[:SHOWN])
-        return QueueView(learner.settings.strategy, rows, len(found), len(order))
+        pool = learner.pool
+        return QueueView(
+            strategy=learner.settings.strategy,
+            rows=rows,
+            matching=len(found),
+            listed=len(order),
+            open=counts(learner)[1],
+            blind=int((pool.control_rows & (pool.sizes >= 2)).sum()),
+        )
 
 
 def queue_csv(home: Home, person_id: int, project_id: int) -> bytes:

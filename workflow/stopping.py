@@ -107,7 +107,7 @@ def _of_vectors(learner: MultiLabelLearner[LabelTable], rules: StopRules) -> Sto
     """
     pool = learner.pool
     points = standing_points(learner.curve, rules.flat_over, _labels_answered)
-    holes = max(int(((learner.original < 0) & ~learner.test_rows[:, None]).sum()), 1)
+    holes = _holes(learner)
     by_truth = bool(learner.test_rows.any())
     if by_truth:
         measured = int(learner.test_rows.sum())
@@ -119,13 +119,29 @@ def _of_vectors(learner: MultiLabelLearner[LabelTable], rules: StopRules) -> Sto
         rules,
         np.array([_labels_answered(p) for p in points] or [0]),
         np.array([np.nan if share is None else share.value for share in shares] or [np.nan]),
-        np.array([1 - p.entropy / holes for p in points] or [1 - int(pool.open.sum()) / holes]),
+        np.array([*(1 - p.entropy / holes for p in points[:-1]), known_or_sure(learner)]),
         done=learner.done,
         measured=measured,
         given=pool.counts["yes"] + pool.counts["no"],
         terms=LABELS if by_truth else replace(LABELS, measured_on="blind labels"),
     )
     return StopView(rules, verdicts, by_truth, vectors=True)
+
+
+def known_or_sure(learner: MultiLabelLearner[LabelTable]) -> float:
+    """Share of the bits of the cells that were empty at import which are gone, as of the latest fit of the model:
+    what the settled rule looks at, and the card tells. Before the first fit a cell is known or not.
+    """
+    if learner.done:
+        return 1.0
+    curve = learner.curve
+    left = curve[-1].entropy if curve else float(learner.pool.open.sum())
+    return 1 - left / _holes(learner)
+
+
+def _holes(learner: MultiLabelLearner[LabelTable]) -> int:
+    """How many cells were empty at import, test rows apart; at least 1, to divide by."""
+    return max(int(((learner.original < 0) & ~learner.test_rows[:, None]).sum()), 1)
 
 
 def _labels_answered(point: LabelPoint) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from workflow import access
 from workflow.ranking import SHOWN, check_may_see_blind
+from workflow.standing import counts
 
 if TYPE_CHECKING:
     from plcore import LabelTable
@@ -35,13 +36,19 @@ class VectorQueueRow:
 
 @dataclass(frozen=True)
 class VectorQueueView:
-    """``rows`` are the first that match, at most SHOWN; ``matching`` of ``open`` rows match."""
+    """``rows`` are the first that match, at most SHOWN; ``matching`` of ``listed`` rows match.
+
+    open : as `workflow.standing.counts` has it, rows if by_row, else labels
+    blind : how many of these are blind checks, not listed
+    """
 
     by_row: bool
     criterion: str
     rows: tuple[VectorQueueRow, ...]
     matching: int
+    listed: int
     open: int
+    blind: int
 
 
 def queue(home: Home, person_id: int, project_id: int, search: str = "") -> VectorQueueView:
@@ -68,7 +75,9 @@ def queue(home: Home, person_id: int, project_id: int, search: str = "") -> Vect
             criterion=learner.settings.asked_by,
             rows=tuple(_queue_row(learner, *one) for one in found[:SHOWN]),
             matching=len(found),
-            open=len(ranked),
+            listed=len(ranked),
+            open=counts(learner)[1],
+            blind=_blind(learner),
         )
 
 
@@ -94,6 +103,12 @@ def queue_csv(home: Home, person_id: int, project_id: int, *, wait: bool = False
             (one.place, one.row + 1, one.row_id, one.label or "", share, one.unknown, f"{one.score:.6f}")
         )
     return text.getvalue().encode()
+
+
+def _blind(learner: MultiLabelLearner[LabelTable]) -> int:
+    """How many of the rows, or labels, that are open are asked as blind checks."""
+    cells = learner.pool.open & learner.pool.control_cells
+    return int((cells.any(axis=1) if learner.settings.by_row else cells).sum())
 
 
 def _ranked(learner: MultiLabelLearner[LabelTable]) -> list[tuple[int, int, str | None, float]]:

@@ -25,12 +25,8 @@ def draw(page: ProjectPage) -> None:
     except NotAllowed as refusal:
         st.info(str(refusal), icon=":material/lock:")
         st.stop()
-    if not view.open:
-        st.info("No row is open: every label is known or was set aside.", icon=":material/check_circle:")
-        st.stop()
-    if not view.rows:
-        st.info("No open row holds these words.", icon=":material/search_off:")
-        st.stop()
+    unit = "row" if view.by_row else "label"
+    queue_table.stop_where_empty(view, unit, "No row is open: every label is known or was set aside.")
     table = {
         "Place": [one.place for one in view.rows],
         "Row": [one.row_id for one in view.rows],
@@ -62,6 +58,6 @@ def draw(page: ProjectPage) -> None:
         lambda: vector_ranking.queue_csv(*ids),
     )
     st.caption(
-        f"{queue_table.counts(len(view.rows), view.matching, view.open)} Asked first: {CRITERIA[view.criterion]}. The "
+        f"{queue_table.counts(view, unit)} Asked first: {CRITERIA[view.criterion]}. The "
         "owner changes that in the project's settings."
     )

@@ -31,6 +31,20 @@ def test_where_there_are_blind_checks_the_queue_is_for_the_owner(
             vector_ranking.queue(home, ada, blind, words)
 
 
+def test_what_is_open_and_blind_is_counted_and_not_listed(home: Home, owner: int) -> None:
+    rows = vector_project(home, owner, "rows", question="instance", control_share=0.2)
+    view = vector_ranking.queue(home, owner, rows)
+    assert (view.listed, view.blind, view.open) == (22, 6, 28)
+    labels = vector_project(home, owner, "labels", question="cell", control_share=0.2)
+    view = vector_ranking.queue(home, owner, labels)
+    with home.learners.open_vectors(home, owner, labels) as learner:
+        assert (view.open, view.blind) == (learner.pool.open.sum(), learner.pool.control_cells.sum())
+    assert 0 < view.listed <= view.open - view.blind
+    found = vector_ranking.queue(home, owner, labels, view.rows[0].row_id)
+    assert found.matching < view.listed
+    assert (found.listed, found.open, found.blind) == (view.listed, view.open, view.blind)
+
+
 def test_the_queue_downloads_whole_and_for_the_owner_alone(home: Home, owner: int) -> None:
     project = vector_project(home, owner)
     view = vector_ranking.queue(home, owner, project)
