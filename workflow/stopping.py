@@ -38,9 +38,6 @@ __all__ = [
 
 PointT = TypeVar("PointT")
 
-KEY = "stop"
-"""Under which the rules lie beside the other settings of a project's room."""
-
 
 @dataclass(frozen=True)
 class StopView:
@@ -182,13 +179,13 @@ def control_estimate(learner: ActiveLearner[LabelTable], counts: Sequence[Contro
 def rules_of(project: Project) -> StopRules:
     """The project's rules; the defaults where none were set. Of label vectors none but the end is one: whether their
     curve has come to rest cannot be told from a number of labels that suits tables of every size."""
-    if KEY not in project.room and kind_of(project.settings) == VECTORS:
-        return StopRules(flat_within=None)
-    return StopRules.from_json(project.room.get(KEY, {}))
+    if project.stop_rules is None:
+        return StopRules(flat_within=None) if kind_of(project.settings) == VECTORS else StopRules()
+    return StopRules.from_json(project.stop_rules)
 
 
 def change_stop_rules(home: Home, person_id: int, project_id: int, rules: StopRules) -> None:
-    """Set the rules anew, for everybody. What else is kept of the room stays.
+    """Set the rules anew, for everybody.
 
     Raises
     ------
@@ -198,5 +195,5 @@ def change_stop_rules(home: Home, person_id: int, project_id: int, rules: StopRu
     """
     with saving(home) as session:
         access.require_owner(session, person_id)
-        project = access.require_project(session, project_id)
-        projects.change_room(session, project_id, {**project.room, KEY: rules.to_json()})
+        access.require_project(session, project_id)
+        projects.change_stop_rules(session, project_id, rules.to_json())
