@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from workflow import backup as backups
-from workflow import exporting, importing, labeling, oracle, projects, ranking, team
+from workflow import exporting, importing, labeling, oracle, projects, ranking, team, vector_ranking
 from workflow.access import NotFound
 from workflow.home import Home, close_home, home
 from workflow.learners import WrongKind
@@ -93,9 +93,13 @@ def export(project_id: int, log: bool, target: Path | None) -> None:
 def rank(project_id: int) -> None:
     """Write the open rows of PROJECT_ID in asking order, with score and reason, as CSV."""
     try:
-        sys.stdout.buffer.write(ranking.queue_csv(home(), _owner(home()), project_id))
-    except (NotFound, WrongKind) as error:
+        if projects.get_project(home(), _owner(home()), project_id).vectors:
+            data = vector_ranking.queue_csv(home(), _owner(home()), project_id, wait=True)
+        else:
+            data = ranking.queue_csv(home(), _owner(home()), project_id)
+    except NotFound as error:
         raise click.ClickException(str(error)) from None
+    sys.stdout.buffer.write(data)
 
 
 @main.command("simulate")

@@ -116,6 +116,8 @@ class ProjectRow(Base):
     deleted_at: Mapped[datetime | None]  # in the bin, from which it can come back
     # how the answering room is set; {} is the defaults
     room: Mapped[dict[str, Any]] = mapped_column(server_default="{}")
+    # when the stop panel says to stop; NULL: nobody has set it
+    stop_rules: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
 
 
 class EntryRow(Base):

@@ -19,7 +19,9 @@ class NoSuchProjectError(LookupError):
 
 @dataclass(frozen=True)
 class Project:
-    """`table_hash` names the table's file, `created_by` a person; `roles` and `settings` are JSON values."""
+    """`table_hash` names the table's file, `created_by` a person; `roles`, `settings`, `room` and `stop_rules` are JSON
+    values; `stop_rules` is None where nobody has set them.
+    """
 
     id: int
     name: str
@@ -35,6 +37,7 @@ class Project:
     archived_at: datetime | None
     deleted_at: datetime | None
     room: dict[str, Any]
+    stop_rules: dict[str, Any] | None
 
 
 _TABLE = Base.metadata.tables["projects"]
@@ -72,6 +75,7 @@ def add(
         "archived_at": None,
         "deleted_at": None,
         "room": {},
+        "stop_rules": None,
     }
     return session.execute(insert(ProjectRow).values(values).returning(ProjectRow.id)).scalar_one()
 
@@ -114,6 +118,11 @@ def change_settings(session: Session, project_id: int, settings: Mapping[str, An
 def change_room(session: Session, project_id: int, room: Mapping[str, Any]) -> None:
     """Set the answering room of a project anew."""
     session.execute(update(ProjectRow).where(ProjectRow.id == project_id).values(room=dict(room)))
+
+
+def change_stop_rules(session: Session, project_id: int, rules: Mapping[str, Any]) -> None:
+    """Set when the stop panel of a project says to stop."""
+    session.execute(update(ProjectRow).where(ProjectRow.id == project_id).values(stop_rules=dict(rules)))
 
 
 def change_n_to_ask(session: Session, project_id: int, n_to_ask: int) -> None:

@@ -55,12 +55,7 @@ if page.person.is_owner:
 else:
     right.caption(f"Asked first: {NAMES[view.strategy]}.")
 
-if not view.open:
-    st.info("No row is open: every row has one label or was set aside.", icon=":material/check_circle:")
-    st.stop()
-if not view.rows:
-    st.info("No open row holds these words.", icon=":material/search_off:")
-    st.stop()
+queue_table.stop_where_empty(view, "row", "No row is open: every row has one label or was set aside.")
 chosen = st.dataframe(
     {
         "Place": [one.place for one in view.rows],
@@ -86,4 +81,4 @@ queue_table.below(
     "Ask this row next",
     lambda: ranking.queue_csv(*IDS),
 )
-st.caption(queue_table.counts(len(view.rows), view.matching, view.open))
+st.caption(queue_table.counts(view, "row"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -46,14 +46,23 @@ def counts(home: Home, session: Session, project: Project) -> tuple[int, int]:
         if place.seq != (now := entries.last_seq(session, project.id)):
             place.counts = _count(home, session, project, place)
             place.seq = now
+        if project.archived_at is not None or project.deleted_at is not None:
+            place.pool = None  # its log does not grow: the counts are enough
         return place.counts
+
+
+def keep_only(home: Home, in_use: Collection[int]) -> None:
+    """Forget what was folded of all projects but these, whose numbers are given; what was counted of them stays."""
+    for (project_id, *_), place in list(_places.get(home.database, {}).items()):
+        if project_id not in in_use:
+            place.pool = None
 
 
 @dataclasses.dataclass
 class _Place:
     """What was counted of a project, up to the entry `seq`.
 
-    pool : of one whose classes have changed, with what its log says so far: a long log is folded once
+    pool : of one in use whose classes have changed, with what its log says so far: a long log is folded once
     """
 
     seq: int = -1

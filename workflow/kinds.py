@@ -86,8 +86,9 @@ def changed(stored: Mapping[str, Any], changes: Mapping[str, Any]) -> AnySetting
             "question cannot change between whole rows and labels where there are blind checks: these were drawn "
             "as rows, or as labels, when the project was made. Fix: import the table as a new project."
         )
-    if unknown := sorted(set(changes) - set(stored)):
-        raise ValueError(f"A project has no setting {unknown[0]!r}. It has {', '.join(sorted(stored))}.")
+    known = as_json(read_settings(dict(stored)))  # an earlier version may not have stored all that there are
+    if unknown := sorted(set(changes) - set(known)):
+        raise ValueError(f"A project has no setting {unknown[0]!r}. It has {', '.join(sorted(known))}.")
     return read_settings({**stored, **changes})
 
 

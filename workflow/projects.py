@@ -123,7 +123,9 @@ def list_projects(home: Home, person_id: int) -> list[ProjectSummary]:
     """Every project, the one with the latest answer first. Reads the log's counts only, builds no learner."""
     with home.database.read() as session:
         access.require_person(session, person_id)
-        summaries = [_summary(home, session, project) for project in projects.listed(session)]
+        in_use = projects.listed(session)
+        counting.keep_only(home, {project.id for project in in_use})
+        summaries = [_summary(home, session, project) for project in in_use]
     return sorted(summaries, key=lambda one: one.last_answer or one.created_at, reverse=True)
 
 

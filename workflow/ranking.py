@@ -1,4 +1,4 @@
-"""The queue: every open row in the order it would be asked, with its score and the reason in plain words."""
+"""The queue: every open row but the blind checks in the order it would be asked, with its score and the reason."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workflow import access
+from workflow.standing import counts
 from workflow.stopping import has_proof
 from workflow.strategies import reason
 
@@ -35,12 +36,17 @@ class QueueRow:
 
 @dataclass(frozen=True)
 class QueueView:
-    """``rows`` are the first that match, at most SHOWN; ``matching`` of ``open`` rows match."""
+    """``rows`` are the first that match, at most SHOWN; ``matching`` of ``listed`` rows match.
+
+    open : rows, as `workflow.standing.counts` has them      blind : how many of these are blind checks, not listed
+    """
 
     strategy: str
     rows: tuple[QueueRow, ...]
     matching: int
+    listed: int
     open: int
+    blind: int
 
 
 def queue(home: Home, person_id: int, project_id: int, search: str = "") -> QueueView:
@@ -54,11 +60,7 @@ def queue(home: Home, person_id: int, project_id: int, search: str = "") -> Queu
     """
     with home.learners.open(home, person_id, project_id) as learner:
         if learner.pool.control_rows.any():
-            with home.database.read() as session:
-                if not access.require_person(session, person_id).is_owner:
-                    raise access.NotAllowed(
-                        "In a project with blind checks the queue is for the owner: it would show which they are."
-                    )
+            check_may_see_blind(home, person_id)
         order, scores = learner.ranking()
         words, texts = search.casefold().split(), _texts(learner)
         found = [
@@ -67,7 +69,15 @@ def queue(home: Home, person_id: int, project_id: int, search: str = "") -> Queu
             if not words or _holds(learner, texts, row, words)
         ]
         rows = tuple(_queue_row(learner, place, row, score) for place, row, score in found[:SHOWN])
-        return QueueView(learner.settings.strategy, rows, len(found), len(order))
+        pool = learner.pool
+        return QueueView(
+            strategy=learner.settings.strategy,
+            rows=rows,
+            matching=len(found),
+            listed=len(order),
+            open=counts(learner)[1],
+            blind=int((pool.control_rows & (pool.sizes >= 2)).sum()),
+        )
 
 
 def queue_csv(home: Home, person_id: int, project_id: int) -> bytes:
@@ -88,6 +98,15 @@ def queue_csv(home: Home, person_id: int, project_id: int) -> bytes:
             (one.place, one.row + 1, one.row_id, "|".join(one.candidates), f"{one.score:.6f}", one.reason)
         )
     return text.getvalue().encode()
+
+
+def check_may_see_blind(home: Home, person_id: int) -> None:
+    """Raises NotAllowed unless the person may see the queue of a project with blind checks."""
+    with home.database.read() as session:
+        if not access.require_person(session, person_id).is_owner:
+            raise access.NotAllowed(
+                "In a project with blind checks the queue is for the owner: it would show which they are."
+            )
 
 
 def _queue_row(learner: ActiveLearner[LabelTable], place: int, row: int, score: float) -> QueueRow:

@@ -51,7 +51,6 @@ class RoomSettings:
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> RoomSettings:
         """The settings as `to_json` gave them; what is missing is as by default. Raises RoomError."""
-        stored = {key: value for key, value in stored.items() if key != "stop"}  # see `workflow.stopping`
         unknown = sorted(set(stored) - {"guidelines", "order", "descriptions"})
         if unknown:
             raise RoomError(
@@ -86,8 +85,8 @@ def change_room(home: Home, person_id: int, project_id: int, room: RoomSettings)
     """
     with saving(home) as session:
         access.require_owner(session, person_id)
-        project = access.require_project(session, project_id)
-        projects.change_room(session, project_id, {**project.room, **room.to_json()})
+        access.require_project(session, project_id)
+        projects.change_room(session, project_id, room.to_json())
 
 
 def class_names(home: Home, person_id: int, project_id: int) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from db import entries, questions
 from plcore import ActiveLearner
 from workflow.history import Given, history_of, latest_standing, latest_withdrawn
-from workflow.stopping import rules_of, stop_view_of
+from workflow.stopping import has_proof, known_or_sure, rules_of, stop_view_of
 
 if TYPE_CHECKING:
     from workflow.home import Home
@@ -36,6 +36,7 @@ class Standing:
     """Counts are rows, or labels where these are asked about one by one; ``settled`` is a share; ``elsewhere`` rows
     are before other people now.
 
+    has_proof : as in `workflow.progress.ProgressView`; False of label vectors
     done : no answer can change a decision any more
     stop : what the owner's stop rules that are reached say, in words; empty while none is
     last : this person's latest entry      history : their answers, newest first
@@ -47,6 +48,7 @@ class Standing:
     left: int
     elsewhere: int
     settled: float
+    has_proof: bool
     done: bool
     stop: str
     last: Saved | None
@@ -78,6 +80,7 @@ def standing(home: Home, person_id: int, project_id: int) -> Standing:
             left=left,
             elsewhere=len(taken),
             settled=settled,
+            has_proof=isinstance(learner, ActiveLearner) and has_proof(learner),
             done=learner.done,
             stop=" ".join(verdict.words for verdict in reached),
             last=last,
@@ -89,8 +92,8 @@ def standing(home: Home, person_id: int, project_id: int) -> Standing:
 
 
 def counts(learner: Learner) -> tuple[int, int, float]:
-    """(answered, left, share settled, or of label vectors known), as every page tells them; by the pool alone, for it
-    runs after every answer.
+    """(answered, left, share settled, or of label vectors known or sure), as every page tells them; nothing is worked
+    out by a model for it, for it runs after every answer.
 
     answered : rows that have an answer and are not open any more, as one candidate is left or they are out; of label
         vectors labels with an answer, or, where whole rows are asked about, rows with one, bad items too
@@ -98,13 +101,11 @@ def counts(learner: Learner) -> tuple[int, int, float]:
     """
     if not isinstance(learner, ActiveLearner):
         pool = learner.pool
-        holes = int(((learner.original < 0) & ~learner.test_rows[:, None]).sum())
-        unasked = int(pool.open.sum())
-        answered, left = int(pool.answered.sum()), unasked
+        answered, left = int(pool.answered.sum()), int(pool.open.sum())
         if learner.settings.by_row:
             answered = int((pool.answered.any(axis=1) | pool.bad).sum())
             left = int(pool.open.any(axis=1).sum())
-        return answered, left, 1 - unasked / holes if holes else 1.0
+        return answered, left, known_or_sure(learner)
     now = learner.progress()
     return learner.pool.n_answered, now.ambiguous_left, now.settled
 

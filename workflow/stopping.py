@@ -39,9 +39,6 @@ __all__ = [
 
 PointT = TypeVar("PointT")
 
-KEY = "stop"
-"""Under which the rules lie beside the other settings of a project's room."""
-
 
 @dataclass(frozen=True)
 class StopView:
@@ -108,7 +105,7 @@ def _of_vectors(learner: LabelVectorLearner[LabelTable], rules: StopRules) -> St
     """
     pool = learner.pool
     points = standing_points(learner.curve, rules.flat_over, _labels_answered)
-    holes = max(int(((learner.original < 0) & ~learner.test_rows[:, None]).sum()), 1)
+    holes = _holes(learner)
     by_truth = bool(learner.test_rows.any())
     if by_truth:
         measured = int(learner.test_rows.sum())
@@ -120,13 +117,29 @@ def _of_vectors(learner: LabelVectorLearner[LabelTable], rules: StopRules) -> St
         rules,
         np.array([_labels_answered(p) for p in points] or [0]),
         np.array([np.nan if share is None else share.value for share in shares] or [np.nan]),
-        np.array([1 - p.entropy / holes for p in points] or [1 - int(pool.open.sum()) / holes]),
+        np.array([*(1 - p.entropy / holes for p in points[:-1]), known_or_sure(learner)]),
         done=learner.done,
         measured=measured,
         given=pool.counts["yes"] + pool.counts["no"],
         terms=LABELS if by_truth else replace(LABELS, measured_on="blind labels"),
     )
     return StopView(rules, verdicts, by_truth, vectors=True)
+
+
+def known_or_sure(learner: LabelVectorLearner[LabelTable]) -> float:
+    """Share of the bits of the cells that were empty at import which are gone, as of the latest fit of the model:
+    what the settled rule looks at, and the card tells. Before the first fit a cell is known or not.
+    """
+    if learner.done:
+        return 1.0
+    curve = learner.curve
+    left = curve[-1].entropy if curve else float(learner.pool.open.sum())
+    return 1 - left / _holes(learner)
+
+
+def _holes(learner: LabelVectorLearner[LabelTable]) -> int:
+    """How many cells were empty at import, test rows apart; at least 1, to divide by."""
+    return max(int(((learner.original < 0) & ~learner.test_rows[:, None]).sum()), 1)
 
 
 def _labels_answered(point: LabelVectorPoint) -> int:
@@ -167,13 +180,13 @@ def control_estimate(learner: ActiveLearner[LabelTable], counts: Sequence[Contro
 def rules_of(project: Project) -> StopRules:
     """The project's rules; the defaults where none were set. Of label vectors none but the end is one: whether their
     curve has come to rest cannot be told from a number of labels that suits tables of every size."""
-    if KEY not in project.room and kind_of(project.settings) == VECTORS:
-        return StopRules(flat_within=None)
-    return StopRules.from_json(project.room.get(KEY, {}))
+    if project.stop_rules is None:
+        return StopRules(flat_within=None) if kind_of(project.settings) == VECTORS else StopRules()
+    return StopRules.from_json(project.stop_rules)
 
 
 def change_stop_rules(home: Home, person_id: int, project_id: int, rules: StopRules) -> None:
-    """Set the rules anew, for everybody. What else is kept of the room stays.
+    """Set the rules anew, for everybody.
 
     Raises
     ------
@@ -183,5 +196,5 @@ def change_stop_rules(home: Home, person_id: int, project_id: int, rules: StopRu
     """
     with saving(home) as session:
         access.require_owner(session, person_id)
-        project = access.require_project(session, project_id)
-        projects.change_room(session, project_id, {**project.room, KEY: rules.to_json()})
+        access.require_project(session, project_id)
+        projects.change_stop_rules(session, project_id, rules.to_json())

@@ -6,6 +6,7 @@ people said of it is withdrawn, and what these entries said of other labels is s
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from workflow.turns import StaleQuestion, take_cell_turn
 from workflow.vector_showing import cells_stamp
 
 if TYPE_CHECKING:
+    from db import entries
     from db.people import Person
     from plcore import LabelTable
     from plcore.loop.label_vectors.pool import LabelVectorPool
@@ -92,6 +94,7 @@ def correct(
             "note": note,
             "flagged": flagged,
         }
+        predicted = _said_before(told)
         writer = turn.writer(row, None)
         for number, one in enumerate(gone):
             if not person.is_owner and one.annotator != turn.annotator:
@@ -102,8 +105,38 @@ def correct(
             own = token if not said and number == 0 else f"withdraw.{one.seq}"
             stored = writer.write("withdraw", token=own, target=one.seq, **more)
         for number, (what, labels) in enumerate(said):
-            stored = writer.write(what, labels, token=token + SECOND * number, **more)
+            said_of = {label: predicted[label] for label in labels if label in predicted}
+            stored = writer.write(
+                what,
+                labels,
+                token=token + SECOND * number,
+                predicted=json.dumps(said_of) if said_of else None,
+                **more,
+            )
         return finish(turn, stored)
+
+
+def model_said(one: entries.Entry) -> dict[str, str]:
+    """{label: "yes" or "no"} what the model had said, when people were asked, of the labels that the answer names.
+
+    It was asked about one label, or about those of a row that were not known; a correction keeps what was said of the
+    labels it names. Labels of which the model was not asked are left out.
+    """
+    if one.predicted is None or one.kind not in VALUES:
+        return {}
+    if one.label is not None:
+        return {one.label: one.predicted}
+    said = json.loads(one.predicted)
+    if isinstance(said, dict):
+        return said
+    asked = [label for label, cell in zip(one.labels, one.before, strict=True) if cell == ""]
+    return {label: "yes" if label in said else "no" for label in asked}
+
+
+def _said_before(told: Sequence[entries.Entry]) -> dict[str, str]:
+    """As `model_said`, by all entries about a row that were not taken back; the latest counts."""
+    gone = {one.target_seq for one in told if one.kind == "withdraw"}
+    return {label: said for one in told if one.seq not in gone for label, said in model_said(one).items()}
 
 
 def forgettable(pool: LabelVectorPool[LabelTable], row: int, person: Person) -> tuple[str, ...]:

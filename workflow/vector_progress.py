@@ -69,6 +69,7 @@ class VectorProgress:
     answered, left : as `workflow.standing.counts` has them, rows if by_row, else labels
     by_kind : {kind: labels answered yes and no; entries bad, unsure, skip}
     known : share of the cells not known at import that are known now      entropy : bits, None before the first model
+    settled : as `workflow.standing.counts` has it, the share known or sure
     n_control : control cells drawn      waiting : whether the first model is still to come
     fault : why the model could not be fitted, None where it could      stop : what the stop rules say
     """
@@ -80,6 +81,7 @@ class VectorProgress:
     answered_cells: int
     unasked: int
     known: float
+    settled: float
     entropy: float | None
     held_out: HeldOut | None
     control: ControlEstimate
@@ -113,7 +115,7 @@ def progress(home: Home, person_id: int, project_id: int) -> VectorProgress:
             seconds = entries.seconds_of_latest(session, project_id, PACE_WINDOW)
             rules = rules_of(access.require_project(session, project_id))
         now = learner.progress()
-        answered, left, _ = counts(learner)
+        answered, left, settled = counts(learner)
         return VectorProgress(
             curve=_curve(learner.curve),
             by_kind=dict(now.by_kind),
@@ -122,6 +124,7 @@ def progress(home: Home, person_id: int, project_id: int) -> VectorProgress:
             answered_cells=now.answered_cells,
             unasked=now.unasked,
             known=now.share_known,
+            settled=settled,
             entropy=now.entropy,
             held_out=now.held_out,
             control=now.control,

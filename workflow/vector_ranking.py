@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workflow import access
-from workflow.ranking import SHOWN
+from workflow.ranking import SHOWN, check_may_see_blind
+from workflow.standing import counts
 
 if TYPE_CHECKING:
     from plcore import LabelTable
@@ -35,13 +36,19 @@ class VectorQueueRow:
 
 @dataclass(frozen=True)
 class VectorQueueView:
-    """``rows`` are the first that match, at most SHOWN; ``matching`` of ``open`` rows match."""
+    """``rows`` are the first that match, at most SHOWN; ``matching`` of ``listed`` rows match.
+
+    open : as `workflow.standing.counts` has it, rows if by_row, else labels
+    blind : how many of these are blind checks, not listed
+    """
 
     by_row: bool
     criterion: str
     rows: tuple[VectorQueueRow, ...]
     matching: int
+    listed: int
     open: int
+    blind: int
 
 
 def queue(home: Home, person_id: int, project_id: int, search: str = "") -> VectorQueueView:
@@ -49,10 +56,14 @@ def queue(home: Home, person_id: int, project_id: int, search: str = "") -> Vect
 
     Raises
     ------
-    NotAllowed, NotFound, WrongKind
+    NotAllowed
+        The person is not an owner and the project has blind checks: what is not in the queue would be one.
+    NotFound, WrongKind
     """
     words = search.casefold().split()
     with home.learners.open_vectors(home, person_id, project_id) as learner:
+        if learner.pool.control_cells.any():
+            check_may_see_blind(home, person_id)
         ranked = _ranked(learner)
         found = [
             one
@@ -64,14 +75,23 @@ def queue(home: Home, person_id: int, project_id: int, search: str = "") -> Vect
             criterion=learner.settings.asked_by,
             rows=tuple(_queue_row(learner, *one) for one in found[:SHOWN]),
             matching=len(found),
-            open=len(ranked),
+            listed=len(ranked),
+            open=counts(learner)[1],
+            blind=_blind(learner),
         )
 
 
-def queue_csv(home: Home, person_id: int, project_id: int) -> bytes:
-    """The whole queue as CSV. Raises NotAllowed unless the person is an owner."""
+def queue_csv(home: Home, person_id: int, project_id: int, *, wait: bool = False) -> bytes:
+    """The whole queue as CSV. Raises NotAllowed unless the person is an owner.
+
+    wait : for the model that is due: a process that has just begun has none yet, and would rank at random
+    """
     with home.database.read() as session:
         access.require_owner(session, person_id)
+    if wait:
+        with home.learners.open_vectors(home, person_id, project_id):
+            pass  # begins the fit
+        home.learners.settle(project_id)
     with home.learners.open_vectors(home, person_id, project_id) as learner:
         rows = [_queue_row(learner, *one) for one in _ranked(learner)]
     text = io.StringIO()
@@ -83,6 +103,12 @@ def queue_csv(home: Home, person_id: int, project_id: int) -> bytes:
             (one.place, one.row + 1, one.row_id, one.label or "", share, one.unknown, f"{one.score:.6f}")
         )
     return text.getvalue().encode()
+
+
+def _blind(learner: LabelVectorLearner[LabelTable]) -> int:
+    """How many of the rows, or labels, that are open are asked as blind checks."""
+    cells = learner.pool.open & learner.pool.control_cells
+    return int((cells.any(axis=1) if learner.settings.by_row else cells).sum())
 
 
 def _ranked(learner: LabelVectorLearner[LabelTable]) -> list[tuple[int, int, str | None, float]]:

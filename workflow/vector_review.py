@@ -6,7 +6,7 @@ As `workflow.review`, with what both share in `workflow.answered`. Correcting: `
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -31,7 +31,7 @@ from workflow.answered import (
 from workflow.correcting import may_correct
 from workflow.rows import RowView, row_view
 from workflow.turns import question_token
-from workflow.vector_correcting import forgettable, row_stamp, still_said
+from workflow.vector_correcting import forgettable, model_said, row_stamp, still_said
 
 if TYPE_CHECKING:
     from workflow.home import Home
@@ -109,8 +109,12 @@ def find(home: Home, person_id: int, project_id: int, search: Search, page: int 
     with home.database.read() as session:
         if search.disagrees:
             answers = found_in.page(session, project_id, wanted, 0, len(places))
-            against = {(one.seq, one.row) for one in answers if _disagrees(one, search.label)}
-            found = {place: labels for place, labels in found.items() if place in against}
+            said = {(one.seq, one.row): (one.kind, model_said(one)) for one in answers}
+            found = {
+                place: labels
+                for place, labels in found.items()
+                if place in said and _disagrees(*said[place], labels, search.label)
+            }
         page = inside(page, len(found))
         labels_of = {seq: labels for (seq, _), labels in list(found.items())[page * PAGE : (page + 1) * PAGE]}
         answers = found_in.with_seqs(session, project_id, list(labels_of))
@@ -170,22 +174,21 @@ def open_row(home: Home, person_id: int, project_id: int, row: int) -> VectorRow
     )
 
 
-def _disagrees(one: entries.Entry, label: str | None) -> bool:
-    """Whether the model had said otherwise of this label, or of one that the answer names, when it was asked."""
-    if one.predicted is None or one.kind not in ("yes", "no"):
-        return False
-    if one.label is not None:
-        return one.predicted != one.kind
-    right = json.loads(one.predicted)
-    asked = [name for name, cell in zip(one.labels, one.before, strict=True) if cell == ""]
-    return any((name in right) != (one.kind == "yes") for name in asked if label in (None, name))
+def _disagrees(kind: str, said: Mapping[str, str], labels: Sequence[str], label: str | None) -> bool:
+    """Whether the model had said otherwise, when it was asked, of this label, or of one that stands as answered.
+
+    kind : of the answer      said : by the model      labels : those that stand as the answer said
+    """
+    return any(said.get(name, kind) != kind for name in labels if label in (None, name))
 
 
 def _said(one: entries.Entry) -> str | None:
-    """What the model said of the label asked about, or which of the labels that were not known it took for right."""
+    """What the model said of the label asked about, or which of several labels it took for right."""
     if one.predicted is None or one.label is not None:
         return one.predicted
-    return ", ".join(json.loads(one.predicted)) or "no label"
+    said = json.loads(one.predicted)
+    right = [label for label, word in said.items() if word == "yes"] if isinstance(said, dict) else said
+    return ", ".join(right) or "no label"
 
 
 def _stood(labels: Sequence[str], cells: Sequence[str]) -> tuple[str, ...]:

@@ -101,10 +101,13 @@ def submit_answer(
         question = turn.open_now()
         if question is None or question.token != token:
             return turn.given_before(token)
-        if turn.is_taken(question.row, question.label) or not turn.may_ask(question.row, question.label):
+        if turn.is_taken(question.row, question.label):
             raise StaleQuestion(
                 "Somebody else has taken this row meanwhile: it lay open for over two minutes."
             )
+        if not turn.may_ask(question.row, question.label):
+            what, row = ("row", "it") if question.label is None else ("label", "its row")
+            raise StaleQuestion(f"Somebody else has decided this {what} meanwhile, or taken {row} out.")
         stored = _write(turn, question, kind, labels, note, flagged, shown)
         questions.delete(turn.session, project_id, person_id)
         return saved_of(turn.learner, stored)

@@ -78,8 +78,10 @@ def question_card(
         _question(question) if question else None,
         standing,
         Heading(
-            f"{math.floor(100 * standing.settled)}% of predictions settled",
-            "Share of the predictions for rows that were ambiguous at the start which no further answer can change",
+            f"{math.floor(100 * standing.settled)}% of {'predictions' if standing.has_proof else 'rows'} settled",
+            "Share of the predictions for rows that were ambiguous at the start which no further answer can change"
+            if standing.has_proof
+            else "Share of the rows that were ambiguous at the start which have one label now, or are out",
             "Rows answered",
             why_stop(standing),
         ),

@@ -9,7 +9,10 @@ import streamlit as st
 
 from pages.parts import frame
 from pages.parts.frame import ProjectPage
+from pages.parts.words import counted
 from workflow.labeling import AnswerError
+from workflow.ranking import QueueView
+from workflow.vector_ranking import VectorQueueView
 
 Line = TypeVar("Line")
 
@@ -45,7 +48,33 @@ def below(
             st.caption("Tick a row to ask it next.")
 
 
-def counts(shown: int, matching: int, open_rows: int) -> str:
-    """How many rows the table shows, of how many."""
-    first = f"The first {shown:,} of {matching:,}" if matching > shown else f"{matching:,}"
-    return f"{first} matching rows; {open_rows:,} rows are open."
+def stop_where_empty(view: QueueView | VectorQueueView, unit: str, nothing_open: str) -> None:
+    """Say why no row is to be shown, and end the page. unit : of what is open, "row" or "label"; see `counts`"""
+    if not view.open:
+        st.info(nothing_open, icon=":material/check_circle:")
+    elif not view.listed:
+        st.info(
+            f"Every {unit} that is open is asked as a blind check; none is listed.", icon=":material/lock:"
+        )
+    elif not view.rows:
+        st.info("No open row holds these words.", icon=":material/search_off:")
+    else:
+        return
+    if view.open:
+        st.caption(counts(view, unit))
+    st.stop()
+
+
+def counts(view: QueueView | VectorQueueView, unit: str) -> str:
+    """How many rows the table shows, of how many; and how many rows, or labels, are open, as every page has it."""
+    shown = len(view.rows)
+    first = f"The first {shown:,} of {view.matching:,}" if view.matching > shown else f"{shown:,}"
+    words = f"{first} matching row{'' if view.matching == 1 else 's'}; {_are(view.open, unit)} open"
+    if view.blind:
+        blind = "is asked as a blind check" if view.blind == 1 else "are asked as blind checks"
+        words += f", {view.blind:,} of which {blind} and not listed"
+    return f"{words}."
+
+
+def _are(count: int, unit: str) -> str:
+    return f"{counted(count, unit)} {'is' if count == 1 else 'are'}"

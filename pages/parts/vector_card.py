@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from itertools import zip_longest
 from typing import Any
@@ -9,6 +10,12 @@ from typing import Any
 from pages.parts.question_card import KEYS, Heading, draw_card, view_of, why_stop
 from workflow.standing import Standing
 from workflow.vector_showing import LabelLine, VectorQuestion
+
+KNOWN_OR_SURE = (
+    "A label that was empty at import counts one bit, then the model's own doubt about it as of its latest fit, and "
+    "nothing once it is known or its row is out: the share of the bits that is gone"
+)
+"""What the share on the card, and the metric of the Progress page, means."""
 
 DONE = "Every label of every row is known, or was set aside."
 
@@ -28,8 +35,8 @@ def vector_card(
         question=_question(question) if question else None,
         standing=standing,
         heading=Heading(
-            f"{standing.settled:.0%} of the empty labels settled",
-            "Share of the labels that were empty at import which are known now, or whose row is out",
+            f"{math.floor(100 * standing.settled)}% of the empty labels known or sure",
+            KNOWN_OR_SURE,
             "Rows answered" if question is None or question.label is None else "Labels answered",
             why_stop(standing, DONE),
         ),

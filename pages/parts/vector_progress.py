@@ -10,6 +10,7 @@ import streamlit as st
 from pages.parts import charts, state, stop_panel
 from pages.parts.frame import ProjectPage, escape
 from pages.parts.progress_parts import count, number, rows_per_label, since, too_few
+from pages.parts.vector_card import KNOWN_OR_SURE
 from pages.parts.words import counted, span
 from workflow import vector_progress as use_case
 from workflow.progress import FEWEST_MEASURED
@@ -102,6 +103,12 @@ def _figures(view: VectorProgress) -> None:
             f"{np.floor(view.known * 100):.0f}%",
             "of the empty cells",
             "Share of the cells that were empty at import which have an answer now, or whose row is out.",
+        )
+        number(
+            "Known or sure",
+            f"{np.floor(view.settled * 100):.0f}%",
+            "of the empty labels",
+            f"{KNOWN_OR_SURE}.",
         )
         if view.entropy is not None:
             about = "Entropy of all cells not asked, by the model. 0 when it is sure of every one."

@@ -7,6 +7,7 @@ import streamlit as st
 from pages.parts import queue_table, state
 from pages.parts.frame import ProjectPage
 from workflow import vector_ranking, vectors
+from workflow.access import NotAllowed
 from workflow.vector_showing import CRITERIA
 
 
@@ -19,13 +20,13 @@ def draw(page: ProjectPage) -> None:
         icon=":material/search:",
         key=f"search-{page.project.id}",
     )
-    view = vector_ranking.queue(*ids, words)
-    if not view.open:
-        st.info("No row is open: every label is known or was set aside.", icon=":material/check_circle:")
+    try:
+        view = vector_ranking.queue(*ids, words)
+    except NotAllowed as refusal:
+        st.info(str(refusal), icon=":material/lock:")
         st.stop()
-    if not view.rows:
-        st.info("No open row holds these words.", icon=":material/search_off:")
-        st.stop()
+    unit = "row" if view.by_row else "label"
+    queue_table.stop_where_empty(view, unit, "No row is open: every label is known or was set aside.")
     table = {
         "Place": [one.place for one in view.rows],
         "Row": [one.row_id for one in view.rows],
@@ -57,6 +58,6 @@ def draw(page: ProjectPage) -> None:
         lambda: vector_ranking.queue_csv(*ids),
     )
     st.caption(
-        f"{queue_table.counts(len(view.rows), view.matching, view.open)} Asked first: {CRITERIA[view.criterion]}. The "
+        f"{queue_table.counts(view, unit)} Asked first: {CRITERIA[view.criterion]}. The "
         "owner changes that in the project's settings."
     )

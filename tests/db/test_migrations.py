@@ -1,13 +1,18 @@
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import text
 
+from db import projects
 from db.engine import MIGRATIONS, Database
 from db.models import Base
 
@@ -36,7 +41,54 @@ def test_any_working_directory_will_do(
     made = Database(sqlite_url)
     made.migrate()
     with made.read() as session:
-        assert session.execute(text("SELECT version_num FROM alembic_version")).scalar_one() == "0003"
+        assert session.execute(text("SELECT version_num FROM alembic_version")).scalar_one() == "0004"
+    made.close()
+
+
+def move(database: Database, revision: str, way: Callable[[Config, str], None]) -> None:
+    """Bring the tables to this revision, up or down."""
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    with database.write() as session:
+        config.attributes["connection"] = session.connection()
+        way(config, revision)
+
+
+@pytest.mark.parametrize("backend", ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def test_stop_rules_move_out_of_the_room_and_back(backend: str, request: pytest.FixtureRequest) -> None:
+    made = Database(request.getfixturevalue(f"{backend}_url"))
+    move(made, "0003", command.upgrade)
+    rules = {"settled": 0.9, "flat_within": None, "flat_over": 100, "budget": 7}
+    rooms = [{}, {"guidelines": "Look twice."}, {"order": "fixed", "stop": rules}, {"stop": {}}]
+    with made.write() as session:
+        session.execute(
+            text("INSERT INTO people (name, role, created_at) VALUES ('ada', 'owner', '2026-01-01')")
+        )
+        for room in rooms:
+            session.execute(
+                text(
+                    "INSERT INTO projects (name, table_hash, roles, settings, description, n_rows, n_classes, "
+                    "n_to_ask, created_at, created_by, room) "
+                    "VALUES ('birds', '0', '{}', '{}', '', 1, 2, 1, '2026-01-01', 1, :room)"
+                ),
+                {"room": json.dumps(room)},
+            )
+    made.migrate()
+    with made.read() as session:
+        found = [(one.room, one.stop_rules) for one in projects.everything(session)]
+    assert found == [
+        ({}, None),
+        ({"guidelines": "Look twice."}, None),
+        ({"order": "fixed"}, rules),
+        ({}, {}),
+    ]
+    move(made, "0003", command.downgrade)
+    with made.read() as session:
+        stored = session.execute(text("SELECT room FROM projects ORDER BY id")).scalars().all()
+    assert [json.loads(one) if isinstance(one, str) else one for one in stored] == rooms
+    made.migrate()
+    with made.read() as session:
+        assert [(one.room, one.stop_rules) for one in projects.everything(session)] == found
     made.close()
 
 

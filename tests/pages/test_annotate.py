@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
-from pages.parts import question_card
+from pages.parts import question_card, vector_card
 from tests.pages.conftest import Open
 from tests.workflow.four import ask, four_class_project
-from workflow import labeling, standing
+from tests.workflow.vector_world import answer_truly, vector_project
+from tests.workflow.world import answer_next, small_project
+from workflow import labeling, standing, vectors
 from workflow.home import Home
 from workflow.room import RoomSettings, change_room
 
@@ -63,6 +65,33 @@ def test_the_card_is_told_nothing_that_marks_a_blind_question(
     assert [one["label"] for one in data["question"]["rows"]] == [one.label for one in question.candidates]
     assert [one["key"] for one in data["question"]["rows"]] == ["1", "2", "3"]
     assert data["question"]["none"]
+
+
+@pytest.mark.parametrize("model", ["plknn", "clpl", "vectors"])
+def test_the_share_on_the_card_is_that_of_progress(
+    home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch, model: str
+) -> None:
+    if model == "vectors":
+        project = vector_project(home, owner)
+        vectors.next_question(home, owner, project)
+        home.learners.settle(project)
+        answer_truly(home, owner, project)
+        question, draw = vectors.next_question(home, owner, project), vector_card.vector_card
+    else:
+        project = small_project(home, owner, model=model, strategy="margin")
+        answer_next(home, owner, project)
+        question, draw = labeling.next_question(home, owner, project), question_card.question_card
+    now, told = standing.standing(home, owner, project), []
+    with monkeypatch.context() as drawing:
+        drawing.setattr(question_card, "_CARD", lambda key, data, on_press_change: told.append(data))
+        drawing.setattr(question_card.st, "session_state", {})
+        draw(project, question, now, None, lambda: None)
+    name = "Known or sure" if model == "vectors" else "Settled"
+    metric = next(one for one in show(owner, "progress.py", project=str(project)).metric if one.label == name)
+    of = metric.delta if model != "vectors" else "of the empty labels"
+    ending = "known or sure" if model == "vectors" else "settled"
+    assert told[0]["counts"]["share"] == f"{metric.value} {of} {ending}"
+    assert metric.value != "0%"
 
 
 @pytest.mark.parametrize(

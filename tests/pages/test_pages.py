@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.pages.conftest import Open, words
 from tests.workflow.world import annotator, answer_next, small_frame, small_project
-from workflow import projects, team
+from workflow import labeling, projects, ranking, team
 from workflow.home import Home
 
 
@@ -191,6 +191,27 @@ def test_the_queue_shows_the_order_and_its_reason(home: Home, owner: int, show: 
     test.selectbox[0].set_value("random").run()
     assert not test.exception
     assert projects.get_project(home, owner, project).answered == 0
+
+
+def test_the_queue_says_how_many_are_open_as_home_does(home: Home, owner: int, show: Open) -> None:
+    for name, share in (("plain", 0.0), ("blind", 0.2)):
+        project = small_project(home, owner, name, control_share=share)
+        left = projects.get_project(home, owner, project).left
+        view = ranking.queue(home, owner, project)
+        said = words(show(owner, "queue_page.py", project=str(project)))
+        hidden = f", {view.blind} of which are asked as blind checks and not listed" if share else ""
+        assert f"{view.listed} matching rows; {left} rows are open{hidden}." in said
+
+
+def test_where_only_blind_checks_are_left_the_queue_says_so(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner, control_share=0.2)
+    while ranking.queue(home, owner, project).listed:
+        row = ranking.queue(home, owner, project).rows[0]
+        asked = labeling.ask_next(home, owner, project, row.row)
+        labeling.submit_answer(home, owner, project, asked.token, "is", asked.choices[:1])
+    said = words(show(owner, "queue_page.py", project=str(project)))
+    assert "Every row that is open is asked as a blind check; none is listed." in said
+    assert f"{projects.get_project(home, owner, project).left} rows are open" in said
 
 
 def test_an_annotator_sees_the_queue_but_not_its_settings(home: Home, owner: int, show: Open) -> None:

@@ -147,6 +147,14 @@ def test_export_counts_cells(home: Home, owner: int, show: Open) -> None:
     assert len(test.get("download_button")) == 3
 
 
+def test_the_queue_with_blind_checks_is_the_owners_in_words(home: Home, owner: int, show: Open) -> None:
+    project = vector_project(home, owner, question="cell", control_share=0.2)
+    test = show(annotator(home, owner, "Ada"), "queue_page.py", project=str(project))
+    assert "the queue is for the owner" in words(test)
+    assert not test.dataframe
+    assert show(owner, "queue_page.py", project=str(project)).dataframe
+
+
 @pytest.mark.parametrize("question", ["instance", "cell"])
 def test_the_queue_begins_with_what_is_asked_next(home: Home, owner: int, show: Open, question: str) -> None:
     project = vector_project(home, owner, question=question)

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
-from tests.workflow.world import counts_agreed, small_project
-from workflow import classes, correcting, labeling, review
+from plcore.loop.base import Pool
+from tests.workflow.world import answer_next, counts_agreed, small_project
+from workflow import classes, correcting, counting, labeling, projects, review
 from workflow.access import NotAllowed
 from workflow.classes import ClassError
 from workflow.home import Home
@@ -28,6 +34,49 @@ def test_a_row_that_a_correction_opens_again_is_not_answered(home: Home, owner: 
     assert counts_agreed(home, owner, project) == (0, left)
     labeling.undo(home, owner, project)
     assert counts_agreed(home, owner, project) == (1, left - 1)
+
+
+@pytest.mark.parametrize("put_away", [projects.archive_project, projects.bin_project])
+def test_of_a_project_put_away_only_the_counts_are_kept(
+    home: Home,
+    owner: int,
+    monkeypatch: pytest.MonkeyPatch,
+    put_away: Callable[[Home, int, int], None],
+) -> None:
+    made: list[weakref.ref[Pool[Any]]] = []
+
+    class Watched(Pool[Any]):
+        def __init__(self, *parts: Any) -> None:
+            super().__init__(*parts)
+            made.append(weakref.ref(self))
+
+    monkeypatch.setattr(counting, "Pool", Watched)
+
+    def kept() -> int:
+        gc.collect()
+        return sum(one() is not None for one in made)
+
+    used, gone = (small_project(home, owner, name) for name in ("used", "gone"))
+    for project in (used, gone):
+        view = classes.classes_view(home, owner, project)
+        classes.change_classes(home, owner, project, view.version, "add", ["dog"])
+        answer_next(home, owner, project)
+    before = {one.id: one.answered for one in projects.list_projects(home, owner)}
+    assert before == {used: 1, gone: 1}
+    assert kept() == 2
+    put_away(home, owner, gone)
+    projects.list_projects(home, owner)
+    assert kept() == 1
+    for _ in range(3):
+        away = projects.put_away(home, owner)
+        assert [one.answered for one in (*away.archived, *away.binned)] == [1]
+        assert kept() == 1
+    folded = len(made)
+    projects.put_away(home, owner)
+    assert len(made) == folded, "the counts of a log that does not grow are not made again"
+    projects.restore_project(home, owner, gone)
+    answer_next(home, owner, gone)
+    assert projects.get_project(home, owner, gone).answered == 2
 
 
 @pytest.mark.parametrize("seed", [0, 2])

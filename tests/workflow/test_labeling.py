@@ -170,10 +170,10 @@ def test_a_row_left_unanswered_is_offered_again_after_two_minutes(
     assert offered is not None
     assert offered.view.row == best.view.row
     # The first person comes back from lunch: neither press may override the other's unseen.
-    with pytest.raises(labeling.StaleQuestion, match="Somebody else"):
+    with pytest.raises(labeling.StaleQuestion, match="Somebody else has taken this row"):
         labeling.submit_answer(home, owner, project, best.token, "is", [best.choices[0]])
     labeling.submit_answer(home, ada, project, offered.token, "is", [offered.choices[-1]])
-    with pytest.raises(labeling.StaleQuestion, match="Somebody else"):
+    with pytest.raises(labeling.StaleQuestion, match="Somebody else has decided this row"):
         labeling.submit_answer(home, owner, project, best.token, "is", [best.choices[0]])
     assert count_entries(home) == 1
 

@@ -50,6 +50,15 @@ def test_the_search_looks_at_ids_and_candidates(home: Home, owner: int, project:
     assert ranking.queue(home, owner, project, "no such thing").rows == ()
 
 
+def test_what_is_open_and_blind_is_counted_and_not_listed(home: Home, owner: int) -> None:
+    project = small_project(home, owner, control_share=0.2)
+    view = ranking.queue(home, owner, project)
+    with home.learners.open(home, owner, project) as learner:
+        blind = len(learner.pool.control_left())
+    assert view.blind == blind > 0
+    assert view.open == view.listed + blind == standing.standing(home, owner, project).left
+
+
 def test_the_queue_downloads_whole(home: Home, owner: int, project: int) -> None:
     lines = list(csv.DictReader(io.StringIO(ranking.queue_csv(home, owner, project).decode())))
     view = ranking.queue(home, owner, project)

@@ -1,10 +1,11 @@
-"""The stop panel's rules: kept beside the room's settings, judged on the project as it stands."""
+"""The stop panel's rules: kept apart from the room's settings, judged on the project as it stands."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
+from db import projects as stored_projects
 from plcore import CurvePoint
 from plcore.loop.stopping import StopRules
 from tests.workflow.world import annotator, answer_next, small_project
@@ -52,6 +53,12 @@ def test_rules_are_kept_beside_the_room(home: Home, owner: int, project: int) ->
         "the room's settings leave the rules alone"
     )
     assert labeling.next_question(home, owner, project) is not None
+    with home.database.read() as session:
+        stored = stored_projects.get(session, project)
+    assert set(stored.room) == {"guidelines", "order", "descriptions"}
+    assert stored.stop_rules == rules.to_json()
+    with pytest.raises(room.RoomError, match="no setting 'stop'"):
+        room.RoomSettings.from_json({"stop": {}})
 
 
 def test_only_the_owner_sets_rules(home: Home, owner: int, project: int) -> None:

@@ -14,10 +14,12 @@ from workflow.home import Home
 
 
 @pytest.mark.parametrize("question", ["instance", "cell"])
-@pytest.mark.parametrize("seed", [0, 1])
-def test_every_page_counts_the_same(home: Home, owner: int, question: str, seed: int) -> None:
+@pytest.mark.parametrize(("seed", "control_share"), [(0, 0.0), (1, 0.0), (2, 0.3)])
+def test_every_page_counts_the_same(
+    home: Home, owner: int, question: str, seed: int, control_share: float
+) -> None:
     """Answers, bad items, rows brought back, known labels said anew, undo and redo."""
-    project = vector_project(home, owner, question=question, refresh_every=1000)
+    project = vector_project(home, owner, question=question, refresh_every=1000, control_share=control_share)
     random = np.random.default_rng(seed)
     for _ in range(60):
         luck, asked = random.random(), vectors.next_question(home, owner, project)

@@ -104,6 +104,16 @@ def correct(
     )
 
 
+def next_of_a_model(home: Home, owner: int, project: int) -> vectors.VectorQuestion:
+    """The next question, once there is a model that says something of it."""
+    vectors.next_question(home, owner, project)
+    home.learners.settle(project)
+    asked = vectors.next_question(home, owner, project)
+    assert asked is not None
+    assert asked.predicted is not None
+    return asked
+
+
 def stands(home: Home, person: int, project: int, row: int) -> dict[str, int]:
     return {line.label: line.cell for line in found_in.open_row(home, person, project, row).labels}
 
@@ -204,6 +214,67 @@ def test_disagreement_is_with_what_the_model_said_when_it_was_asked(
     assert not all(against.values())
     shown = found_in.find(home, owner, rows, Search()).rows[0].predicted
     assert shown == "no label" or set((shown or "").split(", ")) <= set(LABELS)
+
+
+def test_after_a_correction_the_model_disagrees_with_what_stands_now(
+    home: Home, owner: int, one: int
+) -> None:
+    asked = next_of_a_model(home, owner, one)
+    said, row = str(asked.predicted), asked.view.row
+    other, value = {"yes": "no", "no": "yes"}[said], {"yes": 1, "no": 0}
+    assert asked.label is not None
+    vectors.submit_answer(home, owner, one, asked.token, other)
+    assert find(home, owner, one, disagrees=True) == [(row, other, (asked.label,))]
+    correct(home, owner, one, row, flagged=True)  # said once more
+    assert find(home, owner, one, disagrees=True) == [(row, other, (asked.label,))]
+    correct(home, owner, one, row, {asked.label: value[said]})
+    assert find(home, owner, one, disagrees=True) == []
+    unasked = next(label for place, label in open_places(home, owner, one) if place == row)
+    correct(home, owner, one, row, {asked.label: value[other], unasked: value[other]})
+    assert find(home, owner, one, disagrees=True, label=asked.label)
+    assert find(home, owner, one, disagrees=True, label=unasked) == [], "of it the model was never asked"
+    line = found_in.open_row(home, owner, one, row).history[-1]
+    assert line.predicted == (asked.label if said == "yes" else "no label")
+
+
+def test_after_a_correction_of_a_whole_row_each_label_is_judged_by_what_stands(
+    home: Home, owner: int, rows: int
+) -> None:
+    asked = next_of_a_model(home, owner, rows)
+    row, first, second, *_ = asked.view.row, *[line.label for line in asked.lines if line.cell < 0]
+    known = {line.label for line in asked.lines if line.cell == 1}
+    said = set(json.loads(str(asked.predicted)))
+    answer = sorted((known | said) ^ {first, second})
+    vectors.submit_answer(home, owner, rows, asked.token, "labels", answer, shown=asked.shown)
+
+    def against(label: str) -> list[tuple[int, str, tuple[str, ...]]]:
+        return find(home, owner, rows, disagrees=True, label=label)
+
+    assert against(first)
+    assert against(second)
+    correct(home, owner, rows, row, {first: int(first in said)})
+    assert against(first) == []
+    assert against(second), "nobody has corrected that one"
+    correct(home, owner, rows, row, {first: int(first not in said), second: -1})
+    assert against(first)
+    assert {one for line in find(home, owner, rows, disagrees=True) for one in line[2]} >= {first}
+    assert against(second) == []
+    correct(home, owner, rows, row, {first: int(first in said)})
+    assert find(home, owner, rows, disagrees=True) == []
+
+
+def test_a_label_of_the_file_that_is_corrected_was_never_the_models_to_say(
+    home: Home, owner: int, rows: int
+) -> None:
+    next_of_a_model(home, owner, rows)
+    with home.learners.open_vectors(home, owner, rows) as learner:
+        mixed = learner.pool.open.any(axis=1) & (learner.original == 0).any(axis=1)
+        row = int(np.flatnonzero(mixed)[0])
+        given = LABELS[int(np.flatnonzero(learner.original[row] == 0)[0])]
+    answer_truly(home, owner, rows, vectors.ask_next(home, owner, rows, row))
+    correct(home, owner, rows, row, {given: 1})
+    assert find(home, owner, rows, label=given) == [(row, "yes", (given,))]
+    assert find(home, owner, rows, label=given, disagrees=True) == []
 
 
 def test_pages_of_answers(home: Home, owner: int) -> None:

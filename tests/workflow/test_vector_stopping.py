@@ -30,6 +30,26 @@ def test_by_default_only_the_end_is_a_reason_to_stop(home: Home, owner: int) -> 
     assert verdicts(home, owner, project) == {"settled": (True, "No label is open any more.")}
 
 
+def test_annotate_says_what_the_rule_says(home: Home, owner: int) -> None:
+    """How much is known or sure: one figure, from the first model to the end."""
+    project = vector_project(home, owner, question="cell", refresh_every=4)
+    seen = []
+    for _ in range(9):
+        vectors.next_question(home, owner, project)
+        home.learners.settle(project)
+        settled = standing.standing(home, owner, project).settled
+        assert vector_progress.progress(home, owner, project).settled == settled
+        words = verdicts(home, owner, project)["settled"][1]
+        assert words.startswith(f"{np.floor(settled * 1000) / 10:g} % of the empty labels are known or sure")
+        seen.append(settled)
+        answer_truly(home, owner, project)
+    assert seen[0] > 0, "nothing is answered yet, and the model is sure of something"
+    assert len(set(seen)) == 3, "it moves where a model was fitted"
+    while (asked := vectors.next_question(home, owner, project)) is not None:
+        answer_truly(home, owner, project, asked)
+    assert standing.standing(home, owner, project).settled == 1.0
+
+
 @pytest.mark.parametrize("question", ["instance", "cell"])
 def test_the_budget_is_of_labels_and_counts_before_any_model(home: Home, owner: int, question: str) -> None:
     project = vector_project(home, owner, question=question, refresh_every=1000)

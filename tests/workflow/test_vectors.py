@@ -7,6 +7,7 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from plcore.loop.label_vectors.model import Refreshed
 from plcore.multilabel import RefreshJob
 from tests.workflow.vector_world import LABELS, answer_truly, true_labels, vector_project
 from tests.workflow.world import annotator, count_entries, small_project
-from workflow import labeling, projects, standing, training, vectors
+from workflow import labeling, projects, standing, training, turns, vectors
 from workflow.home import Home, open_home
 from workflow.learners import WrongKind
 
@@ -254,6 +255,46 @@ def test_what_is_before_somebody_is_not_given_to_another(home: Home, owner: int,
         line.label for line in asked.lines if line.cell < 0 and line.label != asked.label
     )  # another label of the same row is free
     assert vectors.ask_next(home, ada, one, asked.view.row, other).label == other
+
+
+def two_minutes_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Later(datetime):
+        @classmethod
+        def now(cls, tz: object = None) -> datetime:
+            return datetime.now(UTC) + timedelta(seconds=121)
+
+    monkeypatch.setattr(turns, "datetime", Later)
+
+
+@pytest.mark.parametrize("question", ["instance", "cell"])
+def test_who_left_a_question_open_is_told_what_became_of_it(
+    home: Home, owner: int, question: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given to somebody else after two minutes, and then answered by them: two causes, two sentences."""
+    ada = annotator(home, owner, "Ada")
+    project = vector_project(home, owner, question=question)
+    asked = shown(home, owner, project)
+    with monkeypatch.context() as later:
+        two_minutes_later(later)
+        given = vectors.ask_next(home, ada, project, asked.view.row, asked.label)
+        with pytest.raises(vectors.StaleQuestion, match="taken this row meanwhile: it lay open for over two"):
+            answer_truly(home, owner, project, asked)
+        answer_truly(home, ada, project, given)
+    what = "row" if asked.label is None else "label"
+    with pytest.raises(vectors.StaleQuestion, match=f"Somebody else has decided this {what} meanwhile"):
+        answer_truly(home, owner, project, asked)
+    assert {entry.person_id for entry in log(home, project)} == {ada}
+    assert shown(home, owner, project).token != asked.token
+
+
+def test_a_label_of_a_row_that_somebody_took_out_meanwhile(home: Home, owner: int, one: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    asked = shown(home, owner, one)
+    other = next(line.label for line in asked.lines if line.cell < 0 and line.label != asked.label)
+    given = vectors.ask_next(home, ada, one, asked.view.row, other)
+    vectors.submit_answer(home, ada, one, given.token, "bad")
+    with pytest.raises(vectors.StaleQuestion, match="decided this label meanwhile, or taken its row out"):
+        vectors.submit_answer(home, owner, one, asked.token, "yes")
 
 
 def test_a_row_that_changed_is_not_answered_as_it_was(home: Home, owner: int, rows: int) -> None:

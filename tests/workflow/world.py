@@ -11,7 +11,16 @@ import pandas as pd
 from sqlalchemy import text
 
 from plcore import LabelTable, LearnerSettings, Roles
-from workflow import labeling, progress, projects, standing, team, vector_progress
+from workflow import (
+    labeling,
+    progress,
+    projects,
+    ranking,
+    standing,
+    team,
+    vector_progress,
+    vector_ranking,
+)
 from workflow.home import Home
 
 
@@ -78,10 +87,14 @@ def full_disk() -> Iterator[None]:
 
 
 def counts_agreed(home: Home, person: int, project: int) -> tuple[int, int]:
-    """(answered, left) as Home has it, which Annotate and Progress have too."""
+    """(answered, left) as Home has it, which Annotate, Progress and the queue have too."""
     summary = projects.get_project(home, person, project)
     now = standing.standing(home, person, project)
     view = (vector_progress if summary.vectors else progress).progress(home, person, project)
+    queue = (vector_ranking if summary.vectors else ranking).queue(home, person, project)
     found = summary.answered, summary.left
+    assert queue.open == summary.left
+    if summary.by_row:  # else a row is listed once, however many of its labels are open
+        assert queue.open == queue.listed + queue.blind
     assert found == (now.answered, now.left) == (view.answered, view.left)
     return found
