@@ -2,14 +2,16 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run test lint bench screenshots browser clean
+.PHONY: run test check lint bench screenshots browser clean
 
 run: .venv/.ready  ## start Winnow and print the sign-in link
 	@exec $(BIN)/python app.py
 
-test: lint browser  ## everything: format, lint, types, tests, the browser
-	$(BIN)/python -m pytest -n 2 -m "not browser"
+test: check browser  ## everything: format, lint, types, tests, the browser
 	$(BIN)/python -m pytest -n 2 -m browser
+
+check: lint  ## all that needs no browser
+	$(BIN)/python -m pytest -n 2 -m "not browser"
 
 lint: .venv/.ready-dev
 	$(BIN)/ruff format --check .
@@ -19,7 +21,7 @@ lint: .venv/.ready-dev
 bench: .venv/.ready-dev browser  ## the benchmark tables of benchmarks/results
 	$(BIN)/python -m benchmarks
 
-screenshots: browser  ## every page, into docs/screens
+screenshots: browser  ## every page, into screenshots/
 	$(BIN)/python -m tests.browser.screenshots
 
 browser: .venv/.ready-dev
@@ -40,4 +42,4 @@ browser: .venv/.ready-dev
 	@touch $@
 
 clean:
-	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis dist screenshots

@@ -1,44 +1,95 @@
-"""Winnow from a shell: the use cases of the pages, as the owner. `python cli.py --help`."""
+"""The command line: the use cases of the pages, as the owner. In the checkout `python cli.py`, installed `winnow`.
+
+Nothing but click is imported before a command needs it, so that help and a mistyped command cost no one a wait.
+"""
 
 from __future__ import annotations
 
+import json
+import logging
+import runpy
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from workflow import backup as backups
-from workflow import exporting, importing, labeling, oracle, projects, ranking, team, vector_ranking
-from workflow.access import NotFound
-from workflow.home import Home, close_home, home
-from workflow.learners import WrongKind
-from workflow.saving import NotSaved
-from workflow.settings import SettingsError
+from winnow import __version__
+
+if TYPE_CHECKING:
+    from workflow.home import Home
+    from workflow.projects import ProjectSummary
+
+REFUSED = 2
+"""Exit status of a command that did not do what it was asked to; one line on standard error says why."""
+INTERRUPTED = 130
+"""Exit status after Ctrl-C, as shells have it."""
+
+
+def run() -> NoReturn:
+    """Do what the command line says and end the process: with 0, or with REFUSED and one line that says why."""
+    try:
+        status = main(standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as asked_nothing:
+        asked_nothing.show()
+        sys.exit(REFUSED)
+    except click.ClickException as error:
+        _refuse(error.format_message())
+    except click.Abort:
+        sys.exit(INTERRUPTED)
+    except Exception as error:
+        if not isinstance(error, _refusals()):
+            raise
+        _refuse(str(error))
+    sys.exit(status)
 
 
 @click.group()
+@click.version_option(__version__, prog_name="winnow")
 def main() -> None:
     """Winnow from a shell. It works beside a running server, on the same data (WINNOW_HOME)."""
-    try:
-        home()
-    except (SettingsError, OSError) as error:
-        raise click.ClickException(str(error)) from None
+
+
+@main.command("serve")
+def serve() -> None:
+    """Start the server and print a sign-in link.
+
+    WINNOW_HOST and WINNOW_PORT say where it listens, WINNOW_HOME where its data are.
+    """
+    with _home():
+        pass  # what is wrong with the settings or the data is said as every command says it
+    program = Path(__file__).with_name("app.py")
+    sys.argv = [str(program)]  # Streamlit looks for .streamlit/config.toml beside it
+    runpy.run_path(str(program), run_name="__main__")
 
 
 @main.command("link")
 def link() -> None:
     """Print a new one-time sign-in link for the owner of the running server. An unused earlier one ends."""
-    if not home().address_file.exists():
-        raise click.ClickException(
-            "No server is running on this data. Start one: make run. It prints a link."
-        )
-    click.echo(f"{home().address_file.read_text()}/signin?link={team.make_start_link(home())}")
+    from workflow import team
+
+    with _home() as here:
+        if not here.address_file.exists():
+            raise click.ClickException(
+                "No server is running on this data. Start one: winnow serve (or make run). It prints a link."
+            )
+        click.echo(f"{here.address_file.read_text()}/signin?link={team.make_start_link(here)}")
 
 
 @main.command("projects")
-def list_projects() -> None:
+@click.option("--json", "as_json", is_flag=True, help="As a JSON list, for programs.")
+def list_projects(as_json: bool) -> None:
     """List the projects."""
-    for project in projects.list_projects(home(), _owner(home())):
+    from workflow import projects
+
+    with _home() as here:
+        listed = projects.list_projects(here, _owner(here))
+    if as_json:
+        click.echo(json.dumps([_described(project) for project in listed], indent=2, ensure_ascii=False))
+        return
+    for project in listed:
         click.echo(f"{project.id}\t{project.name}\t{project.answered} answered, {project.left} open")
 
 
@@ -55,14 +106,14 @@ def import_table(
 
     Refused whole, with row, column and fix, if any cell or file is wrong.
     """
-    try:
+    from workflow import importing
+
+    with _home() as here:
         upload = importing.read_upload(file)
         chosen = {"candidates": candidates, "separator": separator, "truth": truth}
         roles = importing.adjusted(upload.suggest_roles(), chosen)
         table = importing.LabelTable.from_cells(upload.cells, roles, upload.files)
-        project_id = importing.create(home(), _owner(home()), name or file.stem, table)
-    except (importing.TableError, importing.CannotLearn, projects.ProjectNameError) as error:
-        raise click.ClickException(str(error)) from None
+        project_id = importing.create(here, _owner(here), name or file.stem, table)
     click.echo(f"Project {project_id}: {table.n_rows} rows, {len(table.classes)} classes.")
 
 
@@ -74,11 +125,11 @@ def import_table(
 )
 def export(project_id: int, log: bool, target: Path | None) -> None:
     """Write the disambiguated table of PROJECT_ID as CSV."""
+    from workflow import exporting
+
     use_case = exporting.export_log if log else exporting.export_csv
-    try:
-        data = use_case(home(), _owner(home()), project_id)
-    except NotFound as error:
-        raise click.ClickException(str(error)) from None
+    with _home() as here:
+        data = use_case(here, _owner(here), project_id)
     if target is None:
         sys.stdout.buffer.write(data)
         return
@@ -92,31 +143,32 @@ def export(project_id: int, log: bool, target: Path | None) -> None:
 @click.argument("project_id", type=int)
 def rank(project_id: int) -> None:
     """Write the open rows of PROJECT_ID in asking order, with score and reason, as CSV."""
-    try:
-        if projects.get_project(home(), _owner(home()), project_id).vectors:
-            data = vector_ranking.queue_csv(home(), _owner(home()), project_id, wait=True)
+    from workflow import projects, ranking, vector_ranking
+
+    with _home() as here:
+        owner = _owner(here)
+        if projects.get_project(here, owner, project_id).vectors:
+            data = vector_ranking.queue_csv(here, owner, project_id, wait=True)
         else:
-            data = ranking.queue_csv(home(), _owner(home()), project_id)
-    except NotFound as error:
-        raise click.ClickException(str(error)) from None
+            data = ranking.queue_csv(here, owner, project_id)
     sys.stdout.buffer.write(data)
 
 
 @main.command("simulate")
 @click.argument("project_id", type=int)
-@click.option(
-    "--answers", type=click.IntRange(1, oracle.MOST), default=50, show_default=True, help="How many."
-)
+@click.option("--answers", type=click.IntRange(min=1), default=50, show_default=True, help="How many.")
 def simulate(project_id: int, answers: int) -> None:
     """Answer the next questions of PROJECT_ID with the true labels that its table hides: a dry run, seen live.
 
     In the log these answers carry the note 'simulated'. They stay: use a project made for the purpose.
     """
-    try:
-        done = oracle.answer_for_me(home(), _owner(home()), project_id, answers)
-    except (NotFound, WrongKind, oracle.NoTruth, labeling.NotSaved, labeling.StaleQuestion) as error:
-        raise click.ClickException(str(error)) from None
-    left = projects.get_project(home(), _owner(home()), project_id).left
+    from workflow import oracle, projects
+
+    if answers > oracle.MOST:
+        raise click.ClickException(f"--answers must be at most {oracle.MOST:,}. Got {answers}.")
+    with _home() as here:
+        done = oracle.answer_for_me(here, _owner(here), project_id, answers)
+        left = projects.get_project(here, _owner(here), project_id).left
     click.echo(f"{done} answered with the hidden truth; {left} open rows are left.")
 
 
@@ -124,21 +176,76 @@ def simulate(project_id: int, answers: int) -> None:
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 def backup(folder: Path) -> None:
     """Copy the database, the tables and their files into FOLDER (new or empty) while Winnow runs."""
+    from workflow import backup as backups
+
+    with _home() as here:
+        backups.backup(here, folder)
+    click.echo(f"Backed up to {folder}. To restore: start Winnow with WINNOW_HOME={folder}.")
+
+
+@contextmanager
+def _home() -> Iterator[Home]:
+    """The home of this process, closed at the end."""
+    from sqlalchemy.exc import OperationalError
+
+    from workflow.home import close_home, home
+
+    silent = (
+        logging.NullHandler()
+    )  # a server's log wants the traceback of what it could not write, a shell one line
+    logging.getLogger("winnow").addHandler(silent)
     try:
-        backups.backup(home(), folder)
-    except (backups.BackupError, OSError) as error:
-        raise click.ClickException(str(error)) from None
-    click.echo(f"Backed up to {folder}. To restore: WINNOW_HOME={folder} make run")
+        yield home()
+    except OperationalError as error:
+        raise click.ClickException(f"The database does not answer: {error.orig}") from None
+    finally:
+        close_home()
+        logging.getLogger("winnow").removeHandler(silent)
 
 
 def _owner(here: Home) -> int:
+    from workflow import team
+
     return team.ensure_owner(here).id
 
 
+def _described(project: ProjectSummary) -> dict[str, object]:
+    """A `ProjectSummary` for programs, in the words that the commands use."""
+    return {
+        "id": project.id,
+        "name": project.name,
+        "description": project.description,
+        "kind": project.kind,
+        "rows": project.n_rows,
+        "classes": project.n_classes,
+        "answered": project.answered,
+        "open": project.left,
+        "created_at": project.created_at.isoformat(),
+        "last_answer": project.last_answer and project.last_answer.isoformat(),
+    }
+
+
+def _refuse(message: str) -> NoReturn:
+    """A table may have many problems: each ends with its fix, so that they can follow one another in one line."""
+    click.echo("Error: " + " ".join(message.split("\n")), err=True)
+    sys.exit(REFUSED)
+
+
+def _refusals() -> tuple[type[Exception], ...]:
+    """What use cases refuse with, in words for the person. Anything else is a fault and shows its traceback."""
+    from workflow.access import NotAllowed, NotFound
+    from workflow.backup import BackupError
+    from workflow.importing import CannotLearn, TableError
+    from workflow.labeling import AnswerError, StaleQuestion
+    from workflow.learners import WrongKind
+    from workflow.oracle import NoTruth
+    from workflow.projects import ProjectNameError
+    from workflow.saving import NotSaved
+    from workflow.settings import SettingsError
+
+    asked_wrongly = (AnswerError, BackupError, CannotLearn, NoTruth, NotAllowed, NotFound, ProjectNameError)
+    return (*asked_wrongly, NotSaved, SettingsError, StaleQuestion, TableError, WrongKind, OSError)
+
+
 if __name__ == "__main__":
-    try:
-        main()
-    except NotSaved as error:
-        sys.exit(f"Error: {error}")
-    finally:
-        close_home()
+    run()

@@ -1,44 +1,207 @@
-"""The commands of cli.py, in a process of their own beside the one that made the projects."""
+"""The command line: what it imports, how it refuses, what programs read from it."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import cli
+import winnow
 from tests.conftest import ROOT
 from tests.workflow.vector_world import answer_truly, vector_project
-from tests.workflow.world import small_project
+from tests.workflow.world import small_frame, small_project
 from workflow import ranking, team, vector_ranking
-from workflow.home import open_home
+from workflow.home import close_home, open_home
 from workflow.settings import Settings
 
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
+HEAVY = {
+    "numpy",
+    "pandas",
+    "scipy",
+    "sklearn",
+    "numba",
+    "sqlalchemy",
+    "alembic",
+    "streamlit",
+    "plcore",
+    "db",
+    "workflow",
+}
+HELP = [[], *([name] for name in sorted(cli.main.commands))]
+
+
+class Shell:
+    """Commands in this process, over a home of the test's own."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+        self._patch, self._captured = monkeypatch, capfd
+
+    def __call__(self, *words: object) -> tuple[int, str, str]:
+        """Exit status, standard output, standard error."""
+        self._patch.setattr(sys, "argv", ["winnow", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            cli.run()
+        said = self._captured.readouterr()
+        return int(ended.value.code or 0), said.out, said.err
+
+    def done(self, *words: object) -> str:
+        status, out, err = self(*words)
+        assert status == 0, err
+        return out
+
+    def refused(self, *words: object) -> str:
+        """The one line of a command that is refused."""
+        status, out, err = self(*words)
+        assert (status, out) == (2, ""), err
+        (line,) = err.splitlines()
+        assert line.startswith("Error: ")
+        return line
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
-    """`cli.py` with these words, on the home in tmp_path."""
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Shell:
+    close_home()
+    monkeypatch.delenv("WINNOW_DATABASE_URL", raising=False)
+    monkeypatch.setenv("WINNOW_HOME", str(tmp_path / "home"))
+    return Shell(monkeypatch, capfd)
 
-    def started(*words: str) -> subprocess.CompletedProcess[str]:
-        kept = {key: value for key, value in os.environ.items() if not key.startswith("WINNOW_")}
-        return subprocess.run(
-            [sys.executable, str(ROOT / "cli.py"), *words],
-            env={**kept, "WINNOW_HOME": str(tmp_path / "home"), "PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
 
-    return started
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "birds.csv"
+    small_frame().to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize("words", HELP, ids=lambda words: " ".join(words) or "winnow")
+def test_help_imports_nothing_that_a_command_needs(words: list[str], tmp_path: Path) -> None:
+    """How long it takes is measured in benchmarks/start.py."""
+    command = [sys.executable, "-X", "importtime", str(ROOT / "cli.py"), *words, "--help"]
+    home = tmp_path / "home"
+    done = subprocess.run(
+        command, env={**os.environ, "WINNOW_HOME": str(home)}, capture_output=True, text=True, check=True
+    )
+    assert "--help" in done.stdout
+    imported = {line.rpartition("|")[2].strip().split(".")[0] for line in done.stderr.splitlines()}
+    assert "click" in imported
+    assert not imported & HEAVY
+    assert not home.exists(), "the home is opened by commands that need it"
+
+
+def test_asked_nothing_it_shows_what_there_is(shell: Shell) -> None:
+    status, _, err = shell()
+    assert status == 2
+    assert all(name in err for name in cli.main.commands)
+
+
+def test_the_version_is_that_of_the_package(shell: Shell) -> None:
+    assert shell.done("--version") == f"winnow, version {winnow.__version__}\n"
+
+
+def test_what_is_mistyped_is_refused_in_one_line(shell: Shell, tmp_path: Path) -> None:
+    assert "'exprot'" in shell.refused("exprot")
+    assert "'PROJECT_ID'" in shell.refused("export")
+    assert "'one'" in shell.refused("export", "one")
+    assert "--jsom" in shell.refused("projects", "--jsom")
+    assert "missing.csv" in shell.refused("import", tmp_path / "missing.csv")
+    assert "10,000" in shell.refused("simulate", 1, "--answers", 10_001)
+    assert not (tmp_path / "home").exists()
+
+
+@pytest.mark.parametrize("command", ["export", "rank", "simulate"])
+def test_a_project_that_is_not_there_is_refused_in_one_line(shell: Shell, command: str) -> None:
+    assert "There is no project 7 here" in shell.refused(command, 7)
+
+
+def test_every_problem_of_a_table_is_in_the_one_line(shell: Shell, tmp_path: Path) -> None:
+    path = tmp_path / "wrong.csv"
+    frame = small_frame()
+    frame["x"] = frame["x"].astype(str)
+    frame.loc[2, "x"], frame.loc[6, "x"] = "oops", "alas"
+    frame.to_csv(path, index=False)
+    line = shell.refused("import", path)
+    assert "Row 3" in line
+    assert "'oops'" in line
+    assert "Row 7" in line
+    assert "'alas'" in line
+    assert line.count("Fix:") == 2
+    assert json.loads(shell.done("projects", "--json")) == [], "nothing was stored"
+
+
+def test_a_wrong_setting_is_refused_in_one_line(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WINNOW_PORT", "many")
+    for command in ("projects", "serve"):
+        assert "WINNOW_PORT" in shell.refused(command)
+
+
+def test_a_database_that_does_not_answer_is_refused_in_one_line(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("WINNOW_DATABASE_URL", f"sqlite:///{tmp_path / 'nowhere' / 'winnow.sqlite3'}")
+    for command in ("projects", "serve"):
+        assert "unable to open database file" in shell.refused(command)
+
+
+def test_a_link_needs_a_server(shell: Shell) -> None:
+    assert "No server is running on this data" in shell.refused("link")
+
+
+def test_a_link_of_a_running_server(shell: Shell, tmp_path: Path) -> None:
+    shell.done("projects")
+    (tmp_path / "home" / "address").write_text("http://127.0.0.1:8501")
+    assert shell.done("link").startswith("http://127.0.0.1:8501/signin?link=")
+
+
+def test_projects_as_lines_and_as_json(shell: Shell, table: Path) -> None:
+    assert shell.done("import", table).splitlines()[-1] == "Project 1: 60 rows, 3 classes."
+    listed = shell.done("projects")
+    shell.done("simulate", 1, "--answers", 2)
+    (project,) = json.loads(shell.done("projects", "--json"))
+    assert listed == f"1\tbirds\t0 answered, {project['open'] + 2} open\n"
+    assert {key: project[key] for key in ("id", "name", "rows", "classes", "answered")} == {
+        "id": 1,
+        "name": "birds",
+        "rows": 60,
+        "classes": 3,
+        "answered": 2,
+    }
+    assert project["created_at"] < project["last_answer"]
+
+
+def test_an_export_to_a_file_is_what_standard_output_has(shell: Shell, table: Path, tmp_path: Path) -> None:
+    shell.done("import", table)
+    target = tmp_path / "out.csv"
+    assert shell.done("export", 1, "--to", target) == ""
+    assert target.read_text() == shell.done("export", 1)
+    assert target.read_text().startswith("id,candidates,truth,x,y,winnow_candidates,")
+    assert shell.done("export", 1, "--log").startswith("seq,")
+    assert "Nothing was written" in shell.refused("export", 1, "--to", tmp_path / "nowhere" / "out.csv")
+
+
+def test_a_backup_goes_into_an_empty_folder_only(shell: Shell, table: Path, tmp_path: Path) -> None:
+    shell.done("import", table)
+    shell.done("backup", tmp_path / "copy")
+    assert (tmp_path / "copy" / "winnow.sqlite3").exists()
+    assert "is not empty" in shell.refused("backup", tmp_path / "copy")
+
+
+def test_a_fault_of_ours_keeps_its_traceback(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise ValueError("a fault")
+
+    monkeypatch.setattr("workflow.projects.list_projects", broken)
+    monkeypatch.setattr(sys, "argv", ["winnow", "projects"])
+    with pytest.raises(ValueError, match="a fault"):
+        cli.run()
 
 
 @pytest.mark.parametrize("question", ["cell", "instance"])
-def test_rank_writes_the_queue_of_either_kind(run: Run, tmp_path: Path, question: str) -> None:
+def test_rank_writes_the_queue_of_either_kind(shell: Shell, tmp_path: Path, question: str) -> None:
     home = open_home(Settings.from_environment({"WINNOW_HOME": str(tmp_path / "home")}))
     try:
         owner = team.ensure_owner(home).id
@@ -53,8 +216,5 @@ def test_rank_writes_the_queue_of_either_kind(run: Run, tmp_path: Path, question
     finally:
         home.close()
     for project, queue in expected.items():
-        done = run("rank", str(project))
-        assert (done.returncode, done.stdout) == (0, queue), done.stderr
-    missing = run("rank", "77")
-    assert missing.returncode == 1
-    assert missing.stderr.startswith("Error: There is no project 77 here.")
+        assert shell.done("rank", project) == queue
+    assert shell.refused("rank", 77).startswith("Error: There is no project 77 here.")

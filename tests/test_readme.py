@@ -33,6 +33,14 @@ def test_links_lead_somewhere() -> None:
     assert not missing
 
 
+def test_pictures_are_kept_only_where_they_are_shown() -> None:
+    """The others are made by `make screenshots`, into a folder that git ignores."""
+    shown = set(re.findall(r"!\[[^]]*\]\((docs/screens/[^)]+)\)", README))
+    kept = {path.relative_to(ROOT).as_posix() for path in (ROOT / "docs" / "screens").iterdir()}
+    assert shown
+    assert kept == shown
+
+
 def test_the_library_example_runs_and_learns() -> None:
     (example,) = blocks("python")
     run = subprocess.run(

@@ -1,6 +1,7 @@
-"""`make screenshots`: every page at desktop and phone size, light and dark, into docs/screens.
+"""`make screenshots`: every page at desktop and phone size, light and dark, into screenshots/, which git ignores.
 
-A fresh server with the demo project, sixty questions answered as an oracle would.
+A fresh server with the demo project, sixty questions answered as an oracle would. Only what the README shows is kept,
+in docs/screens: copy it there when that page has changed.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from workflow.demo import demo_cells
 from workflow.home import open_home
 from workflow.settings import Settings
 
-FOLDER = ROOT / "docs" / "screens"
+FOLDER = ROOT / "screenshots"
 SIZES = {"": {"width": 1280, "height": 800}, "-phone": {"width": 390, "height": 844}}
 PAGES = {
     "home": ("Projects", ""),

@@ -25,10 +25,13 @@ def free_port() -> int:
 
 
 class Server:
-    """Start with ``start()``; ``link`` is the sign-in link it printed."""
+    """Start with ``start()``; ``link`` is the sign-in link it printed. cwd : the folder it is started in."""
 
-    def __init__(self, home: Path, port: int | None = None, command: list[str] | None = None) -> None:
+    def __init__(
+        self, home: Path, port: int | None = None, command: list[str] | None = None, cwd: Path = ROOT
+    ) -> None:
         self.home = home
+        self.cwd = cwd
         self.port = port or free_port()
         self.command = command or [sys.executable, "app.py"]
         self.base = f"http://127.0.0.1:{self.port}"
@@ -42,7 +45,7 @@ class Server:
         environment.pop("WINNOW_DATABASE_URL", None)
         self.process = subprocess.Popen(
             self.command,
-            cwd=ROOT,
+            cwd=self.cwd,
             env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

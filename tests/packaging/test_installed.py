@@ -1,0 +1,75 @@
+"""The wheel in an environment of its own, away from the checkout. The server in it: tests/browser/test_installed.py."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import winnow
+from tests.packaging.wheel import Installed
+from tests.test_readme import blocks
+
+# The kernels are compiled for the new environment, and the machine may be busy.
+pytestmark = pytest.mark.timeout(1200)
+
+
+def test_nothing_of_it_comes_from_the_checkout(installed: Installed, tmp_path: Path) -> None:
+    show = "import plcore, winnow; print(plcore.__file__, winnow.__file__)"
+    done = installed.run(installed.python, "-c", show, cwd=tmp_path)
+    assert done.stdout.split() == [
+        str(installed.packages / name / "__init__.py") for name in ("plcore", "winnow")
+    ]
+
+
+def test_the_rooms_of_the_app_are_no_packages_of_everybody(installed: Installed, tmp_path: Path) -> None:
+    look = (
+        "import importlib.util, plcore, winnow;"
+        "print([name for name in ('app', 'cli', 'db', 'pages', 'web', 'worker', 'workflow')"
+        " if importlib.util.find_spec(name)])"
+    )
+    assert installed.run(installed.python, "-c", look, cwd=tmp_path).stdout.strip() == "[]"
+
+
+def test_the_library_example_of_the_readme_runs_and_learns(installed: Installed, tmp_path: Path) -> None:
+    (example,) = blocks("python")
+    done = installed.run(installed.python, "-W", "error", "-c", example, cwd=tmp_path)
+    before, after = map(float, re.findall(r": ([\d.]+)$", done.stdout, flags=re.M))
+    assert after > before + 0.1
+
+
+@pytest.mark.parametrize("words", [["--help"], ["serve", "--help"], ["--version"]], ids=" ".join)
+def test_help_imports_nothing_that_a_command_needs(
+    installed: Installed, tmp_path: Path, words: list[str]
+) -> None:
+    """How long it takes is measured in benchmarks/start.py."""
+    done = installed.run(installed.winnow, *words, cwd=tmp_path, PYTHONPROFILEIMPORTTIME="1")
+    imported = {line.rpartition("|")[2].strip().split(".")[0] for line in done.stderr.splitlines()}
+    assert {"click", "cli", "winnow"} <= imported
+    assert not imported & {
+        "numpy",
+        "pandas",
+        "scipy",
+        "sklearn",
+        "numba",
+        "sqlalchemy",
+        "streamlit",
+        "plcore",
+    }
+
+
+def test_the_command_and_the_module_are_one(installed: Installed, tmp_path: Path) -> None:
+    said = f"winnow, version {winnow.__version__}\n"
+    assert installed.run(installed.winnow, "--version", cwd=tmp_path).stdout == said
+    assert installed.run(installed.python, "-m", "winnow", "--version", cwd=tmp_path).stdout == said
+
+
+def test_a_table_goes_in_and_comes_out(installed: Installed, tmp_path: Path) -> None:
+    """The database is made by the wheel's own migrations."""
+    (tmp_path / "birds.csv").write_text("id,candidates,x\n1,wren|robin,1\n2,robin,2\n3,wren,3\n4,wren,4\n")
+    home = str(tmp_path / "home")
+    said = installed.run(installed.winnow, "import", "birds.csv", cwd=tmp_path, WINNOW_HOME=home).stdout
+    assert said.splitlines()[-1] == "Project 1: 4 rows, 2 classes."
+    installed.run(installed.winnow, "export", "1", "--to", "out.csv", cwd=tmp_path, WINNOW_HOME=home)
+    assert (tmp_path / "out.csv").read_text().startswith("id,candidates,x,winnow_candidates,winnow_label,")
