@@ -21,6 +21,7 @@ from winnow import __version__
 if TYPE_CHECKING:
     from workflow.home import Home
     from workflow.projects import ProjectSummary
+    from workflow.seat import Seat
 
 REFUSED = 2
 """Exit status of a command that did not do what it was asked to; one line on standard error says why."""
@@ -85,7 +86,7 @@ def list_projects(as_json: bool) -> None:
     from workflow import projects
 
     with _home() as here:
-        listed = projects.list_projects(here, _owner(here))
+        listed = projects.list_projects(_owner(here))
     if as_json:
         click.echo(json.dumps([_described(project) for project in listed], indent=2, ensure_ascii=False))
         return
@@ -113,7 +114,7 @@ def import_table(
         chosen = {"candidates": candidates, "separator": separator, "truth": truth}
         roles = importing.adjusted(upload.suggest_roles(), chosen)
         table = importing.LabelTable.from_cells(upload.cells, roles, upload.files)
-        project_id = importing.create(here, _owner(here), name or file.stem, table)
+        project_id = importing.create(_owner(here), name or file.stem, table)
     click.echo(f"Project {project_id}: {table.n_rows} rows, {len(table.classes)} classes.")
 
 
@@ -127,9 +128,8 @@ def export(project_id: int, log: bool, target: Path | None) -> None:
     """Write the disambiguated table of PROJECT_ID as CSV."""
     from workflow import exporting
 
-    use_case = exporting.export_log if log else exporting.export_csv
     with _home() as here:
-        data = use_case(here, _owner(here), project_id)
+        data = exporting.export_file(_owner(here).at(project_id), exporting.LOG if log else "table")
     if target is None:
         sys.stdout.buffer.write(data)
         return
@@ -143,14 +143,10 @@ def export(project_id: int, log: bool, target: Path | None) -> None:
 @click.argument("project_id", type=int)
 def rank(project_id: int) -> None:
     """Write the open rows of PROJECT_ID in asking order, with score and reason, as CSV."""
-    from workflow import projects, ranking, vector_ranking
+    from workflow.queue import queue_csv
 
     with _home() as here:
-        owner = _owner(here)
-        if projects.get_project(here, owner, project_id).vectors:
-            data = vector_ranking.queue_csv(here, owner, project_id, wait=True)
-        else:
-            data = ranking.queue_csv(here, owner, project_id)
+        data = queue_csv(_owner(here).at(project_id), wait=True)
     sys.stdout.buffer.write(data)
 
 
@@ -167,8 +163,9 @@ def simulate(project_id: int, answers: int) -> None:
     if answers > oracle.MOST:
         raise click.ClickException(f"--answers must be at most {oracle.MOST:,}. Got {answers}.")
     with _home() as here:
-        done = oracle.answer_for_me(here, _owner(here), project_id, answers)
-        left = projects.get_project(here, _owner(here), project_id).left
+        seat = _owner(here).at(project_id)
+        done = oracle.answer_for_me(seat, answers)
+        left = projects.get_project(seat).left
     click.echo(f"{done} answered with the hidden truth; {left} open rows are left.")
 
 
@@ -203,10 +200,12 @@ def _home() -> Iterator[Home]:
         logging.getLogger("winnow").removeHandler(silent)
 
 
-def _owner(here: Home) -> int:
+def _owner(here: Home) -> Seat:
+    """The owner's seat, at no project."""
     from workflow import team
+    from workflow.seat import Seat
 
-    return team.ensure_owner(here).id
+    return Seat(here, team.ensure_owner(here).id)
 
 
 def _described(project: ProjectSummary) -> dict[str, object]:
@@ -234,17 +233,16 @@ def _refuse(message: str) -> NoReturn:
 def _refusals() -> tuple[type[Exception], ...]:
     """What use cases refuse with, in words for the person. Anything else is a fault and shows its traceback."""
     from workflow.access import NotAllowed, NotFound
+    from workflow.answering import AnswerError, StaleQuestion
     from workflow.backup import BackupError
     from workflow.importing import CannotLearn, TableError
-    from workflow.labeling import AnswerError, StaleQuestion
-    from workflow.learners import WrongKind
     from workflow.oracle import NoTruth
     from workflow.projects import ProjectNameError
     from workflow.saving import NotSaved
     from workflow.settings import SettingsError
 
     asked_wrongly = (AnswerError, BackupError, CannotLearn, NoTruth, NotAllowed, NotFound, ProjectNameError)
-    return (*asked_wrongly, NotSaved, SettingsError, StaleQuestion, TableError, WrongKind, OSError)
+    return (*asked_wrongly, NotSaved, SettingsError, StaleQuestion, TableError, OSError)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -51,14 +52,13 @@ _HISTORY = (
     .outerjoin(
         _WITHDRAWAL,
         (_WITHDRAWAL.c.project_id == bindparam("project"))
-        & (_WITHDRAWAL.c.target_seq == _TABLE.c.seq)
-        & (_WITHDRAWAL.c.kind == "withdraw"),
+        & (_WITHDRAWAL.c.target_seq == _TABLE.c.seq),
     )
     .where(
         _IN_PROJECT,
         _TABLE.c.person_id == bindparam("person"),
         _TABLE.c.row != NO_ROW,
-        _TABLE.c.kind != "withdraw",
+        _TABLE.c.target_seq.is_(None),
     )
     .order_by(_TABLE.c.seq.desc())
     .limit(bindparam("limit"))
@@ -70,12 +70,12 @@ _APPEND = insert(_TABLE)
 class NewEntry:
     """What is known of an entry before the log gives it its place.
 
-    kind : is, among, not, none, unsure, bad, skip, withdraw, or class (of a change of classes)
+    kind : what it says; the words are those of the callers
     row : row number in the table, from 0; NO_ROW where the classes are changed
     label : the one label asked about, None where the whole set is the question
     revision : entries of this person on this row and label before this one
     token : name of the question answered; unique in the project
-    target_seq : the entry a `withdraw` takes back
+    target_seq : the entry that this one takes back; None where it takes back none
     before, after : candidate labels of the row, in class order      seconds : from shown to answered
     predicted : the label the model gave the row when it was shown      flagged : marked for a second look
     """
@@ -102,7 +102,7 @@ class NewEntry:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry(NewEntry):
+class LogEntry(NewEntry):
     """A line of the log. `seq` counts from 1 in each project, without gaps."""
 
     seq: int
@@ -114,14 +114,14 @@ def lock(session: Session, project_id: int) -> None:
         session.execute(select(ProjectRow.id).where(ProjectRow.id == project_id).with_for_update())
 
 
-def append(session: Session, new: NewEntry) -> Entry:
+def append(session: Session, new: NewEntry) -> LogEntry:
     """Write an entry at the end of its project's log; call it inside `Database.write`.
 
     Raises DuplicateEntry when the token, or this person's revision of the row and label, has one already.
     The transaction must then be given up: let the error leave the `with` block.
     """
     lock(session, new.project_id)
-    entry = Entry(**asdict(new), seq=last_seq(session, new.project_id) + 1)
+    entry = LogEntry(**asdict(new), seq=last_seq(session, new.project_id) + 1)
     stored = asdict(entry) | {"label": entry.label or ""}
     try:
         session.execute(_APPEND, {key: _json(value) for key, value in stored.items()})
@@ -135,12 +135,12 @@ def append(session: Session, new: NewEntry) -> Entry:
     return entry
 
 
-def after(session: Session, project_id: int, seq: int) -> list[Entry]:
+def after(session: Session, project_id: int, seq: int) -> list[LogEntry]:
     """The entries with a greater seq, in order."""
     return [as_entry(row) for row in session.execute(_AFTER, {"project": project_id, "seq": seq})]
 
 
-def with_token(session: Session, project_id: int, token: str) -> Entry | None:
+def with_token(session: Session, project_id: int, token: str) -> LogEntry | None:
     """The entry that answered the question with this token, if one did."""
     row = session.execute(_WITH_TOKEN, {"project": project_id, "token": token}).one_or_none()
     return None if row is None else as_entry(row)
@@ -152,13 +152,13 @@ def count_for(session: Session, project_id: int, person_id: int, row: int, label
     return session.execute(_COUNT, place).scalar_one()
 
 
-def latest(session: Session, project_id: int, person_id: int, limit: int) -> list[Entry]:
+def latest(session: Session, project_id: int, person_id: int, limit: int) -> list[LogEntry]:
     """This person's newest entries about rows, of every kind, newest first."""
     rows = session.execute(_LATEST_OF, {"project": project_id, "person": person_id, "limit": limit})
     return [as_entry(row) for row in rows]
 
 
-def get(session: Session, project_id: int, seq: int) -> Entry | None:
+def get(session: Session, project_id: int, seq: int) -> LogEntry | None:
     """The entry at this place of the log."""
     row = session.execute(
         every_column().where(EntryRow.project_id == project_id, EntryRow.seq == seq)
@@ -166,11 +166,11 @@ def get(session: Session, project_id: int, seq: int) -> Entry | None:
     return None if row is None else as_entry(row)
 
 
-def withdrawal_of(session: Session, project_id: int, seq: int) -> Entry | None:
+def withdrawal_of(session: Session, project_id: int, seq: int) -> LogEntry | None:
     """The entry that takes this one back, None where it stands."""
     row = session.execute(
         every_column().where(
-            EntryRow.project_id == project_id, EntryRow.target_seq == seq, EntryRow.kind == "withdraw"
+            EntryRow.project_id == project_id, EntryRow.target_seq == seq
         )
     ).one_or_none()
     return None if row is None else as_entry(row)
@@ -222,40 +222,41 @@ def changed_since(session: Session, project_id: int, row: int, moment: datetime)
     return any(old != new for old, new in changes)
 
 
-def last(session: Session, project_id: int) -> Entry | None:
+def last(session: Session, project_id: int) -> LogEntry | None:
     """The project's latest entry of any kind."""
     query = every_column().where(EntryRow.project_id == project_id).order_by(EntryRow.seq.desc()).limit(1)
     row = session.execute(query).one_or_none()
     return None if row is None else as_entry(row)
 
 
-def answered_rows(session: Session, project_id: int) -> int:
+def answered_rows(session: Session, project_id: int, answers: Collection[str]) -> int:
     """How many rows have an answer that was not withdrawn, and after their latest entry one candidate, or none, as a
-    bad item."""
+    bad item. answers : kinds of entries that are answers"""
     here = EntryRow.project_id == project_id
     latest = select(func.max(EntryRow.seq)).where(here).group_by(EntryRow.row)
     decided = select(EntryRow.row).where(
         here, EntryRow.seq.in_(latest), func.json_array_length(EntryRow.after) < 2
     )
-    answers = EntryRow.kind.in_(("is", "among", "not", "none", "bad"))
     return session.execute(
         select(func.count(func.distinct(EntryRow.row))).where(
-            here, answers, EntryRow.row.in_(decided), ~_withdrawn()
+            here, EntryRow.kind.in_(answers), EntryRow.row.in_(decided), ~_withdrawn()
         )
     ).scalar_one()
 
 
-def cell_answers(session: Session, project_id: int) -> list[tuple[int, str, tuple[str, ...]]]:
-    """(row, kind, labels) of every answer about label vectors that was not withdrawn, in order."""
-    answers = select(EntryRow.row, EntryRow.kind, EntryRow.labels).where(
-        EntryRow.project_id == project_id, EntryRow.kind.in_(("yes", "no", "bad")), ~_withdrawn()
+def answers_of(
+    session: Session, project_id: int, answers: Collection[str]
+) -> list[tuple[int, str, tuple[str, ...]]]:
+    """(row, kind, labels) of every answer that was not withdrawn, in order. answers : kinds of entries that are some"""
+    found = select(EntryRow.row, EntryRow.kind, EntryRow.labels).where(
+        EntryRow.project_id == project_id, EntryRow.kind.in_(answers), ~_withdrawn()
     )
     return [
-        (row, kind, tuple(labels)) for row, kind, labels in session.execute(answers.order_by(EntryRow.seq))
+        (row, kind, tuple(labels)) for row, kind, labels in session.execute(found.order_by(EntryRow.seq))
     ]
 
 
-def about_classes(session: Session, project_id: int) -> list[Entry]:
+def about_classes(session: Session, project_id: int) -> list[LogEntry]:
     """The changes of classes and their withdrawals, in order; found by index, whatever the length of the log."""
     query = every_column().where(EntryRow.project_id == project_id, EntryRow.row == NO_ROW)
     return [as_entry(row) for row in session.execute(query.order_by(EntryRow.seq))]
@@ -269,7 +270,6 @@ def _withdrawn() -> ColumnElement[bool]:
         .where(
             withdrawal.project_id == EntryRow.project_id,
             withdrawal.target_seq == EntryRow.seq,
-            withdrawal.kind == "withdraw",
         )
         .exists()
     )
@@ -288,17 +288,21 @@ def time_of(session: Session, project_id: int, seq: int) -> datetime | None:
 
 
 def seconds_of_latest(
-    session: Session, project_id: int, limit: int, without_note: str | None = None
+    session: Session,
+    project_id: int,
+    limit: int,
+    without_kinds: Collection[str] = (),
+    without_note: str | None = None,
 ) -> list[float]:
-    """Seconds spent on each of the project's latest answers, newest first; skips do not count.
+    """Seconds spent on each of the project's latest entries, newest first; withdrawals do not count.
 
-    without_note : answers with this note do not count either
+    without_kinds, without_note : entries of these kinds, or with this note, do not count either
     """
     spent = select(EntryRow.seconds).where(EntryRow.project_id == project_id, EntryRow.seconds.is_not(None))
     if without_note is not None:
         spent = spent.where(EntryRow.note.is_distinct_from(without_note))
     answers = (
-        spent.where(EntryRow.kind.not_in(("skip", "withdraw"))).order_by(EntryRow.seq.desc()).limit(limit)
+        spent.where(EntryRow.kind.not_in(without_kinds), EntryRow.target_seq.is_(None)).order_by(EntryRow.seq.desc()).limit(limit)
     )
     return [seconds for seconds in session.execute(answers).scalars() if seconds is not None]
 
@@ -308,12 +312,12 @@ def every_column() -> Select[Any]:
     return select(*EntryRow.__table__.columns)
 
 
-def as_entry(row: Row[Any]) -> Entry:
+def as_entry(row: Row[Any]) -> LogEntry:
     """The entry of a row of `every_column`."""
     values: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in row._mapping.items()
     }
-    return Entry(**(values | {"label": values["label"] or None}))
+    return LogEntry(**(values | {"label": values["label"] or None}))
 
 
 def _json(value: Any) -> Any:

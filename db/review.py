@@ -12,10 +12,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, Text, and_, case, cast, func, or_, select
 from sqlalchemy.orm import Session
 
-from db.entries import Entry, as_entry, every_column
+from db.entries import LogEntry, as_entry, every_column
 from db.models import EntryRow
-
-ANSWERS = ("is", "among", "not", "none", "bad")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,20 +23,22 @@ class Wanted:
     kinds : of the entries looked at, of which each row's latest counts, or with `every` each one
     person_id : only this person's entries are looked at
     labels : the answer names one of these      flagged : it was marked for a second look
-    disagrees : it is an `is` with another label than the model gave when it was asked
+    disagrees : it is of an `exact` kind, with another label than the model gave when it was asked
+    exact : kinds of entries that say one label and no other, for `disagrees`
     now : {earlier name: name it has now} of labels that changed theirs, for `disagrees`
     """
 
-    kinds: Sequence[str] = ANSWERS
+    kinds: Sequence[str]
     person_id: int | None = None
     labels: Sequence[str] = ()
     flagged: bool = False
     disagrees: bool = False
     now: Mapping[str, str] = field(default_factory=dict)
     every: bool = False
+    exact: Sequence[str] = ()
 
 
-def of_row(session: Session, project_id: int, row: int) -> list[Entry]:
+def of_row(session: Session, project_id: int, row: int) -> list[LogEntry]:
     """Every entry about this row, withdrawn ones and withdrawals too, in order; found by index."""
     query = every_column().where(EntryRow.project_id == project_id, EntryRow.row == row)
     return [as_entry(one) for one in session.execute(query.order_by(EntryRow.seq))]
@@ -58,7 +58,7 @@ def count(session: Session, project_id: int, wanted: Wanted) -> int:
     return session.execute(select(func.count()).select_from(found)).scalar_one()
 
 
-def page(session: Session, project_id: int, wanted: Wanted, offset: int, limit: int) -> list[Entry]:
+def page(session: Session, project_id: int, wanted: Wanted, offset: int, limit: int) -> list[LogEntry]:
     """The answers, the newest first."""
     query = _newest_first(every_column().where(_is_wanted(project_id, wanted))).offset(offset).limit(limit)
     return [as_entry(row) for row in session.execute(query)]
@@ -70,18 +70,18 @@ def places(session: Session, project_id: int, wanted: Wanted) -> list[tuple[int,
     return [(seq, row) for seq, row in session.execute(query.order_by(EntryRow.seq.desc()))]
 
 
-def with_seqs(session: Session, project_id: int, seqs: Sequence[int]) -> list[Entry]:
+def with_seqs(session: Session, project_id: int, seqs: Sequence[int]) -> list[LogEntry]:
     """These entries, the newest first; at most a page of them."""
     query = _newest_first(every_column().where(EntryRow.project_id == project_id, EntryRow.seq.in_(seqs)))
     return [as_entry(row) for row in session.execute(query)]
 
 
-def count_naming(session: Session, project_id: int, names: Sequence[str]) -> int:
-    """How many answers, those taken back apart, name one of these labels."""
+def count_naming(session: Session, project_id: int, names: Sequence[str], answers: Sequence[str]) -> int:
+    """How many answers, those taken back apart, name one of these labels. answers : kinds of entries that are some"""
     return session.execute(
         select(func.count()).where(
             EntryRow.project_id == project_id,
-            EntryRow.kind.in_(ANSWERS),
+            EntryRow.kind.in_(answers),
             EntryRow.seq.not_in(_taken_back(project_id)),
             _names_one_of(names),
         )
@@ -107,7 +107,7 @@ def _is_wanted(project_id: int, wanted: Wanted) -> ColumnElement[bool]:
     if wanted.disagrees:
         answered = _as_now(EntryRow.labels[0].as_string(), wanted.now)
         predicted = _as_now(EntryRow.predicted.expression, wanted.now)
-        wishes += [EntryRow.kind == "is", EntryRow.predicted.is_not(None), predicted != answered]
+        wishes += [EntryRow.kind.in_(wanted.exact), EntryRow.predicted.is_not(None), predicted != answered]
     return and_(*wishes)
 
 
@@ -117,7 +117,7 @@ def _as_now(name: ColumnElement[Any], now: Mapping[str, str]) -> ColumnElement[A
 
 def _taken_back(project_id: int) -> Select[Any]:
     return select(EntryRow.target_seq).where(
-        EntryRow.project_id == project_id, EntryRow.target_seq.is_not(None), EntryRow.kind == "withdraw"
+        EntryRow.project_id == project_id, EntryRow.target_seq.is_not(None)
     )
 
 

@@ -6,20 +6,17 @@ from functools import partial
 
 import streamlit as st
 
-from pages.parts import frame
-from pages.parts.export_words import CANDIDATES, VECTORS
-from workflow import exporting, vector_exporting
+from pages.parts import frame, kinds
+from workflow import exporting
 
 PREVIEW_ROWS = 20
 
 page = frame.begin_project("Export", owner=True)
 frame.project_title("Export", page)
 stem = frame.file_stem(page)
-ids = (page.home, page.person.id, page.project.id)
-words = VECTORS if page.project.vectors else CANDIDATES
-use_case = vector_exporting if page.project.vectors else exporting
+words = kinds.parts_of(page).EXPORT
 
-summary = use_case.summary(*ids)
+summary = exporting.sources(page.seat)
 left, right = st.columns([3, 2], gap="large")
 with left:
     st.markdown("###### Where the labels come from")
@@ -37,8 +34,8 @@ with right:
     for file in words.files:
         st.download_button(
             file.title,
-            data=partial(file.make, *ids),
-            file_name=f"{stem}-{file.name}.csv",
+            data=partial(exporting.export_file, page.seat, file.name),
+            file_name=f"{stem}-{file.end}.csv",
             mime="text/csv",
             icon=f":material/{file.icon}:",
             type="primary" if file is words.files[0] else "secondary",
@@ -50,4 +47,4 @@ with right:
     )
 
 st.markdown("###### First rows")
-st.dataframe(use_case.preview(*ids, PREVIEW_ROWS), hide_index=True)
+st.dataframe(exporting.preview(page.seat, PREVIEW_ROWS), hide_index=True)

@@ -21,12 +21,12 @@ def next_step(project: ProjectSummary) -> tuple[str, str, str, str]:
     if not project.left:
         if page.person.is_owner:
             return (
-                f"{_all(project)} Export the table.",
+                f"{project.words.finished} Export the table.",
                 "Export",
                 ":material/download:",
                 "export.py",
             )
-        return _all(project), "Look", ":material/keyboard:", "annotate.py"
+        return project.words.finished, "Look", ":material/keyboard:", "annotate.py"
     if project.last_answer is None:
         return "Answer the first question.", "Start", ":material/keyboard:", "annotate.py"
     return (
@@ -37,16 +37,12 @@ def next_step(project: ProjectSummary) -> tuple[str, str, str, str]:
     )
 
 
-def _all(project: ProjectSummary) -> str:
-    return "Every label is known, or its row is out." if project.vectors else "No row is open any more."
-
-
 def standing(project: ProjectSummary) -> str:
     """How far it is, in words."""
     answered = counted(project.answered, "row" if project.by_row else "label")
     return (
         f"{answered} answered, {project.left:,} open · {counted(project.n_rows, 'row')}, "
-        f"{project.n_classes} {'labels' if project.vectors else 'classes'} · {ago(project.last_answer)}"
+        f"{project.n_classes} {project.words.classes} · {ago(project.last_answer)}"
     )
 
 
@@ -79,13 +75,13 @@ def project_card(project: ProjectSummary) -> None:
 def tried(action: Callable[..., None], project: ProjectSummary, words: str) -> None:
     """Put a project elsewhere, and say at the next drawing what came of it."""
     with frame.refusals_said_later(ProjectNameError):
-        action(page.home, page.person.id, project.id)
+        action(page.seat.at(project.id))
         st.session_state[state.FLASH] = f"{project.name} {words}"
 
 
 def put_away_part() -> None:
     """What is archived and what is in the bin, folded, each with its way back."""
-    away = projects.put_away(page.home, page.person.id)
+    away = projects.put_away(page.seat)
     for group, title, icon in (
         (away.archived, "Archived", ":material/archive:"),
         (away.binned, "Bin", ":material/delete:"),
@@ -115,7 +111,7 @@ def put_away_part() -> None:
 st.title("Projects")
 st.caption("Winnow turns ambiguous labels into exact ones with the fewest questions.")
 frame.say_refusal()
-known = projects.list_projects(page.home, page.person.id)
+known = projects.list_projects(page.seat)
 for project in known:
     project_card(project)
 if page.person.is_owner:

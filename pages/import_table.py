@@ -7,15 +7,13 @@ from pathlib import PurePath
 import streamlit as st
 from streamlit.typing import UploadedFile
 
-from pages.parts import frame, state, vector_create
+from pages.parts import frame, kinds, state
 from pages.parts.role_form import role_form
 from pages.parts.words import counted
 from workflow import importing
 from workflow.projects import CONTROL_SHARE, ProjectNameError
-from workflow.strategies import MODELS, NAMES
 
 PREVIEW_ROWS = 8
-HELD_OUT = {0.0: "none", 0.1: "10 %", 0.2: "20 %", 1 / 3: "a third", 0.5: "half"}
 
 page = frame.begin_owner()
 st.title("Import a table")
@@ -90,54 +88,6 @@ def show_problems(problems: tuple[importing.Problem, ...]) -> None:
 CHECKS = round(100 * CONTROL_SHARE)
 
 
-def candidate_settings(table: importing.LabelTable) -> importing.LearnerSettings:
-    """How a project with candidates learns and asks."""
-    truth_share, truth_role = 0.0, "hidden"
-    if table.truth is not None:
-        left, right = st.columns(2)
-        truth_share = left.select_slider(
-            "Rows held out to measure accuracy",
-            options=list(HELD_OUT),
-            value=1 / 3,
-            format_func=HELD_OUT.__getitem__,
-            help="Drawn at random from the rows with a true label. They are never asked and never trained on.",
-        )
-        truth_role = right.selectbox(
-            "The other true labels",
-            ["hidden", "given"],
-            format_func={
-                "hidden": "stay hidden – people answer as if they were unknown",
-                "given": "are exact labels to learn from",
-            }.__getitem__,
-        )
-    neighbors = st.number_input(
-        "Neighbours (K)",
-        min_value=1,
-        max_value=50,
-        value=10,
-        help="How many similar rows vote for a row's label. Fewer follow fine detail, more smooth out noise.",
-    )
-    left, right = st.columns(2)
-    model = left.selectbox("Model", list(MODELS), format_func=MODELS.__getitem__)
-    strategy = right.selectbox("Asked first", list(NAMES), format_func=NAMES.__getitem__)
-    checks = st.number_input(
-        "Blind checks (% of the questions)",
-        min_value=0,
-        max_value=50,
-        value=0 if truth_share else CHECKS,
-        help="Some questions are drawn at random and look like all others. Their answers measure how good the "
-        "model is and never train it. Worth it where no true labels are held out. Fixed once the project is made.",
-    )
-    return importing.LearnerSettings(
-        n_neighbors=int(neighbors),
-        model=model,
-        strategy=strategy,
-        test_share=truth_share,
-        truth_role=truth_role,
-        control_share=checks / 100,
-    )
-
-
 def settings_form(checked: importing.Checked, name: str) -> None:
     """Name and learner; the button that creates."""
     table = checked.table
@@ -146,41 +96,18 @@ def settings_form(checked: importing.Checked, name: str) -> None:
     with st.form("create", border=True):
         project_name = st.text_input("Project name", value=name, max_chars=80)
         description = st.text_input("Description (optional)", placeholder="What the annotators should know")
-        vectors = table.label_vectors is not None
-        settings = vector_create.settings(table, CHECKS) if vectors else candidate_settings(table)
+        parts = kinds.PARTS[importing.kind_of_table(table)]
+        settings = parts.settings(table, CHECKS)
         if st.form_submit_button("Create project", type="primary", icon=":material/add:"):
             with frame.refusals(ProjectNameError, importing.CannotLearn):
-                with st.spinner(
-                    "Preparing the questions …" if vectors else "Finding each row's neighbours …"
-                ):
+                with st.spinner(parts.PREPARING):
                     project_id = importing.create(
-                        page.home, page.person.id, project_name, table, settings, description.strip()
+                        page.seat, project_name, table, settings, description.strip()
                     )
                 for name_ in (state.UPLOAD, state.CHECKED):
                     st.session_state.pop(name_, None)
                 st.session_state[state.FLASH] = "Project created"
                 st.switch_page("annotate.py", query_params={"project": str(project_id)})
-
-
-def summary(table: importing.LabelTable) -> None:
-    """What the chosen columns make of the file."""
-    if table.label_vectors is not None:
-        vector_create.summary(table)
-        return
-    per_row = table.candidates.sum(axis=1)
-    rows, classes, ambiguous, average = st.columns(4)
-    rows.metric("Rows", f"{table.n_rows:,}")
-    classes.metric("Classes", f"{len(table.classes):,}", help=frame.escape(", ".join(table.classes[:40])))
-    ambiguous.metric(
-        "Ambiguous rows", f"{int((per_row > 1).sum()):,}", help="Rows with two or more candidates."
-    )
-    average.metric("Candidates per row", f"{per_row.mean():.2f}")
-    if files := table.media.kept_names():
-        st.caption(
-            f"{len(files):,} different files are named by the rows, each found in the zip and readable."
-        )
-    if not (per_row > 1).any():
-        st.info("Every row has one candidate already: there will be nothing to ask.", icon=":material/info:")
 
 
 st.subheader("1 · Choose a file")
@@ -224,5 +151,5 @@ if checked.table is None:
     )
     show_problems(checked.problems)
 else:
-    summary(checked.table)
+    kinds.PARTS[importing.kind_of_table(checked.table)].summary(checked.table)
     settings_form(checked, PurePath(chosen.name).stem[: importing.NAME_LENGTH])

@@ -16,13 +16,13 @@ def invite() -> None:
     """Make a link for the name typed, which goes from its box only then."""
     name = st.session_state[state.INVITED]
     with frame.refusals_said_later(team.PersonNameError):
-        st.session_state[state.LINK] = name.strip(), team.make_link(page.home, page.person.id, name)
+        st.session_state[state.LINK] = name.strip(), team.make_link(page.seat, name)
         st.session_state[state.INVITED] = ""
 
 
 def end_access(person_id: int) -> None:
     with frame.refusals_said_later():
-        team.disable_person(page.home, page.person.id, person_id)
+        team.disable_person(page.seat, person_id)
 
 
 frame.say_refusal()
@@ -36,7 +36,7 @@ with st.form("invite", border=True):
         st.success(f"Send this to {frame.escape(invited)}. It is shown only now.")
         st.code(frame.link_address(secret), language=None)
 
-for person in team.list_people(page.home, page.person.id):
+for person in team.list_people(page.seat):
     with st.container(
         border=True, horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
     ):

@@ -6,9 +6,8 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import frame, state, vector_form
-from pages.parts.classes_form import classes_part
-from pages.parts.learner_form import SETTINGS, learner_form
+from pages.parts import frame, kinds, state
+from pages.parts.learner_form import learner_form
 from workflow import projects, room
 from workflow.projects import ProjectNameError
 from workflow.room import RoomError, RoomSettings
@@ -16,7 +15,7 @@ from workflow.room import RoomError, RoomSettings
 page = frame.begin_project("Project settings", owner=True)
 frame.toast_from_last_page()
 frame.project_title("Project settings", page)
-IDS = (page.home, page.person.id, page.project.id)
+parts = kinds.parts_of(page)
 KEY = f"{state.SETTINGS}-{page.project.id}"
 ORDERS = {"probability": "the likeliest first", "fixed": "always in the same order"}
 
@@ -34,18 +33,18 @@ def about_part() -> None:
         )
         if st.form_submit_button("Save name and description", type="primary"):
             with frame.refusals(ProjectNameError):
-                projects.rename_project(*IDS, name, description)
+                projects.rename_project(page.seat, name, description)
                 saved("Saved: name and description")
 
 
 def learner_part() -> None:
-    now = projects.learner_settings(*IDS)
+    now = projects.learner_settings(page.seat)
     key = f"{KEY}-learner-{hash(tuple(sorted((name, str(value)) for name, value in now.items())))}"
-    chosen = learner_form(now, key, vector_form.SETTINGS if page.project.vectors else SETTINGS)
+    chosen = learner_form(now, key, parts.LEARNING)
     changed: dict[str, Any] = {name: value for name, value in chosen.items() if value != now[name]}
     if st.button("Save how it learns", type="primary", disabled=not changed, key=f"{key}-save"):
         with frame.refusals(ValueError):
-            projects.change_learner(*IDS, **changed)
+            projects.change_learner(page.seat, **changed)
             saved("Saved: how the project learns and asks")
     if share := now.get("control_share"):
         st.caption(
@@ -54,8 +53,8 @@ def learner_part() -> None:
 
 
 def room_part() -> None:
-    now = room.room_of(*IDS)
-    names = room.class_names(*IDS)
+    now = room.room_of(page.seat)
+    names = room.class_names(page.seat)
     with st.form(f"{KEY}-room", border=False):
         guidelines = st.text_area(
             "Guidelines",
@@ -89,19 +88,12 @@ def room_part() -> None:
                 if text and text.strip()
             }
             with frame.refusals(RoomError):
-                room.change_room(*IDS, RoomSettings(guidelines, order, meant))
+                room.change_room(page.seat, RoomSettings(guidelines, order, meant))
                 saved("Saved: the answering room")
 
 
 def names_part() -> None:
-    if page.project.vectors:
-        st.info(
-            "The labels of a project with label vectors stay as the file has them. What each means is said in the "
-            "answering room.",
-            icon=":material/info:",
-        )
-    else:
-        classes_part(page)
+    parts.classes(page)
 
 
 def put_away_part() -> None:
@@ -113,7 +105,7 @@ def put_away_part() -> None:
         ):
             if st.button(words, icon=icon, key=f"{KEY}-{what}"):
                 with frame.refusals():
-                    action(*IDS)
+                    action(page.seat)
                     st.session_state[state.FLASH] = f"{page.project.name} is {what}; it can be restored here."
                     st.session_state.pop(state.PROJECT, None)
                     st.switch_page("home.py")

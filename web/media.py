@@ -9,6 +9,7 @@ from web.guard import PERSON_HEADER
 from workflow import media
 from workflow.access import NotAllowed, NotFound
 from workflow.home import home
+from workflow.seat import Seat
 
 # The name is made from the content, so a copy is good for ever; private: no proxy may keep it for others.
 _CACHE = "private, max-age=31536000, immutable"
@@ -20,7 +21,7 @@ def kept_file(request: Request) -> Response:
         request.headers.get(PERSON_HEADER, "0")
     )  # set by the guard, which lets nobody else through
     try:
-        path, content_type = media.find(home(), person_id, request.path_params["name"])
+        path, content_type = media.find(Seat(home(), person_id), request.path_params["name"])
     except NotFound as missing:
         return PlainTextResponse(str(missing), status_code=404)
     except NotAllowed as refusal:

@@ -15,16 +15,17 @@ from typing import TYPE_CHECKING, Any
 from db import entries, projects, questions, review
 from db.entries import NO_ROW, DuplicateEntry, NewEntry
 from plcore.loop.classes import ClassChange, ClassError, ClassMap
-from workflow import access
-from workflow.learner_entries import read_class_changes
-from workflow.saving import NotSaved, saving
+from plcore.loop.entries import EntryKind
+from workflow.common.log import read_class_changes
+from workflow.saving import NotSaved
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sqlalchemy.orm import Session
 
-    from workflow.home import Home
+    from workflow.common.opened import Opened
+    from workflow.seat import Seat
 
 __all__ = [
     "ClassCount",
@@ -79,20 +80,21 @@ def read_class_map(session: Session, project_id: int, imported: Sequence[str]) -
     return ClassMap(imported, read_class_changes(session, project_id))
 
 
-def classes_view(home: Home, person_id: int, project_id: int) -> ClassesView:
+def classes_view(seat: Seat) -> ClassesView:
     """The classes with their counts.
 
     Raises
     ------
+    ClassError
+        The classes of such a project stay as the file has them.
     NotAllowed
         The person is not an owner.
     NotFound
     """
-    with home.database.read() as session:
-        access.require_owner(session, person_id)
-    with home.learners.open(home, person_id, project_id) as learner:
-        class_map = learner.pool.class_map
-        left = learner.candidates
+    with seat.learner(owner=True) as opened:
+        _check_can_change(opened)
+        class_map = opened.learner.pool.class_map
+        left = opened.learner.candidates
         alone = left.sum(axis=1) == 1
         decided, several = left[alone].sum(axis=0).tolist(), left[~alone].sum(axis=0).tolist()
     counts = (
@@ -103,21 +105,20 @@ def classes_view(home: Home, person_id: int, project_id: int) -> ClassesView:
     return ClassesView(tuple(counts), class_map.seq, latest)
 
 
-def touched(home: Home, person_id: int, project_id: int, name: str) -> Touched:
+def touched(seat: Seat, name: str) -> Touched:
     """How much a change of this class is about. Raises ClassError where there is none, else as `classes_view`."""
-    with home.database.read() as session:
-        access.require_owner(session, person_id)
-    with home.learners.open(home, person_id, project_id) as learner:
+    with seat.learner(owner=True) as opened:
+        _check_can_change(opened)
+        learner = opened.learner
         if name not in learner.classes:
             raise ClassError(f"{name!r} is not a class.")
         rows = int(learner.original[:, learner.classes.index(name)].sum())
         names = learner.pool.class_map.names_of(name)
-    with home.database.read() as session:
-        return Touched(rows, review.count_naming(session, project_id, names))
+        return Touched(rows, review.count_naming(opened.session, opened.project_id, names, opened.kind.ANSWERS))
 
 
 def change_classes(
-    home: Home, person_id: int, project_id: int, version: int, kind: str, names: Sequence[str]
+    seat: Seat, version: int, kind: str, names: Sequence[str]
 ) -> tuple[str, ...]:
     """Store one change, exactly once; returns the classes after it.
 
@@ -138,28 +139,24 @@ def change_classes(
         raise ClassError(
             f"A class's name has at most {NAME_LENGTH} characters; this one has {len(too_long)}. Fix: shorten it."
         )
-    return _store(home, person_id, project_id, version, kind, names)
+    return _store(seat, version, kind, names)
 
 
-def take_back(home: Home, person_id: int, project_id: int, version: int) -> tuple[str, ...]:
+def take_back(seat: Seat, version: int) -> tuple[str, ...]:
     """Take back the latest change; a new entry says so. A class that answers name stays: merge it instead.
 
     Raises as `change_classes`.
     """
-    return _store(home, person_id, project_id, version, "back", ())
+    return _store(seat, version, "back", ())
 
 
-def _store(
-    home: Home, person_id: int, project_id: int, version: int, kind: str, names: tuple[str, ...]
-) -> tuple[str, ...]:
-    with home.database.read() as session:
-        access.require_owner(session, person_id)
-    with home.learners.open(home, person_id, project_id) as learner:
-        imported = learner.pool.class_map.imported
+def _store(seat: Seat, version: int, kind: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    with seat.learner(owner=True) as opened:
+        _check_can_change(opened)
+        imported = opened.learner.pool.class_map.imported
     try:
-        with saving(home) as session:
-            access.require_owner(session, person_id)
-            project = access.require_project(session, project_id)
+        with seat.owning() as owning:
+            session, project, project_id = owning.session, owning.project, owning.project.id
             entries.lock(session, project_id)
             before = read_class_map(session, project_id, imported)
             if before.seq != version:
@@ -173,12 +170,12 @@ def _store(
                 session,
                 NewEntry(
                     project_id=project_id,
-                    kind="withdraw" if kind == "back" else "class",
+                    kind=EntryKind.WITHDRAW if kind == "back" else EntryKind.CLASS,
                     row=NO_ROW,
                     labels=() if kind == "back" else change.labels,
-                    person_id=person_id,
+                    person_id=seat.person_id,
                     token=f"classes.{version}",
-                    revision=entries.count_for(session, project_id, person_id, NO_ROW),
+                    revision=entries.count_for(session, project_id, seat.person_id, NO_ROW),
                     target_seq=target,
                     before=before.classes,
                     after=after.classes,
@@ -193,15 +190,21 @@ def _store(
     except DuplicateEntry as error:
         raise _stale() from error
     # How many rows were ambiguous at first depends on what the classes are.
-    with home.learners.open(home, person_id, project_id) as learner:
+    with seat.learner() as opened:
+        learner = opened.learner
         n_to_ask = int((learner.pool.first[~learner.test_rows].sum(axis=1) >= 2).sum())
     try:
-        with saving(home) as session:
-            projects.change_n_to_ask(session, project_id, n_to_ask)
+        with seat.owning() as owning:
+            projects.change_n_to_ask(owning.session, project_id, n_to_ask)
     except NotSaved:
-        # The change itself is stored; that must not be taken for a failure of it. The next change counts anew.
+        # The change itself is stored; that must not be taken for a failure of it.
         logger.warning("Home counts the rows of project %d as before its classes changed.", project_id)
     return after.classes
+
+
+def _check_can_change(opened: Opened[Any]) -> None:
+    if not opened.kind.CAN_CHANGE_CLASSES:
+        raise ClassError("The labels of this project stay as its file has them.")
 
 
 def _room_after(room: dict[str, Any], after: ClassMap) -> dict[str, Any]:

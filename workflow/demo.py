@@ -18,6 +18,7 @@ from sklearn.datasets import load_digits
 from db import people, projects
 from plcore import LabelTable, LearnerSettings, Roles
 from plcore.evaluation import contaminate
+from workflow.seat import Seat
 from workflow.projects import ProjectNameError, create_project
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def ensure_demo(home: Home) -> int | None:
         raise LookupError("The demo project needs an owner. Fix: call ensure_owner(home) first.")
     table = LabelTable.from_cells(*demo_cells())
     try:
-        return create_project(home, owner.id, NAME, table, LearnerSettings(n_neighbors=5), DESCRIPTION)
+        return create_project(Seat(home, owner.id), NAME, table, LearnerSettings(n_neighbors=5), DESCRIPTION)
     except ProjectNameError:
         return None  # another process of the same home has made it a moment ago
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from db.engine import Database
-from workflow import media
-from workflow.learners import LearnerShelf
+from workflow.common import files
 from workflow.settings import Settings, SettingsError
+from workflow.shelf import Shelf
 
 if TYPE_CHECKING:
     from plcore import LabelTable
@@ -24,7 +24,7 @@ class Home:
     settings: Settings
     database: Database
     tables_dir: Path
-    learners: LearnerShelf = field(default_factory=LearnerShelf)
+    shelf: Shelf = field(default_factory=Shelf)
 
     def table_path(self, table_hash: str) -> Path:
         """Where the table with this SHA-256 (64 hex digits) is kept."""
@@ -32,7 +32,7 @@ class Home:
 
     def store_table(self, table: LabelTable) -> str:
         """Keep the table as an immutable file and return its SHA-256, the file's name. Twice is harmless."""
-        media.keep(self.media_dir, table)  # a table never names an image that is not there
+        files.keep(self.media_dir, table)  # a table never names an image that is not there
         return table.write_named(self.tables_dir)  # on disk, whole, before the project that names it
 
     @property
@@ -40,13 +40,17 @@ class Home:
         """Where the images and recordings of all tables are kept; made when the first is."""
         return self.settings.home / "media"
 
+    def model_path(self, project_id: int, key: str, version: int) -> Path:
+        """Where the scores of a model version are kept. key : of the settings it was trained with"""
+        return self.settings.home / "models" / f"{project_id}-{key}" / f"{version}.npy"
+
     @property
     def address_file(self) -> Path:
         """Where a running server notes the address browsers reach it at."""
         return self.settings.home / "address"
 
     def close(self) -> None:
-        self.learners.close()
+        self.shelf.close()
         self.database.close()
 
 

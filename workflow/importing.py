@@ -18,14 +18,14 @@ from plcore.loop.label_vectors.settings import LabelVectorSettings
 from plcore.tables.archive import MAX_FILE_MB, MAX_FILES, MAX_UNPACKED_MB, MAX_ZIP_MB, ZIP_STARTS, Archive
 from plcore.tables.media import MAX_PIXELS, MediaFiles, look_through
 from plcore.tables.problems import MAX_PROBLEMS
-from workflow import projects
+from workflow import kinds, projects
 from workflow.projects import NAME_LENGTH, CannotLearn
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from workflow.home import Home
+    from workflow.seat import Seat
 
 MAX_UPLOAD_MB = MAX_ZIP_MB
 LIMITS = (
@@ -51,6 +51,7 @@ __all__ = [
     "adjusted",
     "check",
     "create",
+    "kind_of_table",
     "read_upload",
     "vectors_of",
 ]
@@ -105,18 +106,22 @@ def check(upload: Upload, roles: Roles, on_step: Callable[[float], None] | None 
 
 
 def create(
-    home: Home,
-    person_id: int,
+    seat: Seat,
     name: str,
     table: LabelTable,
-    settings: LearnerSettings | LabelVectorSettings | None = None,
+    settings: kinds.Settings | None = None,
     description: str = "",
 ) -> int:
     """Make the project. Raises as ``workflow.projects.create_project``."""
-    project_id = projects.create_project(home, person_id, name, table, settings, description)
+    project_id = projects.create_project(seat, name, table, settings, description)
     if table.media.files is not None:
         table.media.files.close()
     return project_id
+
+
+def kind_of_table(table: LabelTable) -> str:
+    """The name of the kind of a project of this table."""
+    return kinds.of_table(table).NAME
 
 
 def vectors_of(table: LabelTable) -> npt.NDArray[np.int8]:

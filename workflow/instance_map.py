@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -12,13 +11,12 @@ import numpy as np
 from scipy import sparse
 from sklearn.decomposition import PCA
 
-from plcore.loop.label_vectors.learner import LabelVectorLearner
-from plcore.loop.label_vectors.pool import LabelVectorPool
 
 if TYPE_CHECKING:
     from plcore import LabelTable
-    from workflow.home import Home
-    from workflow.learners import Learner
+    from plcore.loop.base import Learner
+    from workflow.common.opened import Opened
+    from workflow.seat import Seat
 
 STATES = ("open", "answered", "given", "held out", "bad")
 MOST = 2_000
@@ -55,22 +53,22 @@ _known: WeakKeyDictionary[Learner, _Places] = WeakKeyDictionary()
 _placing = threading.Lock()
 
 
-def instance_map(home: Home, person_id: int, project_id: int) -> InstanceMap:
+def instance_map(seat: Seat) -> InstanceMap:
     """The rows as they lie and stand. Nobody waits for a question meanwhile: the learner is held for a moment only.
 
     Raises
     ------
     NotAllowed, NotFound
     """
-    with home.learners.open_any(home, person_id, project_id) as learner:
-        table = learner.table
+    with seat.learner() as opened:
+        learner, table = opened.learner, opened.learner.table
     with _placing:
         found = _known.get(learner)
         if found is None:
             found = _known[learner] = _place(table)
-    with home.learners.open_any(home, person_id, project_id) as learner:
-        states = row_states(learner)[found.rows]
-        labels = _labels(learner, found.rows.tolist())
+    with seat.learner() as opened:
+        states = _row_states(opened)[found.rows]
+        labels = opened.kind.labels_on_map(opened.learner, found.rows.tolist())
     return InstanceMap(
         rows=found.rows,
         row_ids=tuple(str(name) for name in table.ids[found.rows]),
@@ -82,27 +80,16 @@ def instance_map(home: Home, person_id: int, project_id: int) -> InstanceMap:
     )
 
 
-def row_states(learner: Learner) -> np.ndarray:
+def _row_states(opened: Opened[Any]) -> np.ndarray:
     """(n,) number in STATES. Control rows, or rows with control cells, look like all others: they are asked blindly."""
-    pool = learner.pool
-    if isinstance(pool, LabelVectorPool):
-        answered, still_open = np.any(pool.answered, axis=1), np.any(pool.open, axis=1)
-    else:
-        answered, still_open = pool.answered, pool.sizes >= 2
+    pool = opened.learner.pool
+    answered, still_open = opened.kind.answered_and_open(opened.learner)
     states = np.full(len(pool.bad), STATES.index("given"))
     states[answered] = STATES.index("answered")
     states[still_open] = STATES.index("open")  # answered or not: it can still be asked
     states[pool.test_rows] = STATES.index("held out")
     states[pool.bad] = STATES.index("bad")
     return states
-
-
-def _labels(learner: Learner, rows: Sequence[int]) -> tuple[tuple[str, ...], ...]:
-    """Of each of these rows what `InstanceMap.labels` is; none of a row that is out."""
-    if not isinstance(learner, LabelVectorLearner):
-        return tuple(learner.pool.names(learner.candidates_of(row)) for row in rows)
-    right = (learner.pool.cells[rows] == 1) & ~learner.pool.bad[rows, None]
-    return tuple(tuple(learner.classes[column] for column in np.flatnonzero(line)) for line in right)
 
 
 def _place(table: LabelTable) -> _Places:

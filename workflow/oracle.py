@@ -7,20 +7,14 @@ the log each carries the note `simulated`.
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from workflow import access, labeling
+from workflow import answering
+from workflow.common.figures import SIMULATED
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from plcore import ActiveLearner, LabelTable
-    from workflow.home import Home
-
-NOTE = "simulated"
-"""The note of every entry the oracle makes."""
+    from workflow.common.answers import Given
+    from workflow.seat import Seat
 
 MOST = 10_000
 """Answers in one go, at most."""
@@ -30,18 +24,16 @@ class NoTruth(ValueError):  # noqa: N818 - what a page says, not a fault
     """The project hides no true labels, so there is nothing to answer with."""
 
 
-def can_answer(home: Home, person_id: int, project_id: int) -> bool:
+def can_answer(seat: Seat) -> bool:
     """Whether `answer_for_me` would answer this person here: an owner, in a project whose table hides true labels.
 
     Raises NotAllowed, NotFound.
     """
-    with home.learners.open(home, person_id, project_id) as learner:
-        hides = _hides_truth(learner)
-    with home.database.read() as session:
-        return hides and access.require_person(session, person_id).is_owner
+    with seat.learner() as opened:
+        return opened.person.is_owner and opened.kind.hides_truth(opened.learner)
 
 
-def answer_for_me(home: Home, person_id: int, project_id: int, n: int) -> int:
+def answer_for_me(seat: Seat, n: int) -> int:
     """Answer the next n questions of this person with the truth; the number answered, fewer where no more are left.
 
     "is" where the truth is among the candidates, else "none" with it. Rows whose truth is unknown are passed over:
@@ -61,51 +53,38 @@ def answer_for_me(home: Home, person_id: int, project_id: int, n: int) -> int:
     """
     if not 1 <= n <= MOST:
         raise ValueError(f"The number of answers must be in 1..{MOST:,}. Got {n}.")
-    with home.database.read() as session:
-        access.require_owner(session, person_id)
-    with home.learners.open(home, person_id, project_id) as learner:
-        if not _hides_truth(learner):
+    with seat.learner(owner=True) as opened:
+        if not opened.kind.hides_truth(opened.learner):
             raise NoTruth(
                 "This project hides no true labels, so nobody can answer for you. Fix: import a table with a column "
                 "of true labels and let them stay hidden."
             )
     for answered in range(n):
-        question = _next_question(home, person_id, project_id)
-        if question is None:
+        found = _next_answer(seat)
+        if found is None:
             return answered
-        with home.learners.open(home, person_id, project_id) as learner:
-            label = learner.classes[_truth(learner)[question.view.row]]
-        kind = "is" if label in question.choices else "none"
-        labeling.submit_answer(
-            home, person_id, project_id, question.token, kind, [label], note=NOTE, shown=question.shown
+        question, given = found
+        answering.submit_answer(
+            seat, question.token, given.kind, given.labels, note=SIMULATED, shown=given.shown
         )
     return n
 
 
-def _next_question(home: Home, person_id: int, project_id: int) -> labeling.OpenQuestion | None:
-    """The person's next question; where its truth is unknown, that about the best row whose truth is known."""
-    question = labeling.next_question(home, person_id, project_id)
+def _next_answer(seat: Seat) -> tuple[Any, Given] | None:
+    """The person's next question and its true answer; where its truth is unknown, those of the best place whose truth
+    is known."""
+    question = answering.next_question(seat)
     if question is None:
         return None
-    with home.learners.open(home, person_id, project_id) as learner:
-        truth = _truth(learner)
-        if truth[question.view.row] >= 0:
-            return question
-        order = [*learner.pool.control_left().tolist(), *learner.ranking()[0].tolist()]
-        known = [row for row in order if truth[row] >= 0]
-    for row in known:
-        with suppress(labeling.AnswerError):  # it is before somebody else, or set aside by this person
-            return labeling.ask_next(home, person_id, project_id, row, drawn=True)
+    with seat.learner() as opened:
+        kind = opened.kind
+        if (given := kind.true_answer(opened.learner, question)) is not None:
+            return question, given
+        known = kind.known_places(opened.learner)
+    for place in known:
+        with suppress(answering.AnswerError):  # it is before somebody else, or set aside by this person
+            question = answering.ask_next(seat, place.row, place.label, drawn=True)
+            with seat.learner() as opened:
+                given = kind.true_answer(opened.learner, question)
+            return None if given is None else (question, given)
     return None
-
-
-def _hides_truth(learner: ActiveLearner[LabelTable]) -> bool:
-    """Whether the table holds true labels that neither model nor people know."""
-    known = (_truth(learner) >= 0) & ~learner.test_rows
-    return learner.settings.truth_role == "hidden" and bool(known.any())
-
-
-def _truth(learner: ActiveLearner[LabelTable]) -> npt.NDArray[np.int64]:
-    """(n,) the class number of each row's true label, -1 where unknown."""
-    truth = learner.table.truth
-    return np.full(learner.table.n_rows, -1, dtype=np.int64) if truth is None else truth

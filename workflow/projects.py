@@ -7,15 +7,16 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from db import entries, projects, questions, trained
-from workflow import access, counting, kinds
-from workflow.learner_entries import read_settings
-from workflow.saving import saving, saving_files
+from workflow import kinds
+from workflow.kinds import counting
+from workflow.saving import saving_files
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from plcore import LabelTable
     from workflow.home import Home
+    from workflow.seat import Seat
 
 NAME_LENGTH = 80
 DESCRIPTION_LENGTH = 2_000
@@ -35,8 +36,9 @@ class CannotLearn(ValueError):  # noqa: N818 - what a page says, not a fault
 class ProjectSummary:
     """One project as Home lists it.
 
-    kind : as in `workflow.kinds`      n_to_ask : rows, or of label vectors cells, that were open at import
-    answered, left : as `workflow.standing.counts` has them      by_row : whether they are rows, not labels of rows
+    kind, words : its name in `workflow.kinds.KINDS`, and how pages speak of it
+    n_to_ask : rows, or of label vectors cells, that were open at import
+    answered, left : as the pool of its learner counts them      by_row : whether they are rows, not labels of rows
     """
 
     id: int
@@ -49,21 +51,16 @@ class ProjectSummary:
     left: int
     last_answer: datetime | None
     created_at: datetime
-    kind: str = kinds.CANDIDATES
-    by_row: bool = True
-
-    @property
-    def vectors(self) -> bool:
-        """Whether it is about label vectors, not about one true label among candidates."""
-        return self.kind == kinds.VECTORS
+    kind: str
+    words: kinds.KindWords
+    by_row: bool
 
 
 def create_project(
-    home: Home,
-    person_id: int,
+    seat: Seat,
     name: str,
     table: LabelTable,
-    settings: kinds.AnySettings | None = None,
+    settings: kinds.Settings | None = None,
     description: str = "",
 ) -> int:
     """Store the table as an immutable file and the project that points to it. Returns the project's number.
@@ -79,58 +76,57 @@ def create_project(
     NotSaved
         The disk is full, or the database cannot be written. No project was made.
     """
-    name = _checked_name(name)
-    with home.database.read() as session:
-        access.require_owner(session, person_id)
-        _check_free(session, name)  # before a table is written that nothing would name
+    name, home = _checked_name(name), seat.home
+    with seat.reading(owner=True) as reading:
+        _check_free(reading.session, name)  # before a table is written that nothing would name
     settings = settings or default_settings(table)
+    kind = kinds.of_settings(settings)
     # The learner before anything is stored: a table it cannot learn from leaves nothing behind.
     try:
-        learner = kinds.first_learner(table, settings)
+        learner = kind.first_learner(table, settings)
     except ValueError as error:
         raise CannotLearn(f"The model cannot be built from this table: {error}") from error
     # The file first: should the process die before the commit, an unnamed file is left, never a project
     # without its table.
     with saving_files():
         table_hash = home.store_table(table)
-    with saving(home) as session:
-        access.require_owner(session, person_id)
-        _check_free(session, name)
+    with seat.owning() as owning:
+        _check_free(owning.session, name)
         project_id = projects.add(
-            session,
+            owning.session,
             name=name,
             description=description,
             table_hash=table_hash,
             roles=table.roles.to_json(),
-            settings=kinds.as_json(settings),
+            settings=settings.to_json(),
             n_rows=table.n_rows,
             n_classes=len(table.classes),
-            n_to_ask=kinds.open_at_first(learner),
-            created_by=person_id,
+            n_to_ask=kind.n_to_ask(learner),
+            created_by=seat.person_id,
             created_at=datetime.now(UTC),
         )
-    kinds.keep_beside(home, table_hash, learner)
-    home.learners.put(project_id, learner)
+    kind.keep_beside(home, table_hash, learner)
+    home.shelf.put(project_id, learner)
     return project_id
 
 
-def default_settings(table: LabelTable) -> kinds.AnySettings:
+def default_settings(table: LabelTable) -> kinds.Settings:
     """How a project of this table learns and asks if nobody says more: blind checks where no truth can be held out."""
-    return kinds.settings_for(table, CONTROL_SHARE)
+    settings: kinds.Settings = kinds.default_settings(table, CONTROL_SHARE)
+    return settings
 
 
-def list_projects(home: Home, person_id: int) -> list[ProjectSummary]:
+def list_projects(seat: Seat) -> list[ProjectSummary]:
     """Every project, the one with the latest answer first. Reads the log's counts only, builds no learner."""
-    with home.database.read() as session:
-        access.require_person(session, person_id)
-        in_use = projects.listed(session)
-        counting.keep_only(home, {project.id for project in in_use})
-        summaries = [_summary(home, session, project) for project in in_use]
+    with seat.reading() as reading:
+        in_use = projects.listed(reading.session)
+        counting.keep_only(seat.home, {project.id for project in in_use})
+        summaries = [_summary(seat.home, reading.session, project) for project in in_use]
     return sorted(summaries, key=lambda one: one.last_answer or one.created_at, reverse=True)
 
 
-def get_project(home: Home, person_id: int, project_id: int) -> ProjectSummary:
-    """One project with its counts.
+def get_project(seat: Seat) -> ProjectSummary:
+    """The project of the seat with its counts.
 
     Raises
     ------
@@ -139,20 +135,19 @@ def get_project(home: Home, person_id: int, project_id: int) -> ProjectSummary:
     NotAllowed
         The person is unknown or disabled.
     """
-    with home.database.read() as session:
-        access.require_person(session, person_id)
-        return _summary(home, session, access.require_project(session, project_id))
+    with seat.reading() as reading:
+        return _summary(seat.home, reading.session, reading.project)
 
 
-def change_strategy(home: Home, person_id: int, project_id: int, strategy: str) -> None:
+def change_strategy(seat: Seat, strategy: str) -> None:
     """Ask by another strategy from the next question on. What the learner has learnt does not depend on it.
 
     Raises as ``change_learner``.
     """
-    change_learner(home, person_id, project_id, strategy=strategy)
+    change_learner(seat, strategy=strategy)
 
 
-def change_learner(home: Home, person_id: int, project_id: int, **changes: Any) -> None:
+def change_learner(seat: Seat, **changes: Any) -> None:
     """Learn and ask by other settings from now on: fields of the project's settings with their new values.
 
     Raises
@@ -163,19 +158,18 @@ def change_learner(home: Home, person_id: int, project_id: int, **changes: Any) 
         The person is not an owner.
     NotSaved, NotFound
     """
-    with saving(home) as session:
-        access.require_owner(session, person_id)
-        project = access.require_project(session, project_id)
-        settings = kinds.changed(project.settings, changes)
-        projects.change_settings(session, project_id, kinds.as_json(settings))
-        trained.forget_fault(session, project_id)
-        if kinds.asks_otherwise(project.settings, kinds.as_json(settings)):
+    with seat.owning() as owning:
+        session, project = owning.session, owning.project
+        settings = kinds.changed_settings(project, changes)
+        projects.change_settings(session, project.id, settings.to_json())
+        trained.forget_fault(session, project.id)
+        if kinds.read_settings(project).by_row != settings.by_row:
             # Whoever changes it sees it at once; what lies before the others stays theirs to answer.
-            questions.delete(session, project_id, person_id)
+            questions.delete(session, project.id, seat.person_id)
 
 
-def learner_settings(home: Home, person_id: int, project_id: int) -> dict[str, Any]:
-    """How the project learns and asks: every field of ``LearnerSettings`` or ``LabelVectorSettings``.
+def learner_settings(seat: Seat) -> dict[str, Any]:
+    """How the project learns and asks: every field of its settings.
 
     Raises
     ------
@@ -183,13 +177,12 @@ def learner_settings(home: Home, person_id: int, project_id: int) -> dict[str, A
         The person is not an owner.
     NotFound
     """
-    with home.database.read() as session:
-        access.require_owner(session, person_id)
-        project = access.require_project(session, project_id)
-    return kinds.as_json(read_settings(project.settings))
+    with seat.reading(owner=True) as reading:
+        found: dict[str, Any] = kinds.read_settings(reading.project).to_json()
+        return found
 
 
-def rename_project(home: Home, person_id: int, project_id: int, name: str, description: str) -> None:
+def rename_project(seat: Seat, name: str, description: str) -> None:
     """Give a project another name and description.
 
     Raises
@@ -206,14 +199,12 @@ def rename_project(home: Home, person_id: int, project_id: int, name: str, descr
             f"A description has at most {DESCRIPTION_LENGTH:,} characters; this one has {len(description):,}. "
             "Fix: shorten it."
         )
-    with saving(home) as session:
-        access.require_owner(session, person_id)
-        access.require_project(session, project_id)
-        _check_free(session, name, except_for=project_id)
-        projects.rename(session, project_id, name, description)
+    with seat.owning() as owning:
+        _check_free(owning.session, name, except_for=owning.project.id)
+        projects.rename(owning.session, owning.project.id, name, description)
 
 
-def archive_project(home: Home, person_id: int, project_id: int) -> None:
+def archive_project(seat: Seat) -> None:
     """Put a finished project away: nobody is asked about it; table and log stay. Twice is harmless.
 
     Raises
@@ -222,22 +213,22 @@ def archive_project(home: Home, person_id: int, project_id: int) -> None:
         The person is not an owner.
     NotSaved, NotFound
     """
-    with saving(home) as session:
-        if _to_put_away(session, person_id, project_id).archived_at is None:
-            projects.archive(session, project_id, datetime.now(UTC))
+    with seat.owning(anywhere=True) as owning:
+        if owning.project.archived_at is None:
+            projects.archive(owning.session, owning.project.id, datetime.now(UTC))
 
 
-def bin_project(home: Home, person_id: int, project_id: int) -> None:
+def bin_project(seat: Seat) -> None:
     """Put a project into the bin, in use or archived; table and log stay, and it can be restored.
 
     Raises as ``archive_project``.
     """
-    with saving(home) as session:
-        if _to_put_away(session, person_id, project_id).deleted_at is None:
-            projects.bin_project(session, project_id, datetime.now(UTC))
+    with seat.owning(anywhere=True) as owning:
+        if owning.project.deleted_at is None:
+            projects.bin_project(owning.session, owning.project.id, datetime.now(UTC))
 
 
-def restore_project(home: Home, person_id: int, project_id: int) -> None:
+def restore_project(seat: Seat) -> None:
     """Put a project from the bin or the archive back to use. Twice is harmless.
 
     Raises
@@ -248,11 +239,11 @@ def restore_project(home: Home, person_id: int, project_id: int) -> None:
         The person is not an owner.
     NotSaved, NotFound
     """
-    with saving(home) as session:
-        project = _to_put_away(session, person_id, project_id)
-        _check_free(session, project.name, except_for=project_id)
-        projects.bin_project(session, project_id, None)
-        projects.archive(session, project_id, None)
+    with seat.owning(anywhere=True) as owning:
+        session, project = owning.session, owning.project
+        _check_free(session, project.name, except_for=project.id)
+        projects.bin_project(session, project.id, None)
+        projects.archive(session, project.id, None)
 
 
 @dataclass(frozen=True)
@@ -263,10 +254,10 @@ class PutAway:
     binned: tuple[ProjectSummary, ...]
 
 
-def put_away(home: Home, person_id: int) -> PutAway:
+def put_away(seat: Seat) -> PutAway:
     """What is archived and what is in the bin. Raises NotAllowed unless the person is an owner."""
-    with home.database.read() as session:
-        access.require_owner(session, person_id)
+    with seat.reading(owner=True) as reading:
+        session, home = reading.session, seat.home
         known = projects.everything(session)
         binned = [one for one in known if one.deleted_at is not None]
         archived = [one for one in known if one.archived_at is not None and one.deleted_at is None]
@@ -276,15 +267,6 @@ def put_away(home: Home, person_id: int) -> PutAway:
             archived=tuple(_summary(home, session, one) for one in archived),
             binned=tuple(_summary(home, session, one) for one in binned),
         )
-
-
-def _to_put_away(session: Session, person_id: int, project_id: int) -> projects.Project:
-    """The project wherever it is; raises unless the person is an owner."""
-    access.require_owner(session, person_id)
-    try:
-        return projects.get(session, project_id)
-    except projects.NoSuchProjectError as error:
-        raise access.NotFound(f"There is no project {project_id}.") from error
 
 
 def _checked_name(name: str) -> str:
@@ -318,6 +300,7 @@ def _summary(home: Home, session: Session, project: projects.Project) -> Project
         left=left,
         last_answer=last.at if last else None,
         created_at=project.created_at,
-        kind=kinds.kind_of(project.settings),
-        by_row=counting.asks_rows(project.settings),
+        kind=kinds.kind_name(project),
+        words=kinds.words(project),
+        by_row=kinds.read_settings(project).by_row,
     )

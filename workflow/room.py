@@ -2,79 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from db import projects
-from workflow import access
-from workflow.saving import saving
+from workflow.common.room import DESCRIPTION_LENGTH, GUIDELINES_LENGTH, RoomError, RoomSettings
 
 if TYPE_CHECKING:
-    from workflow.home import Home
+    from workflow.seat import Seat
 
-ORDERS = ("probability", "fixed")
-GUIDELINES_LENGTH = 20_000
-DESCRIPTION_LENGTH = 200
-
-
-class RoomError(ValueError):
-    """A setting of the room that cannot be."""
-
-
-@dataclass(frozen=True)
-class RoomSettings:
-    """Plain JSON values. Raises RoomError naming the setting that is wrong.
-
-    guidelines : Markdown of the owner's, shown without HTML; at most 20,000 characters
-    order : of the candidates on the screen, "probability" (the model's, highest first) or "fixed" (class order)
-    descriptions : {label: one line about it}, each at most 200 characters
-    """
-
-    guidelines: str = ""
-    order: str = "probability"
-    descriptions: dict[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        _check_text("guidelines", self.guidelines, GUIDELINES_LENGTH)
-        if self.order not in ORDERS:
-            raise RoomError(f"order must be one of {', '.join(ORDERS)}. Got {self.order!r}.")
-        if not isinstance(self.descriptions, dict):
-            raise RoomError(f"descriptions must be a dict of label and text. Got {self.descriptions!r}.")
-        for label, text in self.descriptions.items():
-            if not isinstance(label, str):
-                raise RoomError(f"descriptions: a label must be a str. Got {label!r}.")
-            _check_text(f"the description of {label!r}", text, DESCRIPTION_LENGTH)
-            if "\n" in text or "\r" in text:
-                raise RoomError(f"the description of {label!r} must be one line. Fix: join its lines.")
-
-    @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> RoomSettings:
-        """The settings as `to_json` gave them; what is missing is as by default. Raises RoomError."""
-        unknown = sorted(set(stored) - {"guidelines", "order", "descriptions"})
-        if unknown:
-            raise RoomError(
-                f"the room has no setting {unknown[0]!r}; it has guidelines, order, descriptions."
-            )
-        return cls(**stored)
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+__all__ = [
+    "DESCRIPTION_LENGTH",
+    "GUIDELINES_LENGTH",
+    "RoomError",
+    "RoomSettings",
+    "change_room",
+    "class_names",
+    "room_of",
+]
 
 
-def room_of(home: Home, person_id: int, project_id: int) -> RoomSettings:
+def room_of(seat: Seat) -> RoomSettings:
     """The project's room.
 
     Raises
     ------
     NotAllowed, NotFound
     """
-    with home.database.read() as session:
-        access.require_person(session, person_id)
-        return RoomSettings.from_json(access.require_project(session, project_id).room)
+    with seat.reading() as reading:
+        return RoomSettings.from_json(reading.project.room)
 
 
-def change_room(home: Home, person_id: int, project_id: int, room: RoomSettings) -> None:
+def change_room(seat: Seat, room: RoomSettings) -> None:
     """Set the room anew, for everybody from their next question on.
 
     Raises
@@ -83,29 +41,16 @@ def change_room(home: Home, person_id: int, project_id: int, room: RoomSettings)
         The person is not an owner.
     NotSaved, NotFound
     """
-    with saving(home) as session:
-        access.require_owner(session, person_id)
-        access.require_project(session, project_id)
-        projects.change_room(session, project_id, room.to_json())
+    with seat.owning() as owning:
+        projects.change_room(owning.session, owning.project.id, room.to_json())
 
 
-def class_names(home: Home, person_id: int, project_id: int) -> tuple[str, ...]:
+def class_names(seat: Seat) -> tuple[str, ...]:
     """Every class of the project, in its order: what a search for "none of these" looks through.
 
     Raises
     ------
     NotAllowed, NotFound
     """
-    with home.learners.open_any(home, person_id, project_id) as learner:
-        return learner.classes
-
-
-def _check_text(name: str, text: Any, longest: int) -> None:
-    if not isinstance(text, str):
-        raise RoomError(f"{name} must be text. Got {text!r}.")
-    if len(text) > longest:
-        raise RoomError(
-            f"{name} may have at most {longest:,} characters; it has {len(text):,}. Fix: shorten it."
-        )
-    if "\0" in text:
-        raise RoomError(f"{name} holds a NUL character. Fix: remove it.")
+    with seat.learner() as opened:
+        return opened.learner.classes

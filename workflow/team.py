@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from workflow.home import Home
+    from workflow.seat import Seat
 
 START_LINK_LIFE = timedelta(hours=1)
 INVITATION_LIFE = timedelta(days=7)
@@ -61,7 +62,7 @@ def make_start_link(home: Home) -> str:
         return _add_link(session, owner.id, None, now, START_LINK_LIFE)
 
 
-def make_link(home: Home, by_person_id: int, name: str) -> str:
+def make_link(seat: Seat, name: str) -> str:
     """The secret of a link for the person of this name, who is added as an annotator if new; lives a week.
 
     Earlier links of that person that were not used end; a disabled person is let in again.
@@ -69,15 +70,15 @@ def make_link(home: Home, by_person_id: int, name: str) -> str:
     Raises
     ------
     NotAllowed
-        `by_person_id` is not an owner.
+        The person is not an owner.
     PersonNameError
         The name is empty, longer than 80 characters or not printable.
     NotSaved
     """
     name = _checked_name(name)
     now = datetime.now(UTC)
-    with saving(home) as session:
-        access.require_owner(session, by_person_id)
+    with seat.owning() as owning:
+        session = owning.session
         known = [one for one in people.listed(session) if one.name.casefold() == name.casefold()]
         person = known[0] if known else None
         if person is not None and person.is_owner:
@@ -88,7 +89,7 @@ def make_link(home: Home, by_person_id: int, name: str) -> str:
         person_id = people.add(session, name, "annotator", now) if person is None else person.id
         people.enable(session, person_id)
         links.expire_for(session, person_id, now)
-        return _add_link(session, person_id, by_person_id, now, INVITATION_LIFE)
+        return _add_link(session, person_id, seat.person_id, now, INVITATION_LIFE)
 
 
 def look_at_link(home: Home, secret: str) -> str | None:
@@ -133,10 +134,10 @@ def redeem_link(home: Home, secret: str) -> str:
         return sign_in
 
 
-def get_person(home: Home, person_id: int) -> Person:
-    """The person with this id, asked anew by every page. Raises NotAllowed when unknown or disabled."""
-    with home.database.read() as session:
-        return access.require_person(session, person_id)
+def get_person(seat: Seat) -> Person:
+    """The person of the seat, asked anew by every page. Raises NotAllowed when unknown or disabled."""
+    with seat.reading() as reading:
+        return reading.person
 
 
 def person_of(home: Home, sign_in_secret: str) -> Person | None:
@@ -151,22 +152,21 @@ def sign_out(home: Home, sign_in_secret: str) -> None:
         sign_ins.end(session, _hash(sign_in_secret), datetime.now(UTC))
 
 
-def list_people(home: Home, by_person_id: int) -> list[Person]:
-    """Everybody, disabled people too. Raises NotAllowed unless `by_person_id` is an owner."""
-    with home.database.read() as session:
-        access.require_owner(session, by_person_id)
-        return people.listed(session)
+def list_people(seat: Seat) -> list[Person]:
+    """Everybody, disabled people too. Raises NotAllowed unless the person is an owner."""
+    with seat.reading(owner=True) as reading:
+        return people.listed(reading.session)
 
 
-def disable_person(home: Home, by_person_id: int, person_id: int) -> None:
+def disable_person(seat: Seat, person_id: int) -> None:
     """End a person's access: their browsers are signed out and their links end. Their answers stay.
 
-    Raises NotAllowed unless `by_person_id` is an owner, and for an owner who would disable themselves; NotSaved.
+    Raises NotAllowed unless the person of the seat is an owner, and for an owner who would disable themselves; NotSaved.
     """
     now = datetime.now(UTC)
-    with saving(home) as session:
-        owner = access.require_owner(session, by_person_id)
-        if owner.id == person_id:
+    with seat.owning() as owning:
+        session = owning.session
+        if owning.person.id == person_id:
             raise access.NotAllowed("You cannot end your own access: nobody could let you in again.")
         people.disable(session, person_id, now)
         links.expire_for(session, person_id, now)

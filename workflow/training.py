@@ -12,7 +12,6 @@ import math
 import shutil
 import threading
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,18 +23,18 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from db import entries, projects, trained
 from db.engine import DatabaseBusyError
-from plcore import ActiveLearner, ControlCounts, CurvePoint, LabelTable, LearnerSettings
 from plcore.common.threads import one_thread_for_good
-from plcore.loop.one_label.pool import OneLabelPool
-from plcore.loop.one_label.training import Trainer, Version
-from workflow import leases
-from workflow.learner_entries import follow, read_class_changes, read_settings
+from workflow import kinds, leases
+from workflow.common.log import follow, read_class_changes
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from db.projects import Project
+    from plcore.loop.one_label.training import Trainer, Version
     from workflow.home import Home
+    from workflow.kinds.kind import WorkerSettings
+    from workflow.seat import Seat
 
 logger = logging.getLogger("winnow")
 
@@ -58,17 +57,20 @@ _SOON = "soon"
 class Due:
     """A project whose model should be trained now."""
 
-    project_id: int
-    table_hash: str
-    settings: LearnerSettings
+    project: Project
+    settings: WorkerSettings
     key: str
     seq: int
+
+    @property
+    def project_id(self) -> int:
+        return self.project.id
 
 
 def anything_to_train(home: Home) -> bool:
     """Whether any project has a model that is trained in the background."""
     with home.database.read() as session:
-        return any(_settings(project) is not None for project in projects.listed(session))
+        return any(kinds.worker_settings(project) is not None for project in projects.listed(session))
 
 
 @dataclass(frozen=True)
@@ -94,21 +96,21 @@ def news(home: Home) -> News:
 
 def _due(home: Home, session: Session, project: Project, now: datetime) -> Due | str | None:
     """The training that is due, _SOON where answers wait for their time, None where nothing waits."""
-    settings = _settings(project)
+    settings = kinds.worker_settings(project)
     if settings is None:
         return None
     seq = entries.last_seq(session, project.id)
     changes = read_class_changes(session, project.id)
-    key = _key(settings, changes[-1].seq if changes else 0)
+    key = kinds.version_key(project, changes[-1].seq if changes else 0)
     newest = trained.latest(session, project.id, key)
-    if newest is not None and _path(home, project.id, key, newest.version).exists():
+    if newest is not None and home.model_path(project.id, key, newest.version).exists():
         if newest.version >= seq:
             return None
         waiting_since = entries.time_of(session, project.id, newest.version + 1)
         waited = waiting_since is not None and (now - waiting_since).total_seconds() >= settings.train_seconds
         if seq - newest.version < settings.train_every and not waited:
             return _SOON
-    return Due(project.id, project.table_hash, settings, key, seq)
+    return Due(project, settings, key, seq)
 
 
 class Worker:
@@ -154,7 +156,7 @@ class Worker:
             try:
                 trainer = self._trainer(what)
                 version = trainer.train(self._go_on)
-                key = _key(what.settings, trainer.pool.class_map.seq)
+                key = kinds.version_key(what.project, trainer.pool.class_map.seq)
                 self._publish(what.project_id, key, version, time.monotonic() - begun)
             except _Stopped:
                 raise
@@ -181,11 +183,10 @@ class Worker:
         """The project's trainer, its pool caught up with the log."""
         with self.home.database.read() as session:
             changes = read_class_changes(session, what.project_id)
-        key = (what.table_hash, what.settings, changes)
+        key = (what.project.table_hash, what.settings, changes)
         kept = self._trainers.get(what.project_id)
         if kept is None or kept[0] != key:
-            table = LabelTable.read(self.home.table_path(what.table_hash))
-            kept = key, Trainer(OneLabelPool(table, what.settings, changes))
+            kept = key, kinds.make_trainer(self.home, what.project, changes)
             self._trainers = {what.project_id: kept}  # one table in memory is enough
         with self.home.database.read() as session:
             follow(session, what.project_id, kept[1].pool, kept[1].pool.apply)
@@ -193,7 +194,7 @@ class Worker:
 
     def _publish(self, project_id: int, key: str, version: Version, seconds: float) -> None:
         """The file first: a version that is named is there to be read."""
-        path = _path(self.home, project_id, key, version.number)
+        path = self.home.model_path(project_id, key, version.number)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         for part in path.parent.glob("*.part"):  # of a worker that was killed
             part.unlink(missing_ok=True)
@@ -228,36 +229,6 @@ class _Stopped(Exception):  # noqa: N818 - not an error: the worker is told to e
     """The fit under way is given up."""
 
 
-def adopt(home: Home, project_id: int, learner: ActiveLearner[LabelTable]) -> None:
-    """Give the learner the versions published since it looked last; nothing where its model follows each answer."""
-    if not learner.settings.is_trained:
-        return
-    known = learner.version_published
-    key = _key(learner.settings, learner.pool.class_map.seq)
-    with home.database.read() as session:
-        newer = trained.versions(session, project_id, key, -1 if known is None else known)
-    while newer:
-        path = _path(home, project_id, key, newer[-1].version)
-        try:
-            scores = np.load(path, mmap_mode="r", allow_pickle=False)
-            learner.publish(scores, [_point(one.figures) for one in newer])
-        except FileNotFoundError:
-            newer.pop()  # the worker makes it anew, and an older version may serve meanwhile
-        except ValueError:
-            logger.warning("The model file %s is damaged; it is made anew.", path.name)
-            path.unlink(missing_ok=True)
-            newer.pop()
-        except OSError:
-            logger.exception("The model file %s cannot be read now.", path.name)
-            newer.pop()
-        else:
-            return
-
-
-def _point(figures: Mapping[str, Any]) -> CurvePoint:
-    return CurvePoint(**{**figures, "control": ControlCounts(**figures["control"])})
-
-
 @dataclass(frozen=True)
 class TrainingState:
     """Whether a worker is training the project's model now, and why the last training failed, if it did.
@@ -270,36 +241,11 @@ class TrainingState:
     rests: bool = False
 
 
-def training_state(home: Home, project_id: int) -> TrainingState:
-    with home.database.read() as session:
-        last = trained.training(session, project_id)
+def training_state(seat: Seat) -> TrainingState:
+    """How the training of the project's model goes. Raises NotAllowed, NotFound."""
+    with seat.reading() as reading:
+        last = trained.training(reading.session, reading.project.id)
     if last is None:
         return TrainingState(running=False, fault=None)
     running = not last.ended and last.lease_until > datetime.now(UTC)
     return TrainingState(running, last.fault, rests=last.ended and last.deaths >= leases.MOST_DEATHS)
-
-
-def newest_version(home: Home, project_id: int) -> int:
-    """The newest version trained with the project's settings as they are; -1 where there is none."""
-    with home.database.read() as session:
-        settings = _settings(projects.get(session, project_id))
-        if settings is None:
-            return -1
-        changes = read_class_changes(session, project_id)
-        newest = trained.latest(session, project_id, _key(settings, changes[-1].seq if changes else 0))
-        return -1 if newest is None else newest.version
-
-
-def _key(settings: LearnerSettings, classes_seq: int) -> str:
-    """What a version depends on besides table and answers: the settings, and the classes it was trained under."""
-    return f"{settings.model_key}-c{classes_seq}"
-
-
-def _path(home: Home, project_id: int, key: str, version: int) -> Path:
-    return home.settings.home / "models" / f"{project_id}-{key}" / f"{version}.npy"
-
-
-def _settings(project: Project) -> LearnerSettings | None:
-    """The settings of a project whose model a worker trains; None for all others."""
-    settings = read_settings(project.settings)
-    return settings if isinstance(settings, LearnerSettings) and settings.is_trained else None

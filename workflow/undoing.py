@@ -6,20 +6,41 @@ Both are new entries of the log. What was stored by one press ("none of these, i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from db import entries, questions, review
-from workflow.history import SECOND, history_of, latest_standing, latest_withdrawn, redo_token
-from workflow.standing import Saved, saved_of
-from workflow.turns import CellTurn, RowTurn, StaleQuestion, show_again, take_any_turn
+from db import entries, review
+from plcore.loop.entries import EntryKind
+from workflow.answering import show_again
+from workflow.common.history import (
+    SECOND,
+    OwnAnswer,
+    history_of,
+    latest_standing,
+    latest_withdrawn,
+    redo_token,
+)
+from workflow.common.answers import Saved
+from workflow.common.turn import StaleQuestion, Turn, place_of, second_token
 
 if TYPE_CHECKING:
-    from workflow.home import Home
+    from workflow.common.opened import Opened
+    from workflow.seat import Seat
 
-AnyTurn = RowTurn | CellTurn
+AnyTurn = Turn[Any, Any, Any]
 
 
-def undo(home: Home, person_id: int, project_id: int, seq: int | None = None) -> Saved | None:
+def own_answers(opened: Opened[Any]) -> tuple[OwnAnswer, ...]:
+    """What this person answered lately, newest first."""
+    return history_of(
+        opened.session,
+        opened.learner,
+        opened.person_id,
+        opened.project_id,
+        lambda row, parts: opened.kind.stands_as_before(opened.learner, row, parts),
+    )
+
+
+def undo(seat: Seat, seq: int | None = None) -> Saved | None:
     """Withdraw an answer of this person, as a new entry, and put its row before them again.
 
     seq : the entry they mean to take back, as their screen shows it; a doubled press finds it withdrawn and
@@ -33,35 +54,35 @@ def undo(home: Home, person_id: int, project_id: int, seq: int | None = None) ->
         is changed.
     NotSaved, NotAllowed, NotFound
     """
-    with take_any_turn(home, person_id, project_id) as turn:
+    with seat.turn() as turn:
         if seq is None:
-            seq = latest_standing(history_of(turn.session, turn.learner, person_id, project_id))
+            seq = latest_standing(own_answers(turn.opened))
         if seq is None:
             return None
         entry = _own(turn, seq)
-        if entries.withdrawal_of(turn.session, project_id, seq) is not None:
+        if entries.withdrawal_of(turn.session, turn.project_id, seq) is not None:
             raise StaleQuestion("That answer was taken back already; nothing was undone.")
         if _took_back_more(turn, entry):
             raise StaleQuestion(
                 "That correction also made labels not known, which undo would not bring back. Fix: correct the row on "
                 "the Review page."
             )
-        writer = turn.writer(entry.row, entry.label)
+        writer = turn.writer(place_of(entry))
         for part in reversed(_pressed(turn, entry)):
             stored = writer.write(
-                "withdraw",
+                EntryKind.WITHDRAW,
                 # Not the token of a showing: an answer to one must never be taken for this withdrawal.
                 token=f"withdraw.{part.seq}",
                 target=part.seq,
                 model_version=turn.learner.model_version,
             )
-        questions.delete(turn.session, project_id, person_id)
-        saved = saved_of(turn.learner, stored)
-    show_again(home, person_id, project_id, entry.row, entry.label)
+        turn.close_question()
+        saved = turn.saved(stored)
+    show_again(seat, place_of(entry))
     return saved
 
 
-def redo(home: Home, person_id: int, project_id: int, seq: int | None = None) -> Saved | None:
+def redo(seat: Seat, seq: int | None = None) -> Saved | None:
     """Store an answer once more that this person had taken back; the new entry says what the old one said.
 
     seq : the entry that was taken back; given again already, it comes back with ``repeated`` set and nothing is
@@ -75,30 +96,30 @@ def redo(home: Home, person_id: int, project_id: int, seq: int | None = None) ->
         answered, or is before somebody else. Nothing is changed.
     AnswerError, NotSaved, NotAllowed, NotFound
     """
-    with take_any_turn(home, person_id, project_id) as turn:
+    with seat.turn() as turn:
         if seq is None:
-            seq = latest_withdrawn(history_of(turn.session, turn.learner, person_id, project_id))
+            seq = latest_withdrawn(own_answers(turn.opened))
         if seq is None:
             return None
         entry = _own(turn, seq)
-        withdrawal = entries.withdrawal_of(turn.session, project_id, seq)
+        withdrawal = entries.withdrawal_of(turn.session, turn.project_id, seq)
         if withdrawal is None:
             raise StaleQuestion("That answer stands; there is nothing to give again.")
-        if withdrawal.person_id != person_id:
+        if withdrawal.person_id != seat.person_id:
             raise StaleQuestion("Somebody else took that answer back. Answer the row anew instead.")
         token = redo_token(withdrawal.seq)
-        if earlier := entries.with_token(turn.session, project_id, token):
-            return saved_of(turn.learner, earlier, repeated=True)
-        parts, writer = _pressed(turn, entry), turn.writer(entry.row, entry.label)
-        if turn.is_taken(entry.row, entry.label):
+        if earlier := entries.with_token(turn.session, turn.project_id, token):
+            return turn.saved(earlier, repeated=True)
+        parts, writer = _pressed(turn, entry), turn.writer(place_of(entry))
+        if turn.is_taken(place_of(entry)):
             raise StaleQuestion("That row is before somebody else now; nothing was changed.")
-        if not writer.stands_as_before(parts):
-            raise StaleQuestion(f"{writer.changed} Answer it anew instead.")
+        if not turn.opened.kind.stands_as_before(turn.learner, entry.row, parts):
+            raise StaleQuestion(f"{writer.CHANGED} Answer it anew instead.")
         for number, part in enumerate(parts):
             stored = writer.write(
                 part.kind,
-                writer.said_now(part),
-                token=token + SECOND * number,
+                writer.labels_now(part),
+                token=second_token(token, number),
                 # It is the same answer to the same showing; the time it took is counted there.
                 strategy=part.strategy,
                 score=part.score,
@@ -108,26 +129,26 @@ def redo(home: Home, person_id: int, project_id: int, seq: int | None = None) ->
                 flagged=part.flagged,
             )
         question = turn.open_now()
-        if question is not None and (question.row, question.label) == (entry.row, entry.label):
-            questions.delete(turn.session, project_id, person_id)
-        return saved_of(turn.learner, stored)
+        if question is not None and place_of(question) == place_of(entry):
+            turn.close_question()
+        return turn.saved(stored)
 
 
-def _own(turn: AnyTurn, seq: int) -> entries.Entry:
+def _own(turn: AnyTurn, seq: int) -> entries.LogEntry:
     """This person's answer at that place of the log. Raises StaleQuestion."""
     entry = entries.get(turn.session, turn.project_id, seq)
-    if entry is None or entry.person_id != turn.person_id or entry.kind == "withdraw" or entry.row < 0:
+    if entry is None or entry.person_id != turn.person_id or entry.target_seq is not None or entry.row < 0:
         raise StaleQuestion("That answer is not one of yours; nothing was changed.")
     return entry
 
 
-def _took_back_more(turn: AnyTurn, entry: entries.Entry) -> bool:
-    """Whether the press that stored this also took answers back (`vector_correcting`): all of it has one moment."""
-    told = review.of_row(turn.session, turn.project_id, entry.row)
-    return any(one.kind == "withdraw" and one.at == entry.at for one in told)
+def _took_back_more(turn: AnyTurn, entry: entries.LogEntry) -> bool:
+    """Whether the press that stored this also took answers back (a correction that made labels not known): all of it has one moment."""
+    log = review.of_row(turn.session, turn.project_id, entry.row)
+    return any(one.target_seq is not None and one.at == entry.at for one in log)
 
 
-def _pressed(turn: AnyTurn, entry: entries.Entry) -> list[entries.Entry]:
+def _pressed(turn: AnyTurn, entry: entries.LogEntry) -> list[entries.LogEntry]:
     """What one press stored, in order: the entry, or the two of which it is one."""
     if entry.token.endswith(SECOND):
         first = entries.with_token(turn.session, turn.project_id, entry.token.removesuffix(SECOND))

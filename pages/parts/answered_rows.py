@@ -5,7 +5,8 @@ that is open, with its history.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
@@ -13,14 +14,34 @@ from streamlit.elements.lib.column_types import ColumnConfig
 from pages.parts import frame, state
 from pages.parts.answers import said
 from pages.parts.instance import instance
-from workflow import correcting
-from workflow.answered import Offered, ReviewList, Search, Told
-from workflow.review import RowReview
+from workflow import reviewing
+from workflow.common.rows import RowView
+from workflow.reviewing import HistoryLine, ReviewList, Search, SearchOptions
 from workflow.standing import Saved
-from workflow.vector_review import VectorRowReview
 
 Save = Callable[[str | None, bool], tuple[Saved, str]]
-Row = TypeVar("Row", RowReview, VectorRowReview)
+
+
+class OpenRow(Protocol):
+    """What the open rows of all kinds have."""
+
+    @property
+    def view(self) -> RowView: ...
+    @property
+    def history(self) -> Sequence[HistoryLine]: ...
+    @property
+    def may_correct(self) -> bool: ...
+
+
+Row = TypeVar("Row", bound=OpenRow)
+
+
+@dataclass(frozen=True)
+class ReviewWords:
+    """kinds : {kind of answer that can be looked for: in words}      unit : what the list counts, of one and of more"""
+
+    kinds: Mapping[str, str]
+    unit: tuple[str, str]
 
 
 def opened_row(project_id: int) -> int | None:
@@ -44,9 +65,9 @@ def _picked(project_id: int, key: str) -> None:
     open_row(project_id, st.session_state[key])
 
 
-def search_form(key: str, offered: Offered, kinds: Mapping[str, str]) -> Search:
+def search_form(key: str, options: SearchOptions, kinds: Mapping[str, str]) -> Search:
     """What to look for; every box counts. kinds : {kind of answer: in words}"""
-    names = dict(offered.people)
+    names = dict(options.people)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         words = st.text_input(
             "Search",
@@ -56,7 +77,7 @@ def search_form(key: str, offered: Offered, kinds: Mapping[str, str]) -> Search:
             width=225,
         )
         label = st.selectbox(
-            "Label", offered.classes, index=None, placeholder="any", key=f"{key}-label", width=140
+            "Label", options.classes, index=None, placeholder="any", key=f"{key}-label", width=140
         )
         kind = st.selectbox(
             "Answer",
@@ -143,7 +164,7 @@ def end_of_form(about: str, *, flagged: bool, save: Save) -> None:
     about : beginning of the keys
     save : stores the correction with this note and flag; what was stored, and in words
     """
-    st.text_input("Note (optional)", max_chars=correcting.NOTE_LENGTH, key=f"{about}-note")
+    st.text_input("Note (optional)", max_chars=reviewing.NOTE_LENGTH, key=f"{about}-note")
     st.checkbox("Flag for another look", value=flagged, key=f"{about}-flag")
     st.form_submit_button(
         "Save the correction",
@@ -155,10 +176,10 @@ def end_of_form(about: str, *, flagged: bool, save: Save) -> None:
 
 
 def _sent(about: str, save: Save) -> None:
-    with frame.refusals_said_later(correcting.AnswerError, correcting.StaleQuestion):
+    with frame.refusals_said_later(reviewing.AnswerError, reviewing.StaleQuestion):
         stored, words = save(st.session_state[f"{about}-note"] or None, st.session_state[f"{about}-flag"])
         if stored.repeated:
-            raise correcting.StaleQuestion(
+            raise reviewing.StaleQuestion(
                 f"Not saved: row {stored.row_id} had been corrected already, in another tab perhaps. Below it is as it "
                 "stands now."
             )
@@ -190,23 +211,23 @@ def row_part(
     _history(row.history, stood)
 
 
-def _history(told: Sequence[Told], stood: Callable[[Sequence[str]], str]) -> None:
+def _history(lines: Sequence[HistoryLine], stood: Callable[[Sequence[str]], str]) -> None:
     """Every entry about the row, the first one first."""
-    if not told:
+    if not lines:
         return
     st.markdown("###### History")
     st.dataframe(
         {
-            "When": [one.at for one in told],
-            "Person": [one.person for one in told],
+            "When": [one.at for one in lines],
+            "Person": [one.person for one in lines],
             "Said": [
-                said(one.kind, one.labels) + (" (taken back)" if one.taken_back else "") for one in told
+                said(one.kind, one.labels) + (" (taken back)" if one.taken_back else "") for one in lines
             ],
-            "Before": [stood(one.before) for one in told],
-            "After": [stood(one.after) for one in told],
-            "Model said": [one.predicted or "" for one in told],
-            "Flagged": ["yes" if one.flagged else "" for one in told],
-            "Note": [one.note or "" for one in told],
+            "Before": [stood(one.before) for one in lines],
+            "After": [stood(one.after) for one in lines],
+            "Model said": [one.predicted or "" for one in lines],
+            "Flagged": ["yes" if one.flagged else "" for one in lines],
+            "Note": [one.note or "" for one in lines],
         },
         hide_index=True,
         column_config={"When": _when()},

@@ -4,24 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-KINDS = {
-    "is": "is one label",
-    "among": "is one of several",
-    "not": "is not a label",
-    "none": "is none of its candidates",
-    "bad": "is a bad item",
-    "unsure": "cannot tell",
-}
-"""What can be looked for."""
-
-VECTOR_KINDS = {
-    "yes": "a label is right",
-    "no": "a label is not right",
-    "bad": "is a bad item",
-    "unsure": "cannot tell",
-}
-"""What can be looked for among answers about label vectors."""
-
 MOST = 12
 """Labels named at most."""
 

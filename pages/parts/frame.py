@@ -11,21 +11,21 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from pages.parts import state
-from workflow import home as process_home
 from workflow import projects, team
 from workflow.access import NotAllowed, NotFound, Person
-from workflow.home import Home
+from workflow.home import home
 from workflow.projects import ProjectSummary
 from workflow.saving import NotSaved
+from workflow.seat import Seat
 
 PERSON_HEADER = "X-Winnow-Person"
 
 
 @dataclass(frozen=True)
 class Page:
-    """What a page needs to call a use case."""
+    """What a page needs to call a use case. seat : who is here, at the project where the page is about one"""
 
-    home: Home
+    seat: Seat
     person: Person
 
 
@@ -41,9 +41,9 @@ def person_id() -> int:
 
 def begin() -> Page:
     """The signed-in person, checked anew at every run: an open tab does not outlive its permission."""
-    home = process_home.home()
+    seat = Seat(home(), person_id())
     try:
-        return Page(home, team.get_person(home, person_id()))
+        return Page(seat, team.get_person(seat))
     except NotAllowed as refusal:
         st.error(str(refusal), icon=":material/lock:")
         st.stop()
@@ -72,12 +72,12 @@ def begin_project(title: str, *, owner: bool = False) -> ProjectPage:
     st.session_state[state.PROJECT] = chosen.id
     if st.query_params.get("project") != str(chosen.id):
         st.query_params["project"] = str(chosen.id)
-    return ProjectPage(page.home, page.person, chosen)
+    return ProjectPage(page.seat.at(chosen.id), page.person, chosen)
 
 
 def project_title(title: str, page: ProjectPage) -> None:
     """The page's heading with the project it is about, and a way to another one."""
-    known = {one.id: one.name for one in projects.list_projects(page.home, page.person.id)}
+    known = {one.id: one.name for one in projects.list_projects(page.seat)}
     left, right = (
         st.columns([3, 1], vertical_alignment="center") if len(known) > 1 else (st.container(), None)
     )
@@ -168,12 +168,12 @@ def _chosen_project(page: Page) -> ProjectSummary | None:
         try:
             if not re.fullmatch("[0-9]{1,9}", asked):
                 raise NotFound(f"There is no project '{asked}'. Fix: choose one on the Home page.")
-            return projects.get_project(page.home, page.person.id, int(asked))
+            return projects.get_project(page.seat.at(int(asked)))
         except NotFound as missing:
             st.session_state.pop(state.REFUSED, None)  # a press on a page left open; this says why
             st.error(escape(str(missing)), icon=":material/search_off:")
             _way_home()
             st.stop()
-    known = projects.list_projects(page.home, page.person.id)
+    known = projects.list_projects(page.seat)
     before = [one for one in known if one.id == st.session_state.get(state.PROJECT)]
     return next(iter(before or known), None)

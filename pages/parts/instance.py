@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from workflow.rows import RowView
+from workflow.common.rows import RowView
 
 # Text and addresses go in as data and are set as properties, never as HTML; what may be loaded is the page's policy.
 _MEDIA = st.components.v2.component(

@@ -8,12 +8,6 @@ from typing import Any
 
 import streamlit as st
 
-from workflow.strategies import MODELS, NAMES
-
-TRAINED = ("plsvc", "lmplane", "m3pl", "clpl")
-WITH_C = (*TRAINED, "pegasos-average", "pegasos-max")
-
-
 @dataclass(frozen=True)
 class Setting:
     """One setting. choices : {value: words}, else it is a number between least and most
@@ -34,56 +28,7 @@ class Setting:
     unset: str | None = None
 
 
-SETTINGS = (
-    Setting(
-        "model",
-        "Model",
-        "What predicts the labels. The answers stay; a new model learns from all of them.",
-        MODELS,
-    ),
-    Setting("strategy", "Asked first", "Counts for everybody from the next question on.", NAMES),
-    Setting(
-        "n_neighbors",
-        "Neighbours",
-        "How many of the nearest rows vote, the row itself counted. Also used to score the questions.",
-        least=1,
-        most=200,
-        whole=True,
-    ),
-    Setting(
-        "weights",
-        "Votes of the neighbours",
-        "Whether nearer rows count more.",
-        {"linear": "nearer ones count more", "uniform": "all count the same"},
-    ),
-    Setting(
-        "C",
-        "C",
-        "Larger values fit the answers more closely, smaller ones keep the model simpler. Empty: its own default.",
-        models=WITH_C,
-        least=1e-6,
-        step=0.1,
-        unset="its own default",
-    ),
-    Setting(
-        "train_every",
-        "Train after answers",
-        "Train anew after this many answers.",
-        models=TRAINED,
-        least=1,
-        whole=True,
-    ),
-    Setting(
-        "train_seconds",
-        "or after seconds",
-        "Train anew this many seconds after an answer, whichever comes first.",
-        models=TRAINED,
-        step=0.5,
-    ),
-)
-
-
-def learner_form(now: Mapping[str, Any], key: str, settings: Sequence[Setting] = SETTINGS) -> dict[str, Any]:
+def learner_form(now: Mapping[str, Any], key: str, settings: Sequence[Setting]) -> dict[str, Any]:
     """Draw the settings that the chosen model has; the values chosen, of those drawn. `now` are the present ones."""
     chosen: dict[str, Any] = {}
     places: list[st.delta_generator.DeltaGenerator] = []

@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.parts import frame, state
 from pages.parts.words import counted
-from workflow import labeling, oracle
+from workflow import answering, oracle
 from workflow.access import NotAllowed, NotFound
 
 ANSWERS = 50
@@ -28,7 +28,7 @@ def offer(page: frame.ProjectPage) -> None:
     # Streamlit forgets a widget that the last page did not draw: whoever has left meanwhile finds it at rest.
     if key not in st.session_state:
         st.session_state.pop(state.PLAYED, None)
-    if not oracle.can_answer(page.home, page.person.id, page.project.id):
+    if not oracle.can_answer(page.seat):
         return
     played = st.session_state.get(state.PLAYED)
     with st.container():  # what stands below keeps its place
@@ -61,8 +61,8 @@ def play(page: frame.ProjectPage) -> None:
     # Counted before: a press on the page may end this run at any moment, but no answer is given twice for it.
     st.session_state[state.PLAYED] = played + AT_ONCE
     try:
-        given = oracle.answer_for_me(page.home, page.person.id, page.project.id, AT_ONCE)
-    except (oracle.NoTruth, labeling.StaleQuestion, labeling.NotSaved, NotAllowed, NotFound) as refusal:
+        given = oracle.answer_for_me(page.seat, AT_ONCE)
+    except (oracle.NoTruth, answering.StaleQuestion, answering.NotSaved, NotAllowed, NotFound) as refusal:
         _end(f"Stopped: {refusal}")
     else:
         if given < AT_ONCE or played + given >= ANSWERS:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import math
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from pages.parts import state
-from workflow.history import Given
-from workflow.labeling import OpenQuestion
-from workflow.rows import RowView
-from workflow.standing import Saved, Standing
+from workflow.common.rows import RowView
+from workflow.standing import OwnAnswer, Saved, Standing
 
 _HERE = Path(__file__).parent
 _SCRIPTS = (
@@ -41,53 +37,15 @@ _CARD = st.components.v2.component(
     css=_joined("question_card.css", "card_panels.css", "vector_card.css"),
     js=_joined(*(f"{name}.js" for name in _SCRIPTS)),
 )
-_CLASSES = st.components.v2.component("winnow_class_list", js=_joined("class_list.js"))
 
-DONE = (
-    "No answer can change a decision any more: every prediction is settled. You may stop here; "
-    "further answers only make single rows exact."
-)
 KEYS = "123456789abdeijklnoqrvw"
 """Keys of the candidates in order: the digits, then the letters that are no command (see `card_panels.js`)."""
 
 NAMED = 6
 """Labels that an answer is told with; of more their number."""
 
-LISTED = 60
-"""Candidates a card lists at most; the search finds the others."""
-
-
-def class_list(project_id: int, classes: Sequence[str], descriptions: Mapping[str, str]) -> None:
-    """Send the browser every class of the project, once, for the search of the card."""
-    listed = [[label, descriptions.get(label, "")] for label in classes]
-    _CLASSES(key=f"{state.CLASSES}-{project_id}", data={"project": project_id, "classes": listed})
-
-
-def question_card(
-    project_id: int,
-    question: OpenQuestion | None,
-    standing: Standing,
-    notice: str | None,
-    on_press: Callable[[], None],
-) -> None:
-    """Draw the question, or the empty state. ``on_press`` runs before the redraw; read ``pressed()`` there."""
-    draw_card(
-        project_id,
-        "candidates",
-        question.token if question else None,
-        _question(question) if question else None,
-        standing,
-        Heading(
-            f"{math.floor(100 * standing.settled)}% of {'predictions' if standing.has_proof else 'rows'} settled",
-            "Share of the predictions for rows that were ambiguous at the start which no further answer can change"
-            if standing.has_proof
-            else "Share of the rows that were ambiguous at the start which have one label now, or are out",
-            "Rows answered",
-            why_stop(standing),
-        ),
-        notice,
-        on_press,
-    )
+Drawing = Callable[[Standing, str | None, Callable[[], None]], None]
+"""Draws a card, given how the project stands, what to say, and what to call for a press before the redraw."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +96,7 @@ def draw_card(
     _CARD(key=state.CARD, data=data, on_press_change=on_press)
 
 
-def why_stop(standing: Standing, done: str = DONE) -> str | None:
+def why_stop(standing: Standing, done: str) -> str | None:
     """Why a person may stop, if they may. done : in words, that nothing they could say would change anything"""
     if standing.done:
         return done
@@ -182,31 +140,6 @@ def pressed() -> Press | None:
     )
 
 
-def _question(question: OpenQuestion) -> dict[str, Any]:
-    listed = question.candidates[:LISTED]
-    telling = question.telling
-    return {
-        "rows": [
-            {
-                "key": key,
-                "label": one.label,
-                "about": one.description,
-                "probability": round(one.probability, 4),
-            }
-            # Candidates beyond the keys are there for the mouse, for Tab and for the search.
-            for key, one in zip_longest(KEYS[: len(listed)], listed)
-        ],
-        "hidden": len(question.candidates) - len(listed),
-        "none": len(question.candidates) < question.n_classes,
-        "nClasses": question.n_classes,
-        "model": _model(question),
-        "why": question.why,
-        "shown": question.shown,
-        "telling": {"between": telling.between, "columns": telling.columns} if telling else None,
-        "view": view_of(question.view),
-    }
-
-
 def view_of(view: RowView) -> dict[str, Any]:
     """The row as the card draws it."""
     return {
@@ -216,12 +149,6 @@ def view_of(view: RowView) -> dict[str, Any]:
         "text": view.text,
         "features": list(view.features),
     }
-
-
-def _model(question: OpenQuestion) -> str:
-    if question.predicted is None:
-        return "Even shares: no model yet"
-    return f"Shares by model {question.model_version}"
 
 
 def _empty(standing: Standing) -> dict[str, str]:
@@ -253,7 +180,7 @@ def _saved(last: Saved | None, notice: str | None) -> dict[str, Any] | None:
     return {"tone": "good", "message": message, "seq": last.seq, "row": last.row}
 
 
-def _given(one: Given) -> dict[str, Any]:
+def _given(one: OwnAnswer) -> dict[str, Any]:
     return {
         "seq": one.seq,
         "words": _words(one.kind, one.row_id, one.labels),

@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Any, Protocol, TypeVar
 
 import streamlit as st
 
 from pages.parts import frame
 from pages.parts.frame import ProjectPage
 from pages.parts.words import counted
-from workflow.labeling import AnswerError
-from workflow.ranking import QueueView
-from workflow.vector_ranking import VectorQueueView
+from workflow.answering import AnswerError
 
 Line = TypeVar("Line")
+
+
+class Queue(Protocol):
+    """What the views of all kinds have."""
+
+    @property
+    def rows(self) -> Sequence[Any]: ...
+    @property
+    def matching(self) -> int: ...
+    @property
+    def listed(self) -> int: ...
+    @property
+    def open(self) -> int: ...
+    @property
+    def blind(self) -> int: ...
 
 
 def below(
@@ -48,7 +61,7 @@ def below(
             st.caption("Tick a row to ask it next.")
 
 
-def stop_where_empty(view: QueueView | VectorQueueView, unit: str, nothing_open: str) -> None:
+def stop_where_empty(view: Queue, unit: str, nothing_open: str) -> None:
     """Say why no row is to be shown, and end the page. unit : of what is open, "row" or "label"; see `counts`"""
     if not view.open:
         st.info(nothing_open, icon=":material/check_circle:")
@@ -65,7 +78,7 @@ def stop_where_empty(view: QueueView | VectorQueueView, unit: str, nothing_open:
     st.stop()
 
 
-def counts(view: QueueView | VectorQueueView, unit: str) -> str:
+def counts(view: Queue, unit: str) -> str:
     """How many rows the table shows, of how many; and how many rows, or labels, are open, as every page has it."""
     shown = len(view.rows)
     first = f"The first {shown:,} of {view.matching:,}" if view.matching > shown else f"{shown:,}"

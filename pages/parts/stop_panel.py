@@ -16,7 +16,7 @@ FIELDS = ("settled", "share", "flat", "within", "over", "budget", "answers")
 
 
 @dataclass(frozen=True)
-class Words:
+class StopWords:
     """The lines of the editor."""
 
     settled: str
@@ -27,26 +27,6 @@ class Words:
     budget: str
 
 
-CANDIDATES = Words(
-    "Predictions settled",
-    "Share of the predictions that no further answer can change. 100 % asks for the proof.",
-    "Accuracy on held-out rows, or by blind control answers where there are none, has stopped moving.",
-    "Accuracy moves by at most (points)",
-    "over the latest (answers)",
-    "Answers in all",
-)
-VECTORS = Words(
-    "Labels known or sure",
-    "A label that was empty in the file counts one bit, then the model's own doubt about it, and nothing once it is "
-    "answered: the share of the bits that is gone. 100 % waits until nothing is open.",
-    "Micro F1 on held-out rows, or F1 by blind control answers where there are none, has stopped moving. The more "
-    "labels the table has, the more answers it should look at.",
-    "F1 moves by at most (points)",
-    "over the latest (labels answered)",
-    "Labels answered in all",
-)
-
-
 def announce(view: StopView) -> None:
     """One line on top where a rule says stop."""
     if view.reached:
@@ -54,7 +34,7 @@ def announce(view: StopView) -> None:
         st.success(f"Time to stop: {words} You may go on asking if you want.", icon=":material/flag:")
 
 
-def panel(page: ProjectPage, view: StopView) -> None:
+def panel(page: ProjectPage, view: StopView, words: StopWords) -> None:
     """Each rule with what it has come to; any one of them is enough. The owner changes them here."""
     with st.container(border=True):
         st.markdown("###### When to stop")
@@ -66,11 +46,11 @@ def panel(page: ProjectPage, view: StopView) -> None:
         if len(view.verdicts) > 1:
             st.caption("Any one of these is enough. They tell you; nobody is kept from answering.")
         if page.person.is_owner:
-            _editor(page, view)
+            _editor(page, view, words)
 
 
-def _editor(page: ProjectPage, view: StopView) -> None:
-    rules, at, words = view.rules, f"stop-{page.project.id}", VECTORS if view.vectors else CANDIDATES
+def _editor(page: ProjectPage, view: StopView, words: StopWords) -> None:
+    rules, at = view.rules, f"stop-{page.project.id}"
     with st.popover("Change the rules", icon=":material/tune:"):
         say_refusal()
         with st.form(f"{at}-form", border=False):
@@ -97,4 +77,4 @@ def _save(page: ProjectPage, at: str) -> None:
         budget=int(chosen["answers"]) if chosen["budget"] else None,
     )
     with refusals_said_later():
-        stopping.change_stop_rules(page.home, page.person.id, page.project.id, rules)
+        stopping.change_stop_rules(page.seat, rules)

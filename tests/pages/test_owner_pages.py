@@ -22,7 +22,7 @@ from tests.pages.conftest import Open, words
 from tests.workflow.world import annotator, answer_next, small_project
 from workflow import classes, correcting, kinds, labeling, projects, review, room, vector_showing
 from workflow.home import Home
-from workflow.strategies import MODELS
+from workflow.kinds.one_label.words import MODELS
 
 
 def button(test: AppTest, label: str):

@@ -8,7 +8,7 @@ from plcore import ActiveLearner, Entry
 from tests.workflow.world import answer_next, count_entries
 from workflow import labeling
 from workflow.home import Home, open_home
-from workflow.learners import FEW
+from workflow.kinds.opening import FEW
 
 
 def test_a_learner_that_has_missed_much_reads_it_before_its_turn_to_write(

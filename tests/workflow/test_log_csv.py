@@ -15,8 +15,8 @@ from plcore.loop.classes import ClassChange, class_changes
 from tests.workflow.world import annotator, answer_next
 from workflow import classes, exporting, labeling
 from workflow.home import Home
-from workflow.learner_entries import learner_entry
-from workflow.log_csv import COLUMNS, LogError, read_log, write_log
+from workflow.common.log import learner_entry
+from workflow.common.log_csv import COLUMNS, LogError, read_log, write_log
 
 IDS = [f"r|{k}" for k in range(5)]
 # What a database or a browser never lets in: surrogates, NUL.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from workflow.machine import machine_memory
+from workflow.common.machine import machine_memory
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from tests.workflow.world import annotator
 from workflow import exporting, projects, vector_exporting, vector_progress, vectors
 from workflow.access import NotAllowed
 from workflow.home import Home, open_home
-from workflow.log_csv import read_log
+from workflow.common.log_csv import read_log
 
 VALUE = {"1": 1, "0": 0, "": -1}
 

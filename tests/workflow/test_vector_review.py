@@ -22,15 +22,16 @@ from plcore.loop.label_vectors.settings import LabelVectorSettings
 from tests.workflow.test_vectors import cells, log
 from tests.workflow.vector_world import LABELS, ROLES, answer_truly, vector_frame, vector_project
 from tests.workflow.world import annotator, small_project
-from workflow import exporting, labeling, log_csv, projects, review, vector_exporting, vectors
+from workflow import exporting, labeling, projects, review, vector_exporting, vectors
+from workflow.common import log_csv
 from workflow import vector_correcting as correcting
 from workflow import vector_review as found_in
 from workflow.access import NotAllowed, NotFound
-from workflow.answered import Search
-from workflow.correcting import StaleQuestion
-from workflow.history import history_of
+from workflow.common.found import Search
+from workflow.common.turn import StaleQuestion
+from workflow.common.history import history_of
 from workflow.home import Home, open_home
-from workflow.learner_entries import learner_entry
+from workflow.common.log import learner_entry
 from workflow.learners import WrongKind
 from workflow.standing import Saved
 

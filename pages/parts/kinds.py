@@ -1,0 +1,62 @@
+"""The pieces of pages that depend on the kind of project: one folder a kind, with the same names in each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from pages.parts import label_vectors, one_label
+
+if TYPE_CHECKING:
+    from pages.parts.answered_rows import ReviewWords
+    from pages.parts.export_words import ExportWords
+    from pages.parts.frame import ProjectPage
+    from pages.parts.learner_form import Setting
+    from pages.parts.map_words import MapWords
+    from pages.parts.question_card import Drawing
+    from pages.parts.stop_panel import StopWords
+
+
+class Parts(Protocol):
+    """What such a folder has."""
+
+    EXPORT: ExportWords
+    MAP: MapWords
+    REVIEW: ReviewWords
+    STOP: StopWords
+    LEARNING: Sequence[Setting]
+    """The lines of the form that says how the project learns and asks."""
+    PREPARING: str
+    """Said while a project is made."""
+    SEARCHES_CLASSES: bool
+    """Whether the card searches all classes of the project, so that the browser needs their list."""
+
+    def card(self, project_id: int, question: Any) -> Drawing:
+        """What draws the question card."""
+
+    def queue(self, page: ProjectPage) -> None:
+        """The Queue page below its heading."""
+
+    def progress(self, page: ProjectPage) -> None:
+        """The Progress page below its heading."""
+
+    def review_row(self, page: ProjectPage, key: str, row: Any) -> None:
+        """An open row on the Review page. key : beginning of the widget keys"""
+
+    def classes(self, page: ProjectPage) -> None:
+        """The classes on the settings page."""
+
+    def summary(self, table: Any) -> None:
+        """What the chosen columns make of the file, on the Import page."""
+
+    def settings(self, table: Any, checks: int) -> Any:
+        """The fields that say how the new project learns and asks. checks : per cent of blind questions by default"""
+
+
+PARTS: Mapping[str, Parts] = {"one_label": one_label, "label_vectors": label_vectors}
+"""By the name of the kind in `workflow.kinds`."""
+
+
+def parts_of(page: ProjectPage) -> Parts:
+    """Those of the project's kind."""
+    return PARTS[page.project.kind]

@@ -1,0 +1,79 @@
+"""The question card of label vectors: the same card, with toggles for all labels or three keys for one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from itertools import zip_longest
+from typing import Any
+
+from pages.parts.question_card import KEYS, Drawing, Heading, draw_card, view_of, why_stop
+from workflow.kinds.label_vectors.showing import LabelLine, ShownVector
+from workflow.standing import Standing
+
+SEARCHES_CLASSES = False
+
+KNOWN_OR_SURE = (
+    "A label that was empty at import counts one bit, then the model's own doubt about it as of its latest fit, and "
+    "nothing once it is known or its row is out: the share of the bits that is gone"
+)
+"""What the share on the card, and the metric of the Progress page, means."""
+
+DONE = "Every label of every row is known, or was set aside."
+
+
+def card(project_id: int, question: ShownVector | None) -> Drawing:
+    """What draws the question, or the empty state."""
+    return partial(_draw, project_id, question)
+
+
+def _draw(
+    project_id: int,
+    question: ShownVector | None,
+    standing: Standing,
+    notice: str | None,
+    on_press: Callable[[], None],
+) -> None:
+    draw_card(
+        project_id,
+        room="cell" if question is not None and question.label is not None else "labels",
+        token=question.token if question else None,
+        question=_question(question) if question else None,
+        standing=standing,
+        heading=Heading(
+            f"{math.floor(100 * standing.settled)}% of the empty labels known or sure",
+            KNOWN_OR_SURE,
+            "Rows answered" if question is None or question.label is None else "Labels answered",
+            why_stop(standing, DONE),
+        ),
+        notice=notice,
+        on_press=on_press,
+    )
+
+
+def _question(question: ShownVector) -> dict[str, Any]:
+    asked = question.line
+    keys = KEYS[: len(question.lines)] if asked is None else ""
+    return {
+        # Labels beyond the keys are there for the mouse, for Tab and for the search.
+        "rows": [_line(one, key) for key, one in zip_longest(keys, question.lines)],
+        "asked": None if asked is None else _line(asked, None),
+        "model": "Shares by the labels' frequency: no model yet"
+        if question.predicted is None
+        else f"Shares by model {question.model_version}",
+        "why": question.why,
+        "shown": question.shown,
+        "telling": None,
+        "view": view_of(question.view),
+    }
+
+
+def _line(one: LabelLine, key: str | None) -> dict[str, Any]:
+    return {
+        "key": key,
+        "label": one.label,
+        "about": one.description,
+        "probability": round(one.probability, 4),
+        "cell": one.cell,
+    }

@@ -1,0 +1,82 @@
+"""The Import page where the table holds label vectors: what it is made of, and how the project asks."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.parts.create_parts import HELD_OUT, kept_files
+from pages.parts.frame import escape
+from workflow import importing
+from workflow.kinds.label_vectors.settings import FEWEST_HELD_OUT, LabelVectorSettings, default_settings
+from workflow.kinds.label_vectors.showing import CRITERIA, QUESTIONS
+
+PREPARING = "Preparing the questions …"
+
+
+def summary(table: importing.LabelTable) -> None:
+    """What the chosen columns make of the file."""
+    cells = importing.vectors_of(table)
+    known = cells >= 0
+    rows, labels, share, full = st.columns(4)
+    rows.metric("Rows", f"{table.n_rows:,}")
+    labels.metric("Labels", f"{len(table.classes):,}", help=escape(", ".join(table.classes[:40])))
+    share.metric(
+        "Known cells", f"{known.mean():.1%}", help="Cells with 1 or 0; the empty ones were not asked."
+    )
+    full.metric("Rows fully known", f"{int(known.all(axis=1).sum()):,}")
+    kept_files(table)
+    if known.all():
+        st.info("Every cell is known already: there will be nothing to ask.", icon=":material/info:")
+    if not (cells == 0).any():
+        st.warning(
+            "No cell says no: from labels that are right alone the model cannot learn which are not, and its shares "
+            "will be too high until people have answered no. Fix: name a column of the labels that are not right, or "
+            "write 0 where that is known.",
+            icon=":material/warning:",
+        )
+    never = [
+        name
+        for name, right in zip(table.classes, (cells == 1).any(axis=0).tolist(), strict=True)
+        if not right
+    ]
+    if never:
+        shown = escape(", ".join(never[:8])) + (f" and {len(never) - 8:,} more" if len(never) > 8 else "")
+        st.caption(
+            f"Not yet right for any row: {shown}. The model can say little of these until one is found."
+        )
+
+
+def settings(table: importing.LabelTable, checks: int) -> LabelVectorSettings:
+    """The fields of the form. checks : per cent of blind questions by default, where too few rows can be held out"""
+    usual = default_settings(table, checks / 100)
+    full = bool((importing.vectors_of(table) >= 0).all(axis=1).any())
+    held_out = 0.0
+    if full:
+        held_out = st.select_slider(
+            "Rows held out to measure precision and F1",
+            options=list(HELD_OUT),
+            value=usual.test_share,
+            format_func=HELD_OUT.__getitem__,
+            help="Drawn at random from the rows whose labels are all known. They are never asked and never trained on.",
+        )
+    left, right = st.columns(2)
+    question = left.selectbox("Asked are", list(QUESTIONS), format_func=QUESTIONS.__getitem__)
+    criterion = right.selectbox(
+        "Asked first",
+        list(CRITERIA),
+        index=None,
+        format_func=CRITERIA.__getitem__,
+        placeholder="the default for the kind of question",
+    )
+    share = st.number_input(
+        "Blind checks (% of the questions)",
+        min_value=0,
+        max_value=50,
+        value=round(100 * usual.control_share),
+        help="Some questions are drawn at random and look like all others. Their answers measure how good the "
+        f"model is and never train it. Worth it where fewer than {FEWEST_HELD_OUT} rows are held out. Fixed once "
+        "the project is made.",
+    )
+    return LabelVectorSettings(
+        question=question, criterion=criterion, test_share=held_out, control_share=share / 100
+    )

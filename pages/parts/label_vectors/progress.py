@@ -1,0 +1,250 @@
+"""The Progress page of a project of label vectors: precision and F1 nobody could flatter, and what is left."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from pages.parts import charts, state, stop_panel
+from pages.parts.frame import ProjectPage, escape
+from pages.parts.label_vectors.card import KNOWN_OR_SURE
+from pages.parts.label_vectors.words import STOP
+from pages.parts.progress_parts import count, number, rows_per_label, since, too_few
+from pages.parts.words import counted, span
+from workflow.kinds.label_vectors.progress import Band, Share, VectorProgress
+from workflow.progress import FEWEST_MEASURED, read_progress, watched
+
+KINDS = {
+    "yes": "labels answered yes",
+    "no": "labels answered no",
+    "bad": "rows taken out",
+    "unsure": "cannot tell",
+    "skip": "skipped",
+}
+
+
+def progress(page: ProjectPage) -> None:
+    """The whole page below its heading."""
+    st.session_state[state.SEEN] = (page.project.id, watched(page.seat))
+    with st.spinner("Reading the log ...", show_time=True):
+        view = read_progress(page.seat)
+    _watch(page)
+    if view.fault is not None:
+        st.warning(
+            f"The model could not be fitted: {escape(view.fault)} It is tried again with the next answers, or with "
+            "other settings of the project.",
+            icon=":material/warning:",
+        )
+    elif view.waiting:
+        st.info("The first model is being fitted ...", icon=":material/model_training:")
+    _figures(view)
+    stop_panel.announce(view.stop)
+    if not sum(view.by_kind.values()):
+        st.info("The curves begin with the first answer.", icon=":material/keyboard:")
+        st.page_link(
+            "annotate.py", label="Answer the first question", query_params={"project": str(page.project.id)}
+        )
+    _quality(view)
+    stop_panel.panel(page, view.stop, STOP)
+    left, right = st.columns(2)
+    with left:
+        _entropy(view)
+    with right:
+        _kinds(view)
+    rows_per_label(view.labels)
+    st.caption(
+        f"Model version {view.model_version}: the log entry the model has learnt from last. Each answer is taken in at "
+        "once; now and then the model is fitted anew, and the curves get a point."
+    )
+
+
+@st.fragment(run_every=2.0)
+def _watch(page: ProjectPage) -> None:
+    """The whole page again when the log or the model has moved on, and only then."""
+    now = watched(page.seat)
+    if st.session_state[state.SEEN] != (page.project.id, now):
+        st.rerun()
+
+
+def _figures(view: VectorProgress) -> None:
+    with st.container(horizontal=True, gap="small"):
+        if view.held_out is None:
+            pass
+        elif view.n_test < FEWEST_MEASURED:
+            too_few("Precision and F1", view.n_test, "row")
+        else:
+            rows = f"the {view.n_test:,} held-out rows, with the 95 % interval."
+            for t, share in view.held_out.precision:
+                number(
+                    f"Precision at {t}",
+                    f"{share.value:.1%}",
+                    _range(share),
+                    f"Share of the {t} likeliest labels of a row that are right, over {rows} These rows are never "
+                    "asked about and never trained on.",
+                )
+            about = f"By {rows} Yes is where the model gives the label more than one half. "
+            micro, macro = view.held_out.micro_f1, view.held_out.macro_f1
+            number("F1, micro", f"{micro.value:.1%}", _range(micro), f"{about}All labels counted together.")
+            number("F1, macro", f"{macro.value:.1%}", _range(macro), f"{about}The mean over the labels.")
+        if view.control.f1 is None:
+            pass
+        elif view.control.cells < FEWEST_MEASURED:
+            too_few("F1, controls", view.control.cells, "label")
+        else:
+            about = f"By {view.control.cells:,} blind control answers, with the 95 % interval."
+            number("F1, controls", f"{view.control.f1.value:.1%}", _range(view.control.f1), about)
+        if view.held_out is None and view.control.f1 is None:
+            number("Precision", "unknown", "", _unknown(view))
+        number(
+            "Known",
+            f"{np.floor(view.known * 100):.0f}%",
+            "of the empty cells",
+            "Share of the cells that were empty at import which have an answer now, or whose row is out.",
+        )
+        number(
+            "Known or sure",
+            f"{np.floor(view.settled * 100):.0f}%",
+            "of the empty labels",
+            f"{KNOWN_OR_SURE}.",
+        )
+        if view.entropy is not None:
+            about = "Entropy of all cells not asked, by the model. 0 when it is sure of every one."
+            number("Entropy left", f"{view.entropy:,.0f}", "bits", about)
+        about = (
+            "Rows with an answer, bad items too."
+            if view.by_row
+            else "Labels with an answer that was not taken back."
+        )
+        unit = "row" if view.by_row else "label"
+        count("Answered", view.answered, unit, about)
+        count("Open", view.left, unit, "What could still be asked.")
+        if view.seconds_per_answer is not None and view.time_left is not None:
+            left = f"{span(view.time_left)} left" if view.left else "nothing left"
+            about = (
+                "Median seconds from question to answer over the last 20 answers, and the time that everything open "
+                "would take. Watch the curves: they flatten long before."
+            )
+            number("Pace", f"{view.seconds_per_answer:.1f} s", left, about)
+
+
+def _range(share: Share) -> str:
+    return f"{share.low:.1%} to {share.high:.1%}"
+
+
+def _unknown(view: VectorProgress) -> str:
+    if view.waiting:
+        return "The first model is still being fitted."
+    if view.n_control:
+        return "The first blind control answers are still to come."
+    return "No rows were held out when the project was made, and no blind controls drawn."
+
+
+def _quality(view: VectorProgress) -> None:
+    curve = view.curve
+    lines = [(f"precision at {t}", band) for t, band in curve.precision.items()]
+    if view.held_out is not None:
+        lines += [("micro F1", curve.micro_f1), ("macro F1", curve.macro_f1)]
+    answers: dict[str, Any] = {"answers": curve.answers, "model_version": curve.model_version}
+    if lines:
+        st.markdown("###### On held-out rows")
+        charts.show(
+            charts.share_curves(curve.answers, [_honest(*line) for line in lines]),
+            answers | {name: column for line in lines for name, column in _columns(*line).items()},
+            key="held-out",
+            alt="Held-out rows against answers: "
+            + ", ".join(f"{name} now {band.value[-1]:.1%}" for name, band in lines if len(band.value)),
+        )
+        st.caption(
+            f"On {counted(view.n_test, 'row')} whose labels were all known at import; never asked about, never "
+            f"trained on. Bands and bars are 95 % intervals.{since(curve.answers)}"
+        )
+    if view.control.accuracy is not None:
+        _controls(view)
+    controlled = not np.isnan(curve.control.value).all()
+    if controlled:
+        st.markdown("###### F1 by blind controls")
+        one = _honest("by blind controls", curve.control)
+        charts.show(
+            charts.accuracy_curve(curve.answers, [one], curve.model_version, mark_versions=False),
+            answers | _columns("F1", curve.control),
+            key="controls",
+            alt="F1 by blind controls against answers",
+        )
+        st.caption(
+            f"By {counted(view.control.cells, 'answered blind control')} of {view.n_control:,} drawn at random, "
+            f"never trained on. The band or bar is the 95 % interval.{since(curve.answers)}"
+        )
+    if not lines and not controlled:
+        st.info(f"No curve of quality yet. {_unknown(view)}", icon=":material/info:")
+
+
+def _honest(name: str, band: Band) -> charts.Honest:
+    return charts.Honest(name, band.value, band.low, band.high)
+
+
+def _columns(name: str, band: Band) -> dict[str, np.ndarray]:
+    """As the file that is downloaded has them."""
+    name = name.lower().replace(" ", "_")
+    return {name: band.value, f"{name}_low": band.low, f"{name}_high": band.high}
+
+
+def _controls(view: VectorProgress) -> None:
+    """What the blind answers say of the model now, each figure with its interval."""
+    found = view.control
+    shares = {
+        "Right, yes or no": found.accuracy,
+        "Precision of its yes": found.precision,
+        "Recall of what is yes": found.recall,
+        "F1": found.f1,
+    }
+    shares |= {f"Precision at {t}": share for t, share in found.at}
+    known = {name: share for name, share in shares.items() if share is not None}
+    st.markdown("###### The model on blind controls")
+    st.dataframe(
+        {
+            "Figure": list(known),
+            "Estimate": [share.value for share in known.values()],
+            "95 %, from": [share.low for share in known.values()],
+            "to": [share.high for share in known.values()],
+        },
+        hide_index=True,
+        column_config={
+            name: st.column_config.NumberColumn(format="percent") for name in ("Estimate", "95 %, from", "to")
+        },
+    )
+    among = (
+        " Precision at 1, 3, 5 is among the labels of a row that were empty at import." if found.at else ""
+    )
+    st.caption(
+        f"{counted(found.cells, 'control')} {'is' if found.cells == 1 else 'are'} answered, {found.yes:,} with yes; "
+        f"the model says yes to {found.said_yes:,}.{among}"
+    )
+
+
+def _entropy(view: VectorProgress) -> None:
+    curve = view.curve
+    if not len(curve.answers):
+        return
+    st.markdown("###### Entropy left, bits")
+    charts.show(
+        charts.count_curve(curve.answers, curve.entropy),
+        {"answers": curve.answers, "entropy_bits": curve.entropy, "unasked": curve.unasked},
+        key="entropy",
+        alt=f"Entropy of the cells not asked against answers, now {curve.entropy[-1]:,.0f} bits",
+    )
+
+
+def _kinds(view: VectorProgress) -> None:
+    st.markdown("###### Answers by kind")
+    st.dataframe(
+        {
+            "Answer": [KINDS.get(kind, kind) for kind in view.by_kind],
+            "Count": list(view.by_kind.values()),
+        },
+        hide_index=True,
+    )
+    st.caption(
+        f"{counted(view.answered_cells, 'label')} answered, {view.unasked:,} open. What was taken back is not counted."
+    )

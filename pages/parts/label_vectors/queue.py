@@ -1,0 +1,63 @@
+"""The Queue page of a project of label vectors."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.parts import queue_table, state
+from pages.parts.frame import ProjectPage
+from workflow import answering
+from workflow.access import NotAllowed
+from workflow.kinds.label_vectors.showing import CRITERIA
+from workflow.queue import list_queue, queue_csv
+
+
+def queue(page: ProjectPage) -> None:
+    """The whole page below its heading."""
+    words = st.text_input(
+        "Search",
+        placeholder="row id, label",
+        icon=":material/search:",
+        key=f"search-{page.project.id}",
+    )
+    try:
+        view = list_queue(page.seat, words)
+    except NotAllowed as refusal:
+        st.info(str(refusal), icon=":material/lock:")
+        st.stop()
+    unit = "row" if view.by_row else "label"
+    queue_table.stop_where_empty(view, unit, "No row is open: every label is known or was set aside.")
+    table = {
+        "Place": [one.place for one in view.rows],
+        "Row": [one.row_id for one in view.rows],
+        "Unknown labels": [one.unknown for one in view.rows],
+        "Score": [one.score for one in view.rows],
+    }
+    if not view.by_row:
+        table |= {
+            "Most useful label": [one.label for one in view.rows],
+            "Model's share": [one.probability for one in view.rows],
+        }
+    chosen = st.dataframe(
+        table,
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        key=f"{state.QUEUE}-{page.project.id}-{hash(tuple((one.row, one.label) for one in view.rows))}",
+        column_config={
+            "Score": st.column_config.NumberColumn(format="%.4f"),
+            "Model's share": st.column_config.NumberColumn(format="percent"),
+        },
+    )
+    queue_table.below(
+        page,
+        view.rows,
+        chosen.selection.rows,
+        lambda one: answering.ask_next(page.seat, one.row, one.label),
+        "Ask this next",
+        lambda: queue_csv(page.seat),
+    )
+    st.caption(
+        f"{queue_table.counts(view, unit)} Asked first: {CRITERIA[view.criterion]}. The "
+        "owner changes that in the project's settings."
+    )

@@ -1,0 +1,94 @@
+"""A row of label vectors on the Review page: how its labels stand, all that was said, and the form that corrects it."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from pages.parts import answered_rows, frame
+from pages.parts.answers import first_of, said
+from pages.parts.frame import ProjectPage
+from workflow.answering import AnswerError, Saved
+from workflow.kinds.label_vectors.reviewing import STANDS, LabelStand, VectorRowReview
+from workflow.reviewing import correct
+
+WAYS = {"labels": "Labels of it are wrong, or missing", "bad": "It is a bad item"}
+NAMED = {1: "Is right", 0: "Is not right", -1: "Not known any more"}
+"""Boxes that name labels, by what becomes of these."""
+
+
+def review_row(page: ProjectPage, key: str, row: VectorRowReview) -> None:
+    """The open row. key : beginning of the widget keys"""
+    answered_rows.row_part(row, _standing, partial(_correction_form, page, key), first_of)
+
+
+def _standing(row: VectorRowReview) -> None:
+    names = {cell: [one.label for one in row.labels if one.cell == cell] for cell in STANDS}
+    if row.out:
+        st.markdown("A bad item: taken out.")
+    st.markdown(f"Right: {frame.escape(first_of(names[1])) or 'no label'}")
+    st.caption(
+        f"{len(names[0]):,} {'label is' if len(names[0]) == 1 else 'labels are'} not right, "
+        f"{len(names[-1]):,} not known."
+    )
+    lines = [one for cell in STANDS for one in row.labels if one.cell == cell]
+    st.dataframe(
+        {
+            "Label": [one.label for one in lines],
+            "Now": [STANDS[one.cell] for one in lines],
+            "In the file": [STANDS[one.imported] for one in lines],
+            "Said by": [one.person for one in lines],
+        },
+        hide_index=True,
+        height=min(248, 38 + 35 * len(lines)),
+    )
+
+
+def _correction_form(page: ProjectPage, key: str, row: VectorRowReview) -> None:
+    """A new answer about the labels named; the others stay as they are."""
+    about = f"{key}-{row.token}-{row.shown}"
+    st.markdown("###### Correct it")
+    frame.say_refusal()
+    way = st.radio("The right answer", list(WAYS), format_func=WAYS.__getitem__, key=f"{about}-way")
+    with st.form(f"{about}-form", border=False):
+        if way == "labels":
+            for cell, words in NAMED.items():
+                if labels := [one.label for one in row.labels if _can_become(one, cell)]:
+                    st.multiselect(words, labels, key=f"{about}-{cell}", placeholder="choose labels")
+            st.caption(
+                "Labels that are not named stay as they are. Name none to say again, in your name, what people have "
+                f"said: {'it brings the row back' if row.out else 'with a note, or another flag'}."
+            )
+        save = partial(_save, page, about, row, way)
+        answered_rows.end_of_form(about, flagged=row.flagged, save=save)
+
+
+def _can_become(one: LabelStand, cell: int) -> bool:
+    return one.cell != cell if cell >= 0 else one.may_forget
+
+
+def _save(
+    page: ProjectPage, about: str, row: VectorRowReview, way: str, note: str | None, flagged: bool
+) -> tuple[Saved, str]:
+    named: dict[int, list[str]] = {}
+    if way == "labels":
+        named = {cell: st.session_state.get(f"{about}-{cell}", []) for cell in NAMED}
+    changes: dict[str, int] = {}
+    for cell, labels in named.items():
+        for label in labels:
+            if label in changes:
+                raise AnswerError(f"{label} is in two boxes. Fix: take it out of one.")
+            changes[label] = cell
+    saved = correct(
+        page.seat,
+        row.view.row,
+        row.token,
+        way,
+        changes=changes,
+        shown=row.shown,
+        note=note,
+        flagged=flagged,
+    )
+    told = [f"{words.lower()}: {first_of(named[cell])}" for cell, words in NAMED.items() if named.get(cell)]
+    return saved, "; ".join(told) or said(saved.kind, saved.labels)

@@ -1,0 +1,54 @@
+"""What pages say of projects of label vectors."""
+
+from __future__ import annotations
+
+from pages.parts.answered_rows import ReviewWords
+from pages.parts.export_words import LOG, ExportWords, File
+from pages.parts.map_words import MapWords
+from pages.parts.stop_panel import StopWords
+
+EXPORT = ExportWords(
+    "Cells",
+    {
+        "given": "known in the file",
+        "oracle": "a person answered",
+        "model": "not asked: the cell stays empty, the model's probability stands beside it",
+        "truth": "a held-out row of the file",
+        "bad": "taken out as a bad item",
+    },
+    "1 is yes, 0 is no, an empty cell was not asked: it is never written as 0. Added for each label: "
+    "winnow_probability and winnow_source.",
+    (
+        File("Label vectors (CSV)", "table", "winnowed", "download"),
+        File("One line for each cell (CSV)", "cells", "cells", "table_rows"),
+        LOG,
+    ),
+)
+
+STOP = StopWords(
+    "Labels known or sure",
+    "A label that was empty in the file counts one bit, then the model's own doubt about it, and nothing once it is "
+    "answered: the share of the bits that is gone. 100 % waits until nothing is open.",
+    "Micro F1 on held-out rows, or F1 by blind control answers where there are none, has stopped moving. The more "
+    "labels the table has, the more answers it should look at.",
+    "F1 moves by at most (points)",
+    "over the latest (labels answered)",
+    "Labels answered in all",
+)
+
+REVIEW = ReviewWords(
+    kinds={
+        "yes": "a label is right",
+        "no": "a label is not right",
+        "bad": "is a bad item",
+        "unsure": "cannot tell",
+    },
+    unit=("answer", "answers"),
+)
+
+MAP = MapWords(
+    labels="right",
+    nothing="no label known to be right",
+    about="Of open rows some label can still be asked about; of answered, given and held-out rows all labels are known; "
+    "bad items are out.",
+)

@@ -1,0 +1,29 @@
+"""Pieces of pages for projects of one true label among candidates: see `pages.parts.kinds.Parts`."""
+
+from __future__ import annotations
+
+from pages.parts.one_label.card import SEARCHES_CLASSES, card
+from pages.parts.one_label.classes import classes
+from pages.parts.one_label.create import PREPARING, settings, summary
+from pages.parts.one_label.form import LEARNING
+from pages.parts.one_label.progress import progress
+from pages.parts.one_label.queue import queue
+from pages.parts.one_label.review import review_row
+from pages.parts.one_label.words import EXPORT, MAP, REVIEW, STOP
+
+__all__ = [
+    "EXPORT",
+    "LEARNING",
+    "MAP",
+    "PREPARING",
+    "REVIEW",
+    "SEARCHES_CLASSES",
+    "STOP",
+    "card",
+    "classes",
+    "progress",
+    "queue",
+    "review_row",
+    "settings",
+    "summary",
+]

@@ -1,0 +1,84 @@
+"""The question card of one true label among candidates: a key for each candidate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from itertools import zip_longest
+from typing import Any
+
+from pages.parts.question_card import KEYS, Drawing, Heading, draw_card, view_of, why_stop
+from workflow.kinds.one_label.showing import ShownQuestion
+from workflow.standing import Standing
+
+SEARCHES_CLASSES = True
+
+DONE = (
+    "No answer can change a decision any more: every prediction is settled. You may stop here; "
+    "further answers only make single rows exact."
+)
+LISTED = 60
+"""Candidates a card lists at most; the search finds the others."""
+
+
+def card(project_id: int, question: ShownQuestion | None) -> Drawing:
+    """What draws the question, or the empty state."""
+    return partial(_draw, project_id, question)
+
+
+def _draw(
+    project_id: int,
+    question: ShownQuestion | None,
+    standing: Standing,
+    notice: str | None,
+    on_press: Callable[[], None],
+) -> None:
+    draw_card(
+        project_id,
+        "candidates",
+        question.token if question else None,
+        _question(question) if question else None,
+        standing,
+        Heading(
+            f"{math.floor(100 * standing.settled)}% of {'predictions' if standing.has_proof else 'rows'} settled",
+            "Share of the predictions for rows that were ambiguous at the start which no further answer can change"
+            if standing.has_proof
+            else "Share of the rows that were ambiguous at the start which have one label now, or are out",
+            "Rows answered",
+            why_stop(standing, DONE),
+        ),
+        notice,
+        on_press,
+    )
+
+
+def _question(question: ShownQuestion) -> dict[str, Any]:
+    listed = question.candidates[:LISTED]
+    telling = question.telling
+    return {
+        "rows": [
+            {
+                "key": key,
+                "label": one.label,
+                "about": one.description,
+                "probability": round(one.probability, 4),
+            }
+            # Candidates beyond the keys are there for the mouse, for Tab and for the search.
+            for key, one in zip_longest(KEYS[: len(listed)], listed)
+        ],
+        "hidden": len(question.candidates) - len(listed),
+        "none": len(question.candidates) < question.n_classes,
+        "nClasses": question.n_classes,
+        "model": _model(question),
+        "why": question.why,
+        "shown": question.shown,
+        "telling": {"between": telling.between, "columns": telling.columns} if telling else None,
+        "view": view_of(question.view),
+    }
+
+
+def _model(question: ShownQuestion) -> str:
+    if question.predicted is None:
+        return "Even shares: no model yet"
+    return f"Shares by model {question.model_version}"

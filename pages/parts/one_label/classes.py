@@ -1,0 +1,125 @@
+"""The classes of a project: a list with counts, and forms that add, rename, merge and take back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from pages.parts import state
+from pages.parts.frame import ProjectPage, escape, refusals_said_later, say_refusal
+from workflow import classes as use_case
+from workflow.classes import ClassError, ClassesView
+
+ADD, RENAME, MERGE = "Add", "Rename", "Merge"
+
+
+def classes(page: ProjectPage) -> None:
+    """Draw everything about classes."""
+    view = use_case.classes_view(page.seat)
+    say_refusal()
+    st.dataframe(
+        {
+            "Class": [one.name for one in view.classes],
+            "Earlier names": [", ".join(one.earlier) for one in view.classes],
+            "Rows with it among others": [one.open for one in view.classes],
+            "Rows with it alone": [one.decided for one in view.classes],
+        },
+        hide_index=True,
+        height=min(390, 38 + 35 * len(view.classes)),
+    )
+    key = f"{state.SETTINGS}-classes-{page.project.id}-{view.version}"
+    what = st.radio("Change the classes", [ADD, RENAME, MERGE], horizontal=True, key=f"{key}-what")
+    names = [one.name for one in view.classes]
+
+    def change(kind: str, *given: str) -> None:
+        _told(lambda: use_case.change_classes(page.seat, view.version, kind, given), f"{kind}: {', '.join(given)}")
+
+    if what == ADD:
+        _add(key, change)
+    elif what == RENAME:
+        _rename(page, names, key, change)
+    else:
+        _merge(page, names, key, change)
+    if view.latest is not None:
+        _take_back(page, view, key)
+    st.caption(
+        "The file you imported keeps its text. Every change is a line of the log, and so is its taking back."
+    )
+
+
+def _add(key: str, change: Callable[..., None]) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = st.text_input("New class", key=f"{key}-new", width=300)
+        st.button(
+            "Add the class",
+            type="primary",
+            disabled=not name.strip(),
+            on_click=change,
+            args=("add", name),
+            key=f"{key}-add",
+        )
+    st.caption("No row carries a new class by itself: people give it where none of the candidates is right.")
+
+
+def _rename(page: ProjectPage, names: list[str], key: str, change: Callable[..., None]) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        old = st.selectbox("Class", names, index=None, placeholder="choose one", key=f"{key}-old", width=240)
+        new = st.text_input("New name", key=f"{key}-name", width=240)
+    if old and new.strip():
+        st.markdown(f"{escape(old)} will be called {escape(new.strip())} in {_touched(page, old)}.")
+        st.button(
+            "Rename it", type="primary", on_click=change, args=("rename", old, new), key=f"{key}-rename"
+        )
+
+
+def _merge(page: ProjectPage, names: list[str], key: str, change: Callable[..., None]) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        away = st.selectbox(
+            "Merge", names, index=None, placeholder="choose one", key=f"{key}-from", width=240
+        )
+        others = [name for name in names if name != away]
+        into = st.selectbox(
+            "into", others, index=None, placeholder="choose one", key=f"{key}-into", width=240
+        )
+    if away and into:
+        st.markdown(
+            f"{escape(away)} will become {escape(into)} in {_touched(page, away)}. "
+            "Rows that could be either will have this one label."
+        )
+        st.button(
+            "Merge them", type="primary", on_click=change, args=("merge", away, into), key=f"{key}-merge"
+        )
+
+
+def _touched(page: ProjectPage, name: str) -> str:
+    found = use_case.touched(page.seat, name)
+    return (
+        f"**{found.rows:,} {'row' if found.rows == 1 else 'rows'}** and "
+        f"**{found.answers:,} {'answer' if found.answers == 1 else 'answers'}**"
+    )
+
+
+def _take_back(page: ProjectPage, view: ClassesView, key: str) -> None:
+    kind, *given = view.latest or ("",)
+    words = {
+        "add": "added {0}",
+        "rename": "renamed {0} to {1}",
+        "merge": "merged {0} into {1}",
+    }[kind].format(*given)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"Latest change: {escape(words)}.")
+        st.button(
+            "Take it back",
+            icon=":material/undo:",
+            on_click=_told,
+            args=(lambda: use_case.take_back(page.seat, view.version), f"taken back: {words}"),
+            key=f"{key}-back",
+        )
+
+
+def _told(change: Callable[[], object], words: str) -> None:
+    """Do it, and say at the next drawing what came of it."""
+    with refusals_said_later(ClassError):
+        change()
+        st.session_state[state.FLASH] = f"Saved: {words}"

@@ -1,0 +1,76 @@
+"""The Import page where the table holds candidates: what it is made of, and how the project learns and asks."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.parts.create_parts import HELD_OUT, kept_files
+from pages.parts.frame import escape
+from workflow.importing import LabelTable
+from workflow.kinds.one_label.settings import LearnerSettings
+from workflow.kinds.one_label.words import MODELS, NAMES
+
+PREPARING = "Finding each row's neighbours …"
+
+
+def summary(table: LabelTable) -> None:
+    """What the chosen columns make of the file."""
+    per_row = table.candidates.sum(axis=1)
+    rows, classes, ambiguous, average = st.columns(4)
+    rows.metric("Rows", f"{table.n_rows:,}")
+    classes.metric("Classes", f"{len(table.classes):,}", help=escape(", ".join(table.classes[:40])))
+    ambiguous.metric(
+        "Ambiguous rows", f"{int((per_row > 1).sum()):,}", help="Rows with two or more candidates."
+    )
+    average.metric("Candidates per row", f"{per_row.mean():.2f}")
+    kept_files(table)
+    if not (per_row > 1).any():
+        st.info("Every row has one candidate already: there will be nothing to ask.", icon=":material/info:")
+
+
+def settings(table: LabelTable, checks: int) -> LearnerSettings:
+    """The fields of the form. checks : per cent of blind questions by default, where no truth is held out"""
+    truth_share, truth_role = 0.0, "hidden"
+    if table.truth is not None:
+        left, right = st.columns(2)
+        truth_share = left.select_slider(
+            "Rows held out to measure accuracy",
+            options=list(HELD_OUT),
+            value=1 / 3,
+            format_func=HELD_OUT.__getitem__,
+            help="Drawn at random from the rows with a true label. They are never asked and never trained on.",
+        )
+        truth_role = right.selectbox(
+            "The other true labels",
+            ["hidden", "given"],
+            format_func={
+                "hidden": "stay hidden – people answer as if they were unknown",
+                "given": "are exact labels to learn from",
+            }.__getitem__,
+        )
+    neighbors = st.number_input(
+        "Neighbours (K)",
+        min_value=1,
+        max_value=50,
+        value=10,
+        help="How many similar rows vote for a row's label. Fewer follow fine detail, more smooth out noise.",
+    )
+    left, right = st.columns(2)
+    model = left.selectbox("Model", list(MODELS), format_func=MODELS.__getitem__)
+    strategy = right.selectbox("Asked first", list(NAMES), format_func=NAMES.__getitem__)
+    share = st.number_input(
+        "Blind checks (% of the questions)",
+        min_value=0,
+        max_value=50,
+        value=0 if truth_share else checks,
+        help="Some questions are drawn at random and look like all others. Their answers measure how good the "
+        "model is and never train it. Worth it where no true labels are held out. Fixed once the project is made.",
+    )
+    return LearnerSettings(
+        n_neighbors=int(neighbors),
+        model=model,
+        strategy=strategy,
+        test_share=truth_share,
+        truth_role=truth_role,
+        control_share=share / 100,
+    )

@@ -1,0 +1,57 @@
+"""How a project with one true label among candidates learns and asks, as lines of the learner form."""
+
+from __future__ import annotations
+
+from pages.parts.learner_form import Setting
+from workflow.kinds.one_label.words import MODELS, NAMES
+
+TRAINED = ("plsvc", "lmplane", "m3pl", "clpl")
+WITH_C = (*TRAINED, "pegasos-average", "pegasos-max")
+
+LEARNING = (
+    Setting(
+        "model",
+        "Model",
+        "What predicts the labels. The answers stay; a new model learns from all of them.",
+        MODELS,
+    ),
+    Setting("strategy", "Asked first", "Counts for everybody from the next question on.", NAMES),
+    Setting(
+        "n_neighbors",
+        "Neighbours",
+        "How many of the nearest rows vote, the row itself counted. Also used to score the questions.",
+        least=1,
+        most=200,
+        whole=True,
+    ),
+    Setting(
+        "weights",
+        "Votes of the neighbours",
+        "Whether nearer rows count more.",
+        {"linear": "nearer ones count more", "uniform": "all count the same"},
+    ),
+    Setting(
+        "C",
+        "C",
+        "Larger values fit the answers more closely, smaller ones keep the model simpler. Empty: its own default.",
+        models=WITH_C,
+        least=1e-6,
+        step=0.1,
+        unset="its own default",
+    ),
+    Setting(
+        "train_every",
+        "Train after answers",
+        "Train anew after this many answers.",
+        models=TRAINED,
+        least=1,
+        whole=True,
+    ),
+    Setting(
+        "train_seconds",
+        "or after seconds",
+        "Train anew this many seconds after an answer, whichever comes first.",
+        models=TRAINED,
+        step=0.5,
+    ),
+)

@@ -1,0 +1,252 @@
+"""The Progress page of one true label among candidates: how good the model is on rows it never learnt from, when to
+stop, what is settled, what is left.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from pages.parts import charts, oracle_button, state, stop_panel
+from pages.parts.frame import ProjectPage, escape
+from pages.parts.one_label.words import STOP
+from pages.parts.progress_parts import count, number, rows_per_label, since, too_few
+from pages.parts.words import counted, span
+from workflow import training
+from workflow.kinds.one_label.progress import ProgressView
+from workflow.progress import FEWEST_MEASURED, read_progress, watched
+
+
+def progress(page: ProjectPage) -> None:
+    """The whole page below its heading."""
+    st.session_state[state.SEEN] = (page.project.id, watched(page.seat))
+    with st.spinner("Reading the log ...", show_time=True):
+        view = read_progress(page.seat)
+    _watch(page, trained=view.trained, has_model=view.has_model)
+    _figures(view)
+    stop_panel.announce(view.stop)
+    oracle_button.offer(page)
+    if not view.curve.answers[-1:].any():
+        st.info("The curves begin with the first answer.", icon=":material/keyboard:")
+        st.page_link(
+            "annotate.py", label="Answer the first question", query_params={"project": str(page.project.id)}
+        )
+    _accuracy(view)
+    stop_panel.panel(page, view.stop, STOP)
+    _curves(view)
+    _progressive(view)
+    left, right = st.columns(2) if view.confusion.total and view.labels else (st.container(), st.container())
+    with left:
+        _confusion(view)
+    with right:
+        rows_per_label(view.labels)
+    st.page_link(
+        "map_page.py",
+        label="Map of the rows",
+        icon=":material/scatter_plot:",
+        query_params={"project": str(page.project.id)},
+    )
+    st.caption(f"Model version {view.model_version}: the log entry the model has learnt from last.")
+    if view.recall is not None:
+        st.caption(
+            f"With this many rows the neighbours are found approximately: {view.recall:.1%} of the true ones, "
+            "measured on a sample."
+        )
+    oracle_button.play(page)
+
+
+@st.fragment(run_every=2.0)
+def _watch(page: ProjectPage, *, trained: bool, has_model: bool) -> None:
+    """How the training goes; and the whole page again when the log or the model has moved on, and only then."""
+    if st.session_state[state.SEEN] != (page.project.id, watched(page.seat)):
+        st.rerun()
+    if not trained:
+        return
+    training_now = training.training_state(page.seat)
+    if training_now.fault is not None:
+        again = "It is tried again with the next answers, or with other settings of the project."
+        st.warning(
+            f"The model could not be trained: {escape(training_now.fault)} "
+            f"{'' if training_now.rests else again}".rstrip(),
+            icon=":material/warning:",
+        )
+    elif training_now.running:
+        st.info("The model is being trained ...", icon=":material/model_training:")
+    elif not has_model:
+        st.info("The model waits for its first training.", icon=":material/hourglass_empty:")
+
+
+def _figures(view: ProgressView) -> None:
+    """The numbers on top; they wrap on a phone."""
+    with st.container(horizontal=True, gap="small"):
+        if view.accuracy is None or view.interval is None:
+            pass
+        elif view.n_test < FEWEST_MEASURED:
+            too_few("Accuracy", view.n_test, "row")
+        else:
+            number(
+                "Accuracy",
+                f"{view.accuracy:.1%}",
+                _range(view.interval),
+                f"Share of the {view.n_test:,} held-out rows whose label the model predicts right, with its 95 % "
+                "interval. These rows are never asked about and never trained on.",
+            )
+        by_controls = "Accuracy" if view.accuracy is None else "By controls"
+        if view.control is None:
+            pass
+        elif view.control_asked < FEWEST_MEASURED:
+            too_few(by_controls, view.control_asked, "row")
+        else:
+            number(
+                by_controls,
+                f"{view.control:.1%}",
+                _range(view.control_interval),
+                f"Accuracy over all rows, with its 95 % interval, from {_control_rows(view)}",
+            )
+        if view.accuracy is None and view.control is None:
+            number("Accuracy", "unknown", "", _no_accuracy(view))
+        number(
+            "Settled",
+            f"{np.floor(view.settled * 100) / 100:.0%}",
+            "of predictions" if view.has_proof else "of rows",
+            "Share of the predictions for rows that were ambiguous at the start which no further answer can change."
+            if view.has_proof
+            else "Share of the rows that were ambiguous at the start which have one label now, or are out.",
+        )
+        about = "Rows that an answer has left one candidate, or taken out. A row that is still open is not counted."
+        count("Answered", view.answered, "row", about)
+        count("Open", view.left, "row", "Rows that still have two or more candidates.")
+        if view.seconds_per_answer is None or view.time_left is None:
+            number("Pace", "–", "", "Shown after the first answer.")
+        else:
+            left = f"{span(view.time_left)} left" if view.left else "nothing left"
+            about = (
+                "Median seconds from question to answer over the last 20 answers, and the time that all open rows "
+                "would take at this pace. Mostly fewer need asking: see when to stop."
+            )
+            number("Pace", f"{view.seconds_per_answer:.1f} s", left, about)
+
+
+def _range(interval: tuple[float, float]) -> str:
+    return f"{interval[0]:.1%} to {interval[1]:.1%}"
+
+
+def _control_rows(view: ProgressView) -> str:
+    """What the control estimate is measured on, in words."""
+    free = f" and {view.control_free:,} that had one candidate anyway" if view.control_free else ""
+    return (
+        f"{counted(view.control_asked, 'answered blind control row')}{free}: drawn at random, not chosen by the "
+        "strategy, and never trained on."
+    )
+
+
+def _no_accuracy(view: ProgressView) -> str:
+    if view.trained and not view.has_model:
+        return "The model is not trained yet."
+    if view.n_control:
+        return "The first blind control answers are still to come."
+    if view.has_truth:
+        return "No rows were held out when the project was made, and no blind control rows drawn."
+    return "The table has no true-label column to hold rows out of, and no blind control rows were drawn."
+
+
+def _accuracy(view: ProgressView) -> None:
+    """The honest curve: on held-out truth, by blind controls, or both."""
+    curve = view.curve
+    lines, columns = [], {"answers": curve.answers, "model_version": curve.model_version}
+    if view.accuracy is not None:
+        lines.append(charts.Honest("on held-out rows", curve.accuracy, curve.low, curve.high))
+        columns |= {"held_out": curve.accuracy, "held_out_low": curve.low, "held_out_high": curve.high}
+    if view.control is not None:
+        lines.append(charts.Honest("by blind controls", curve.control, curve.control_low, curve.control_high))
+        columns |= {
+            "controls": curve.control,
+            "controls_low": curve.control_low,
+            "controls_high": curve.control_high,
+        }
+    if not lines:
+        st.info(
+            f"No accuracy curve yet. {_no_accuracy(view)} What stands below needs no truth.",
+            icon=":material/info:",
+        )
+        return
+    st.markdown("###### Accuracy")
+    charts.show(
+        charts.accuracy_curve(curve.answers, lines, curve.model_version, mark_versions=view.trained),
+        columns,
+        key="accuracy",
+        alt="Accuracy against answers: "
+        + ", ".join(f"{line.name} now {line.value[-1]:.1%}" for line in lines if len(line.value)),
+    )
+    said = []
+    if view.accuracy is not None:
+        said.append(
+            f"On {counted(view.n_test, 'row')} with known truth, never asked about and never trained on."
+        )
+    if view.control is not None:
+        said.append(f"By {_control_rows(view)}")
+    st.caption(f"{' '.join(said)} Bands and bars are 95 % intervals.{since(curve.answers)}")
+
+
+def _curves(view: ProgressView) -> None:
+    """What is settled, and what is left."""
+    curve = view.curve
+    left, right = st.columns(2)
+    with left:
+        st.markdown(f"###### {'Predictions settled' if view.has_proof else 'Rows with one label'}")
+        charts.show(
+            charts.share_curve(curve.answers, curve.settled),
+            {"answers": curve.answers, "settled": curve.settled},
+            key="settled",
+            alt=f"Share settled, now {view.settled:.0%}",
+        )
+    with right:
+        st.markdown("###### False candidates left")
+        charts.show(
+            charts.count_curve(curve.answers, curve.candidates_left),
+            {"answers": curve.answers, "candidates_left": curve.candidates_left},
+            key="candidates",
+            alt=f"Candidates left beyond one per row, now {view.candidates_left}",
+        )
+
+
+def _progressive(view: ProgressView) -> None:
+    """What an online model said before each answer; no estimate for other rows, so it stands apart."""
+    curve = view.curve
+    if np.isnan(curve.progressive).all():
+        return
+    st.markdown("###### Errors while learning")
+    charts.show(
+        charts.share_curve(curve.answers, curve.progressive),
+        {"answers": curve.answers, "progressive_error": curve.progressive},
+        key="progressive",
+        alt=f"Share of answers the model had wrong before, now {curve.progressive[-1]:.0%}",
+    )
+    st.caption(
+        "Share of the answers so far before which the model had said a label that the answer ruled out. These rows "
+        "were chosen to be hard, so this is no estimate for other rows."
+    )
+
+
+def _confusion(view: ProgressView) -> None:
+    """Where the model errs, by blind control answers."""
+    found = view.confusion
+    if not found.total:
+        return
+    st.markdown("###### Model against answers, blind control rows")
+    answered, predicted = np.nonzero(found.counts)
+    charts.show(
+        charts.confusion_map(found.labels, found.counts),
+        {
+            "answered": [found.labels[place] for place in answered],
+            "model_said": [found.labels[place] for place in predicted],
+            "rows": found.counts[answered, predicted],
+        },
+        key="confusion",
+        alt=f"Confusion: of {found.total} control answers the model had said {found.agreed}",
+    )
+    more = len(found.labels) - charts.MOST_LABELS
+    st.caption(
+        f"In {found.agreed:,} of {found.total:,} control answers the model had said the same when the row was shown, "
+        f"among its candidates.{f' {more:,} rarer labels are in the data.' if more > 0 else ''}"
+    )

@@ -1,0 +1,80 @@
+"""The Queue page of a project with one true label among candidates."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.parts import frame, queue_table, state
+from pages.parts.frame import ProjectPage
+from workflow import answering, projects
+from workflow.access import NotAllowed
+from workflow.kinds.one_label.words import NAMES
+from workflow.queue import list_queue, queue_csv
+
+
+def queue(page: ProjectPage) -> None:
+    """The whole page below its heading."""
+    left, right = st.columns([3, 2], gap="large", vertical_alignment="bottom")
+    words = left.text_input(
+        "Search",
+        placeholder="row id, candidate, word of the text",
+        icon=":material/search:",
+        key=f"search-{page.project.id}",
+    )
+    try:
+        view = list_queue(page.seat, words)
+    except NotAllowed as refusal:
+        st.info(str(refusal), icon=":material/lock:")
+        st.stop()
+    # Keys name what they are about: a box never shows another project's strategy, a tick never means another row.
+    box = f"{state.STRATEGY}-{page.project.id}-{view.strategy}"
+    table = f"{state.QUEUE}-{page.project.id}-{hash(tuple(one.row for one in view.rows))}"
+    if page.person.is_owner:
+        right.selectbox(
+            "Asked first",
+            list(NAMES),
+            index=list(NAMES).index(view.strategy),
+            format_func=NAMES.__getitem__,
+            key=box,
+            on_change=_change_strategy,
+            args=(page, box, view.strategy),
+            help="Counts for everybody from the next question on. Answers given stay as they are.",
+        )
+    else:
+        right.caption(f"Asked first: {NAMES[view.strategy]}.")
+
+    queue_table.stop_where_empty(view, "row", "No row is open: every row has one label or was set aside.")
+    chosen = st.dataframe(
+        {
+            "Place": [one.place for one in view.rows],
+            "Row": [one.row_id for one in view.rows],
+            "Candidates": [" | ".join(one.candidates) for one in view.rows],
+            "Score": [one.score for one in view.rows],
+            "Why": [one.reason for one in view.rows],
+        },
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        key=table,
+        column_config={
+            "Score": st.column_config.NumberColumn(format="%.3f"),
+            "Why": st.column_config.Column(width="large"),
+        },
+    )
+    queue_table.below(
+        page,
+        view.rows,
+        chosen.selection.rows,
+        lambda one: answering.ask_next(page.seat, one.row),
+        "Ask this row next",
+        lambda: queue_csv(page.seat),
+    )
+    st.caption(queue_table.counts(view, "row"))
+
+
+def _change_strategy(page: ProjectPage, box: str, before: str) -> None:
+    """Store the choice; where that cannot be, the box says again what counts."""
+    with frame.refusals_said_later():
+        projects.change_strategy(page.seat, st.session_state[box])
+        return
+    st.session_state[box] = before

@@ -1,0 +1,51 @@
+"""What pages say of projects with one true label among candidates."""
+
+from __future__ import annotations
+
+from pages.parts.answered_rows import ReviewWords
+from pages.parts.export_words import LOG, ExportWords, File
+from pages.parts.map_words import MapWords
+from pages.parts.stop_panel import StopWords
+
+EXPORT = ExportWords(
+    "Rows",
+    {
+        "given": "the file had one candidate",
+        "oracle": "a person answered",
+        "necessary": "every way to resolve the open rows gives this label",
+        "model": "the model's best guess among the candidates left",
+        "truth": "the file's true-label column",
+        "open": "several candidates are left, and there is no model yet",
+        "bad": "a person took it out as a bad item",
+    },
+    "Every original column keeps its text exactly. Added: winnow_candidates, winnow_label, winnow_source, "
+    "winnow_confidence, winnow_annotator, winnow_answered_at.",
+    (File("Labelled table (CSV)", "table", "winnowed", "download"), LOG),
+)
+
+STOP = StopWords(
+    "Predictions settled",
+    "Share of the predictions that no further answer can change. 100 % asks for the proof.",
+    "Accuracy on held-out rows, or by blind control answers where there are none, has stopped moving.",
+    "Accuracy moves by at most (points)",
+    "over the latest (answers)",
+    "Answers in all",
+)
+
+REVIEW = ReviewWords(
+    kinds={
+        "is": "is one label",
+        "among": "is one of several",
+        "not": "is not a label",
+        "none": "is none of its candidates",
+        "bad": "is a bad item",
+        "unsure": "cannot tell",
+    },
+    unit=("answered row", "answered rows"),
+)
+
+MAP = MapWords(
+    labels="candidates",
+    nothing="",
+    about="Open rows can still be asked about; answered, given and held-out rows have one label; bad items are out.",
+)

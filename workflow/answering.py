@@ -1,0 +1,155 @@
+"""The answering loop: show a question, store what the person said, let the learner follow.
+
+Screen says saved only after commit; the learner moves only after commit. Each shown question has a token
+(person, place, revision) that the database holds unique, so a double press, a replayed rerun, a second tab
+and the back button are all harmless.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from plcore import AnswerError
+from plcore.loop.places import Place
+from workflow.access import NotAllowed, NotFound
+from workflow.common.answers import Given, Saved
+from workflow.common.turn import StaleQuestion, place_of
+from workflow.saving import NotSaved
+
+if TYPE_CHECKING:
+    from workflow.seat import Seat
+
+__all__ = [
+    "NOTE_LENGTH",
+    "AnswerError",
+    "NotSaved",
+    "Saved",
+    "StaleQuestion",
+    "ask_next",
+    "checked_note",
+    "get_ready",
+    "next_question",
+    "show_again",
+    "submit_answer",
+]
+
+logger = logging.getLogger("winnow")
+
+NOTE_LENGTH = 2_000
+
+
+def next_question(seat: Seat) -> Any:
+    """The question open before this person, or a new one, as the project's kind shows it (`showing` in its folder);
+    None when there is nothing left to ask them.
+
+    Raises
+    ------
+    NotSaved, NotAllowed, NotFound
+    """
+    with seat.turn() as turn:
+        return turn.show_next()
+
+
+def get_ready(seat: Seat) -> None:
+    """Do what the person would else wait for at their next press: take in a model that was trained meanwhile, and put
+    what is open in its order.
+
+    Raises
+    ------
+    NotAllowed, NotFound
+    """
+    with seat.learner() as opened:
+        opened.learner.get_ready()
+
+
+def ask_next(seat: Seat, row: int, label: str | None = None, *, drawn: bool = False) -> Any:
+    """Put this row, or this label of it, before the person now, in place of what was.
+
+    drawn : it was not chosen by anybody, but taken in the order of its draw where it is a blind control
+
+    Raises
+    ------
+    AnswerError
+        It is not open to this person, or is before somebody else, or is a control that was not drawn.
+    NotSaved, NotAllowed, NotFound
+    """
+    place = Place(row, label)
+    with seat.turn() as turn:
+        if turn.is_taken(place):
+            raise AnswerError("That row is before somebody else. Fix: choose another, or wait two minutes.")
+        if not turn.may_choose(place, drawn=drawn):
+            raise AnswerError("That row is no longer open. Fix: choose another.")
+        return turn.show(place)
+
+
+def submit_answer(
+    seat: Seat,
+    token: str,
+    kind: str,
+    labels: Sequence[str] = (),
+    *,
+    note: str | None = None,
+    flagged: bool = False,
+    shown: str | None = None,
+) -> Saved:
+    """Store one answer (or skip) to the question with this token; exactly once.
+
+    kind : one of `ANSWERS` of the turn of the project's kind; what each means with labels: `answering` in its folder
+    note, flagged : stored with the answer      shown : what names the screen it was given on, of the question shown
+    A token answered before gives the earlier entry with ``repeated`` set; nothing is stored. A row that is still
+    open after a "not" stays before the person.
+
+    Raises
+    ------
+    StaleQuestion
+        The token is not that of the question open before this person; or it has meanwhile been answered by, or
+        given to, somebody else; or what was shown has changed in a way that the answer speaks of. Nothing is stored.
+    AnswerError
+        The answer does not fit the question. Nothing is stored.
+    NotSaved, NotAllowed, NotFound
+    """
+    given = Given(kind, tuple(labels), checked_note(note), flagged, shown)
+    with seat.turn() as turn:
+        if kind not in turn.ANSWERS:
+            raise AnswerError(f"An answer is one of {', '.join(turn.ANSWERS)}. Got {kind!r}.")
+        question = turn.open_now()
+        if question is None or question.token != token:
+            return turn.given_before(token)
+        place = place_of(question)
+        if turn.is_taken(place):
+            raise StaleQuestion(
+                "Somebody else has taken this row meanwhile: it lay open for over two minutes."
+            )
+        if not turn.may_ask(place):
+            raise StaleQuestion(turn.decided_meanwhile(place))
+        stored = turn.opened.kind.answer(turn, question, given)
+        turn.close_question()
+        saved = turn.saved(stored)
+    if kind in turn.STAYS_AFTER:
+        show_again(seat, place)
+    return saved
+
+
+def checked_note(note: str | None) -> str | None:
+    """The note as it is stored, None where it is empty. Raises AnswerError."""
+    note = (note or "").strip()
+    if len(note) > NOTE_LENGTH:
+        raise AnswerError(
+            f"A note has at most {NOTE_LENGTH:,} characters; this one has {len(note):,}. Fix: shorten it."
+        )
+    if "\0" in note:
+        raise AnswerError("The note holds a NUL character. Fix: remove it.")
+    return note or None
+
+
+def show_again(seat: Seat, place: Place) -> None:
+    """Put a place back before the person who has just dealt with it, where it is still theirs to answer."""
+    try:
+        with seat.turn() as turn:
+            if not turn.is_taken(place) and turn.may_ask(place):
+                turn.show(place)
+    except (NotSaved, StaleQuestion, NotFound, NotAllowed):
+        # What they did is stored; that must not be taken for a failure of it.
+        logger.warning("Row %d could not be shown again at once.", place.row, exc_info=True)

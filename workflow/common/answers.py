@@ -1,0 +1,28 @@
+"""Answers on their way in, and what was stored of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What was stored for one press. ``repeated``: it had been stored before, nothing was added now."""
+
+    seq: int
+    kind: str
+    row: int
+    row_id: str
+    labels: tuple[str, ...]
+    repeated: bool = False
+
+
+@dataclass(frozen=True)
+class Given:
+    """An answer as it came from a screen. shown : names what the screen showed, None where that is not known"""
+
+    kind: str
+    labels: tuple[str, ...] = ()
+    note: str | None = None
+    flagged: bool = False
+    shown: str | None = None

@@ -1,0 +1,204 @@
+"""Finding answered rows: what is looked for, the lines of what is found, and those of a row's history."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from db import entries, people
+from db import review as found_in
+from plcore.loop.entries import EntryKind
+from workflow import access
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from db.people import Person
+    from plcore import LabelTable
+
+PAGE = 50
+"""Rows on a page."""
+
+SAYS_SOMETHING = tuple(
+    kind for kind in EntryKind if kind not in (EntryKind.SKIP, EntryKind.WITHDRAW, EntryKind.CLASS)
+)
+"""Kinds of entries that say something about a row, in a project of any kind."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """What is looked for; the defaults find every answered row.
+
+    kind : one of SAYS_SOMETHING      label : a class, by its present name
+    words : all of them in the row's id or text      disagrees : answered otherwise than the model said when asked
+    """
+
+    label: str | None = None
+    person_id: int | None = None
+    kind: str | None = None
+    flagged: bool = False
+    disagrees: bool = False
+    words: str = ""
+
+
+@dataclass(frozen=True)
+class FoundAnswer:
+    """A row's latest answer (of that person, where one was asked for), by the present names of its classes; of label
+    vectors an answer that counts. predicted : what the model said when it was asked, in words
+    """
+
+    seq: int
+    row: int
+    row_id: str
+    kind: str
+    labels: tuple[str, ...]
+    predicted: str | None
+    person: str
+    at: datetime
+    flagged: bool
+    note: str | None
+
+
+@dataclass(frozen=True)
+class ReviewList:
+    """One page of what was found, newest first. page : from 0, inside what there is      total : of all pages"""
+
+    rows: tuple[FoundAnswer, ...]
+    total: int
+    page: int
+
+    @property
+    def pages(self) -> int:
+        return max(1, -(-self.total // PAGE))
+
+
+@dataclass(frozen=True)
+class HistoryLine:
+    """One entry about a row, by the present names of its classes.
+
+    before, after : its candidates; of label vectors how the labels it is about stood, in words      taken_back : by a later entry
+    """
+
+    seq: int
+    at: datetime
+    person: str
+    kind: str
+    labels: tuple[str, ...]
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    note: str | None
+    flagged: bool
+    predicted: str | None
+    taken_back: bool
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """What can be looked for. everybody : this person may see the answers of others, `people` (id, name)
+
+    anything : there is an answer to look at
+    """
+
+    classes: tuple[str, ...]
+    people: tuple[tuple[int, str], ...]
+    everybody: bool
+    anything: bool
+
+
+def checked_kinds(search: Search) -> tuple[str, ...]:
+    """The kinds of entries that a search looks at. Raises ValueError."""
+    if search.kind is not None and search.kind not in SAYS_SOMETHING:
+        raise ValueError(f"kind must be one of {', '.join(SAYS_SOMETHING)}, or None. Got {search.kind!r}.")
+    return SAYS_SOMETHING if search.kind is None else (search.kind,)
+
+
+def names_of(session: Session) -> dict[int, str]:
+    """{person: name} of everybody."""
+    return {one.id: one.name for one in people.listed(session)}
+
+
+def answer_line(
+    table: LabelTable,
+    names: Mapping[int, str],
+    one: entries.LogEntry,
+    labels: tuple[str, ...],
+    predicted: str | None,
+) -> FoundAnswer:
+    """An entry as a line of the list, with these labels, and what the model had said in words."""
+    row_id, person = str(table.ids[one.row]), names.get(one.person_id, "")
+    return FoundAnswer(one.seq, one.row, row_id, one.kind, labels, predicted, person, one.at, one.flagged, one.note)
+
+
+def history_line(
+    names: Mapping[int, str],
+    one: entries.LogEntry,
+    labels: tuple[str, ...],
+    before: tuple[str, ...],
+    after: tuple[str, ...],
+    predicted: str | None,
+    *,
+    taken_back: bool,
+) -> HistoryLine:
+    """An entry as a line of a row's history."""
+    person = names.get(one.person_id, "")
+    return HistoryLine(
+        one.seq, one.at, person, one.kind, labels, before, after, one.note, one.flagged, predicted, taken_back
+    )
+
+
+def check_row(table: LabelTable, row: int) -> None:
+    """Raises NotFound where there is no such row."""
+    if not 0 <= row < table.n_rows:
+        raise access.NotFound(f"There is no row {row + 1}. Fix: choose one from the list.")
+
+
+def entries_about(
+    session: Session, project_id: int, row: int, person: Person
+) -> tuple[list[entries.LogEntry], list[entries.LogEntry]]:
+    """Every entry about the row, and those that this person may see: the owner all, others their own.
+
+    Raises NotFound where a person who is no owner has none.
+    """
+    every = found_in.of_row(session, project_id, row)
+    visible = every if person.is_owner else [one for one in every if one.person_id == person.id]
+    if not person.is_owner and not visible:
+        raise access.NotFound("This row has no answer of yours. Fix: choose one from the list.")
+    return every, visible
+
+
+def taken_back(log: Sequence[entries.LogEntry]) -> set[int | None]:
+    """The seqs of the entries that a later one withdraws."""
+    return {one.target_seq for one in log if one.target_seq is not None}
+
+
+def may_correct(log: Sequence[entries.LogEntry], person: Person) -> bool:
+    """Whether this person may correct a row with these entries: the owner what anybody has answered, others what they
+    have answered themselves; answers taken back do not count.
+    """
+    gone = taken_back(log)
+    answers = [one for one in log if one.kind in SAYS_SOMETHING and one.seq not in gone]
+    return any(person.is_owner or one.person_id == person.id for one in answers)
+
+
+def rows_holding(table: LabelTable, words: Sequence[str]) -> np.ndarray:
+    """(n,) whether all words are in the row's id or text, whatever their case."""
+    ids = pa.array(table.ids.astype(str), pa.large_string())
+    parts = [ids]
+    if table.roles.text:
+        parts.append(pa.array(table.cells[table.roles.text], pa.large_string()))
+    text = pc.utf8_lower(pc.binary_join_element_wise(*parts, pa.scalar(" ", pa.large_string())))
+    found = np.ones(table.n_rows, dtype=bool)
+    for word in words:
+        found &= pc.match_substring(text, word).to_numpy(zero_copy_only=False)
+    return found
+
+
+def inside(page: int, total: int) -> int:
+    """The number of a page there is."""
+    return min(max(0, page), max(0, -(-total // PAGE) - 1))

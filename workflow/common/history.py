@@ -1,0 +1,112 @@
+"""What one person answered lately: what stands, what they took back, and what they may give again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from db import entries
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from plcore.loop.base import Learner
+
+REACH = 50
+"""Answers of a person that undo, redo and the history go back over."""
+
+SECOND = ".is"
+"""Ends the token of the second entry of one press; before it stands the token of the first."""
+
+
+@dataclass(frozen=True)
+class OwnAnswer:
+    """What one press of this person stored; `seq` is that of its last entry.
+
+    withdrawal : seq of the entry that took it back, None while it stands
+    redoable : taken back by themselves, not given again, and its row stands as it did when it was answered
+    """
+
+    seq: int
+    kind: str
+    row: int
+    row_id: str
+    labels: tuple[str, ...]
+    note: str | None
+    flagged: bool
+    withdrawal: int | None
+    redoable: bool
+
+
+Parts = Sequence[entries.LogEntry | entries.PastEntry]
+"""The entries that one press stored, in order."""
+
+
+def stored_by(session: Session, project_id: int, token: str) -> entries.LogEntry | None:
+    """What the press with this token stored, of two entries the second; None where it stored nothing."""
+    second = entries.with_token(session, project_id, f"{token}{SECOND}")
+    return second or entries.with_token(session, project_id, token)
+
+
+def redo_token(withdrawal: int) -> str:
+    """The token of the answer that undoes this withdrawal: there is only one such answer."""
+    return f"redo.{withdrawal}"
+
+
+def history_of(
+    session: Session,
+    learner: Learner,
+    person_id: int,
+    project_id: int,
+    stands_as_before: Callable[[int, Parts], bool],
+) -> tuple[OwnAnswer, ...]:
+    """This person's answers, newest first, at most REACH.
+
+    stands_as_before : of a row and the entries of one press, whether the row is as it was before them
+    """
+    # Two entries may be one answer.
+    found = entries.history(session, project_id, person_id, 2 * REACH)
+    by_token = {entry.token: entry for entry in found}
+    newest: dict[tuple[int, str | None], int] = {}  # row, label -> seq of the newest answer that stands
+    answers = []
+    for entry in found:
+        withdrawal = entry.withdrawal
+        if f"{entry.token}{SECOND}" in by_token:
+            continue  # the second one of that press speaks for both
+        if withdrawal is None:
+            newest.setdefault((entry.row, entry.label), entry.seq)
+        first = by_token.get(entry.token.removesuffix(SECOND))
+        redoable = (
+            withdrawal is not None
+            and entry.withdrawn_by == person_id  # what somebody else took back is theirs to decide
+            and first is not None
+            and redo_token(withdrawal) not in by_token
+            and newest.get((entry.row, entry.label), 0) < withdrawal
+            and stands_as_before(entry.row, (first, entry))
+        )
+        answers.append(
+            OwnAnswer(
+                seq=entry.seq,
+                kind=entry.kind,
+                row=entry.row,
+                row_id=str(learner.table.ids[entry.row]),
+                labels=entry.labels,
+                note=entry.note,
+                flagged=entry.flagged,
+                withdrawal=withdrawal,
+                redoable=redoable,
+            )
+        )
+    return tuple(answers[:REACH])
+
+
+def latest_standing(answers: Sequence[OwnAnswer]) -> int | None:
+    """The seq that undo takes back."""
+    return next((one.seq for one in answers if one.withdrawal is None), None)
+
+
+def latest_withdrawn(answers: Sequence[OwnAnswer]) -> int | None:
+    """The seq that redo gives again: of those taken back the last."""
+    again = [(one.withdrawal or 0, one.seq) for one in answers if one.redoable]
+    return max(again)[1] if again else None

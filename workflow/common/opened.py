@@ -1,0 +1,75 @@
+"""What a use case holds while it reads or writes: a transaction, who is there, the project, and its learner."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from db.people import Person
+    from db.projects import Project
+    from plcore import Entry
+    from plcore.loop.base import Learner
+    from workflow.home import Home
+    from workflow.kinds.kind import Kind
+
+LearnerT_co = TypeVar("LearnerT_co", bound="Learner", covariant=True)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A transaction of somebody who may be here. `project` is only there where the seat is at one."""
+
+    session: Session
+    person: Person
+    at: Project | None = None
+
+    @property
+    def project(self) -> Project:
+        """The project of the seat. Raises LookupError where it is at none."""
+        if self.at is None:
+            raise LookupError("This seat is at no project. Fix: give it a project_id.")
+        return self.at
+
+    @property
+    def whose(self) -> int | None:
+        """The person whose answers alone may be seen; None for the owner, who may see everybody's."""
+        return None if self.person.is_owner else self.person.id
+
+
+@dataclass(frozen=True)
+class Opened(Generic[LearnerT_co]):
+    """A transaction at a project whose learner knows every entry there is.
+
+    kind : is asked to do what depends on what the questions are about
+    written : the entries written in it, in order, which the learner reads after the commit; none in one that reads
+    """
+
+    home: Home
+    session: Session
+    person: Person
+    project: Project
+    kind: Kind
+    learner: LearnerT_co
+    written: list[Entry] = field(default_factory=list)
+
+    @property
+    def project_id(self) -> int:
+        return self.project.id
+
+    @property
+    def person_id(self) -> int:
+        return self.person.id
+
+
+class Doors(Protocol[LearnerT_co]):
+    """The ways into a project that a kind is given where it has to let the learner go before it is done.
+
+    `workflow.seat.Seat` has them.
+    """
+
+    def reading(self) -> AbstractContextManager[Reading]: ...
+    def learner(self) -> AbstractContextManager[Opened[LearnerT_co]]: ...

@@ -1,0 +1,49 @@
+"""One row as a person sees it: its image, its text, and its features as they stood in the file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workflow.common.files import address
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from plcore import LabelTable
+
+
+@dataclass(frozen=True)
+class RowView:
+    """`image` and `audio` are addresses a browser can show: a data URL, or a path of this server (see
+    `workflow.common.files`); `features` are (column, original cell text) pairs in file order.
+    """
+
+    row: int
+    row_id: str
+    image: str | None
+    text: str | None
+    features: tuple[tuple[str, str], ...]
+    audio: str | None = None
+
+
+def row_view(table: LabelTable, row: int) -> RowView:
+    """The row's cells, never those that would give the answer away: neither truth nor candidates."""
+    roles = table.roles
+    cells = table.cells.iloc[row]
+    shown = (*roles.numbers, *roles.categories)
+    return RowView(
+        row=row,
+        row_id=str(table.ids[row]),
+        image=_file(table.media.images, row)
+        or ((cells[roles.image].strip() or None) if roles.image else None),
+        audio=_file(table.media.audio, row),
+        text=(cells[roles.text].strip() or None) if roles.text else None,
+        features=tuple((name, cells[name]) for name in shown),
+    )
+
+
+def _file(names: npt.NDArray[np.object_] | None, row: int) -> str | None:
+    """The address of the file a row names, None where it names none."""
+    return address(names[row]) if names is not None and names[row] else None

@@ -1,0 +1,255 @@
+"""One person's turn at a project: nobody else writes meanwhile, and the learner knows every entry there is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+
+from db import entries, questions
+from plcore.loop.places import Place
+from workflow.common.answers import Given, Saved
+from workflow.common.history import SECOND, stored_by
+from workflow.common.log import learner_entry
+from workflow.common.room import RoomSettings
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from db.people import Person
+    from plcore.loop.base import Learner
+    from workflow.common.opened import Opened
+    from workflow.common.writer import EntryWriter
+
+RESERVED_FOR = timedelta(minutes=2)
+"""How long a row shown to one person is not offered to another."""
+
+LearnerT = TypeVar("LearnerT", bound="Learner")
+AskedT = TypeVar("AskedT")
+ShownT = TypeVar("ShownT")
+
+
+class StaleQuestion(ValueError):  # noqa: N818 - a state of affairs, which the page words
+    """The question answered is not, or no longer, this person's to answer."""
+
+
+@dataclass(frozen=True)
+class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
+    """What a use case needs while it is this person's turn.
+
+    AskedT is a question of the learner, ShownT the same as a page shows it.
+    """
+
+    ANSWERS: ClassVar[tuple[str, ...]]
+    """Kinds of answers that a person can give here. Taking back is `undo`, not an answer."""
+    STAYS_AFTER: ClassVar[tuple[str, ...]] = ()
+    """Kinds of answers after which a row that is still open stays before the person."""
+
+    opened: Opened[LearnerT]
+    now: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+    @property
+    def learner(self) -> LearnerT:
+        return self.opened.learner
+
+    @property
+    def session(self) -> Session:
+        return self.opened.session
+
+    @property
+    def person(self) -> Person:
+        return self.opened.person
+
+    @property
+    def person_id(self) -> int:
+        return self.opened.person.id
+
+    @property
+    def project_id(self) -> int:
+        return self.opened.project.id
+
+    @property
+    def annotator(self) -> str:
+        """The person's name in the learner's entries."""
+        return str(self.opened.person.id)
+
+    @property
+    def room(self) -> RoomSettings:
+        return RoomSettings.from_json(self.opened.project.room)
+
+    # What a kind of project says of its questions
+
+    @abstractmethod
+    def best(self, taken: set[Place]) -> AskedT | None:
+        """The question that matters most for this person beside what is before others; None where none is left."""
+
+    @abstractmethod
+    def word(self, asked: AskedT, token: str) -> ShownT:
+        """The question as a page shows it."""
+
+    @abstractmethod
+    def token(self, place: Place, revision: int) -> str:
+        """The name of one showing: the same person, place and revision always give the same token."""
+
+    @abstractmethod
+    def writer(self, place: Place) -> EntryWriter:
+        """What appends entries about the place."""
+
+    @abstractmethod
+    def decided_meanwhile(self, place: Place) -> str:
+        """What is said where the place is not open any more once it is answered."""
+
+    def may_choose(self, place: Place, *, drawn: bool) -> bool:
+        """Whether a person may put this place before themselves. drawn : it was not chosen, but came by its draw"""
+        del drawn
+        return self.may_ask(place)
+
+    # What all have in common
+
+    def append(self, new: entries.NewEntry) -> entries.LogEntry:
+        """Write an entry; the learner follows after the commit. Raises DuplicateEntry as ``entries.append``."""
+        stored = entries.append(self.session, new)
+        self.opened.written.append(learner_entry(stored))
+        return stored
+
+    def open_now(self) -> questions.OpenQuestion | None:
+        """The question that is before this person."""
+        return questions.get(self.session, self.project_id, self.person_id)
+
+    def close_question(self) -> None:
+        """Take the question that is before this person away; harmless when there is none."""
+        questions.delete(self.session, self.project_id, self.person_id)
+
+    def taken(self) -> set[Place]:
+        """Places that are before other people."""
+        since = self.now - RESERVED_FOR
+        found = questions.reserved_places(self.session, self.project_id, self.person_id, since)
+        return {Place(*one) for one in found}
+
+    def is_taken(self, place: Place) -> bool:
+        """Whether the place, or a part of it, is before somebody else."""
+        return overlaps(place, self.taken())
+
+    def may_ask(self, place: Place) -> bool:
+        """Whether the place is open to this person."""
+        return self.learner.may_ask(place.row, self.annotator, place.label)
+
+    def show(self, place: Place) -> ShownT:
+        """Reserve the place for this person and word its question as things stand. Raises AnswerError."""
+        return self._show(self.learner.question_for(*place))
+
+    def show_next(self) -> ShownT | None:
+        """The question already before this person, if it still makes sense: a refresh shows it again, and what undo or
+        the queue put there stays. Else a new one; None where there is nothing left to ask them.
+        """
+        open_now, taken = self.open_now(), self.taken()
+        if open_now is not None:
+            place = place_of(open_now)
+            if not overlaps(place, taken) and self.may_ask(place):
+                asked = self.learner.question_for(*place)
+                is_fresh = self.now - open_now.reserved_at < RESERVED_FOR / 2
+                if is_fresh and _as_stored(asked, open_now):
+                    return self.word(asked, open_now.token)  # nothing to write
+                return self._show(asked)
+        found = self.best(taken)
+        return None if found is None else self._show(found)
+
+    def given_before(self, token: str) -> Saved:
+        """What this person's press with a token stored that is not open before them any more.
+
+        Raises StaleQuestion where it stored nothing.
+        """
+        earlier = stored_by(self.session, self.project_id, token)
+        if earlier is None or earlier.person_id != self.person_id:
+            raise StaleQuestion("That question is no longer open before you.")
+        return self.saved(earlier, repeated=True)
+
+    def saved(self, entry: entries.LogEntry, *, repeated: bool = False) -> Saved:
+        """A stored entry as a page says it."""
+        return saved_of(self.learner, entry, repeated=repeated)
+
+    def facts(
+        self, question: questions.OpenQuestion, given: Given
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What the entries of an answer hold of its question: what the first alone does, and what each does."""
+        seconds = (self.now - question.shown_at).total_seconds()
+        first = {"token": question.token, "revision": question.revision, "seconds": seconds}
+        every = {
+            "strategy": question.strategy,
+            "score": question.score,
+            "model_version": question.model_version,
+            "predicted": question.predicted,
+            "note": given.note,
+            "flagged": given.flagged,
+        }
+        return first, every
+
+    def revision(self, place: Place) -> int:
+        """How many entries this person has written about the place."""
+        return entries.count_for(self.session, self.project_id, self.person_id, *place)
+
+    def _show(self, asked: Any) -> ShownT:
+        return self.word(asked, self._reserve(asked))
+
+    def _reserve(self, asked: Any) -> str:
+        """Reserve the place for this person; its token. The same showing keeps its token and its start."""
+        open_now, place = self.open_now(), place_of(asked)
+        same = open_now is not None and place_of(open_now) == place
+        revision = self.revision(place)
+        token = self.token(place, revision)
+        questions.put(
+            self.session,
+            questions.OpenQuestion(
+                project_id=self.project_id,
+                person_id=self.person_id,
+                row=place.row,
+                label=place.label,
+                token=token,
+                revision=revision,
+                strategy=asked.strategy,
+                score=asked.score,
+                model_version=asked.model_version,
+                decides=asked.decides,
+                undecided=asked.undecided,
+                predicted=asked.predicted,
+                shown_at=open_now.shown_at if open_now is not None and same else self.now,
+                reserved_at=self.now,
+            ),
+        )
+        return token
+
+
+def saved_of(learner: Learner, entry: entries.LogEntry, *, repeated: bool = False) -> Saved:
+    """A stored entry as a page says it."""
+    row_id = str(learner.table.ids[entry.row])
+    return Saved(entry.seq, entry.kind, entry.row, row_id, tuple(entry.labels), repeated)
+
+
+def question_token(*parts: int | str) -> str:
+    """The name of one showing. parts : person, row, the place of the label where one is asked about, revision"""
+    return ".".join(map(str, parts))
+
+
+def place_of(about: Any) -> Place:
+    """What a question or an entry is about; one without a label is about the row as a whole."""
+    return Place(about.row, getattr(about, "label", None))
+
+
+def overlaps(place: Place, others: set[Place]) -> bool:
+    """Whether one of the others is the same label of the row, or either is the row as a whole."""
+    return any(
+        other.row == place.row and (place.label is None or other.label in (None, place.label))
+        for other in others
+    )
+
+
+def second_token(token: str, number: int) -> str:
+    """The token of the first (number 0) or second (1) entry of one press."""
+    return token + SECOND * number
+
+
+def _as_stored(asked: Any, stored: questions.OpenQuestion) -> bool:
+    """Whether the log would say of the question what the screen says: why it was asked, by which model."""
+    parts = ("strategy", "score", "model_version", "decides", "undecided", "predicted")
+    return all(getattr(asked, part) == getattr(stored, part) for part in parts)

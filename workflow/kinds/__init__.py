@@ -1,0 +1,125 @@
+"""The kinds of project, and what the rest of the house asks of a project whatever its kind.
+
+A new kind is a folder here with the functions of `Kind`, a folder of the same name in `pages/parts`, and its name in
+KINDS. Nothing outside asks which kind a project is: it asks the kind to do its part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from workflow.kinds import label_vectors, one_label
+from workflow.kinds.kind import Kind, KindWords, Settings, WorkerSettings
+
+if TYPE_CHECKING:
+    from db.projects import Project
+    from plcore import LabelTable
+    from plcore.loop.classes import ClassChange
+    from plcore.loop.stopping import StopRules
+    from workflow.home import Home
+
+__all__ = [
+    "KINDS",
+    "Kind",
+    "KindWords",
+    "Settings",
+    "WorkerSettings",
+    "changed_settings",
+    "default_settings",
+    "kind_name",
+    "kind_of",
+    "make_trainer",
+    "of_settings",
+    "of_table",
+    "read_settings",
+    "stop_rules",
+    "version_key",
+    "words",
+    "worker_settings",
+]
+
+KINDS: Mapping[str, Kind] = {one_label.NAME: one_label, label_vectors.NAME: label_vectors}
+"""Every kind by its name."""
+
+
+def kind_of(project: Project) -> Kind:
+    """The kind of a stored project. Raises LookupError for one that this version does not know."""
+    for kind in KINDS.values():
+        if kind.is_stored(project.settings):
+            return kind
+    raise LookupError(
+        f"Project {project.id} is of a kind that this version of Winnow does not know: "
+        f"{project.settings.get('kind')!r}. Fix: start the version that made it."
+    )
+
+
+def of_table(table: LabelTable) -> Kind:
+    """The kind of a project of this table."""
+    return next(kind for kind in KINDS.values() if kind.fits(table))
+
+
+def of_settings(settings: Settings) -> Kind:
+    """The kind that has such settings."""
+    return next(kind for kind in KINDS.values() if kind.is_stored(settings.to_json()))
+
+
+def kind_name(project: Project) -> str:
+    """The name of the project's kind."""
+    return kind_of(project).NAME
+
+
+def words(project: Project) -> KindWords:
+    """How pages speak of the project."""
+    return kind_of(project).WORDS
+
+
+def default_settings(table: LabelTable, control_share: float) -> Any:
+    """Those of a project of this table where nothing was chosen: blind checks where too little truth is held out."""
+    return of_table(table).default_settings(table, control_share)
+
+
+def read_settings(project: Project) -> Any:
+    """The project's settings. Raises ValueError."""
+    return kind_of(project).read_settings(project.settings)
+
+
+def changed_settings(project: Project, changes: Mapping[str, Any]) -> Any:
+    """The project's settings with some changed. Raises ValueError where one may not be, or not be changed."""
+    kind = kind_of(project)
+    if fixed := sorted(set(changes) & kind.DRAWN):
+        raise ValueError(
+            f"{fixed[0]} is fixed when a project is made: the rows drawn by it have been asked about, or kept from "
+            "the model. Fix: import the table as a new project."
+        )
+    before = kind.read_settings(project.settings)
+    known = before.to_json()  # an earlier version may not have stored all that there are
+    if unknown := sorted(set(changes) - set(known)):
+        raise ValueError(f"A project has no setting {unknown[0]!r}. It has {', '.join(sorted(known))}.")
+    after = kind.read_settings({**known, **changes})
+    kind.check_change(before, after)
+    return after
+
+
+def stop_rules(project: Project) -> StopRules:
+    """The project's stop rules; those of its kind where nobody has set any."""
+    default = kind_of(project).DEFAULT_RULES
+    return default if project.stop_rules is None else default.from_json(project.stop_rules)
+
+
+def worker_settings(project: Project) -> WorkerSettings | None:
+    """The settings of a project whose model a worker trains; None for all others."""
+    kind = kind_of(project)
+    return kind.worker_settings(kind.read_settings(project.settings))
+
+
+def version_key(project: Project, classes_seq: int) -> str:
+    """Under which versions of the project's model are kept. classes_seq : of the latest change of its classes, or 0"""
+    kind = kind_of(project)
+    return kind.version_key(kind.read_settings(project.settings), classes_seq)
+
+
+def make_trainer(home: Home, project: Project, changes: Sequence[ClassChange]) -> Any:
+    """What trains versions of the project's model in a worker."""
+    kind = kind_of(project)
+    return kind.make_trainer(home, project.table_hash, kind.read_settings(project.settings), changes)

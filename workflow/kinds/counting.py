@@ -1,0 +1,56 @@
+"""How far the work of every project is, for the pages that list them; a log is read once for each state of it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from db import entries
+from db.engine import Database
+from workflow.kinds import kind_of
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from db.projects import Project
+    from workflow.home import Home
+
+
+@dataclass
+class _Count:
+    """What was counted of a project, up to the entry `seq`. kept : what its kind keeps for the next count"""
+
+    seq: int = -1
+    counts: tuple[int, int] = (0, 0)
+    kept: Any = None
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+_known: WeakKeyDictionary[Database, dict[tuple[int, datetime, bool], _Count]] = WeakKeyDictionary()
+
+
+def counts(home: Home, session: Session, project: Project) -> tuple[int, int]:
+    """(answered, open) as `Pool.n_answered` and `n_open` of the project's learner are."""
+    kind = kind_of(project)
+    settings = kind.read_settings(project.settings)
+    # A deleted project may leave its id to another.
+    known = _known.setdefault(home.database, {})
+    found = known.setdefault((project.id, project.created_at, settings.by_row), _Count())
+    with found.lock:
+        if found.seq != (now := entries.last_seq(session, project.id)):
+            answered, left, found.kept = kind.count(home, session, project, settings, found.kept)
+            found.counts, found.seq = (answered, left), now
+        if project.archived_at is not None or project.deleted_at is not None:
+            found.kept = None  # its log does not grow: the counts are enough
+        return found.counts
+
+
+def keep_only(home: Home, in_use: Collection[int]) -> None:
+    """Forget what is kept of all projects but these, whose numbers are given; what was counted of them stays."""
+    for (project_id, *_), found in list(_known.get(home.database, {}).items()):
+        if project_id not in in_use:
+            found.kept = None

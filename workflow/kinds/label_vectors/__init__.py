@@ -1,0 +1,79 @@
+"""Projects of label vectors, yes, no or not asked for every label: a `workflow.kinds.Kind`, its functions by file."""
+
+from __future__ import annotations
+
+from plcore.loop.label_vectors import ANSWERS
+from workflow.kinds.label_vectors.answering import answer
+from workflow.kinds.label_vectors.build import build_learner, first_learner, keep_beside, n_to_ask
+from workflow.kinds.label_vectors.correcting import CORRECTIONS, correct
+from workflow.kinds.label_vectors.counting import count
+from workflow.kinds.label_vectors.exporting import FILES, preview, sources
+from workflow.kinds.label_vectors.mapping import answered_and_open, labels_on_map
+from workflow.kinds.label_vectors.progress import read_progress, watched
+from workflow.kinds.label_vectors.queue import has_blind_checks, list_queue, queue_lines
+from workflow.kinds.label_vectors.reviewing import find_answers, open_row
+from workflow.kinds.label_vectors.settings import (
+    DRAWN,
+    NAME,
+    check_change,
+    default_settings,
+    fits,
+    is_stored,
+    read_settings,
+)
+from workflow.kinds.label_vectors.stopping import DEFAULT_RULES, share_settled, stop_view
+from workflow.kinds.label_vectors.training import (
+    background_training,
+    make_trainer,
+    version_key,
+    worker_settings,
+)
+from workflow.kinds.label_vectors.truth import hides_truth, known_places, true_answer
+from workflow.kinds.label_vectors.turn import LabelVectorTurn as make_turn
+from workflow.kinds.label_vectors.turn import stands_as_before
+from workflow.kinds.label_vectors.words import CAN_CHANGE_CLASSES, WORDS
+
+__all__ = [
+    "ANSWERS",
+    "CAN_CHANGE_CLASSES",
+    "CORRECTIONS",
+    "DEFAULT_RULES",
+    "DRAWN",
+    "FILES",
+    "NAME",
+    "WORDS",
+    "answer",
+    "answered_and_open",
+    "background_training",
+    "build_learner",
+    "check_change",
+    "correct",
+    "count",
+    "default_settings",
+    "find_answers",
+    "first_learner",
+    "fits",
+    "has_blind_checks",
+    "hides_truth",
+    "is_stored",
+    "keep_beside",
+    "known_places",
+    "labels_on_map",
+    "list_queue",
+    "make_trainer",
+    "make_turn",
+    "n_to_ask",
+    "open_row",
+    "preview",
+    "queue_lines",
+    "read_progress",
+    "read_settings",
+    "share_settled",
+    "sources",
+    "stands_as_before",
+    "stop_view",
+    "true_answer",
+    "version_key",
+    "watched",
+    "worker_settings",
+]

@@ -1,0 +1,44 @@
+"""The learner of a project of label vectors, made of its stored table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from plcore import LabelTable
+from plcore.loop.label_vectors.learner import LabelVectorLearner
+from plcore.loop.label_vectors.settings import LabelVectorSettings
+from workflow.common.machine import machine_memory
+
+if TYPE_CHECKING:
+    from plcore.loop.classes import ClassChange
+    from workflow.home import Home
+
+Learner = LabelVectorLearner[LabelTable]
+
+
+def first_learner(table: LabelTable, settings: LabelVectorSettings) -> Learner:
+    """The learner of a new project. Raises ValueError where none can be built, or only one that cannot be fitted."""
+    learner = LabelVectorLearner(table, settings)
+    memory = machine_memory()
+    learner.check_fit(None if memory is None else memory // 2)
+    return learner
+
+
+def build_learner(
+    home: Home,
+    table_hash: str,
+    settings: LabelVectorSettings,
+    changes: Sequence[ClassChange] = (),  # noqa: ARG001 - the labels of vectors do not change
+) -> Learner:
+    """The learner of a stored table."""
+    return LabelVectorLearner(LabelTable.read(home.table_path(table_hash)), settings)
+
+
+def n_to_ask(learner: Learner) -> int:
+    """What a person could be asked about in a new project: labels that are not known."""
+    return int(learner.pool.open.sum())
+
+
+def keep_beside(home: Home, table_hash: str, learner: Learner) -> None:
+    """Nothing makes the next start faster."""

@@ -1,0 +1,225 @@
+"""What a correction of a label vector stores: new entries alone.
+
+A label becomes right or not right by a `yes` or a `no`. It becomes not known again where the file left it empty: what
+people said of it is withdrawn, and what these entries said of other labels is said once more.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from plcore import AnswerError, Entry, LabelTable
+from plcore.loop.entries import EntryKind
+from plcore.loop.places import Place
+from plcore.loop.label_vectors import UNKNOWN
+from plcore.loop.label_vectors.fold import VALUES
+from plcore.loop.label_vectors.pool import LabelVectorPool
+from workflow.common.found import taken_back
+from workflow.common.answers import Given
+from workflow.common.turn import StaleQuestion, second_token
+from workflow.kinds.label_vectors.showing import vector_stamp
+from workflow.kinds.label_vectors.turn import WHOLE_ROW, LabelVectorTurn
+
+if TYPE_CHECKING:
+    from db import entries
+    from db.people import Person
+
+Pool = LabelVectorPool[LabelTable]
+
+CORRECTIONS = (WHOLE_ROW, EntryKind.BAD)
+"""Kinds of corrections: something about labels, or that the row is a bad item."""
+
+
+def correct(
+    turn: LabelVectorTurn,
+    row: int,
+    token: str,
+    given: Given,
+    changes: Mapping[str, int],
+    log: Sequence[entries.LogEntry],
+) -> entries.LogEntry:
+    """Write the entries of a correction; the last of them.
+
+    changes : {label: 1 right, 0 not right, -1 not known any more}; all other labels stay as they are. Without any, and
+        where the flag changes, all that people said of the row is said again. It brings a bad item back.
+    given.shown : `VectorRowReview.shown` of the screen it was given on      log : every entry about the row
+
+    Raises
+    ------
+    StaleQuestion
+        The labels of the row stand differently than the screen showed.
+    AnswerError
+        The correction does not fit the row.
+    """
+    pool, flagged, kind = turn.learner.pool, given.flagged, given.kind
+    if given.shown is not None and given.shown != row_stamp(pool, row):
+        raise StaleQuestion("The labels of this row have changed since you opened it. Fix: open it again.")
+    if given.labels:
+        raise AnswerError(f"A correction of a label vector names what changes, not {list(given.labels)}.")
+    _check(pool, row, turn.person, kind, changes)
+    still = still_counting(pool, row, pool.fold.entries(row))
+    was_flagged = any(one.flagged and one.seq in still for one in log)
+    gone: list[Entry] = []
+    said: list[tuple[str, tuple[str, ...]]] = [(EntryKind.BAD, ())]
+    if kind == WHOLE_ROW:
+        gone, said = _plan(pool, row, changes, anew=not changes or flagged != was_flagged)
+    if not gone and not said:
+        if changes:
+            raise AnswerError("Every label named stands so already. Fix: name one that is wrong.")
+        raise AnswerError("Nobody has said yes or no about a label of this row. Fix: name a label.")
+    if flagged and not was_flagged and not said:
+        raise AnswerError(
+            "An answer that is taken back carries no flag. Fix: take the flag away, or say of a label whether it is "
+            "right."
+        )
+    facts: dict[str, Any] = {
+        "strategy": "review",
+        "model_version": turn.learner.model_version,
+        "note": given.note,
+        "flagged": flagged,
+    }
+    predicted, writer = _said_before(log), turn.writer(Place(row))
+    for number, one in enumerate(gone):
+        if not turn.person.is_owner and one.annotator != turn.annotator:
+            raise AnswerError(
+                "Only the owner takes back what somebody else has said. Fix: say of a label whether it is right."
+            )
+        # The correction's own token goes with its first answer: by that, undo finds the second.
+        own = token if not said and number == 0 else f"withdraw.{one.seq}"
+        stored = writer.write(EntryKind.WITHDRAW, token=own, target=one.seq, **facts)
+    for number, (what, labels) in enumerate(said):
+        said_of = {label: predicted[label] for label in labels if label in predicted}
+        stored = writer.write(
+            what,
+            labels,
+            token=second_token(token, number),
+            predicted=json.dumps(said_of) if said_of else None,
+            **facts,
+        )
+    return stored
+
+
+def model_said(one: entries.LogEntry) -> dict[str, str]:
+    """{label: "yes" or "no"} what the model had said, when people were asked, of the labels that the answer names.
+
+    It was asked about one label, or about those of a row that were not known; a correction keeps what was said of the
+    labels it names. Labels of which the model was not asked are left out.
+    """
+    if one.predicted is None or one.kind not in VALUES:
+        return {}
+    if one.label is not None:
+        return {one.label: one.predicted}
+    said = json.loads(one.predicted)
+    if isinstance(said, dict):
+        return said
+    asked = [label for label, cell in zip(one.labels, one.before, strict=True) if cell == ""]
+    return {label: "yes" if label in said else "no" for label in asked}
+
+
+def _said_before(log: Sequence[entries.LogEntry]) -> dict[str, str]:
+    """As `model_said`, by all entries about a row that were not taken back; the latest counts."""
+    gone = taken_back(log)
+    return {label: said for one in log if one.seq not in gone for label, said in model_said(one).items()}
+
+
+def forgettable(pool: Pool, row: int, person: Person) -> tuple[str, ...]:
+    """The labels of the row that this person may make not known: people answered them, the file left them empty; and
+    for who is not an owner, nobody else has named them.
+    """
+    now = pool.fold.fold(row)
+    others = {
+        label
+        for one in pool.fold.entries(row)
+        for label in one.labels
+        if one.kind in VALUES and not person.is_owner and one.annotator != str(person.id)
+    }
+    free = (now.seqs > 0) & (pool.original[row] == UNKNOWN)
+    return tuple(
+        label for label, is_free in zip(pool.classes, free, strict=True) if is_free and label not in others
+    )
+
+
+def still_counting(
+    pool: Pool, row: int, log: Sequence[Entry]
+) -> dict[int, tuple[str, ...]]:
+    """{seq: labels} of the answers about a row that count, with the labels that stand as they said.
+
+    Of a row that is out, the answer that took it out; else whatever set a label, as the fold has it; and who was unsure
+    about a label, or about the row, while it is not known. log : entries about the row, none withdrawn, in order
+    """
+    found: dict[int, tuple[str, ...]] = {}
+    named: set[str] = set()
+    later: set[tuple[str, str | None]] = set()  # who has said something of what, after the entry looked at
+    unsure: list[Entry] = []
+    for one in reversed(log):
+        if one.kind == EntryKind.BAD and not named:
+            return {one.seq: ()}
+        about = (*one.labels, None) if one.kind in VALUES else one.labels or (None,)
+        if one.kind in VALUES:
+            if labels := tuple(label for label in one.labels if label not in named):
+                found[one.seq] = labels
+                named.update(labels)
+        elif one.kind == EntryKind.UNSURE and (one.annotator, about[0]) not in later:
+            unsure.append(one)
+        later.update((one.annotator, label) for label in about)
+    if unsure:
+        given = {
+            label for label, cell in zip(pool.classes, pool.original[row], strict=True) if cell != UNKNOWN
+        }
+        unknown = set(pool.classes) - given - named
+        found |= {one.seq: one.labels for one in unsure if unknown.intersection(one.labels or unknown)}
+    return found
+
+
+def row_stamp(pool: Pool, row: int) -> str:
+    """Names the labels of a row as they stand, and whether it is out."""
+    return vector_stamp((*pool.cells[row].tolist(), int(pool.bad[row])))
+
+
+def _check(
+    pool: Pool, row: int, person: Person, kind: str, changes: Mapping[str, int]
+) -> None:
+    if kind not in CORRECTIONS or (kind == EntryKind.BAD and changes):
+        raise AnswerError(f"A correction is 'labels', or 'bad' without labels. Got {kind!r}, {changes}.")
+    free = forgettable(pool, row, person)
+    for label, cell in changes.items():
+        pool.check_label(label)
+        if cell not in (1, 0, UNKNOWN):
+            raise AnswerError(f"{label!r} is 1, 0 or -1 (not known). Got {cell!r}.")
+        if cell == UNKNOWN and label not in free:
+            raise AnswerError(
+                f"{label!r} cannot be made not known: nobody has answered it, the file says it, or somebody else has "
+                "said it, which the owner alone takes back. Fix: say whether it is right."
+            )
+
+
+def _plan(
+    pool: Pool, row: int, changes: Mapping[str, int], *, anew: bool
+) -> tuple[list[Entry], list[tuple[str, tuple[str, ...]]]]:
+    """The entries to withdraw, and what to say then as (kind, labels): a `no`, a `yes` or both, the `yes` last.
+
+    anew : also of labels that people answered and that stay as they are
+    """
+    fold, told = pool.fold, pool.fold.entries(row)
+    now = fold.fold(row)
+    wanted = dict(zip(pool.classes, now.cells.tolist(), strict=True)) | dict(changes)
+    forgotten = {label for label, cell in changes.items() if cell == UNKNOWN}
+    gone = [one for one in told if one.kind in VALUES and forgotten.intersection(one.labels)]
+    left = fold.fold_of(row, [one for one in told if one not in gone])
+    named = [
+        (
+            kind,
+            tuple(
+                label
+                for label, column in fold.column.items()
+                if wanted[label] == value and (left.cells[column] != value or (anew and now.seqs[column]))
+            ),
+        )
+        for kind, value in ((EntryKind.NO, 0), (EntryKind.YES, 1))
+    ]
+    said = [(kind, labels) for kind, labels in named if labels]
+    if left.out and not said:
+        gone += [one for one in told if one.kind == EntryKind.BAD]
+    return gone, said

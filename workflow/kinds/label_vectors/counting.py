@@ -1,0 +1,45 @@
+"""How far the work of a project is by table and log alone: pages count it, and no learner may be there."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from db import entries
+from plcore import LabelTable
+from plcore.loop.entries import EntryKind
+from plcore.loop.label_vectors import ANSWERS
+from plcore.loop.label_vectors.settings import LabelVectorSettings
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from db.projects import Project
+    from workflow.home import Home
+
+
+def count(
+    home: Home, session: Session, project: Project, settings: LabelVectorSettings, kept: None
+) -> tuple[int, int, None]:
+    """(answered, open, nothing to keep) by the whole log, as the pool of a learner counts them."""
+    holes, column = _holes(home.table_path(project.table_hash))
+    answered, out = np.zeros_like(holes), np.zeros(len(holes), dtype=bool)
+    for row, kind, labels in entries.answers_of(session, project.id, ANSWERS):
+        answered[row, [column[label] for label in labels]] = True
+        out[row] = kind == EntryKind.BAD  # an answer brings a row back
+    left = holes & ~answered & ~out[:, None]
+    if settings.by_row:
+        return int((answered.any(axis=1) | out).sum()), int(left.any(axis=1).sum()), kept
+    return int(answered.sum()), int(left.sum()), kept
+
+
+@functools.lru_cache(maxsize=32)
+def _holes(path: Path) -> tuple[npt.NDArray[np.bool_], dict[str, int]]:
+    """(n, L) the empty cells of a table of label vectors, and the column of each label. Tables never change."""
+    table = LabelTable.read(path)
+    assert table.label_vectors is not None  # noqa: S101 - it is of this kind
+    return table.label_vectors < 0, {name: number for number, name in enumerate(table.classes)}

@@ -1,0 +1,24 @@
+"""How the rows of a map stand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from plcore import LabelTable
+from plcore.common.types import BoolArray
+from plcore.loop.label_vectors.learner import LabelVectorLearner
+
+Learner = LabelVectorLearner[LabelTable]
+
+
+def answered_and_open(learner: Learner) -> tuple[BoolArray, BoolArray]:
+    """(n,) bool each: rows some label of which has an answer, rows some label of which can still be asked about."""
+    return np.any(learner.pool.answered, axis=1), np.any(learner.pool.open, axis=1)
+
+
+def labels_on_map(learner: Learner, rows: Sequence[int]) -> tuple[tuple[str, ...], ...]:
+    """The labels known to be right for each of these rows; none for one that is out."""
+    right = (learner.pool.cells[rows] == 1) & ~learner.pool.bad[rows, None]
+    return tuple(tuple(learner.classes[column] for column in np.flatnonzero(line)) for line in right)

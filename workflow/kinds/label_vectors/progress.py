@@ -1,0 +1,161 @@
+"""What the Progress page shows of a project of label vectors: honest figures, what is left, answers by kind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from plcore import LabelTable
+from plcore.loop.stopping import StopRules
+from plcore.loop.label_vectors.reports import ControlEstimate, HeldOut, LabelVectorPoint, Share
+from plcore.loop.label_vectors.learner import LabelVectorLearner
+from workflow.common.figures import LabelCount, StopView, most_answered_first, pace, time_left
+from workflow.kinds.label_vectors.stopping import share_settled, stop_view
+
+if TYPE_CHECKING:
+    from workflow.common.opened import Doors, Opened
+
+Learner = LabelVectorLearner[LabelTable]
+
+
+@dataclass(frozen=True)
+class Band:
+    """A figure with its 95 % interval, arrays of one length; NaN where it is not known."""
+
+    value: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+@dataclass(frozen=True)
+class VectorCurve:
+    """One point for each model version. Arrays of one length; NaN where there is none.
+
+    answers : answers given      model_version : seq of the entry the model was fitted to      unasked : cells
+    entropy : left in them, in bits      precision : {t: share of the t likeliest labels that are right}, on held-out
+    rows, as macro_f1 and micro_f1      control : F1 of the control cells
+    """
+
+    answers: np.ndarray
+    model_version: np.ndarray
+    unasked: np.ndarray
+    entropy: np.ndarray
+    precision: dict[int, Band]
+    macro_f1: Band
+    micro_f1: Band
+    control: Band
+
+
+@dataclass(frozen=True)
+class VectorProgress:
+    """Shares are in [0, 1]; cells are labels of rows.
+
+    answered, left : as every page counts them, rows if by_row, else labels
+    by_kind : {kind: labels answered yes and no; entries bad, unsure, skip}
+    known : share of the cells not known at import that are known now      entropy : bits, None before the first model
+    settled : the share known or sure, as on the card
+    n_control : control cells drawn      waiting : whether the first model is still to come
+    fault : why the model could not be fitted, None where it could      stop : what the stop rules say
+    """
+
+    curve: VectorCurve
+    by_kind: dict[str, int]
+    answered: int
+    left: int
+    answered_cells: int
+    unasked: int
+    known: float
+    settled: float
+    entropy: float | None
+    held_out: HeldOut | None
+    control: ControlEstimate
+    n_control: int
+    n_test: int
+    labels: tuple[LabelCount, ...]
+    seconds_per_answer: float | None
+    by_row: bool
+    model_version: int
+    waiting: bool
+    fault: str | None
+    stop: StopView
+
+    @property
+    def time_left(self) -> timedelta | None:
+        """As `workflow.common.figures.time_left`."""
+        return time_left(self.seconds_per_answer, self.left)
+
+
+def read_progress(opened: Opened[Learner], rules: StopRules) -> VectorProgress:
+    """Everything the page draws, from the learner (caught up with the log) and the log itself."""
+    learner, pool = opened.learner, opened.learner.pool
+    now = learner.progress()
+    return VectorProgress(
+        curve=_curve(learner.curve),
+        by_kind=dict(now.by_kind),
+        answered=pool.n_answered,
+        left=pool.n_open,
+        answered_cells=now.answered_cells,
+        unasked=now.unasked,
+        known=now.share_known,
+        settled=share_settled(learner),
+        entropy=now.entropy,
+        held_out=now.held_out,
+        control=now.control,
+        n_control=now.n_control,
+        n_test=now.n_test,
+        labels=_labels(learner),
+        seconds_per_answer=pace(opened.session, opened.project_id),
+        by_row=learner.settings.by_row,
+        model_version=now.model_version,
+        waiting=now.fitted is None,
+        fault=opened.home.shelf.fault(opened.project_id),
+        stop=stop_view(learner, rules),
+    )
+
+
+def watched(doors: Doors[Learner]) -> tuple[int, int, str | None]:
+    """What the page watches: the log's latest seq, the entry that the model in place was fitted to (-1: there is none
+    yet), and why the latest fit failed."""
+    with doors.learner() as opened:
+        version = opened.learner.version_published
+        fault = opened.home.shelf.fault(opened.project_id)
+        return opened.learner.seq, -1 if version is None else version, fault
+
+
+def _curve(points: list[LabelVectorPoint]) -> VectorCurve:
+    held = [point.held_out for point in points]
+    sizes = next((tuple(t for t, _ in one.precision) for one in held if one is not None), ())
+    return VectorCurve(
+        answers=np.array([point.answers for point in points], dtype=int),
+        model_version=np.array([point.model_version for point in points], dtype=int),
+        unasked=np.array([point.unasked for point in points], dtype=int),
+        entropy=np.array([point.entropy for point in points], dtype=float),
+        precision={
+            t: _band([None if one is None else dict(one.precision)[t] for one in held]) for t in sizes
+        },
+        macro_f1=_band([None if one is None else one.macro_f1 for one in held]),
+        micro_f1=_band([None if one is None else one.micro_f1 for one in held]),
+        control=_band([point.control.f1 for point in points]),
+    )
+
+
+def _band(shares: Sequence[Share | None]) -> Band:
+    unknown = (np.nan, np.nan, np.nan)
+    parts = [unknown if one is None else (one.value, one.low, one.high) for one in shares]
+    return Band(*np.array(parts, dtype=float).reshape(-1, 3).T)
+
+
+def _labels(learner: Learner) -> tuple[LabelCount, ...]:
+    """Rows that each label is right for, by answers and as given at import, most answered first."""
+    answered = learner.answers_per_label()
+    given = ((learner.original == 1) & ~learner.pool.answered).sum(axis=0).tolist()
+    counts = [
+        LabelCount(label, answered.get(label, 0), count)
+        for label, count in zip(learner.classes, given, strict=True)
+        if count or label in answered
+    ]
+    return most_answered_first(counts)

@@ -1,0 +1,114 @@
+"""The queue of label vectors: every open row by the score of the label it would be asked about, best first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from plcore import LabelTable
+from plcore.loop.label_vectors.learner import LabelVectorLearner
+from workflow.common.lists import SHOWN
+
+if TYPE_CHECKING:
+    from workflow.common.opened import Opened
+
+Learner = LabelVectorLearner[LabelTable]
+
+
+@dataclass(frozen=True)
+class VectorQueueRow:
+    """One open row: its place in the queue from 1, and its score by the project's criterion.
+
+    label, probability : its most useful label and the model's share for it; None where whole rows are asked about
+    unknown : labels of the row that are not known
+    """
+
+    place: int
+    row: int
+    row_id: str
+    label: str | None
+    probability: float | None
+    unknown: int
+    score: float
+
+
+@dataclass(frozen=True)
+class VectorQueueView:
+    """``rows`` are the first that match, at most SHOWN; ``matching`` of ``listed`` rows match.
+
+    open : as every page counts it, rows if by_row, else labels
+    blind : how many of these are blind checks, not listed
+    """
+
+    by_row: bool
+    criterion: str
+    rows: tuple[VectorQueueRow, ...]
+    matching: int
+    listed: int
+    open: int
+    blind: int
+
+
+def list_queue(opened: Opened[Learner], search: str) -> VectorQueueView:
+    """The open rows, best first; those whose id or label asked about hold the words searched for."""
+    learner, words = opened.learner, search.casefold().split()
+    ranked = _ranked(learner)
+    found = [
+        one
+        for one in ranked
+        if all(word in f"{learner.table.ids[one[1]]} {one[2] or ''}".casefold() for word in words)
+    ]
+    return VectorQueueView(
+        by_row=learner.settings.by_row,
+        criterion=learner.settings.asked_by,
+        rows=tuple(_queue_row(learner, *one) for one in found[:SHOWN]),
+        matching=len(found),
+        listed=len(ranked),
+        open=learner.pool.n_open,
+        blind=_blind(learner),
+    )
+
+
+def queue_lines(opened: Opened[Learner]) -> Iterator[Sequence[object]]:
+    """The whole queue as lines of a file, their heading first."""
+    yield "place", "row", "row_id", "label", "probability", "unknown", "score"
+    for line in _ranked(opened.learner):
+        one = _queue_row(opened.learner, *line)
+        share = "" if one.probability is None else f"{one.probability:.4f}"
+        yield one.place, one.row + 1, one.row_id, one.label or "", share, one.unknown, f"{one.score:.6f}"
+
+
+def has_blind_checks(learner: Learner) -> bool:
+    """Whether what the queue leaves out would be blind checks."""
+    return bool(learner.pool.control_cells.any())
+
+
+def _blind(learner: Learner) -> int:
+    """How many of the rows, or labels, that are open are asked as blind checks."""
+    cells = learner.pool.open & learner.pool.control_cells
+    return int((cells.any(axis=1) if learner.settings.by_row else cells).sum())
+
+
+def _ranked(learner: Learner) -> list[tuple[int, int, str | None, float]]:
+    """(place, row, label or None, score) of every open row."""
+    rows, columns, scores = (part.tolist() for part in learner.ranking())
+    return [
+        (place, row, None if column < 0 else learner.classes[column], score)
+        for place, (row, column, score) in enumerate(zip(rows, columns, scores, strict=True), start=1)
+    ]
+
+
+def _queue_row(
+    learner: Learner, place: int, row: int, label: str | None, score: float
+) -> VectorQueueRow:
+    question = learner.question_for(row, label)
+    return VectorQueueRow(
+        place=place,
+        row=row,
+        row_id=str(learner.table.ids[row]),
+        label=label,
+        probability=None if label is None else question.probabilities[learner.classes.index(label)],
+        unknown=sum(cell < 0 for cell in question.cells),
+        score=score,
+    )

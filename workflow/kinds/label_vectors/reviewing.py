@@ -1,0 +1,190 @@
+"""Review of label vectors: find answers that count, and look at a row with how each label stands and all that was said."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from db import entries
+from db import review as found_in
+from plcore import LabelTable
+from plcore.loop.label_vectors.learner import LabelVectorLearner
+from workflow.common.found import (
+    PAGE,
+    HistoryLine,
+    ReviewList,
+    Search,
+    answer_line,
+    check_row,
+    checked_kinds,
+    entries_about,
+    history_line,
+    inside,
+    may_correct,
+    names_of,
+    rows_holding,
+    taken_back,
+)
+from workflow.common.rows import RowView, row_view
+from workflow.common.turn import question_token
+from workflow.kinds.label_vectors.correcting import forgettable, model_said, row_stamp, still_counting
+
+if TYPE_CHECKING:
+    from workflow.common.opened import Doors, Opened
+
+Learner = LabelVectorLearner[LabelTable]
+
+STANDS = {1: "yes", 0: "no", -1: "not known"}
+"""How a label of a row stands."""
+
+
+@dataclass(frozen=True)
+class LabelStand:
+    """A label of a row. cell, imported : 1 yes, 0 no, -1 not known; now and in the file
+
+    person : who said so, "" where nobody did, or somebody whose answers are not for this person to see
+    may_forget : this person may make it not known again
+    """
+
+    label: str
+    cell: int
+    imported: int
+    person: str
+    may_forget: bool
+
+
+@dataclass(frozen=True)
+class VectorRowReview:
+    """A row opened. token, shown : for a correction      labels : in the order of the project
+
+    out : it is a bad item now      flagged : by an answer that counts
+    """
+
+    view: RowView
+    token: str
+    shown: str
+    labels: tuple[LabelStand, ...]
+    out: bool
+    history: tuple[HistoryLine, ...]
+    may_correct: bool
+    flagged: bool
+
+
+def find_answers(doors: Doors[Learner], search: Search, page: int) -> ReviewList:
+    """The answers that fit and count (see `.correcting.still_counting`), each with the labels that stand as it said;
+    an annotator finds their own alone, and whether one counts is then judged by their own.
+    """
+    with doors.reading() as reading:
+        project_id = reading.project.id
+        whose = search.person_id if reading.person.is_owner else reading.person.id
+        wanted = found_in.Wanted(
+            kinds=checked_kinds(search),
+            person_id=whose,
+            labels=() if search.label is None else (search.label,),
+            flagged=search.flagged,
+            every=True,
+        )
+        places = found_in.places(reading.session, project_id, wanted)
+    with doors.learner() as opened:
+        table, pool = opened.learner.table, opened.learner.pool
+        # What the rows' entries are, and no more, while nobody else can be asked or answer.
+        logs = {row: pool.fold.entries(row) for row in {row for _, row in places}}
+    if whose is not None:
+        logs = {row: [one for one in log if one.annotator == str(whose)] for row, log in logs.items()}
+    still = {row: still_counting(pool, row, log) for row, log in logs.items()}
+    found = {
+        (seq, row): still[row][seq]
+        for seq, row in places
+        if seq in still[row] and (search.label is None or search.label in still[row][seq])
+    }
+    if words := search.words.lower().split():
+        holds = rows_holding(table, words)
+        found = {place: labels for place, labels in found.items() if holds[place[1]]}
+    with doors.reading() as reading:
+        session = reading.session
+        if search.disagrees:
+            answers = found_in.page(session, project_id, wanted, 0, len(places))
+            said = {(one.seq, one.row): (one.kind, model_said(one)) for one in answers}
+            found = {
+                place: labels
+                for place, labels in found.items()
+                if place in said and _disagrees(*said[place], labels, search.label)
+            }
+        page = inside(page, len(found))
+        labels_of = {seq: labels for (seq, _), labels in list(found.items())[page * PAGE : (page + 1) * PAGE]}
+        answers = found_in.with_seqs(session, project_id, list(labels_of))
+        names = names_of(session)
+    rows = tuple(answer_line(table, names, one, labels_of[one.seq], _said(one)) for one in answers)
+    return ReviewList(rows, len(found), page)
+
+
+def open_row(opened: Opened[Learner], row: int) -> VectorRowReview:
+    """The row, how its labels stand, and its whole history; an annotator sees rows they have answered something of, and
+    their own part of the history.
+
+    Raises NotFound where there is no such row, or it is none of this person's.
+    """
+    table, pool, session, person = opened.learner.table, opened.learner.pool, opened.session, opened.person
+    check_row(table, row)
+    every, visible = entries_about(session, opened.project_id, row, person)
+    names = names_of(session)
+    revision = entries.count_for(session, opened.project_id, person.id, row)
+    now, free = pool.fold.fold(row), forgettable(pool, row, person)
+    still = still_counting(pool, row, pool.fold.entries(row))
+    gone, by_seq = taken_back(every), {one.seq: one for one in every}
+    seen = {one.seq: names.get(one.person_id, "") for one in visible}
+    return VectorRowReview(
+        view=row_view(table, row),
+        token=question_token(person.id, row, revision),
+        shown=row_stamp(pool, row),
+        labels=tuple(
+            LabelStand(label, cell, imported, seen.get(seq, ""), label in free)
+            for label, cell, imported, seq in zip(
+                pool.classes, now.cells.tolist(), pool.original[row].tolist(), now.seqs.tolist(), strict=True
+            )
+        ),
+        out=bool(pool.bad[row]),
+        history=tuple(
+            history_line(
+                names,
+                one,
+                about := one.labels if one.target_seq is None else by_seq[one.target_seq].labels,
+                _stood(about, one.before),
+                _stood(about, one.after),
+                _said(one),
+                taken_back=one.seq in gone,
+            )
+            for one in visible
+        ),
+        may_correct=may_correct(every, person),
+        flagged=any(one.flagged and one.seq in still for one in every),
+    )
+
+
+def _disagrees(kind: str, said: Mapping[str, str], labels: Sequence[str], label: str | None) -> bool:
+    """Whether the model had said otherwise, when it was asked, of this label, or of one that stands as answered.
+
+    kind : of the answer      said : by the model      labels : those that stand as the answer said
+    """
+    return any(said.get(name, kind) != kind for name in labels if label in (None, name))
+
+
+def _said(one: entries.LogEntry) -> str | None:
+    """What the model said of the label asked about, or which of several labels it took for right."""
+    if one.predicted is None or one.label is not None:
+        return one.predicted
+    said = json.loads(one.predicted)
+    right = [label for label, word in said.items() if word == "yes"] if isinstance(said, dict) else said
+    return ", ".join(right) or "no label"
+
+
+def _stood(labels: Sequence[str], cells: Sequence[str]) -> tuple[str, ...]:
+    """Stored cells in words: one word where all labels stood alike."""
+    if not labels:
+        return ("taken out",) if cells else ()
+    words = [STANDS[int(cell or -1)] for cell in cells]
+    if len(set(words)) == 1:
+        return (words[0],)
+    return tuple(f"{label}: {word}" for label, word in zip(labels, words, strict=True))

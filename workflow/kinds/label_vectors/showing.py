@@ -1,0 +1,108 @@
+"""A question about a label vector as a page shows it: its labels in order, with what is known and believed of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workflow.common.rows import RowView, row_view
+from workflow.common.screen import screen_order, stamp
+
+if TYPE_CHECKING:
+    from plcore import LabelTable
+    from plcore.loop.label_vectors.learner import LabelVectorLearner
+    from plcore.loop.label_vectors.reports import LabelVectorQuestion
+    from workflow.common.room import RoomSettings
+
+QUESTIONS = {
+    "cell": "one yes or no: the most useful label of any row",
+    "diagnosis": "one yes or no a row: the most useful label of each row in turn",
+    "instance": "all labels of a row at once",
+}
+"""What can be asked, the default first."""
+
+CRITERIA = {
+    "information": "what tells the model most (for labels the default)",
+    "variance": "what the model is least sure of (for rows the default)",
+    "entropy": "what is most undecided",
+    "random": "drawn at random",
+}
+"""By what the questions are chosen."""
+
+_WHY = {
+    "information": "Knowing it tells the model most about all that has not been asked.",
+    "variance": "The model is least sure of it.",
+    "entropy": "It is most undecided.",
+    "random": "It was drawn at random.",
+}
+
+
+@dataclass(frozen=True)
+class LabelLine:
+    """A label of the row. probability : of yes, by the model      cell : 1 yes, 0 no, -1 not asked"""
+
+    label: str
+    description: str
+    probability: float
+    cell: int
+
+
+@dataclass(frozen=True)
+class ShownVector:
+    """A row, or one label of it, as a page shows it.
+
+    label : the one asked about, None where all of them are      lines : all labels in the order of the screen
+    strategy : what the log will say; nothing of it is for the person who answers, for some questions are blind
+    shown : names the cells as they stood, for `workflow.answering.submit_answer`
+    """
+
+    token: str
+    view: RowView
+    label: str | None
+    lines: tuple[LabelLine, ...]
+    strategy: str
+    score: float
+    model_version: int
+    predicted: str | None
+    why: str
+    shown: str
+
+    @property
+    def line(self) -> LabelLine | None:
+        """That of the one label asked about."""
+        return next((one for one in self.lines if one.label == self.label), None)
+
+
+def word_question(
+    learner: LabelVectorLearner[LabelTable],
+    room: RoomSettings,
+    person_id: int,
+    asked: LabelVectorQuestion,
+    token: str,
+) -> ShownVector:
+    """The question with its token, the row as the file had it, and its labels in the order of the room."""
+    shares = dict(zip(asked.labels, asked.probabilities, strict=True))
+    cells = dict(zip(asked.labels, asked.cells, strict=True))
+    order = screen_order(learner, room, person_id, token, shares)
+    if room.order != "fixed":  # what is to be said before what is known
+        order = tuple(sorted(order, key=lambda label: cells[label] >= 0))
+    return ShownVector(
+        token=token,
+        view=row_view(learner.table, asked.row),
+        label=asked.label,
+        lines=tuple(
+            LabelLine(label, room.descriptions.get(label, ""), shares[label], cells[label]) for label in order
+        ),
+        strategy=asked.strategy,
+        score=asked.score,
+        model_version=asked.model_version,
+        predicted=asked.predicted,
+        # Never by the question's own strategy: a blind question must look like any other.
+        why=_WHY[learner.settings.asked_by if asked.predicted is not None else "random"],
+        shown=vector_stamp(asked.cells),
+    )
+
+
+def vector_stamp(cells: tuple[int, ...]) -> str:
+    """Names the cells of a row, as `stamp` does for choices."""
+    return stamp([str(value) for value in cells])

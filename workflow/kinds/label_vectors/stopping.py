@@ -1,0 +1,63 @@
+"""When to stop asking about label vectors: what the owner's rules say of the curve."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from plcore import LabelTable
+from plcore.loop.stopping import LABELS, StopRules, judge
+from plcore.loop.label_vectors.learner import LabelVectorLearner
+from plcore.loop.label_vectors.reports import LabelVectorPoint
+from workflow.common.figures import StopView, standing_points
+
+Learner = LabelVectorLearner[LabelTable]
+
+DEFAULT_RULES = StopRules(flat_within=None)
+"""Where nobody has set any: no rule but the end is one. Whether the curve has come to rest cannot be told from a number
+of labels that suits tables of every size."""
+
+
+def stop_view(learner: Learner, rules: StopRules) -> StopView:
+    """What the rules say now, by the points of the model's versions, which come after some answers; the budget counts
+    all labels answered.
+
+    A label that was empty at import counts one bit, then its entropy by the model, and nothing once it is known.
+    """
+    pool = learner.pool
+    points = standing_points(learner.curve, rules.flat_over, _labels_answered)
+    holes = max(pool.n_holes, 1)
+    by_truth = bool(learner.test_rows.any())
+    if by_truth:
+        measured = int(learner.test_rows.sum())
+        shares = [None if p.held_out is None else p.held_out.micro_f1 for p in points]
+    else:
+        measured = points[-1].control.cells if points else 0
+        shares = [p.control.f1 for p in points]
+    verdicts = judge(
+        rules,
+        np.array([_labels_answered(p) for p in points] or [0]),
+        np.array([np.nan if share is None else share.value for share in shares] or [np.nan]),
+        np.array([*(1 - p.entropy / holes for p in points[:-1]), share_settled(learner)]),
+        done=learner.done,
+        measured=measured,
+        given=pool.counts["yes"] + pool.counts["no"],
+        terms=LABELS if by_truth else replace(LABELS, measured_on="blind labels"),
+    )
+    return StopView(rules, verdicts, by_truth)
+
+
+def share_settled(learner: Learner) -> float:
+    """Share of the bits of the labels that were empty at import which are gone, as of the latest fit of the model:
+    what the settled rule looks at, and the card says. Before the first fit a label is known or not.
+    """
+    if learner.done:
+        return 1.0
+    curve = learner.curve
+    left = curve[-1].entropy if curve else float(learner.pool.open.sum())
+    return 1 - left / max(learner.pool.n_holes, 1)
+
+
+def _labels_answered(point: LabelVectorPoint) -> int:
+    return point.yes + point.no

@@ -1,0 +1,137 @@
+"""Full fits of a model of label vectors, in a thread beside the answering: numpy lets the interpreter go meanwhile.
+
+The model in place takes in each answer at once; a fit that is done is put in place between two answers.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NoReturn
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from db import trained
+from db.engine import DatabaseBusyError
+from plcore import LabelTable
+from plcore.loop.label_vectors.learner import LabelVectorLearner
+from plcore.loop.label_vectors.reports import LabelVectorPoint
+
+if TYPE_CHECKING:
+    from plcore.loop.label_vectors.settings import LabelVectorSettings
+    from plcore.loop.label_vectors.model import Refreshed, RefreshJob
+    from workflow.home import Home
+
+Learner = LabelVectorLearner[LabelTable]
+
+logger = logging.getLogger("winnow")
+
+STOPS_WITHIN = 5.0
+"""Seconds that a process which ends waits for a fit; what is not stored by then is fitted again from the log."""
+
+
+class ThreadTraining:
+    """Runs the fits of one learner, one at a time. `lock` is the one under which the learner is used."""
+
+    def __init__(
+        self, home: Home, project_id: int, learner: Learner, lock: threading.RLock
+    ) -> None:
+        self._home, self._project_id = home, project_id
+        self._learner, self._lock = learner, lock
+        self._thread: threading.Thread | None = None
+        self._failed: int | None = None
+        self._stopped = False
+        self.fault: str | None = None
+        with home.database.read() as session:
+            stored = trained.versions(session, project_id, learner.settings.model_key)
+        learner.restore_curve(LabelVectorPoint.from_json(one.figures) for one in stored)
+
+    def look(self) -> None:
+        """Begin the fit that is due, if one is and none is under way. Call it with the lock held."""
+        job = self._learner.job()
+        if (
+            self._stopped
+            or job is None
+            or job.seq == self._failed
+            or (self._thread is not None and self._thread.is_alive())
+        ):
+            return
+        self._thread = threading.Thread(
+            target=self._fit, args=(job,), name=f"refresh-{self._project_id}", daemon=True
+        )
+        self._thread.start()
+
+    def settle(self) -> None:
+        """Wait until the fit under way is in place, and those that became due meanwhile."""
+        while self._thread is not None:
+            thread = self._thread
+            thread.join()
+            with self._lock:
+                self.look()
+                if self._thread is thread:
+                    return
+
+    def abandon(self) -> None:
+        """Begin and store nothing more: the learner is out of use. A fit under way goes on, for nothing."""
+        self._stopped = True
+
+    def stop(self) -> None:
+        """As `abandon`, before the database is closed: waits a little for a fit under way."""
+        self.abandon()
+        if self._thread is not None:
+            self._thread.join(STOPS_WITHIN)
+
+    def _fit(self, job: RefreshJob) -> None:
+        begun = time.monotonic()
+        try:
+            refreshed = job.run()
+            with self._lock:
+                if self._stopped or not self._learner.adopt(refreshed):
+                    return
+                self.fault = None
+        except Exception as error:  # said on the page; the model in place keeps answering
+            logger.exception("The model of project %s cannot be fitted.", self._project_id)
+            self._failed, self.fault = job.seq, str(error) or type(error).__name__
+            return
+        try:
+            self._publish(refreshed, time.monotonic() - begun)
+        except (SQLAlchemyError, DatabaseBusyError):
+            # The model is in place all the same; its point of the curve is lost at the next start.
+            logger.exception("The figures of project %s could not be stored.", self._project_id)
+
+    def _publish(self, refreshed: Refreshed, seconds: float) -> None:
+        if self._stopped:
+            return
+        with self._home.database.write() as session:
+            trained.publish(
+                session,
+                project_id=self._project_id,
+                key=self._learner.settings.model_key,
+                version=refreshed.seq,
+                figures=refreshed.point.to_json(),
+                seconds=seconds,
+                made_at=datetime.now(UTC),
+            )
+
+
+def worker_settings(settings: LabelVectorSettings) -> None:
+    """No worker trains such a model: it takes in each answer at once, and is fitted in a thread of the server."""
+
+
+def version_key(settings: LabelVectorSettings, classes_seq: int) -> str:  # noqa: ARG001 - the labels do not change
+    """What a version depends on besides table and answers."""
+    return settings.model_key
+
+
+def make_trainer(*_: object) -> NoReturn:
+    """Never asked for: see `worker_settings`."""
+    raise NotImplementedError("Models of label vectors are fitted in a thread of the server, not by a worker.")
+
+
+def background_training(
+    home: Home, project_id: int, learner: Learner, lock: threading.RLock
+) -> ThreadTraining:
+    """How this learner comes by its models."""
+    return ThreadTraining(home, project_id, learner, lock)

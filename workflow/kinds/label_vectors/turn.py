@@ -1,0 +1,75 @@
+"""Turns at a project of label vectors: questions are about rows, or about one label of a row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from plcore import AnswerError, Entry, LabelTable
+from plcore.loop.entries import EntryKind
+from plcore.loop.places import Place
+from plcore.loop.label_vectors.learner import LabelVectorLearner
+from plcore.loop.label_vectors.reports import LabelVectorQuestion
+from workflow.common.turn import Turn, question_token
+from workflow.common.writer import EntryWriter
+from workflow.kinds.label_vectors.showing import ShownVector, word_question
+
+if TYPE_CHECKING:
+    from db import entries
+    from workflow.common.history import Parts
+
+Learner = LabelVectorLearner[LabelTable]
+
+WHOLE_ROW = "labels"
+"""Kind of an answer about a whole row: these labels are right, all others are not. The log keeps it as `no` and `yes`."""
+
+
+class LabelVectorTurn(Turn[Learner, LabelVectorQuestion, ShownVector]):
+    """Of one person at such a project. WHOLE_ROW answers a whole row, yes and no one label of it, the others both."""
+
+    ANSWERS = (WHOLE_ROW, EntryKind.YES, EntryKind.NO, EntryKind.UNSURE, EntryKind.BAD, EntryKind.SKIP)
+
+    def best(self, taken: set[Place]) -> LabelVectorQuestion | None:
+        return self.learner.next_question(self.annotator, exclude=taken)
+
+    def word(self, asked: LabelVectorQuestion, token: str) -> ShownVector:
+        return word_question(self.learner, self.room, self.person_id, asked, token)
+
+    def token(self, place: Place, revision: int) -> str:
+        label = () if place.label is None else (self.learner.classes.index(place.label),)
+        return question_token(self.person_id, place.row, *label, revision)
+
+    def writer(self, place: Place) -> LabelVectorWriter:
+        return LabelVectorWriter(self, place)
+
+    def decided_meanwhile(self, place: Place) -> str:
+        what, row = ("row", "it") if place.label is None else ("label", "its row")
+        return f"Somebody else has decided this {what} meanwhile, or taken {row} out."
+
+
+class LabelVectorWriter(EntryWriter):
+    """What an entry can change are the labels that it names."""
+
+    _turn: LabelVectorTurn
+
+    CHANGED = "That label, or row, stands differently now."
+
+    def labels_now(self, entry: entries.LogEntry) -> tuple[str, ...]:
+        return entry.labels  # the classes of label vectors do not change
+
+    def check(self, entry: Entry) -> None:
+        self._turn.learner.check(entry)
+        if entry.target is not None and entry.target not in [one.seq for one in self._kept]:
+            raise AnswerError(f"Entry {entry.target} does not stand any more.")
+
+    def state(self, entry: Entry) -> tuple[str, ...]:
+        learner = self._turn.learner
+        about = entry.labels if entry.target is None else learner.pool.fold.entry(entry.target).labels
+        return learner.words(learner.pool.fold.fold_of(self._place.row, self._kept), about)
+
+
+def stands_as_before(learner: Learner, row: int, parts: Parts) -> bool:
+    """Whether the labels that the entries of one press name are what they were before them."""
+    folded = learner.pool.fold.fold(row)
+    return all(
+        learner.words(folded, one.labels) == one.before and not (one.labels and folded.out) for one in parts
+    )

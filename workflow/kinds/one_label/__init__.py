@@ -1,0 +1,79 @@
+"""Projects with one true label among candidates: a `workflow.kinds.Kind`, its functions by file."""
+
+from __future__ import annotations
+
+from plcore.loop.one_label import ANSWERS
+from workflow.kinds.one_label.answering import answer
+from workflow.kinds.one_label.build import build_learner, first_learner, keep_beside, n_to_ask
+from workflow.kinds.one_label.correcting import CORRECTIONS, correct
+from workflow.kinds.one_label.counting import count
+from workflow.kinds.one_label.exporting import FILES, preview, sources
+from workflow.kinds.one_label.mapping import answered_and_open, labels_on_map
+from workflow.kinds.one_label.progress import read_progress, watched
+from workflow.kinds.one_label.queue import has_blind_checks, list_queue, queue_lines
+from workflow.kinds.one_label.reviewing import find_answers, open_row
+from workflow.kinds.one_label.settings import (
+    DRAWN,
+    NAME,
+    check_change,
+    default_settings,
+    fits,
+    is_stored,
+    read_settings,
+)
+from workflow.kinds.one_label.stopping import DEFAULT_RULES, share_settled, stop_view
+from workflow.kinds.one_label.training import (
+    background_training,
+    make_trainer,
+    version_key,
+    worker_settings,
+)
+from workflow.kinds.one_label.truth import hides_truth, known_places, true_answer
+from workflow.kinds.one_label.turn import OneLabelTurn as make_turn
+from workflow.kinds.one_label.turn import stands_as_before
+from workflow.kinds.one_label.words import CAN_CHANGE_CLASSES, WORDS
+
+__all__ = [
+    "ANSWERS",
+    "CAN_CHANGE_CLASSES",
+    "CORRECTIONS",
+    "DEFAULT_RULES",
+    "DRAWN",
+    "FILES",
+    "NAME",
+    "WORDS",
+    "answer",
+    "answered_and_open",
+    "background_training",
+    "build_learner",
+    "check_change",
+    "correct",
+    "count",
+    "default_settings",
+    "find_answers",
+    "first_learner",
+    "fits",
+    "has_blind_checks",
+    "hides_truth",
+    "is_stored",
+    "keep_beside",
+    "known_places",
+    "labels_on_map",
+    "list_queue",
+    "make_trainer",
+    "make_turn",
+    "n_to_ask",
+    "open_row",
+    "preview",
+    "queue_lines",
+    "read_progress",
+    "read_settings",
+    "share_settled",
+    "sources",
+    "stands_as_before",
+    "stop_view",
+    "true_answer",
+    "version_key",
+    "watched",
+    "worker_settings",
+]

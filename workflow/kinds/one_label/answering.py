@@ -1,0 +1,63 @@
+"""What an answer to a question about a row's candidates stores."""
+
+from __future__ import annotations
+
+from db import entries, questions
+from plcore import AnswerError
+from plcore.loop.entries import EntryKind
+from workflow.common.answers import Given
+from workflow.common.turn import StaleQuestion, place_of, second_token
+from workflow.common.screen import stamp
+from workflow.kinds.one_label.turn import OneLabelTurn
+
+
+def answer(turn: OneLabelTurn, question: questions.OpenQuestion, given: Given) -> entries.LogEntry:
+    """Write the entries of an answer; the last of them.
+
+    "none" with one label says that it is that class, whatever the candidates are: where it is not one of them, `none`
+    and then `is` are stored, both or neither. given.shown : `ShownQuestion.shown`
+
+    Raises
+    ------
+    StaleQuestion
+        "none" or "not", which speak of the candidates on the screen, come after these have changed.
+    AnswerError
+        The answer does not fit the question.
+    """
+    kind, labels = given.kind, names_now(turn, given.labels)
+    if kind in (EntryKind.NONE, EntryKind.NOT):
+        _check_shown(turn, question, given.shown)
+    writer = turn.writer(place_of(question))
+    first, every = turn.facts(question, given)
+    every["predicted"] = question.predicted and names_now(turn, (question.predicted,))[0]
+    if kind != EntryKind.NONE or not labels:
+        return writer.write(kind, labels, **first, **every)
+    if len(labels) != 1 or labels[0] not in turn.learner.classes:
+        raise AnswerError(f"'none' takes no label, or one that is a class. Got {list(labels)}.")
+    if labels[0] in writer.left:
+        return writer.write(EntryKind.IS, labels, **first, **every)
+    writer.write(EntryKind.NONE, **first, **every)
+    return writer.write(EntryKind.IS, labels, token=second_token(question.token, 1), **every)
+
+
+def names_now(turn: OneLabelTurn, labels: tuple[str, ...]) -> tuple[str, ...]:
+    """The classes that these names on a screen mean, as they are called now; each once. Unknown ones stay as they are.
+
+    A screen may be from before a change of the classes. A name that was ever used means its class for good.
+    """
+    class_map = turn.learner.pool.class_map
+    if not class_map.changes:
+        return labels
+    known = class_map.known_names
+    return tuple(dict.fromkeys(class_map.now(label) if label in known else label for label in labels))
+
+
+def _check_shown(turn: OneLabelTurn, question: questions.OpenQuestion, shown: str | None) -> None:
+    """Refuse what was said of candidates that are others now."""
+    now = turn.learner.pool.names(turn.learner.candidates_of(question.row))
+    changed = entries.changed_since(turn.session, turn.project_id, question.row, question.reserved_at)
+    same = {stamp(names) for names in turn.learner.pool.class_map.earlier_names(now)}
+    if changed or (shown is not None and shown not in same):
+        raise StaleQuestion(
+            f"The candidates of this row have changed since it was shown; they are now {', '.join(now)}."
+        )

@@ -1,0 +1,248 @@
+"""What the Progress page shows: the honest curves, what is settled, what is left, the pace, where the model errs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from db import entries
+from plcore import ActiveLearner, CurvePoint, LabelTable
+from plcore.evaluation import wilson_interval
+from plcore.loop.classes import ClassError, ClassMap
+from plcore.loop.stopping import StopRules
+from workflow.common.figures import (
+    LabelCount,
+    StopView,
+    most_answered_first,
+    pace,
+    standing_points,
+    time_left,
+)
+from workflow.kinds.one_label.stopping import control_estimate, stop_view
+from workflow.kinds.one_label.training import newest_version
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from workflow.common.opened import Doors, Opened
+
+Learner = ActiveLearner[LabelTable]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One point per number of answers, or per version of a model trained in the background. Arrays of one length;
+    after an undo the curve goes on from where it was taken back to.
+
+    answers : answers given · settled : share of decisions no answer can change · candidates_left : candidates
+    beyond one per row · model_version : the log's seq the model stands at ·
+    accuracy, low, high : share of held-out rows predicted right, with its 95 % Wilson interval ·
+    control, control_low, control_high : accuracy over all rows by control answers, with its 95 % interval ·
+    progressive : share of the answers before which an online model had said a label they ruled out. NaN where there
+    is none.
+    """
+
+    answers: np.ndarray
+    accuracy: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    control: np.ndarray
+    control_low: np.ndarray
+    control_high: np.ndarray
+    settled: np.ndarray
+    candidates_left: np.ndarray
+    model_version: np.ndarray
+    progressive: np.ndarray
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """Blind control rows: what the model said of each when it was shown, against the answer.
+
+    counts : int (k, k), [answered, predicted]; labels : the k that occur, most often first
+    """
+
+    labels: tuple[str, ...]
+    counts: np.ndarray
+
+    @property
+    def total(self) -> int:
+        return int(self.counts.sum())
+
+    @property
+    def agreed(self) -> int:
+        return int(self.counts.trace())
+
+
+@dataclass(frozen=True)
+class ProgressView:
+    """Counts are rows, answered and left as every page counts them; shares are in [0, 1].
+
+    recall : of the approximate neighbour search, None where it is exact
+    n_control : control rows drawn      control_asked, control_free : those that measure the model now, asked or with
+        one candidate anyway      trained : whether the model is trained in the background
+    has_proof : whether `settled` is about predictions, as under PL-KNN; else it is the share of rows that are decided
+    """
+
+    curve: Curve
+    answered: int
+    left: int
+    candidates_left: int
+    settled: float
+    done: bool
+    accuracy: float | None
+    interval: tuple[float, float] | None
+    control: float | None
+    control_interval: tuple[float, float]
+    n_control: int
+    control_asked: int
+    control_free: int
+    n_test: int
+    has_truth: bool
+    trained: bool
+    has_model: bool
+    has_proof: bool
+    seconds_per_answer: float | None
+    labels: tuple[LabelCount, ...]
+    confusion: Confusion
+    stop: StopView
+    model_version: int
+    recall: float | None
+
+    @property
+    def time_left(self) -> timedelta | None:
+        """As `workflow.common.figures.time_left`."""
+        return time_left(self.seconds_per_answer, self.left)
+
+
+@dataclass
+class _Memory:
+    """What is kept beside a learner while it lives: of the log's control entries what the model had said."""
+
+    seq: int = 0
+    predicted: dict[int, str] = field(default_factory=dict)  # seq -> label
+    given: np.ndarray | None = None
+
+
+# Read and written only while the learner is open, that is by one thread at a time.
+_memories: WeakKeyDictionary[Learner, _Memory] = WeakKeyDictionary()
+
+
+def read_progress(opened: Opened[Learner], rules: StopRules) -> ProgressView:
+    """Everything the page draws, from the learner (caught up with the log) and the log itself."""
+    learner, session, project_id = opened.learner, opened.session, opened.project_id
+    now = learner.progress()
+    curve = _curve(learner, now.n_test)
+    graph = learner.graph
+    value, low, high = (float(part[0]) for part in control_estimate(learner, [now.control]))
+    return ProgressView(
+        curve=curve,
+        answered=learner.pool.n_answered,
+        left=learner.pool.n_open,
+        candidates_left=now.candidates_left,
+        settled=now.settled,
+        done=learner.done,
+        accuracy=now.accuracy,
+        interval=None if now.accuracy is None else (float(curve.low[-1]), float(curve.high[-1])),
+        control=None if np.isnan(value) else value,
+        control_interval=(low, high),
+        n_control=now.n_control,
+        control_asked=now.control.asked,
+        control_free=now.control.free,
+        n_test=now.n_test,
+        has_truth=learner.table.truth is not None,
+        trained=learner.settings.is_trained,
+        has_model=not learner.settings.is_trained or learner.version_published is not None,
+        has_proof=learner.settings.proves_done,
+        seconds_per_answer=pace(session, project_id),
+        labels=_labels(learner),
+        confusion=_confusion(session, project_id, learner),
+        stop=stop_view(learner, rules),
+        model_version=learner.model_version,
+        recall=graph.recall if graph is not None and graph.kind == "approximate" else None,
+    )
+
+
+def watched(doors: Doors[Learner]) -> tuple[int, int]:
+    """What the page watches, without waiting for anybody: the log's latest seq, and the newest version of a model
+    trained in the background (-1 without any)."""
+    with doors.reading() as reading:
+        seq = entries.last_seq(reading.session, reading.project.id)
+        return seq, newest_version(reading.session, reading.project)
+
+
+def _curve(learner: Learner, n_test: int) -> Curve:
+    points: list[CurvePoint] = standing_points(learner.curve)
+    accuracy = np.array([np.nan if p.accuracy is None else p.accuracy for p in points])
+    low, high = wilson_interval(accuracy, n_test)
+    control = control_estimate(learner, [point.control for point in points])
+    unknown = np.isnan(control.value)
+    return Curve(
+        answers=np.array([p.answers for p in points]),
+        accuracy=accuracy,
+        low=low,
+        high=high,
+        control=control.value,
+        control_low=np.where(unknown, np.nan, control.low),
+        control_high=np.where(unknown, np.nan, control.high),
+        settled=np.array([p.settled for p in points]),
+        candidates_left=np.array([p.candidates_left for p in points]),
+        model_version=np.array([p.model_version for p in points]),
+        progressive=np.array(
+            [np.nan if p.progressive_error is None else p.progressive_error for p in points]
+        ),
+    )
+
+
+def _labels(learner: Learner) -> tuple[LabelCount, ...]:
+    """The classes with any row that is answered or given, most answered first."""
+    memory = _memories.setdefault(learner, _Memory())
+    if memory.given is None:
+        single = learner.original.sum(axis=1) == 1
+        memory.given = learner.original[single].sum(axis=0)
+    answered = learner.answers_per_label()
+    counts = [
+        LabelCount(label, answered.get(label, 0), int(given))
+        for label, given in zip(learner.classes, memory.given, strict=True)
+        if given or label in answered
+    ]
+    return most_answered_first(counts)
+
+
+def _confusion(session: Session, project_id: int, learner: Learner) -> Confusion:
+    """Of each answered control row, what the model had said when it was shown first."""
+    pool, memory = learner.pool, _memories.setdefault(learner, _Memory())
+    if pool.control_rows.any():
+        for entry in entries.after(session, project_id, memory.seq):
+            if entry.seq > learner.seq:
+                break
+            if entry.predicted is not None and entry.row >= 0 and pool.control_rows[entry.row]:
+                memory.predicted[entry.seq] = entry.predicted
+        memory.seq = learner.seq
+    pairs = []
+    for row in np.flatnonzero(pool.control_rows & pool.answered & (pool.sizes == 1)):
+        said = (memory.predicted.get(entry.seq) for entry in learner.state(int(row)).entries)
+        first = next((label for label in said if label is not None), None)
+        if first is not None:
+            answered = learner.classes[int(pool.candidates[row].argmax())]
+            pairs.append((answered, _name_now(pool.class_map, first)))
+    often = Counter(name for pair in pairs for name in pair)
+    labels = tuple(sorted(often, key=lambda name: (-often[name], name)))
+    place = {name: number for number, name in enumerate(labels)}
+    counts = np.zeros((len(labels), len(labels)), dtype=np.int64)
+    for answered, predicted in pairs:
+        counts[place[answered], place[predicted]] += 1
+    return Confusion(labels, counts)
+
+
+def _name_now(class_map: ClassMap, name: str) -> str:
+    """A class that was taken back keeps the name it had."""
+    try:
+        return class_map.now(name)
+    except ClassError:
+        return name

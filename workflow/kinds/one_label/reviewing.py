@@ -1,0 +1,149 @@
+"""Review of rows with candidates: find the rows that have an answer, and look at one with all that was said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from db import entries
+from db import review as found_in
+from plcore import ActiveLearner, LabelTable
+from plcore.loop.classes import ClassError, ClassMap
+from plcore.loop.entries import EntryKind
+from workflow.common.found import (
+    PAGE,
+    SAYS_SOMETHING,
+    HistoryLine,
+    ReviewList,
+    Search,
+    answer_line,
+    check_row,
+    checked_kinds,
+    entries_about,
+    history_line,
+    inside,
+    may_correct,
+    names_of,
+    rows_holding,
+    taken_back,
+)
+from workflow.common.rows import RowView, row_view
+from workflow.kinds.one_label.turn import row_token
+
+if TYPE_CHECKING:
+    from db.people import Person
+    from workflow.common.opened import Doors, Opened
+
+Learner = ActiveLearner[LabelTable]
+
+
+@dataclass(frozen=True)
+class RowReview:
+    """A row opened. token : for a correction      out : it is a bad item now      flagged : by its latest answer"""
+
+    view: RowView
+    token: str
+    imported: tuple[str, ...]
+    candidates: tuple[str, ...]
+    out: bool
+    history: tuple[HistoryLine, ...]
+    may_correct: bool
+    classes: tuple[str, ...]
+    flagged: bool
+
+
+def find_answers(doors: Doors[Learner], search: Search, page: int) -> ReviewList:
+    """The answered rows that fit; an annotator finds their own answers alone."""
+    with doors.learner() as opened:
+        table, class_map = opened.learner.table, opened.learner.pool.class_map
+    with doors.reading() as reading:
+        session, project_id = reading.session, reading.project.id
+        names = names_of(session)
+        wanted = _wanted(search, reading.person, class_map)
+        if words := search.words.lower().split():
+            holds = rows_holding(table, words)
+            places = [place for place in found_in.places(session, project_id, wanted) if holds[place[1]]]
+            total = len(places)
+            page = inside(page, total)
+            on_page = [seq for seq, _ in places[page * PAGE : (page + 1) * PAGE]]
+            answers = found_in.with_seqs(session, project_id, on_page)
+        else:
+            total = found_in.count(session, project_id, wanted)
+            page = inside(page, total)
+            answers = found_in.page(session, project_id, wanted, page * PAGE, PAGE)
+    rows = tuple(
+        answer_line(table, names, one, _now(class_map, one.labels), _said(class_map, one.predicted))
+        for one in answers
+    )
+    return ReviewList(rows, total, page)
+
+
+def open_row(opened: Opened[Learner], row: int) -> RowReview:
+    """The row and its whole history; an annotator sees rows they have answered, and their own part of the history.
+
+    Raises NotFound where there is no such row, or it is none of this person's.
+    """
+    learner, session, person = opened.learner, opened.session, opened.person
+    check_row(learner.table, row)
+    state, class_map = learner.state(row), learner.pool.class_map
+    every, visible = entries_about(session, opened.project_id, row, person)
+    names = names_of(session)
+    revision = entries.count_for(session, opened.project_id, person.id, row)
+    gone = taken_back(every)
+    standing = [one for one in every if one.kind in SAYS_SOMETHING and one.seq not in gone]
+    return RowReview(
+        view=row_view(learner.table, row),
+        token=row_token(person.id, row, revision, class_map),
+        imported=state.original,
+        candidates=state.candidates,
+        out=state.bad,
+        history=tuple(
+            history_line(
+                names,
+                one,
+                _now(class_map, one.labels),
+                _now(class_map, one.before),
+                _now(class_map, one.after),
+                _said(class_map, one.predicted),
+                taken_back=one.seq in gone,
+            )
+            for one in visible
+        ),
+        may_correct=may_correct(every, person),
+        classes=class_map.classes,
+        flagged=bool(standing) and standing[-1].flagged,
+    )
+
+
+def _wanted(search: Search, person: Person, class_map: ClassMap) -> found_in.Wanted:
+    renamed = {
+        name: now
+        for label in class_map.classes
+        for name in class_map.names_of(label)
+        if name != (now := label)
+    }
+    return found_in.Wanted(
+        exact=(EntryKind.IS,),
+        kinds=checked_kinds(search),
+        person_id=search.person_id if person.is_owner else person.id,
+        labels=class_map.names_of(search.label) if search.label is not None else (),
+        flagged=search.flagged,
+        disagrees=search.disagrees,
+        now=renamed,
+    )
+
+
+def _now(class_map: ClassMap, names: Sequence[str | None]) -> tuple[str, ...]:
+    """Names of any time as they are now, each once; a class that was taken back keeps the name it had."""
+    known = []
+    for name in names:
+        try:
+            known.append(class_map.now(name or ""))
+        except ClassError:
+            known.append(name or "")
+    return tuple(dict.fromkeys(known))
+
+
+def _said(class_map: ClassMap, predicted: str | None) -> str | None:
+    return None if predicted is None else _now(class_map, (predicted,))[0]

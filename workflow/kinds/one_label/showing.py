@@ -1,0 +1,139 @@
+"""A question as a page shows it: its candidates in order, what tells them apart, and why it is asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from plcore.query.telling import LabelMoments, label_moments, most_telling
+from workflow.common.rows import RowView, row_view
+from workflow.common.screen import screen_order, stamp
+from workflow.kinds.one_label.words import reason
+
+if TYPE_CHECKING:
+    from plcore import ActiveLearner, LabelTable, Question
+    from workflow.common.room import RoomSettings
+
+SAMPLE = 2_000
+"""Rows that the moments of the features are taken from, drawn with a fixed seed."""
+
+MOST_TOLD = 5_000_000
+"""Entries of the label distributions up to which the model's own are used: beyond, they would cost seconds."""
+
+MOMENTS_LAST = 25
+"""Versions of the model after which the moments are taken anew: one answer changes next to nothing in them."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One line of the card. probability : the model's share for the label, without the row's own vote."""
+
+    label: str
+    description: str
+    probability: float
+
+
+@dataclass(frozen=True)
+class Telling:
+    """The number columns that tell the two most probable candidates apart best, best first."""
+
+    between: tuple[str, str]
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ShownQuestion:
+    """A question as a page shows it.
+
+    choices, probabilities : the candidates in class order      candidates : the same in the order of the screen
+    strategy : what the log will say; nothing of it is for the person who answers, for some questions are blind
+    why : in words, by the project's strategy      shown : names the set of choices, for `workflow.answering.submit_answer`
+    """
+
+    token: str
+    view: RowView
+    choices: tuple[str, ...]
+    probabilities: tuple[float, ...]
+    strategy: str
+    score: float
+    decides: int
+    undecided: int
+    model_version: int
+    predicted: str | None
+    candidates: tuple[Candidate, ...]
+    why: str
+    shown: str
+    n_classes: int
+    telling: Telling | None = field(default=None, compare=False)
+
+
+@dataclass
+class _Memory:
+    """What is kept beside a learner while it lives: the moments of its features, which take a while."""
+
+    sample: np.ndarray | None = None
+    moments: LabelMoments | None = None
+    version: int = 0
+
+
+# Read and written only while the learner is open, that is by one thread at a time.
+_memories: WeakKeyDictionary[ActiveLearner[LabelTable], _Memory] = WeakKeyDictionary()
+
+
+def word_question(
+    learner: ActiveLearner[LabelTable], room: RoomSettings, person_id: int, asked: Question, token: str
+) -> ShownQuestion:
+    """The question with its token, the row as the file had it, and its candidates in the order of the room."""
+    memory = _memories.setdefault(learner, _Memory())
+    shares = dict(zip(asked.choices, asked.probabilities, strict=True))
+    order = screen_order(learner, room, person_id, token, shares)
+    return ShownQuestion(
+        token=token,
+        view=row_view(learner.table, asked.row),
+        choices=asked.choices,
+        probabilities=asked.probabilities,
+        strategy=asked.strategy,
+        score=asked.score,
+        decides=asked.decides,
+        undecided=asked.undecided,
+        model_version=asked.model_version,
+        predicted=asked.predicted,
+        candidates=tuple(
+            Candidate(label, room.descriptions.get(label, ""), shares[label]) for label in order
+        ),
+        # Never by the question's own strategy: a blind question must look like any other.
+        why=reason(learner.settings.strategy, asked.decides, asked.undecided, counted=learner.settings.proves_done),
+        shown=stamp(asked.choices),
+        n_classes=len(learner.classes),
+        telling=_telling(memory, learner, shares),
+    )
+
+
+def _telling(memory: _Memory, learner: ActiveLearner[LabelTable], shares: dict[str, float]) -> Telling | None:
+    columns = learner.table.roles.numbers
+    best = sorted(shares, key=lambda label: -shares[label])[:2]
+    if len(columns) < 2 or len(best) < 2:
+        return None
+    if memory.moments is None or learner.model_version - memory.version >= MOMENTS_LAST:
+        memory.moments, memory.version = _moments(memory, learner), learner.model_version
+    first, second = (learner.classes.index(label) for label in best)
+    found = most_telling(memory.moments, first, second, min(5, -(-len(columns) // 4)))
+    return Telling((best[0], best[1]), tuple(columns[place] for place in found)) if len(found) else None
+
+
+def _moments(memory: _Memory, learner: ActiveLearner[LabelTable]) -> LabelMoments:
+    """The moments by the model's label distributions; in huge tables by even shares of each row's candidates."""
+    if memory.sample is None:
+        rows = np.flatnonzero(~learner.test_rows)
+        drawn = np.random.default_rng(0).permutation(rows)[:SAMPLE]
+        memory.sample = np.sort(drawn)
+    sample = memory.sample
+    if learner.original.size <= MOST_TOLD:
+        distributions = learner.label_distributions[sample]
+    else:
+        candidates = np.array([learner.candidates_of(int(row)) for row in sample])
+        distributions = candidates / np.maximum(candidates.sum(axis=1, keepdims=True), 1)
+    return label_moments(learner.table.numbers[sample], distributions)

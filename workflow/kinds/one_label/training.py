@@ -1,0 +1,112 @@
+"""Models that a worker trains: by what name their versions are kept, how one is made, how a learner takes them in."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from db import trained
+from plcore import ActiveLearner, ControlCounts, CurvePoint, LabelTable, LearnerSettings
+from plcore.loop.one_label.pool import OneLabelPool
+from plcore.loop.one_label.training import Trainer
+from workflow.common.log import read_class_changes
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from db.projects import Project
+    from plcore.loop.classes import ClassChange
+    from workflow.home import Home
+
+Learner = ActiveLearner[LabelTable]
+
+logger = logging.getLogger("winnow")
+
+
+def worker_settings(settings: LearnerSettings) -> LearnerSettings | None:
+    """The settings of a project whose model a worker trains; None for all others."""
+    return settings if settings.is_trained else None
+
+
+def version_key(settings: LearnerSettings, classes_seq: int) -> str:
+    """What a version depends on besides table and answers: the settings, and the classes it was trained under.
+
+    classes_seq : of the latest change of the classes, 0 before the first
+    """
+    return f"{settings.model_key}-c{classes_seq}"
+
+
+def make_trainer(
+    home: Home, table_hash: str, settings: LearnerSettings, changes: Sequence[ClassChange]
+) -> Trainer:
+    """What trains versions of the model, its pool before the first entry."""
+    table = LabelTable.read(home.table_path(table_hash))
+    return Trainer(OneLabelPool(table, settings, changes))
+
+
+def newest_version(session: Session, project: Project) -> int:
+    """The newest version trained with the project's settings as they are; -1 where there is none."""
+    settings = worker_settings(LearnerSettings.from_json(project.settings))
+    if settings is None:
+        return -1
+    changes = read_class_changes(session, project.id)
+    newest = trained.latest(session, project.id, version_key(settings, changes[-1].seq if changes else 0))
+    return -1 if newest is None else newest.version
+
+
+def background_training(home: Home, project_id: int, learner: Learner, lock: threading.RLock) -> FromWorker:
+    """How this learner comes by its models."""
+    del lock  # the worker is another process
+    return FromWorker(home, project_id, learner)
+
+
+class FromWorker:
+    """Takes in the versions that a worker has published; nothing where the model follows each answer itself."""
+
+    fault: str | None = None
+
+    def __init__(self, home: Home, project_id: int, learner: Learner) -> None:
+        self._home, self._project_id, self._learner = home, project_id, learner
+
+    def look(self) -> None:
+        """Give the learner the versions published since it looked last."""
+        learner = self._learner
+        if not learner.settings.is_trained:
+            return
+        known = learner.version_published
+        key = version_key(learner.settings, learner.pool.class_map.seq)
+        with self._home.database.read() as session:
+            newer = trained.versions(session, self._project_id, key, -1 if known is None else known)
+        while newer:
+            path = self._home.model_path(self._project_id, key, newer[-1].version)
+            try:
+                scores = np.load(path, mmap_mode="r", allow_pickle=False)
+                learner.publish(scores, [_point(one.figures) for one in newer])
+            except FileNotFoundError:
+                newer.pop()  # the worker makes it anew, and an older version may serve meanwhile
+            except ValueError:
+                logger.warning("The model file %s is damaged; it is made anew.", path.name)
+                path.unlink(missing_ok=True)
+                newer.pop()
+            except OSError:
+                logger.exception("The model file %s cannot be read now.", path.name)
+                newer.pop()
+            else:
+                return
+
+    def settle(self) -> None:
+        """No fit is ever under way in this process."""
+
+    def abandon(self) -> None:
+        """Nothing is under way."""
+
+    def stop(self) -> None:
+        """Nothing is under way."""
+
+
+def _point(figures: Mapping[str, Any]) -> CurvePoint:
+    return CurvePoint(**{**figures, "control": ControlCounts(**figures["control"])})

@@ -1,0 +1,104 @@
+"""Turns at a project with one true label among candidates: questions are about rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from db import entries
+from plcore import ActiveLearner, AnswerError, Entry, LabelTable, Question
+from plcore.loop.entries import EntryKind
+from plcore.loop.places import Place
+from workflow.common.history import Parts
+from workflow.common.turn import Turn, question_token
+from workflow.common.writer import EntryWriter
+from workflow.kinds.one_label.showing import ShownQuestion, word_question
+
+if TYPE_CHECKING:
+    from plcore.loop.classes import ClassMap
+
+Learner = ActiveLearner[LabelTable]
+
+
+class OneLabelTurn(Turn[Learner, Question, ShownQuestion]):
+    """Of one person at such a project."""
+
+    ANSWERS = (
+        EntryKind.IS,
+        EntryKind.AMONG,
+        EntryKind.NOT,
+        EntryKind.NONE,
+        EntryKind.UNSURE,
+        EntryKind.BAD,
+        EntryKind.SKIP,
+    )
+    STAYS_AFTER = (EntryKind.NOT,)
+
+    def best(self, taken: set[Place]) -> Question | None:
+        return self.learner.next_question(self.annotator, exclude=taken)
+
+    def word(self, asked: Question, token: str) -> ShownQuestion:
+        return word_question(self.learner, self.room, self.person_id, asked, token)
+
+    def token(self, place: Place, revision: int) -> str:
+        return row_token(self.person_id, place.row, revision, self.learner.pool.class_map)
+
+    def writer(self, place: Place) -> OneLabelWriter:
+        return OneLabelWriter(self, place)
+
+    def decided_meanwhile(self, place: Place) -> str:  # noqa: ARG002 - a row is all there is
+        return "Somebody else has decided this row meanwhile, or the owner has merged its classes."
+
+    def may_choose(self, place: Place, *, drawn: bool) -> bool:
+        """A control that somebody chose would measure the model on what they chose: it is refused like a closed row."""
+        return self.may_ask(place) and (drawn or not self.learner.pool.control_rows[place.row])
+
+
+class OneLabelWriter(EntryWriter):
+    """What an entry can change are the row's candidates."""
+
+    _turn: OneLabelTurn
+
+    CHANGED = "The candidates of that row are others now."
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """The row's candidates after what was written so far, in class order; none while it is out."""
+        pool = self._turn.learner.pool
+        return pool.names(pool.fold.fold_of(self._place.row, self._kept).votes)
+
+    def state(self, entry: Entry) -> tuple[str, ...]:  # noqa: ARG002 - the same for every entry
+        return self.left
+
+    def labels_now(self, entry: entries.LogEntry) -> tuple[str, ...]:
+        called = self._turn.learner.pool.class_map.called_now(entry.labels, entry.seq)
+        assert called is not None  # noqa: S101 - asked where it stands as before
+        return called
+
+    def check(self, entry: Entry) -> None:
+        if self._seq == self._turn.learner.seq:
+            self._turn.learner.check(entry)
+            return
+        # The learner has not seen the entries before this one.
+        if entry.kind == EntryKind.IS and not set(entry.labels) <= set(self.left):
+            raise AnswerError(
+                f"{', '.join(entry.labels)!r} is not among what is left: {', '.join(self.left)}."
+            )
+        if entry.target is not None and entry.target not in [one.seq for one in self._kept]:
+            raise AnswerError(f"Entry {entry.target} does not stand any more.")
+
+
+def stands_as_before(learner: Learner, row: int, parts: Parts) -> bool:
+    """Whether the row's candidates are what they were before the entries of one press, and its labels mean the same."""
+    called_now, first = learner.pool.class_map.called_now, parts[0]
+    return called_now(first.before, first.seq) == learner.pool.names(learner.candidates_of(row)) and all(
+        called_now(one.labels, one.seq) is not None for one in parts
+    )
+
+
+def row_token(person_id: int, row: int, revision: int, class_map: ClassMap) -> str:
+    """The name of one showing of a row and its candidates: another one after a change of classes was taken back.
+
+    A name that stood on a screen before may have meant more classes than it does now.
+    """
+    since = (f"back{class_map.taken_back}",) if class_map.taken_back else ()
+    return question_token(person_id, row, revision, *since)

@@ -1,0 +1,43 @@
+"""The queue: every open row but the blind checks in the order it would be asked, with its score and the reason."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING, Any
+
+from workflow.access import NotAllowed
+
+if TYPE_CHECKING:
+    from workflow.seat import Seat
+
+
+def list_queue(seat: Seat, search: str = "") -> Any:
+    """The first open rows that hold the words searched for, in asking order: the `QueueView` of the project's kind.
+
+    Raises
+    ------
+    NotAllowed
+        The person is not an owner and the project has blind checks: what is not in the queue would be one.
+    NotFound
+    """
+    with seat.learner() as opened:
+        if not opened.person.is_owner and seat.kind.has_blind_checks(opened.learner):
+            raise NotAllowed(
+                "In a project with blind checks the queue is for the owner: it would show which they are."
+            )
+        return seat.kind.list_queue(opened, search)
+
+
+def queue_csv(seat: Seat, *, wait: bool = False) -> bytes:
+    """The whole queue as CSV. Raises NotAllowed unless the person is an owner.
+
+    wait : for a model that is due in this process: one that has just begun has none yet, and would rank at random
+    """
+    if wait:
+        seat.settle()
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    with seat.learner(owner=True) as opened:
+        writer.writerows(seat.kind.queue_lines(opened))
+    return text.getvalue().encode()

@@ -1,0 +1,137 @@
+"""Review: find answered rows, look at one with all that was said about it, and correct it.
+
+No entry is changed: a correction is an answer of the reviewer's, with a token of its own, and the learner follows it as
+any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from db import entries, people, review
+from plcore import AnswerError
+from plcore.loop.places import Place
+from workflow.access import NotAllowed
+from workflow.answering import NOTE_LENGTH, checked_note
+from workflow.common.answers import Given, Saved
+from workflow.common.found import (
+    PAGE,
+    SAYS_SOMETHING,
+    FoundAnswer,
+    HistoryLine,
+    ReviewList,
+    Search,
+    SearchOptions,
+    may_correct,
+)
+from workflow.common.history import stored_by
+from workflow.common.turn import StaleQuestion
+from workflow.saving import NotSaved
+
+if TYPE_CHECKING:
+    from workflow.seat import Seat
+
+__all__ = [
+    "NOTE_LENGTH",
+    "PAGE",
+    "AnswerError",
+    "FoundAnswer",
+    "HistoryLine",
+    "NotSaved",
+    "ReviewList",
+    "Search",
+    "SearchOptions",
+    "StaleQuestion",
+    "correct",
+    "find",
+    "open_row",
+    "options",
+]
+
+
+def options(seat: Seat) -> SearchOptions:
+    """What a search can be about.
+
+    Raises
+    ------
+    NotAllowed, NotFound
+    """
+    with seat.learner() as opened:
+        classes = tuple(opened.learner.classes)
+    with seat.reading() as reading:
+        session, whose = reading.session, reading.whose
+        return SearchOptions(
+            classes=classes,
+            people=tuple((one.id, one.name) for one in people.listed(session)) if whose is None else (),
+            everybody=whose is None,
+            anything=review.any_answer(session, reading.project.id, SAYS_SOMETHING, whose),
+        )
+
+
+def find(seat: Seat, search: Search, page: int = 0) -> ReviewList:
+    """The answers that fit, the newest first; an annotator finds their own alone. page : from 0
+
+    Raises
+    ------
+    NotAllowed, NotFound
+    """
+    return seat.kind.find_answers(seat, search, page)
+
+
+def open_row(seat: Seat, row: int) -> Any:
+    """The row and its whole history, as the project's kind reviews it (`reviewing` in its folder); an annotator sees
+    rows they have answered something of, and their own part of the history.
+
+    Raises
+    ------
+    NotFound
+        There is no such row, or it is none of this person's.
+    NotAllowed
+    """
+    with seat.learner() as opened:
+        return opened.kind.open_row(opened, row)
+
+
+def correct(
+    seat: Seat,
+    row: int,
+    token: str,
+    kind: str,
+    labels: Sequence[str] = (),
+    *,
+    changes: Mapping[str, int] | None = None,
+    shown: str | None = None,
+    note: str | None = None,
+    flagged: bool = False,
+) -> Saved:
+    """Answer a row anew, exactly once. The owner may, and whoever has answered something of the row themselves.
+
+    token, shown : of the row as it was opened      kind, labels, changes : see `correcting` in the project's kind
+    A token that was used gives the earlier entry with ``repeated`` set; nothing is stored.
+
+    Raises
+    ------
+    StaleQuestion
+        This person has said something else about the row since it was opened, or it stands differently. Nothing is
+        stored.
+    AnswerError
+        The answer does not fit the row, or the note is too long. Nothing is stored.
+    NotSaved, NotAllowed, NotFound
+    """
+    given = Given(kind, tuple(labels), checked_note(note), flagged, shown)
+    place = Place(row)
+    with seat.turn() as turn:
+        log = review.of_row(turn.session, turn.project_id, row)
+        if token != turn.token(place, turn.revision(place)):
+            earlier = stored_by(turn.session, turn.project_id, token)
+            if earlier is None or (earlier.person_id, earlier.row) != (turn.person_id, row):
+                raise StaleQuestion("This row was answered anew since you opened it. Fix: open it again.")
+            return turn.saved(earlier, repeated=True)
+        if not may_correct(log, turn.person):
+            raise NotAllowed("Only the owner, or who has answered a row, may correct it.")
+        stored: entries.LogEntry = turn.opened.kind.correct(turn, row, token, given, changes or {}, log)
+        open_now = turn.open_now()
+        if open_now is not None and open_now.row == row:
+            turn.close_question()  # it is answered by this
+        return turn.saved(stored)

@@ -1,0 +1,120 @@
+"""A seat: somebody at this Winnow, mostly at one project. Every use case takes one.
+
+No use case opens a transaction but through it, so that none can forget to ask who is there and may be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from db import projects
+from db.entries import DuplicateEntry
+from workflow import access
+from workflow.common.opened import Opened, Reading
+from workflow.common.turn import StaleQuestion, Turn
+from workflow.kinds import Kind
+from workflow.kinds.opening import find_kind, open_to_read, open_to_write
+from workflow.saving import saving
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from db.people import Person
+    from workflow.home import Home
+
+
+@dataclass(frozen=True)
+class Seat:
+    """Who is there, and at which project; nothing is checked before one of its ways in is taken.
+
+    project_id : None where it is about no project, or about several
+    """
+
+    home: Home
+    person_id: int
+    project_id: int | None = None
+
+    def at(self, project_id: int) -> Seat:
+        """The same person at a project."""
+        return replace(self, project_id=project_id)
+
+    @contextmanager
+    def reading(self, *, owner: bool = False) -> Iterator[Reading]:
+        """A transaction that reads.
+
+        Raises
+        ------
+        NotAllowed
+            The person is unknown or disabled, or with `owner` is none.
+        NotFound
+            There is no such project, or it is archived or in the bin.
+        """
+        with self.home.database.read() as session:
+            yield self._enter(session, owner=owner)
+
+    @contextmanager
+    def owning(self, *, anywhere: bool = False) -> Iterator[Reading]:
+        """A transaction of an owner that writes. anywhere : the project may be archived or in the bin
+
+        Raises as ``reading``, and NotSaved where the database cannot be written.
+        """
+        with saving(self.home) as session:
+            yield self._enter(session, owner=True, anywhere=anywhere)
+
+    @contextmanager
+    def learner(self, *, owner: bool = False) -> Iterator[Opened[Any]]:
+        """The project with its learner, caught up with the log, for one thread at a time. Raises as ``reading``."""
+        with open_to_read(self.home, self._here, lambda session: self._enter(session, owner=owner)) as opened:
+            yield opened
+
+    @contextmanager
+    def turn(self) -> Iterator[Turn[Any, Any, Any]]:
+        """This person's turn at the project: a transaction that writes, the learner caught up inside it; after the
+        commit the learner follows.
+
+        Raises
+        ------
+        StaleQuestion
+            What the block writes was stored before, by another tab or process.
+        NotSaved, NotAllowed, NotFound
+        """
+        try:
+            with open_to_write(self.home, self._here, self._enter) as opened:
+                yield opened.kind.make_turn(opened)
+        except DuplicateEntry as error:
+            raise StaleQuestion("This question was answered a moment ago, in another tab.") from error
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of the project. Raises as ``reading``."""
+        return find_kind(self.home, self._enter)
+
+    def settle(self) -> None:
+        """Wait for the fits of the project's model that are due in this process. Raises as ``reading``."""
+        with self.learner():
+            pass  # begins the fit that is due
+        self.home.shelf.settle(self._here)
+
+    @property
+    def _here(self) -> int:
+        if self.project_id is None:
+            raise LookupError("This seat is at no project. Fix: give it a project_id.")
+        return self.project_id
+
+    def _enter(self, session: Session, *, owner: bool = False, anywhere: bool = False) -> Reading:
+        person: Person
+        if owner:
+            person = access.require_owner(session, self.person_id)
+        else:
+            person = access.require_person(session, self.person_id)
+        if self.project_id is None:
+            return Reading(session, person)
+        if not anywhere:
+            return Reading(session, person, access.require_project(session, self.project_id))
+        try:
+            return Reading(session, person, projects.get(session, self.project_id))
+        except projects.NoSuchProjectError as error:
+            raise access.NotFound(f"There is no project {self.project_id}.") from error

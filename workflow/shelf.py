@@ -1,0 +1,103 @@
+"""The learners in memory: one for each project, always rebuilt from table + log, never stored."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from plcore.loop.base import Learner
+
+
+class Training(Protocol):
+    """How a learner comes by models that are fitted beside the answering; used with the slot's lock held.
+
+    fault : why the latest fit in this process failed; None where it did not, or where a worker does the fitting
+    """
+
+    fault: str | None
+
+    def look(self) -> None:
+        """Take in models that were fitted elsewhere, or begin the fit that is due; waits for nothing."""
+
+    def settle(self) -> None:
+        """Wait until no fit is under way in this process. Call it without the lock."""
+
+    def abandon(self) -> None:
+        """Begin and store nothing more: the learner is out of use. A fit under way goes on, for nothing."""
+
+    def stop(self) -> None:
+        """As `abandon`, before the database is closed: waits a little for a fit under way."""
+
+
+@dataclass
+class Slot:
+    """One project's learner and the lock that lets one thread at a time answer, undo or catch up."""
+
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    learner: Learner | None = None
+    training: Training | None = None
+    looked_at: float = -math.inf
+    out_of_use: list[Training] = field(default_factory=list)
+    """Of earlier settings, perhaps with a fit under way."""
+
+    def take_news(self, training: Any, older: float = 0.0) -> None:
+        """Have the learner's training look for models. training : called to make it, where there is none yet
+
+        older : nothing, where it looked in the last so many seconds
+        """
+        now = time.monotonic()
+        if now - self.looked_at < older:
+            return
+        self.looked_at = now
+        if self.learner is not None:
+            self.training = self.training or training(self.learner)
+            self.training.look()
+
+    def renew(self, learner: Learner) -> None:
+        """Put a learner in the place of the one before, whose fits are of no use any more."""
+        self.learner, self.looked_at = learner, -math.inf
+        if self.training is not None:
+            self.training.abandon()
+            self.out_of_use.append(self.training)
+            self.training = None
+
+
+class Shelf:
+    """Holds the learners of one process. Every read or write of a learner happens inside `workflow.seat.Seat`."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._slots: dict[int, Slot] = {}
+
+    def slot(self, project_id: int) -> Slot:
+        """The project's place."""
+        with self._lock:
+            return self._slots.setdefault(project_id, Slot())
+
+    def put(self, project_id: int, learner: Learner) -> None:
+        """Keep the learner of a project made a moment ago, so that its first question waits for nothing."""
+        with self._lock:
+            self._slots.setdefault(project_id, Slot(learner=learner))
+
+    def settle(self, project_id: int) -> None:
+        """Wait until no fit of the project's model is under way in this process."""
+        training = self.slot(project_id).training
+        if training is not None:
+            training.settle()
+
+    def fault(self, project_id: int) -> str | None:
+        """Why the latest fit of the project's model in this process failed; None where it did not."""
+        training = self.slot(project_id).training
+        return None if training is None else training.fault
+
+    def close(self) -> None:
+        """End the fits under way in this process."""
+        with self._lock:
+            slots = list(self._slots.values())
+        for slot in slots:
+            for training in (*slot.out_of_use, *([slot.training] if slot.training else [])):
+                training.stop()
