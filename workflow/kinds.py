@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -98,4 +97,4 @@ def asks_otherwise(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
 
 def as_json(settings: AnySettings) -> dict[str, Any]:
     """As `read_settings` reads them."""
-    return dataclasses.asdict(settings)
+    return settings.to_json()

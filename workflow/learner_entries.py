@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 def read_settings(stored: dict[str, Any]) -> LearnerSettings | LabelVectorSettings:
     """The settings of a project of either kind, as they are stored. Raises ValueError."""
-    kind = LabelVectorSettings if stored.get("kind") == "multilabel" else LearnerSettings
-    return kind(**stored)
+    kind = LabelVectorSettings if stored.get("kind") == LabelVectorSettings.kind else LearnerSettings
+    return kind.from_json(stored)
 
 
 def learner_entry(entry: entries.Entry) -> Entry:

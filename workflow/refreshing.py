@@ -5,8 +5,6 @@ The model in place takes in each answer at once; a fit that is done is put in pl
 
 from __future__ import annotations
 
-import hashlib
-import json
 import logging
 import threading
 import time
@@ -23,19 +21,12 @@ if TYPE_CHECKING:
     from plcore import LabelTable
     from plcore.loop.label_vectors.learner import LabelVectorLearner
     from plcore.loop.label_vectors.model import Refreshed, RefreshJob
-    from plcore.loop.label_vectors.settings import LabelVectorSettings
     from workflow.home import Home
 
 logger = logging.getLogger("winnow")
 
 STOPS_WITHIN = 5.0
 """Seconds that a process which ends waits for a fit; what is not stored by then is fitted again from the log."""
-
-
-def settings_key(settings: LabelVectorSettings) -> str:
-    """By which the versions of models with other settings are told apart in the database."""
-    text = json.dumps(settings.to_json(), sort_keys=True)
-    return f"multilabel-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
 class Refresher:
@@ -56,7 +47,7 @@ class Refresher:
 
     @property
     def _key(self) -> str:
-        return settings_key(self._learner.settings)
+        return self._learner.settings.model_key
 
     def look(self) -> None:
         """Begin the fit that is due, if one is and none is under way. Call it with the lock held."""

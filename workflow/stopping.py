@@ -153,8 +153,8 @@ def standing_points(
 
 
 def has_proof(learner: ActiveLearner[LabelTable]) -> bool:
-    """Whether "settled" is a proof about predictions; under all models but PL-KNN it counts decided rows."""
-    return learner.settings.model == "plknn"
+    """Whether "settled" is a proof about predictions; under models without one it counts decided rows."""
+    return learner.settings.proves_done
 
 
 def control_estimate(learner: ActiveLearner[LabelTable], counts: Sequence[ControlCounts]) -> Estimate:

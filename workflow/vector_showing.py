@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from plcore.loop.label_vectors import CRITERION_ENTRIES, QUESTION_ENTRIES, RANDOM
 from workflow.rows import RowView, row_view
 from workflow.showing import screen_order, stamp
 
@@ -14,27 +15,11 @@ if TYPE_CHECKING:
     from plcore.loop.label_vectors.reports import LabelVectorQuestion
     from workflow.room import RoomSettings
 
-QUESTIONS = {
-    "cell": "one yes or no: the most useful label of any row",
-    "diagnosis": "one yes or no a row: the most useful label of each row in turn",
-    "instance": "all labels of a row at once",
-}
+QUESTIONS = {entry.name: entry.words for entry in QUESTION_ENTRIES.values()}
 """What can be asked, the default first."""
 
-CRITERIA = {
-    "information": "what tells the model most (for labels the default)",
-    "variance": "what the model is least sure of (for rows the default)",
-    "entropy": "what is most undecided",
-    "random": "drawn at random",
-}
+CRITERIA = {entry.name: entry.words for entry in CRITERION_ENTRIES.values()}
 """By what the questions are chosen."""
-
-_WHY = {
-    "information": "Knowing it tells the model most about all that has not been asked.",
-    "variance": "The model is least sure of it.",
-    "entropy": "It is most undecided.",
-    "random": "It was drawn at random.",
-}
 
 
 @dataclass(frozen=True)
@@ -98,7 +83,7 @@ def worded_cells(
         model_version=asked.model_version,
         predicted=asked.predicted,
         # Never by the question's own strategy: a blind question must look like any other.
-        why=_WHY[learner.settings.asked_by if asked.predicted is not None else "random"],
+        why=CRITERION_ENTRIES[learner.settings.asked_by if asked.predicted is not None else RANDOM].why,
         shown=cells_stamp(asked.cells),
     )
 

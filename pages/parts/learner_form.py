@@ -8,10 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from workflow.strategies import MODELS, NAMES
-
-TRAINED = ("plsvc", "lmplane", "m3pl", "clpl")
-WITH_C = (*TRAINED, "pegasos-average", "pegasos-max")
+from workflow.strategies import MODELS, NAMES, TRAINED, WITH_C
 
 
 @dataclass(frozen=True)
