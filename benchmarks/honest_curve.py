@@ -25,7 +25,6 @@ from plcore.evaluation import contaminate
 from plcore.evaluation.estimates import control_accuracy
 from plcore.loop.base import CONTROL
 from plcore.loop.entries import Entry
-from plcore.loop.estimators import make_estimator
 from plcore.loop.one_label.learner import ActiveLearner
 from plcore.loop.one_label.pool import OneLabelPool
 from plcore.loop.one_label.reports import CurvePoint
@@ -113,7 +112,8 @@ def _outside(settings: LearnerSettings, pool: OneLabelPool, X: np.ndarray) -> np
         fitted = PLKNeighborsClassifier(settings.n_neighbors, weights=settings.weights, scaling=None)
         return fitted.fit(inner, candidates).predict(outer)
     standard = StandardScaler().fit(inner)
-    fitted = make_estimator(settings.model, settings.C).fit(standard.transform(inner), candidates)
+    X = standard.transform(inner)
+    fitted = settings.model_entry.make(X, settings.C, settings.seed).fit(X, candidates)
     return fitted.predict(standard.transform(outer))
 
 

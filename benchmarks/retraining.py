@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from workflow.strategies import TRAINED
 
 from benchmarks import report
 from plcore import LabelTable, LearnerSettings, Roles
-from plcore.loop.estimators import TRAINED
 from workflow import labeling, projects, team
 from workflow.home import Home, open_home
 from workflow.settings import Settings
@@ -88,7 +88,7 @@ def main() -> None:
         f"""
 {ROWS:,} rows x {FEATURES} features, {CLASSES} classes, {ANSWERS} answers one after the other, each trained at once by a
 worker process: wall seconds from the press of the key to the learner of the server having adopted the version that has
-learnt the answer. Every fit starts anew (docs/decisions/0009), with the tolerances of `plcore.loop.estimators.LIVE`.
+learnt the answer. Every fit starts anew (docs/decisions/0009), with the options of `plcore.loop.MODEL_ENTRIES`.
 Target: 2 s.
 
 | model | median s | longest s |

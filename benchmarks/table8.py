@@ -27,7 +27,7 @@ from plcore.evaluation import ask_oracle, contaminate, error_rate
 from plcore.neighbors.graph import NeighborGraph
 from plcore.query import EffectRanker, make_strategy, winners
 from plcore.query.effects import RULES
-from plcore.query.strategies import BASELINES
+from plcore.query.registry import BASELINES
 from tests.conftest import DATA
 
 NEIGHBORS = (3, 6, 9)

@@ -51,8 +51,7 @@ _HISTORY = (
     )
     .outerjoin(
         _WITHDRAWAL,
-        (_WITHDRAWAL.c.project_id == bindparam("project"))
-        & (_WITHDRAWAL.c.target_seq == _TABLE.c.seq),
+        (_WITHDRAWAL.c.project_id == bindparam("project")) & (_WITHDRAWAL.c.target_seq == _TABLE.c.seq),
     )
     .where(
         _IN_PROJECT,
@@ -169,9 +168,7 @@ def get(session: Session, project_id: int, seq: int) -> LogEntry | None:
 def withdrawal_of(session: Session, project_id: int, seq: int) -> LogEntry | None:
     """The entry that takes this one back, None where it stands."""
     row = session.execute(
-        every_column().where(
-            EntryRow.project_id == project_id, EntryRow.target_seq == seq
-        )
+        every_column().where(EntryRow.project_id == project_id, EntryRow.target_seq == seq)
     ).one_or_none()
     return None if row is None else as_entry(row)
 
@@ -251,9 +248,7 @@ def answers_of(
     found = select(EntryRow.row, EntryRow.kind, EntryRow.labels).where(
         EntryRow.project_id == project_id, EntryRow.kind.in_(answers), ~_withdrawn()
     )
-    return [
-        (row, kind, tuple(labels)) for row, kind, labels in session.execute(found.order_by(EntryRow.seq))
-    ]
+    return [(row, kind, tuple(labels)) for row, kind, labels in session.execute(found.order_by(EntryRow.seq))]
 
 
 def about_classes(session: Session, project_id: int) -> list[LogEntry]:
@@ -302,7 +297,9 @@ def seconds_of_latest(
     if without_note is not None:
         spent = spent.where(EntryRow.note.is_distinct_from(without_note))
     answers = (
-        spent.where(EntryRow.kind.not_in(without_kinds), EntryRow.target_seq.is_(None)).order_by(EntryRow.seq.desc()).limit(limit)
+        spent.where(EntryRow.kind.not_in(without_kinds), EntryRow.target_seq.is_(None))
+        .order_by(EntryRow.seq.desc())
+        .limit(limit)
     )
     return [seconds for seconds in session.execute(answers).scalars() if seconds is not None]
 

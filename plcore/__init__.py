@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from plcore import evaluation, query
 from plcore.compiling import compile_kernels
-from plcore.evaluation.estimates import ControlCounts
-from plcore.labels.candidates import CandidateError
-from plcore.loop.entries import AnswerError, Entry
-from plcore.loop.one_label.learner import ActiveLearner
-from plcore.loop.one_label.reports import CurvePoint, Disambiguation, Progress, Question, RowState
-from plcore.loop.one_label.settings import LearnerSettings
+from plcore.evaluation import ControlCounts
+from plcore.labels import CandidateError
+from plcore.loop import AnswerError, Entry
+from plcore.loop.one_label import (
+    ActiveLearner,
+    CurvePoint,
+    Disambiguation,
+    LearnerSettings,
+    Progress,
+    Question,
+    RowState,
+)
 from plcore.margin import (
     PARAMETER_GRIDS,
     PLSVC,
@@ -19,7 +25,7 @@ from plcore.margin import (
     M3PLClassifier,
     precise_folds,
 )
-from plcore.neighbors.classifier import PLKNeighborsClassifier
+from plcore.neighbors import PLKNeighborsClassifier
 from plcore.online import PLPegasos, PLPerceptron, learn_stream
 from plcore.sensing import (
     BMLCSClassifier,
@@ -29,12 +35,15 @@ from plcore.sensing import (
     f1_scores,
     precision_at,
 )
-from plcore.tables.csv_text import read_cells
-from plcore.tables.features import FeatureTransformer
-from plcore.tables.problems import Problem, TableError
-from plcore.tables.roles import Roles
-from plcore.tables.suggestion import suggest_roles
-from plcore.tables.table import LabelTable
+from plcore.tables import (
+    FeatureTransformer,
+    LabelTable,
+    Problem,
+    Roles,
+    TableError,
+    read_cells,
+    suggest_roles,
+)
 
 __all__ = [
     "PARAMETER_GRIDS",

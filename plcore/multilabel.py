@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from plcore.loop.label_vectors.export import LabelVectorExport as CellExport
-from plcore.loop.label_vectors.fold import KINDS as CELL_KINDS
-from plcore.loop.label_vectors.fold import FoldedVector as FoldedCells
-from plcore.loop.label_vectors.fold import LabelVectorFold as CellFold
-from plcore.loop.label_vectors.learner import LabelVectorLearner as MultiLabelLearner
-from plcore.loop.label_vectors.model import Refreshed, RefreshJob
-from plcore.loop.label_vectors.pool import LabelVectorPool as CellPool
-from plcore.loop.label_vectors.reports import ControlEstimate, HeldOut, Share
-from plcore.loop.label_vectors.reports import LabelVectorPoint as LabelPoint
-from plcore.loop.label_vectors.reports import LabelVectorProgress as LabelProgress
-from plcore.loop.label_vectors.reports import LabelVectorQuestion as LabelQuestion
-from plcore.loop.label_vectors.reports import LabelVectorState as CellState
-from plcore.loop.label_vectors.settings import LabelVectorSettings as MultiLabelSettings
+from plcore.loop.label_vectors import KINDS as CELL_KINDS
+from plcore.loop.label_vectors import ControlEstimate, HeldOut, Refreshed, RefreshJob, Share
+from plcore.loop.label_vectors import FoldedVector as FoldedCells
+from plcore.loop.label_vectors import LabelVectorExport as CellExport
+from plcore.loop.label_vectors import LabelVectorFold as CellFold
+from plcore.loop.label_vectors import LabelVectorLearner as MultiLabelLearner
+from plcore.loop.label_vectors import LabelVectorPoint as LabelPoint
+from plcore.loop.label_vectors import LabelVectorPool as CellPool
+from plcore.loop.label_vectors import LabelVectorProgress as LabelProgress
+from plcore.loop.label_vectors import LabelVectorQuestion as LabelQuestion
+from plcore.loop.label_vectors import LabelVectorSettings as MultiLabelSettings
+from plcore.loop.label_vectors import LabelVectorState as CellState
 
 __all__ = [
     "CELL_KINDS",

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from plcore.loop import MODEL_ENTRIES
 from tests.conftest import ROOT
 from tests.workflow.world import small_frame
 
@@ -39,6 +40,12 @@ def test_pictures_are_kept_only_where_they_are_shown() -> None:
     kept = {path.relative_to(ROOT).as_posix() for path in (ROOT / "docs" / "screens").iterdir()}
     assert shown
     assert kept == shown
+
+
+def test_the_table_of_models_says_what_the_registry_says() -> None:
+    table = README.split("## The models of a project")[1].split("\n\n")[1]
+    rows = [tuple(cell.strip() for cell in line.strip("|").split("|")) for line in table.splitlines()[2:]]
+    assert [f"{name}: {words}" for name, words in rows] == [one.words for one in MODEL_ENTRIES.values()]
 
 
 def test_the_library_example_runs_and_learns() -> None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from plcore import AnswerError
-from plcore.loop.places import Place
+from plcore.loop import Place
 from workflow.access import NotAllowed, NotFound
 from workflow.common.answers import Given, Saved
 from workflow.common.turn import StaleQuestion, place_of

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from db import entries, projects, questions, review
 from db.entries import NO_ROW, DuplicateEntry, NewEntry
-from plcore.loop.classes import ClassChange, ClassError, ClassMap
-from plcore.loop.entries import EntryKind
+from plcore.loop import ClassChange, ClassError, ClassMap, EntryKind
 from workflow.common.log import read_class_changes
 from workflow.saving import NotSaved
 
@@ -114,12 +113,12 @@ def touched(seat: Seat, name: str) -> Touched:
             raise ClassError(f"{name!r} is not a class.")
         rows = int(learner.original[:, learner.classes.index(name)].sum())
         names = learner.pool.class_map.names_of(name)
-        return Touched(rows, review.count_naming(opened.session, opened.project_id, names, opened.kind.ANSWERS))
+        return Touched(
+            rows, review.count_naming(opened.session, opened.project_id, names, opened.kind.ANSWERS)
+        )
 
 
-def change_classes(
-    seat: Seat, version: int, kind: str, names: Sequence[str]
-) -> tuple[str, ...]:
+def change_classes(seat: Seat, version: int, kind: str, names: Sequence[str]) -> tuple[str, ...]:
     """Store one change, exactly once; returns the classes after it.
 
     version : of the classes the owner saw      kind, names : as `plcore.loop.classes.ClassChange`, but "back"

@@ -18,8 +18,8 @@ from sklearn.datasets import load_digits
 from db import people, projects
 from plcore import LabelTable, LearnerSettings, Roles
 from plcore.evaluation import contaminate
-from workflow.seat import Seat
 from workflow.projects import ProjectNameError, create_project
+from workflow.seat import Seat
 
 if TYPE_CHECKING:
     from workflow.home import Home

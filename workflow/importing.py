@@ -14,10 +14,19 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from plcore import LabelTable, LearnerSettings, Problem, Roles, TableError, read_cells, suggest_roles
-from plcore.loop.label_vectors.settings import LabelVectorSettings
-from plcore.tables.archive import MAX_FILE_MB, MAX_FILES, MAX_UNPACKED_MB, MAX_ZIP_MB, ZIP_STARTS, Archive
-from plcore.tables.media import MAX_PIXELS, MediaFiles, look_through
-from plcore.tables.problems import MAX_PROBLEMS
+from plcore.loop.label_vectors import LabelVectorSettings
+from plcore.tables import (
+    MAX_FILE_MB,
+    MAX_FILES,
+    MAX_PIXELS,
+    MAX_PROBLEMS,
+    MAX_UNPACKED_MB,
+    MAX_ZIP_MB,
+    ZIP_STARTS,
+    Archive,
+    MediaFiles,
+    look_through,
+)
 from workflow import kinds, projects
 from workflow.projects import NAME_LENGTH, CannotLearn
 

@@ -11,10 +11,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.decomposition import PCA
 
-
 if TYPE_CHECKING:
     from plcore import LabelTable
-    from plcore.loop.base import Learner
+    from plcore.loop import Learner
     from workflow.common.opened import Opened
     from workflow.seat import Seat
 

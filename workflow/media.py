@@ -26,7 +26,7 @@ def find(seat: Seat, name: str) -> tuple[Path, str]:
     NotAllowed
         The person is unknown or disabled.
     """
-    from plcore.tables.media import CONTENT_TYPES, is_kept_name
+    from plcore.tables import CONTENT_TYPES, is_kept_name
 
     home = seat.home
     with seat.reading() as reading:
@@ -46,6 +46,6 @@ def _may_name_files(project: projects.Project) -> bool:
 @functools.lru_cache(maxsize=64)
 def _named_by(table_path: Path) -> frozenset[str]:
     """The kept names in a stored table. Tables never change: read once."""
-    from plcore.tables.table_file import read_kept_names
+    from plcore.tables import read_kept_names
 
     return read_kept_names(table_path)

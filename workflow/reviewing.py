@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from db import entries, people, review
 from plcore import AnswerError
-from plcore.loop.places import Place
+from plcore.loop import Place
 from workflow.access import NotAllowed
 from workflow.answering import NOTE_LENGTH, checked_note
 from workflow.common.answers import Given, Saved

@@ -53,4 +53,4 @@ def class_names(seat: Seat) -> tuple[str, ...]:
     NotAllowed, NotFound
     """
     with seat.learner() as opened:
-        return opened.learner.classes
+        return tuple(opened.learner.classes)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from plcore.loop.base import Learner
+    from plcore.loop import Learner
 
 
 class Training(Protocol):

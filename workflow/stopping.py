@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from db import projects
-from plcore.loop.stopping import StopRules
+from plcore.loop import StopRules
 from workflow import kinds
 from workflow.common.figures import StopView
 

@@ -161,7 +161,7 @@ def list_people(seat: Seat) -> list[Person]:
 def disable_person(seat: Seat, person_id: int) -> None:
     """End a person's access: their browsers are signed out and their links end. Their answers stay.
 
-    Raises NotAllowed unless the person of the seat is an owner, and for an owner who would disable themselves; NotSaved.
+    Raises NotSaved; NotAllowed unless the person of the seat is an owner, and for one who would disable themselves.
     """
     now = datetime.now(UTC)
     with seat.owning() as owning:

@@ -23,7 +23,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from db import entries, projects, trained
 from db.engine import DatabaseBusyError
-from plcore.common.threads import one_thread_for_good
+from plcore.common import one_thread_for_good
 from workflow import kinds, leases
 from workflow.common.log import follow, read_class_changes
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from db.projects import Project
-    from plcore.loop.one_label.training import Trainer, Version
+    from plcore.loop.one_label import Trainer, Version
     from workflow.home import Home
     from workflow.kinds.kind import WorkerSettings
     from workflow.seat import Seat

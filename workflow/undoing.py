@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from db import entries, review
-from plcore.loop.entries import EntryKind
+from plcore.loop import EntryKind
 from workflow.answering import show_again
+from workflow.common.answers import Saved
 from workflow.common.history import (
     SECOND,
     OwnAnswer,
@@ -19,7 +20,6 @@ from workflow.common.history import (
     latest_withdrawn,
     redo_token,
 )
-from workflow.common.answers import Saved
 from workflow.common.turn import StaleQuestion, Turn, place_of, second_token
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def _own(turn: AnyTurn, seq: int) -> entries.LogEntry:
 
 
 def _took_back_more(turn: AnyTurn, entry: entries.LogEntry) -> bool:
-    """Whether the press that stored this also took answers back (a correction that made labels not known): all of it has one moment."""
+    """Whether the press that stored this also took answers back, as a correction can: all of it has one moment."""
     log = review.of_row(turn.session, turn.project_id, entry.row)
     return any(one.target_seq is not None and one.at == entry.at for one in log)
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from plcore import compile_kernels
-from plcore.common.threads import one_thread_for_good
+from plcore.common import one_thread_for_good
 
 WORTH_SAYING = 1.0
 """Seconds after which the next step is announced."""

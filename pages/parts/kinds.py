@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pages.parts import label_vectors, one_label
@@ -24,7 +24,7 @@ class Parts(Protocol):
     MAP: MapWords
     REVIEW: ReviewWords
     STOP: StopWords
-    LEARNING: Sequence[Setting]
+    LEARNING: tuple[Setting, ...]
     """The lines of the form that says how the project learns and asks."""
     PREPARING: str
     """Said while a project is made."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+
 @dataclass(frozen=True)
 class Setting:
     """One setting. choices : {value: words}, else it is a number between least and most

@@ -1,1 +1,31 @@
 """What several families of learners borrow: types, checks of parameters, words for messages, limits, threads."""
+
+from __future__ import annotations
+
+from plcore.common.checks import check_choice, check_int, check_names, check_share, is_real, is_whole
+from plcore.common.limits import LARGEST_FEATURE, check_feature_size
+from plcore.common.threads import one_thread, one_thread_for_good
+from plcore.common.types import AnyArray, BoolArray, Features, FloatArray, IntArray, Table
+from plcore.common.words import listed, quoted, shortened
+
+__all__ = [
+    "LARGEST_FEATURE",
+    "AnyArray",
+    "BoolArray",
+    "Features",
+    "FloatArray",
+    "IntArray",
+    "Table",
+    "check_choice",
+    "check_feature_size",
+    "check_int",
+    "check_names",
+    "check_share",
+    "is_real",
+    "is_whole",
+    "listed",
+    "one_thread",
+    "one_thread_for_good",
+    "quoted",
+    "shortened",
+]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -11,6 +11,12 @@ def check_choice(name: str, value: Any, allowed: Sequence[str]) -> None:
     """Raise ValueError unless value is one of the allowed strings."""
     if value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}. Got {value!r}.")
+
+
+def check_names(what: str, given: Iterable[str], known: Collection[str]) -> None:
+    """Raise ValueError unless all names given are known. what : the singular of what is named, such as "setting"."""
+    if unknown := sorted(set(given) - set(known)):
+        raise ValueError(f"There is no {what} {unknown[0]!r}; there are {', '.join(known)}.")
 
 
 def check_int(name: str, value: Any, least: int) -> None:

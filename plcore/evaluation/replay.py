@@ -15,7 +15,8 @@ from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.evaluation.metrics import check_ties, error_rate
 from plcore.labels.candidates import CandidateError, check_candidates
 from plcore.neighbors.classifier import PLKNeighborsClassifier
-from plcore.query.strategies import Strategy, make_strategy
+from plcore.query.registry import make_strategy
+from plcore.query.strategies import Strategy
 
 
 @dataclass(frozen=True)

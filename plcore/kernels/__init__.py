@@ -1,1 +1,75 @@
-"""Compiled loops, and nothing else. Why they are fast and the rules they keep: `plcore.kernels.compiled`."""
+"""Compiled loops: arrays in, arrays filled. `.compiled` says why they are fast and which rules they keep."""
+
+from __future__ import annotations
+
+from plcore.kernels.compiled import kernel
+from plcore.kernels.effects import NARROW, SETTLED, find_effects, find_imprecise
+from plcore.kernels.linear import mean_weights, score_rows, score_sparse_rows, two_products
+from plcore.kernels.margin import best_candidates, hard_rows, move_surplus, simplex_quadratic, smooth_rows
+from plcore.kernels.online import MASS, MISTAKES, OBJECTIVE, ROUNDS, SCALE, UPDATES, learn_dense, learn_sparse
+from plcore.kernels.possible import search_effects
+from plcore.kernels.scores import (
+    FAN,
+    SHARE_UNIT,
+    add_scores,
+    add_shares,
+    build_maxima,
+    change_maxima,
+    count_open,
+    find_best,
+    pick_batch,
+)
+from plcore.kernels.search import offer_proposed, scan_dense, scan_sparse
+from plcore.kernels.sensing import recover_rows
+from plcore.kernels.sets import find_sets
+from plcore.kernels.shares import margins, softmax_margins, softmax_rows
+from plcore.kernels.votes import add_votes, change_votes, count_places, fill_masks, fill_places, has_repeated
+
+__all__ = [
+    "FAN",
+    "MASS",
+    "MISTAKES",
+    "NARROW",
+    "OBJECTIVE",
+    "ROUNDS",
+    "SCALE",
+    "SETTLED",
+    "SHARE_UNIT",
+    "UPDATES",
+    "add_scores",
+    "add_shares",
+    "add_votes",
+    "best_candidates",
+    "build_maxima",
+    "change_maxima",
+    "change_votes",
+    "count_open",
+    "count_places",
+    "fill_masks",
+    "fill_places",
+    "find_best",
+    "find_effects",
+    "find_imprecise",
+    "find_sets",
+    "hard_rows",
+    "has_repeated",
+    "kernel",
+    "learn_dense",
+    "learn_sparse",
+    "margins",
+    "mean_weights",
+    "move_surplus",
+    "offer_proposed",
+    "pick_batch",
+    "recover_rows",
+    "scan_dense",
+    "scan_sparse",
+    "score_rows",
+    "score_sparse_rows",
+    "search_effects",
+    "simplex_quadratic",
+    "smooth_rows",
+    "softmax_margins",
+    "softmax_rows",
+    "two_products",
+]

@@ -1,1 +1,28 @@
-"""Candidate matrices and label vectors: one written convention for each, and the checks at the door."""
+"""What people know of labels: candidate matrices and label vectors with holes, their checks, accuracy without truth."""
+
+from __future__ import annotations
+
+from plcore.labels.accuracy import candidate_accuracy, score_of
+from plcore.labels.candidates import (
+    CandidateError,
+    check_candidates,
+    column_names,
+    infer_labels,
+    is_candidate_matrix,
+    name_rows,
+)
+from plcore.labels.vectors import UNKNOWN, LabelVectors, check_label_vectors
+
+__all__ = [
+    "UNKNOWN",
+    "CandidateError",
+    "LabelVectors",
+    "candidate_accuracy",
+    "check_candidates",
+    "check_label_vectors",
+    "column_names",
+    "infer_labels",
+    "is_candidate_matrix",
+    "name_rows",
+    "score_of",
+]

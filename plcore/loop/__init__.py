@@ -1,1 +1,68 @@
-"""The answering loop: log entries, what they make of each row, the next question, when to stop. One folder a kind."""
+"""The answering loop: log entries, what they make of each row, the next question, when to stop.
+
+Here is what all kinds of project share; `plcore.loop.one_label` and `plcore.loop.label_vectors` are the two kinds.
+"""
+
+from __future__ import annotations
+
+from plcore.loop.base import CONTROL, Learner, Pool
+from plcore.loop.classes import (
+    NO_ROW,
+    ClassChange,
+    ClassError,
+    ClassMap,
+    class_changes,
+    map_labels,
+    with_classes,
+)
+from plcore.loop.entries import PUT_ASIDE, AnswerError, Entry, EntryFold, EntryKind
+from plcore.loop.places import Place, as_places
+from plcore.loop.registry import MODEL_ENTRIES, ModelEntry, Upkeep
+from plcore.loop.standings import SKIP_LASTS, Standings
+from plcore.loop.stopping import (
+    LABELS,
+    LEAST_MEASURED,
+    PREDICTIONS,
+    ROWS,
+    StopRules,
+    Terms,
+    Verdict,
+    change_over,
+    judge,
+    points,
+)
+
+__all__ = [
+    "CONTROL",
+    "LABELS",
+    "LEAST_MEASURED",
+    "MODEL_ENTRIES",
+    "NO_ROW",
+    "PREDICTIONS",
+    "PUT_ASIDE",
+    "ROWS",
+    "SKIP_LASTS",
+    "AnswerError",
+    "ClassChange",
+    "ClassError",
+    "ClassMap",
+    "Entry",
+    "EntryFold",
+    "EntryKind",
+    "Learner",
+    "ModelEntry",
+    "Place",
+    "Pool",
+    "Standings",
+    "StopRules",
+    "Terms",
+    "Upkeep",
+    "Verdict",
+    "as_places",
+    "change_over",
+    "class_changes",
+    "judge",
+    "map_labels",
+    "points",
+    "with_classes",
+]

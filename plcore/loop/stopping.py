@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
+from plcore.common.checks import check_int, check_names, is_real
 from plcore.common.types import FloatArray, IntArray
 
 LEAST_MEASURED = 30
@@ -59,20 +59,16 @@ class StopRules:
     def __post_init__(self) -> None:
         for name in ("settled", "flat_within"):
             value = getattr(self, name)
-            if value is not None and not (_is(value, Real) and 0 < value <= 1):
+            if value is not None and not (is_real(value) and 0 < value <= 1):
                 raise ValueError(f"{name} must be None or a number above 0 and at most 1. Got {value!r}.")
-        for name in ("flat_over", "budget"):
-            value = getattr(self, name)
-            if (value is not None or name == "flat_over") and not (_is(value, Integral) and value >= 1):
-                raise ValueError(f"{name} must be an int of at least 1. Got {value!r}.")
+        check_int("flat_over", self.flat_over, 1)
+        if self.budget is not None:
+            check_int("budget", self.budget, 1)
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> StopRules:
         """The rules as `to_json` gave them; what is missing is as by default. Raises ValueError."""
-        if unknown := sorted(set(stored) - set(cls.__dataclass_fields__)):
-            raise ValueError(
-                f"There is no rule {unknown[0]!r}; there are {', '.join(cls.__dataclass_fields__)}."
-            )
+        check_names("rule", stored, cls.__dataclass_fields__)
         return cls(**stored)
 
     def to_json(self) -> dict[str, Any]:
@@ -161,7 +157,3 @@ def points(share: float) -> str:
     """A difference of accuracies in percentage points, such as "1 point" or "0.5 points"."""
     shown = f"{share * 100:.1f}".removesuffix(".0")
     return f"{shown} point{'' if shown == '1' else 's'}"
-
-
-def _is(value: Any, kind: type) -> bool:
-    return isinstance(value, kind) and not isinstance(value, bool)

@@ -1,1 +1,36 @@
-"""Nearest neighbours: the search, the graph and its votes, and PL-KNN."""
+"""Nearest neighbours: their search, the graph of weighted neighbours, their votes, and PL-KNN."""
+
+from __future__ import annotations
+
+from plcore.neighbors.classifier import PLKNeighborsClassifier, votes_to_distributions
+from plcore.neighbors.graph import (
+    SCALINGS,
+    WEIGHTS,
+    Graph,
+    NeighborGraph,
+    find_graph,
+    graph_key,
+    make_scaler,
+    neighbor_weights,
+)
+from plcore.neighbors.search import SEARCHES, compile_search, make_search
+from plcore.neighbors.votes import VoteTable, check_graph, pack
+
+__all__ = [
+    "SCALINGS",
+    "SEARCHES",
+    "WEIGHTS",
+    "Graph",
+    "NeighborGraph",
+    "PLKNeighborsClassifier",
+    "VoteTable",
+    "check_graph",
+    "compile_search",
+    "find_graph",
+    "graph_key",
+    "make_scaler",
+    "make_search",
+    "neighbor_weights",
+    "pack",
+    "votes_to_distributions",
+]

@@ -7,28 +7,39 @@ from plcore.query.explanation import AnswerEffect, Explanation
 from plcore.query.order import memory_order
 from plcore.query.possible import possible_labels
 from plcore.query.ranker import EffectRanker
-from plcore.query.sets import necessary_labels, winners
-from plcore.query.strategies import (
+from plcore.query.registry import (
     STRATEGIES,
-    FarthestFirst,
-    LargestSet,
-    RandomOrder,
-    Strategy,
+    STRATEGY_ENTRIES,
+    Need,
+    StrategyEntry,
+    StrategyKind,
     make_strategy,
 )
+from plcore.query.sets import necessary_labels, winners
+from plcore.query.strategies import FarthestFirst, LargestSet, RandomOrder, Strategy
+from plcore.query.telling import LabelMoments, label_moments, most_telling
+from plcore.query.uncertainty import SmallestMargin
 
 __all__ = [
     "STRATEGIES",
+    "STRATEGY_ENTRIES",
     "AnswerEffect",
     "EffectRanker",
     "Explanation",
     "FarthestFirst",
+    "LabelMoments",
     "LargestSet",
+    "Need",
     "RandomOrder",
+    "SmallestMargin",
     "Strategy",
+    "StrategyEntry",
+    "StrategyKind",
     "effect_scores",
+    "label_moments",
     "make_strategy",
     "memory_order",
+    "most_telling",
     "necessary_labels",
     "possible_labels",
     "winners",

@@ -2,7 +2,7 @@
 
 A strategy is fitted once, gives the next rows and takes in answers: `fit`, `scores_`, `next`, `update`. The
 effect scores have it in `EffectRanker`; here are the baselines they are compared with (section 5 of Nguyen,
-Destercke and Masson, AAAI 2017), and `make_strategy`, which makes any of them from its name.
+Destercke and Masson, AAAI 2017). `.registry` makes any of them from its name.
 """
 
 from __future__ import annotations
@@ -15,18 +15,11 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array, check_consistent_length
 
-from plcore.common.checks import check_choice
 from plcore.common.types import BoolArray, FloatArray, IntArray
 from plcore.labels.candidates import CandidateError, check_candidates
 from plcore.neighbors.graph import SCALINGS, make_scaler
 from plcore.neighbors.search import make_search
-from plcore.query.effects import RULES
 from plcore.query.parameters import allowed_rows
-from plcore.query.possible import MAX_NODES
-from plcore.query.ranker import EffectRanker
-
-BASELINES = ("random", "mp", "act")
-STRATEGIES = (*BASELINES, *RULES)
 
 
 class Strategy(Protocol):
@@ -51,41 +44,11 @@ class Strategy(Protocol):
         """Replace the candidates of a row (m,) after an answer or an undo."""
 
 
-def make_strategy(
-    name: str,
-    *,
-    n_neighbors: int = 3,
-    targets: Any = "ambiguous",
-    decision: str = "set",
-    weights: str = "linear",
-    scaling: str | None = "minmax",
-    random_state: int | None = None,
-    max_nodes: int = MAX_NODES,
-    search: str = "auto",
-) -> RandomOrder | LargestSet | FarthestFirst | EffectRanker:
-    """An unfitted strategy by name: "random", "mp", "act", or an effect rule "mw", "apl", "pl".
+class ModelStrategy(Strategy, Protocol):
+    """A strategy that goes by what a model says of the rows."""
 
-    The other arguments are those of `EffectRanker`; a baseline takes those that concern it: `random_state`
-    all of them, `scaling` "act". Raises ValueError for another name.
-    """
-    check_choice("strategy", name, STRATEGIES)
-    if name == "random":
-        return RandomOrder(random_state=random_state)
-    if name == "mp":
-        return LargestSet(random_state=random_state)
-    if name == "act":
-        return FarthestFirst(scaling=scaling, random_state=random_state)
-    return EffectRanker(
-        name,
-        n_neighbors,
-        targets,
-        decision,
-        weights=weights,
-        scaling=scaling,
-        random_state=random_state,
-        max_nodes=max_nodes,
-        search=search,
-    )
+    def model_changed(self) -> None:
+        """The model may say something else of any row now."""
 
 
 class Baseline:

@@ -10,7 +10,6 @@ import numpy as np
 from plcore.common.types import BoolArray, FloatArray, IntArray
 from plcore.query.strategies import Baseline
 
-MARGIN = "margin"
 BLOCK_CELLS = 1_000_000  # of shares in memory at a time
 Margins = Callable[[IntArray], FloatArray]
 

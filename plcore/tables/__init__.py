@@ -1,1 +1,46 @@
-"""Tables: files of many forms -> LabelTable, checked whole; roles of columns, media, features, the stored file."""
+"""Tables: CSV text, zips and media in, a LabelTable with its features out, every error with its row and column."""
+
+from __future__ import annotations
+
+from plcore.tables.archive import (
+    MAX_FILE_MB,
+    MAX_FILES,
+    MAX_UNPACKED_MB,
+    MAX_ZIP_MB,
+    ZIP_STARTS,
+    Archive,
+    MediaError,
+)
+from plcore.tables.csv_text import read_cells, to_csv_bytes
+from plcore.tables.features import FeatureTransformer
+from plcore.tables.media import CONTENT_TYPES, MAX_PIXELS, MediaFiles, is_kept_name, look_through
+from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError
+from plcore.tables.roles import Roles
+from plcore.tables.suggestion import suggest_roles
+from plcore.tables.table import LabelTable
+from plcore.tables.table_file import read_kept_names
+
+__all__ = [
+    "CONTENT_TYPES",
+    "MAX_FILES",
+    "MAX_FILE_MB",
+    "MAX_PIXELS",
+    "MAX_PROBLEMS",
+    "MAX_UNPACKED_MB",
+    "MAX_ZIP_MB",
+    "ZIP_STARTS",
+    "Archive",
+    "FeatureTransformer",
+    "LabelTable",
+    "MediaError",
+    "MediaFiles",
+    "Problem",
+    "Roles",
+    "TableError",
+    "is_kept_name",
+    "look_through",
+    "read_cells",
+    "read_kept_names",
+    "suggest_roles",
+    "to_csv_bytes",
+]

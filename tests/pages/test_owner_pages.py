@@ -14,9 +14,8 @@ from db import people
 from pages.parts import frame, vector_form
 from pages.parts.learner_form import SETTINGS, TRAINED
 from plcore import LearnerSettings
-from plcore.loop import estimators as known_models
-from plcore.loop.label_vectors import settings
-from plcore.loop.label_vectors.settings import LabelVectorSettings
+from plcore.loop import MODEL_ENTRIES, Upkeep
+from plcore.loop.label_vectors import CRITERION_ENTRIES, QUESTION_ENTRIES, LabelVectorSettings
 from tests.conftest import ROOT
 from tests.pages.conftest import Open, words
 from tests.workflow.world import annotator, answer_next, small_project
@@ -36,16 +35,16 @@ def box(boxes, label: str):
 def test_every_learner_setting_is_in_the_form_or_fixed_for_good() -> None:
     fields = {field.name for field in dataclasses.fields(LearnerSettings)}
     assert {one.name for one in SETTINGS} == fields - kinds.DRAWN[kinds.CANDIDATES]
-    assert set(MODELS) == set(known_models.MODELS)
-    assert set(TRAINED) == set(known_models.TRAINED)
+    assert set(MODELS) == set(MODEL_ENTRIES)
+    assert set(TRAINED) == {name for name, one in MODEL_ENTRIES.items() if one.upkeep is Upkeep.TRAINED}
 
 
 def test_every_setting_of_label_vectors_is_in_the_form_or_fixed_for_good() -> None:
     fields = {field.name for field in dataclasses.fields(LabelVectorSettings)}
     compared = {"mode", "missing", "max_iter"}  # for benchmarks
     assert {one.name for one in vector_form.SETTINGS} == fields - kinds.DRAWN[kinds.VECTORS] - compared
-    assert set(vector_showing.QUESTIONS) == set(settings.QUESTIONS)
-    assert set(vector_showing.CRITERIA) == set(settings.CRITERIA)
+    assert set(vector_showing.QUESTIONS) == set(QUESTION_ENTRIES)
+    assert set(vector_showing.CRITERIA) == set(CRITERION_ENTRIES)
 
 
 def test_review_without_answers_points_to_the_first_question(home: Home, owner: int, show: Open) -> None:

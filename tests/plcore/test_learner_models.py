@@ -10,12 +10,12 @@ from plcore.evaluation.estimates import ControlCounts
 from plcore.kernels.shares import margins, softmax_margins, softmax_rows
 from plcore.loop.base import CONTROL
 from plcore.loop.entries import Entry
-from plcore.loop.estimators import ONLINE, TRAINED, make_estimator, make_online
 from plcore.loop.one_label.learner import ActiveLearner
 from plcore.loop.one_label.models import softmax_inside
 from plcore.loop.one_label.pool import OneLabelPool
 from plcore.loop.one_label.settings import LearnerSettings
 from plcore.loop.one_label.training import Trainer, standardized_features
+from plcore.loop.registry import MODEL_ENTRIES, Upkeep
 from tests.plcore.fake_table import blobs
 
 
@@ -34,7 +34,10 @@ def run(table, y, n=30, **settings):
 # Models trained elsewhere
 
 
-@pytest.mark.parametrize("model", sorted(TRAINED))
+TRAINED = sorted(name for name, one in MODEL_ENTRIES.items() if one.upkeep is Upkeep.TRAINED)
+
+
+@pytest.mark.parametrize("model", TRAINED)
 def test_a_version_follows_from_table_settings_and_log_alone(model):
     table, y = blobs(n=120, truth="all")
     settings = LearnerSettings(model=model, strategy="margin")
@@ -288,7 +291,7 @@ def test_control_questions_come_with_the_known_probability_and_look_like_the_oth
     assert fresh.pool.control_rows[blind.row]
     assert blind.strategy == CONTROL
     assert blind.score == 0.15
-    stand_in = fresh.question_for(int(fresh._train[fresh._strategy.next(2)[1]]))
+    stand_in = fresh.question_for(int(fresh.pool.train[fresh._chooser._strategy.next(2)[1]]))
     assert (blind.decides, blind.undecided) == (stand_in.decides, stand_in.undecided)
     assert blind.predicted in blind.choices
     assert sum(blind.probabilities) == pytest.approx(1)
@@ -342,7 +345,7 @@ def test_settings_are_checked(name, value):
 # Online models
 
 
-ONLINE_NAMES = sorted(ONLINE)
+ONLINE_NAMES = sorted(name for name, one in MODEL_ENTRIES.items() if one.upkeep is Upkeep.ONLINE)
 
 
 def same_state(one, other):
@@ -365,7 +368,7 @@ def test_an_online_model_takes_each_answer_at_once(model):
     # Ten lines of NumPy: the same passes, then one round for each answer.
     pool = OneLabelPool(table, LearnerSettings(**settings))
     X = standardized_features(pool)
-    plain = make_online(model, None, X[pool.train], 0).fit(X[pool.train], pool.first[pool.train])
+    plain = MODEL_ENTRIES[model].make(X[pool.train]).fit(X[pool.train], pool.first[pool.train])
     wrong = []
     for entry in log:
         sets = np.eye(4, dtype=bool)[[y[entry.row]]]
@@ -522,7 +525,7 @@ def test_control_rows_are_never_exact_and_bad_rows_never_train():
         pool.apply(Entry(seq, "bad", row, "ann"))
     kept = np.setdiff1d(pool.train, rows)
     X = standardized_features(pool)
-    plain = make_estimator("plsvc", None).fit(X[kept], pool.candidates[kept])
+    plain = MODEL_ENTRIES["plsvc"].make(X).fit(X[kept], pool.candidates[kept])
     after = trained.train().scores
     np.testing.assert_allclose(after, plain.decision_function(X), rtol=1e-5, atol=1e-6)
     assert not np.allclose(before, after)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-import plcore.loop.one_label.learner
+import plcore.loop.one_label.asking
 from tests.workflow.world import answer_next
 from workflow import labeling
 from workflow.home import Home, open_home
@@ -19,7 +19,7 @@ def test_a_restart_reads_the_neighbours_it_found_before(
     def never(*_: object) -> None:
         raise AssertionError("the neighbours were searched again")
 
-    monkeypatch.setattr(plcore.loop.one_label.learner, "find_graph", never)
+    monkeypatch.setattr(plcore.loop.one_label.asking, "find_graph", never)
     again = open_home(home.settings)
     try:
         assert labeling.next_question(again, owner, project) == shown

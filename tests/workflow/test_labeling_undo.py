@@ -10,8 +10,8 @@ from tests.workflow.four import ask, four_class_project, left, log
 from tests.workflow.world import ROLES, annotator, answer_next, count_entries, small_frame
 from workflow import labeling, projects, standing
 from workflow.classes import change_classes, classes_view
-from workflow.common.history import REACH
 from workflow.common.answers import Given
+from workflow.common.history import REACH
 from workflow.home import Home, open_home
 
 

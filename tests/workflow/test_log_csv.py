@@ -14,9 +14,9 @@ from db.entries import NO_ROW, Entry
 from plcore.loop.classes import ClassChange, class_changes
 from tests.workflow.world import annotator, answer_next
 from workflow import classes, exporting, labeling
-from workflow.home import Home
 from workflow.common.log import learner_entry
 from workflow.common.log_csv import COLUMNS, LogError, read_log, write_log
+from workflow.home import Home
 
 IDS = [f"r|{k}" for k in range(5)]
 # What a database or a browser never lets in: surrogates, NUL.

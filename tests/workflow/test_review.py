@@ -15,9 +15,9 @@ from plcore import AnswerError
 from tests.workflow.world import annotator, answer_next, count_entries
 from workflow import correcting, exporting, labeling, review
 from workflow.access import NotAllowed, NotFound
+from workflow.common.found import Search
 from workflow.common.turn import StaleQuestion
 from workflow.home import Home
-from workflow.common.found import Search
 
 
 def answer_with(home: Home, person: int, project: int, kind: str, **more: object) -> int:

@@ -7,9 +7,9 @@ import numpy as np
 from plcore import ActiveLearner, LabelTable, Roles, read_cells
 from tests.workflow.four import ask, four_class_project
 from workflow import exporting, labeling
-from workflow.home import Home
 from workflow.common.log import learner_entry
 from workflow.common.log_csv import read_log
+from workflow.home import Home
 
 
 def test_every_kind_of_answer_goes_through_log_export_and_import(home: Home, owner: int) -> None:

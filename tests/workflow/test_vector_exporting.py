@@ -15,8 +15,8 @@ from tests.workflow.vector_world import LABELS, ROLES, answer_truly, true_labels
 from tests.workflow.world import annotator
 from workflow import exporting, projects, vector_exporting, vector_progress, vectors
 from workflow.access import NotAllowed
-from workflow.home import Home, open_home
 from workflow.common.log_csv import read_log
+from workflow.home import Home, open_home
 
 VALUE = {"1": 1, "0": 0, "": -1}
 

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sqlalchemy import insert
+from workflow.learners import WrongKind
 
 from db import entries
 from db.models import EntryRow
@@ -23,16 +24,15 @@ from tests.workflow.test_vectors import cells, log
 from tests.workflow.vector_world import LABELS, ROLES, answer_truly, vector_frame, vector_project
 from tests.workflow.world import annotator, small_project
 from workflow import exporting, labeling, projects, review, vector_exporting, vectors
-from workflow.common import log_csv
 from workflow import vector_correcting as correcting
 from workflow import vector_review as found_in
 from workflow.access import NotAllowed, NotFound
+from workflow.common import log_csv
 from workflow.common.found import Search
-from workflow.common.turn import StaleQuestion
 from workflow.common.history import history_of
-from workflow.home import Home, open_home
 from workflow.common.log import learner_entry
-from workflow.learners import WrongKind
+from workflow.common.turn import StaleQuestion
+from workflow.home import Home, open_home
 from workflow.standing import Saved
 
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from db import entries
-from plcore.loop.entries import EntryKind
-from plcore.loop.stopping import StopRules, Verdict
+from plcore.loop import EntryKind, StopRules, Verdict
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session

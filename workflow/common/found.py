@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from db import entries, people
 from db import review as found_in
-from plcore.loop.entries import EntryKind
+from plcore.loop import EntryKind
 from workflow import access
 
 if TYPE_CHECKING:
@@ -82,7 +82,8 @@ class ReviewList:
 class HistoryLine:
     """One entry about a row, by the present names of its classes.
 
-    before, after : its candidates; of label vectors how the labels it is about stood, in words      taken_back : by a later entry
+    before, after : its candidates; of label vectors how the labels it is about stood, in words
+    taken_back : by a later entry
     """
 
     seq: int
@@ -132,7 +133,9 @@ def answer_line(
 ) -> FoundAnswer:
     """An entry as a line of the list, with these labels, and what the model had said in words."""
     row_id, person = str(table.ids[one.row]), names.get(one.person_id, "")
-    return FoundAnswer(one.seq, one.row, row_id, one.kind, labels, predicted, person, one.at, one.flagged, one.note)
+    return FoundAnswer(
+        one.seq, one.row, row_id, one.kind, labels, predicted, person, one.at, one.flagged, one.note
+    )
 
 
 def history_line(

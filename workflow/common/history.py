@@ -11,7 +11,7 @@ from db import entries
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from plcore.loop.base import Learner
+    from plcore.loop import Learner
 
 REACH = 50
 """Answers of a person that undo, redo and the history go back over."""

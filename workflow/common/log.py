@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from db import entries
 from plcore import Entry
-from plcore.loop.classes import ClassChange, class_changes
+from plcore.loop import ClassChange, class_changes
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from plcore.loop.base import Pool
+    from plcore.loop import Pool
 
 
 def learner_entry(entry: entries.LogEntry) -> Entry:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from db.entries import NO_ROW, Entry
+from db.entries import NO_ROW, LogEntry
 
 COLUMNS = (
     "seq",
@@ -46,12 +46,12 @@ class LogError(ValueError):
 class LogLine:
     """An entry as the file has it: people by name, its row by number and by id. The entry's own `person_id` is 0."""
 
-    entry: Entry
+    entry: LogEntry
     annotator: str
     row_id: str
 
 
-def write_log(log: Iterable[Entry], names: Mapping[int, str], ids: Sequence[str]) -> bytes:
+def write_log(log: Iterable[LogEntry], names: Mapping[int, str], ids: Sequence[str]) -> bytes:
     """The entries as CSV, UTF-8. names : {person: name}      ids : of the table's rows"""
     text = io.StringIO(newline="")
     writer = csv.writer(
@@ -119,7 +119,7 @@ def _line(number: int, cells: Mapping[str, str], project_id: int) -> LogLine:
             f"Line {number} of the log, column {column!r}: {cells.get(column)!r} cannot be read. "
             "Fix: export the log again."
         ) from error
-    entry = Entry(
+    entry = LogEntry(
         project_id=project_id,
         seq=seq,
         kind=cells["kind"],

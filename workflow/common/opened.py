@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from db.people import Person
     from db.projects import Project
     from plcore import Entry
-    from plcore.loop.base import Learner
+    from plcore.loop import Learner
     from workflow.home import Home
     from workflow.kinds.kind import Kind
 

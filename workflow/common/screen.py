@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
-    from plcore.loop.base import Learner
+    from plcore.loop import Learner
     from workflow.common.room import RoomSettings
 
 # {person: (token, order)} beside each learner while it lives; nothing is lost with it but an order on a screen. Read

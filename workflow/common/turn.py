@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from db import entries, questions
-from plcore.loop.places import Place
+from plcore.loop import Place
 from workflow.common.answers import Given, Saved
 from workflow.common.history import SECOND, stored_by
 from workflow.common.log import learner_entry
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from db.people import Person
-    from plcore.loop.base import Learner
+    from plcore.loop import Learner
     from workflow.common.opened import Opened
     from workflow.common.writer import EntryWriter
 
@@ -169,9 +169,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         """A stored entry as a page says it."""
         return saved_of(self.learner, entry, repeated=repeated)
 
-    def facts(
-        self, question: questions.OpenQuestion, given: Given
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
+    def facts(self, question: questions.OpenQuestion, given: Given) -> tuple[dict[str, Any], dict[str, Any]]:
         """What the entries of an answer hold of its question: what the first alone does, and what each does."""
         seconds = (self.now - question.shown_at).total_seconds()
         first = {"token": question.token, "revision": question.revision, "seconds": seconds}

@@ -13,7 +13,7 @@ from db import entries
 from plcore import Entry
 
 if TYPE_CHECKING:
-    from plcore.loop.places import Place
+    from plcore.loop import Place
     from workflow.common.turn import Turn
 
 
@@ -65,7 +65,7 @@ class EntryWriter(ABC):
         stored = turn.append(
             entries.NewEntry(
                 project_id=turn.project_id,
-                kind=kind,
+                kind=str(kind),
                 row=place.row,
                 label=place.label,
                 labels=tuple(labels),

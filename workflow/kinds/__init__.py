@@ -15,8 +15,7 @@ from workflow.kinds.kind import Kind, KindWords, Settings, WorkerSettings
 if TYPE_CHECKING:
     from db.projects import Project
     from plcore import LabelTable
-    from plcore.loop.classes import ClassChange
-    from plcore.loop.stopping import StopRules
+    from plcore.loop import ClassChange, StopRules
     from workflow.home import Home
 
 __all__ = [

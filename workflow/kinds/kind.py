@@ -14,15 +14,12 @@ if TYPE_CHECKING:
     from db import entries, questions
     from db.projects import Project
     from plcore import LabelTable
-    from plcore.common.types import BoolArray
-    from plcore.loop.classes import ClassChange
-    from plcore.loop.base import Learner
-    from plcore.loop.places import Place
-    from plcore.loop.stopping import StopRules
+    from plcore.common import BoolArray
+    from plcore.loop import ClassChange, Learner, Place, StopRules
+    from workflow.common.answers import Given
     from workflow.common.figures import StopView
     from workflow.common.found import ReviewList, Search
     from workflow.common.history import Parts
-    from workflow.common.answers import Given
     from workflow.home import Home
     from workflow.shelf import Training
 
@@ -75,7 +72,7 @@ class Kind(Protocol):
     CAN_CHANGE_CLASSES: bool
     """Whether classes can be added, renamed and merged."""
 
-    ANSWERS: Sequence[str]
+    ANSWERS: tuple[str, ...]
     """Kinds of entries that answer; those of the log, not those of the screen (`Turn.ANSWERS`)."""
 
     # settings.py

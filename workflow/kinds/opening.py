@@ -20,8 +20,7 @@ from workflow.saving import saving
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from plcore.loop.classes import ClassChange
-    from plcore.loop.base import Learner
+    from plcore.loop import ClassChange, Learner
     from workflow.common.opened import Reading
     from workflow.home import Home
     from workflow.shelf import Slot, Training

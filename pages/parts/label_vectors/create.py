@@ -7,8 +7,9 @@ import streamlit as st
 from pages.parts.create_parts import HELD_OUT, kept_files
 from pages.parts.frame import escape
 from workflow import importing
-from workflow.kinds.label_vectors.settings import FEWEST_HELD_OUT, LabelVectorSettings, default_settings
-from workflow.kinds.label_vectors.showing import CRITERIA, QUESTIONS
+from workflow.importing import LabelVectorSettings
+from workflow.kinds.label_vectors.settings import FEWEST_HELD_OUT, default_settings
+from workflow.kinds.label_vectors.words import CRITERIA, QUESTIONS
 
 PREPARING = "Preparing the questions …"
 

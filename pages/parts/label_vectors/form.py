@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pages.parts.learner_form import Setting
-from workflow.kinds.label_vectors.showing import CRITERIA, QUESTIONS
+from workflow.kinds.label_vectors.words import CRITERIA, QUESTIONS
 
-LEARNING = (
+LEARNING: tuple[Setting, ...] = (
     Setting(
         "question",
         "Asked are",

@@ -8,7 +8,7 @@ from pages.parts import queue_table, state
 from pages.parts.frame import ProjectPage
 from workflow import answering
 from workflow.access import NotAllowed
-from workflow.kinds.label_vectors.showing import CRITERIA
+from workflow.kinds.label_vectors.words import CRITERIA
 from workflow.queue import list_queue, queue_csv
 
 

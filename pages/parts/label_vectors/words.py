@@ -49,6 +49,6 @@ REVIEW = ReviewWords(
 MAP = MapWords(
     labels="right",
     nothing="no label known to be right",
-    about="Of open rows some label can still be asked about; of answered, given and held-out rows all labels are known; "
-    "bad items are out.",
+    about="Of open rows some label can still be asked about; of answered, given and held-out rows all labels are "
+    "known; bad items are out.",
 )

@@ -33,7 +33,10 @@ def classes(page: ProjectPage) -> None:
     names = [one.name for one in view.classes]
 
     def change(kind: str, *given: str) -> None:
-        _told(lambda: use_case.change_classes(page.seat, view.version, kind, given), f"{kind}: {', '.join(given)}")
+        _told(
+            lambda: use_case.change_classes(page.seat, view.version, kind, given),
+            f"{kind}: {', '.join(given)}",
+        )
 
     if what == ADD:
         _add(key, change)

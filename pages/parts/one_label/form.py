@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from pages.parts.learner_form import Setting
-from workflow.kinds.one_label.words import MODELS, NAMES
+from workflow.kinds.one_label.words import MODELS, NAMES, TRAINED, WITH_C
 
-TRAINED = ("plsvc", "lmplane", "m3pl", "clpl")
-WITH_C = (*TRAINED, "pegasos-average", "pegasos-max")
-
-LEARNING = (
+LEARNING: tuple[Setting, ...] = (
     Setting(
         "model",
         "Model",

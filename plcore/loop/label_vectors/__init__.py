@@ -1,1 +1,55 @@
 """The loop for label vectors with holes: yes, no, or not asked, for every label of every row."""
+
+from __future__ import annotations
+
+from plcore.loop.label_vectors.export import LabelVectorExport
+from plcore.loop.label_vectors.fold import ANSWERS, KINDS, UNKNOWN, VALUES, FoldedVector, LabelVectorFold
+from plcore.loop.label_vectors.learner import LabelVectorLearner
+from plcore.loop.label_vectors.model import Refreshed, RefreshJob
+from plcore.loop.label_vectors.pool import ControlSample, LabelVectorPool, VectorChange
+from plcore.loop.label_vectors.registry import (
+    CRITERION_ENTRIES,
+    QUESTION_ENTRIES,
+    RANDOM,
+    CriterionEntry,
+    QuestionEntry,
+)
+from plcore.loop.label_vectors.reports import (
+    ControlEstimate,
+    HeldOut,
+    LabelVectorPoint,
+    LabelVectorProgress,
+    LabelVectorQuestion,
+    LabelVectorState,
+    Share,
+)
+from plcore.loop.label_vectors.settings import LabelVectorSettings
+
+__all__ = [
+    "ANSWERS",
+    "CRITERION_ENTRIES",
+    "KINDS",
+    "QUESTION_ENTRIES",
+    "RANDOM",
+    "UNKNOWN",
+    "VALUES",
+    "ControlEstimate",
+    "ControlSample",
+    "CriterionEntry",
+    "FoldedVector",
+    "HeldOut",
+    "LabelVectorExport",
+    "LabelVectorFold",
+    "LabelVectorLearner",
+    "LabelVectorPoint",
+    "LabelVectorPool",
+    "LabelVectorProgress",
+    "LabelVectorQuestion",
+    "LabelVectorSettings",
+    "LabelVectorState",
+    "QuestionEntry",
+    "RefreshJob",
+    "Refreshed",
+    "Share",
+    "VectorChange",
+]

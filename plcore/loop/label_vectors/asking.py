@@ -9,6 +9,7 @@ import numpy as np
 from plcore.common.types import BoolArray, FloatArray, IntArray
 from plcore.loop.label_vectors.model import LabelVectorModel
 from plcore.loop.label_vectors.pool import LabelVectorPool
+from plcore.loop.label_vectors.registry import CRITERION_ENTRIES, RANDOM
 from plcore.loop.places import Place
 
 
@@ -25,11 +26,11 @@ class Chooser:
 
     def strategy(self, model: LabelVectorModel | None) -> str:
         """The criterion in use."""
-        return "random" if model is None else self.settings.asked_by
+        return RANDOM if model is None else self.settings.asked_by
 
     def scores(self, model: LabelVectorModel | None) -> FloatArray:
         """(n,) for instances, else (n, L); higher = ask sooner."""
-        if model is not None and self.settings.asked_by != "random":
+        if model is not None and CRITERION_ENTRIES[self.settings.asked_by].needs_model:
             return model.scores
         if self._random is None:
             shape = self._pool.cells.shape[:1] if self.by_row else self._pool.cells.shape
@@ -43,7 +44,7 @@ class Chooser:
             return None
         if self.by_row:
             return Place(int(np.where(rows, self.scores(model), -np.inf).argmax()))
-        if self.settings.question == "diagnosis":  # one label of each row, before any row gets another
+        if self.settings.question_entry.in_turn:  # one label of each row, before any row gets another
             given = self._pool.answered.sum(axis=1)
             allowed = allowed & (given == given[rows].min())[:, None]
         best = int(np.where(allowed, self.scores(model), -np.inf).argmax())
@@ -69,7 +70,7 @@ class Chooser:
             scores = np.where(free[rows], scores, -np.inf)
             columns, scores = scores.argmax(axis=1), scores.max(axis=1)
         turn = np.zeros(len(rows))
-        if self.settings.question == "diagnosis":  # each row in turn, as in `best`
+        if self.settings.question_entry.in_turn:  # each row in turn, as in `best`
             turn = self._pool.answered[rows].sum(axis=1)
         order = np.lexsort((rows, -scores, turn))
         return rows[order], columns[order], scores[order]

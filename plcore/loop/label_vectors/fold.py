@@ -19,7 +19,7 @@ from plcore.loop.entries import PUT_ASIDE, AnswerError, Entry, EntryFold, EntryK
 
 UNKNOWN = -1
 VALUES: dict[str, int] = {EntryKind.YES: 1, EntryKind.NO: 0}
-ANSWERS = (*VALUES, EntryKind.BAD)
+ANSWERS: tuple[str, ...] = (*VALUES, EntryKind.BAD)
 KINDS = (*ANSWERS, *PUT_ASIDE, EntryKind.WITHDRAW)
 
 

@@ -15,7 +15,7 @@ from plcore.loop.label_vectors.estimates import control_estimate, entropy_of, he
 from plcore.loop.label_vectors.fold import UNKNOWN
 from plcore.loop.label_vectors.pool import ControlSample, LabelVectorPool, VectorChange
 from plcore.loop.label_vectors.reports import LabelVectorPoint
-from plcore.loop.label_vectors.settings import QUESTIONS, LabelVectorSettings
+from plcore.loop.label_vectors.settings import LabelVectorSettings
 from plcore.sensing.bml_cs import BMLCSClassifier
 from plcore.sensing.learner import SensingLearner
 
@@ -40,13 +40,13 @@ class LabelVectorModel:
         self._sensing = SensingLearner(classifier, random_state=settings.seed).fit(X, cells)
         mean = self._sensing.label_mean_
         self.calibration = calibrate(cells, mean, shown, mean if second is None else second)
-        self._kind, self._criterion = QUESTIONS[settings.question], settings.asked_by
+        self._scored_as, self._criterion = settings.question_entry.scored_as, settings.asked_by
         self._look()
 
     def _look(self) -> None:
         # After every answer, asked for or not: which covariances are made anew, and together with which others,
         # depends on when they are looked at, and a rebuilt model must be the one that lived through questions.
-        self.scores: FloatArray = self._sensing.scores(self._kind, self._criterion)
+        self.scores: FloatArray = self._sensing.scores(self._scored_as, self._criterion)
 
     def learn(self, change: VectorChange) -> None:
         """Take in the new cells of a row at rank one."""

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from numbers import Integral, Real
 from typing import Any
 
-from plcore.common.checks import check_choice
+from plcore.common.checks import check_choice, check_int, check_names, check_share, is_real, is_whole
+from plcore.loop.label_vectors.registry import (
+    CRITERION_ENTRIES,
+    DEFAULT_QUESTION,
+    QUESTION_ENTRIES,
+    QuestionEntry,
+)
 
 KIND = "multilabel"
-QUESTIONS = {"instance": "instance", "diagnosis": "label", "cell": "pair"}
-"""What is asked, and what `plcore.sensing.information` calls it."""
-
-CRITERIA = ("entropy", "variance", "information", "random")
+"""What stored settings call this kind of project; it never changes, for projects are stored under it."""
 MODES = ("paper", "fast")
 MISSING = ("block", "zero")
 MOST_COMPONENTS = 64
@@ -25,11 +30,11 @@ LEAST_COMPONENTS = 8
 class LabelVectorSettings:
     """Plain JSON values. Raises ValueError naming the setting that is wrong.
 
-    kind : "multilabel", always
-    question : "instance" (all labels of a row), "diagnosis" (one label of each row in turn, the most useful one of
-        it) or "cell" (the most useful label of any row)
-    criterion : "entropy", "variance", "information" or "random"; None: variance for instances, information for
-        labels
+    kind : "multilabel", always: the word under which settings of label vectors are stored
+    question : one of `QUESTION_ENTRIES`: "instance" (all labels of a row), "diagnosis" (one label of each row in turn,
+        the most useful one of it) or "cell" (the most useful label of any row)
+    criterion : one of `CRITERION_ENTRIES`: "entropy", "variance", "information" or "random"; None: the one that the
+        kind of question has by default
     n_components : K of BML-CS, an int, or a share of the labels; None: half of them, at least 8 (or all, where
         there are fewer) and at most 64
     mode, missing : as `BMLCSClassifier`      max_iter : as there; more than 1 shrinks what is believed of cells not
@@ -42,7 +47,7 @@ class LabelVectorSettings:
     """
 
     kind: str = KIND
-    question: str = "cell"
+    question: str = DEFAULT_QUESTION
     criterion: str | None = None
     n_components: float | None = None
     max_iter: int = 1
@@ -55,34 +60,57 @@ class LabelVectorSettings:
 
     def __post_init__(self) -> None:
         check_choice("kind", self.kind, (KIND,))
-        check_choice("question", self.question, tuple(QUESTIONS))
+        check_choice("question", self.question, tuple(QUESTION_ENTRIES))
         if self.criterion is not None:
-            check_choice("criterion", self.criterion, CRITERIA)
+            check_choice("criterion", self.criterion, tuple(CRITERION_ENTRIES))
         check_choice("mode", self.mode, MODES)
         check_choice("missing", self.missing, MISSING)
-        for name, least in (("seed", 0), ("max_iter", 1), ("refresh_every", 1)):
-            value = getattr(self, name)
-            if not _is_whole(value) or value < least:
-                raise ValueError(f"{name} must be an int of at least {least}. Got {value!r}.")
-        for name in ("test_share", "control_share"):
-            value = getattr(self, name)
-            if not _is_real(value) or not 0 <= float(value) < 1:
-                raise ValueError(f"{name} must be a number in [0, 1). Got {value!r}.")
+        check_int("seed", self.seed, 0)
+        check_int("max_iter", self.max_iter, 1)
+        check_int("refresh_every", self.refresh_every, 1)
+        check_share("test_share", self.test_share)
+        check_share("control_share", self.control_share)
         K = self.n_components
-        if K is not None and not (_is_whole(K) and K >= 1) and not (_is_real(K) and 0 < K <= 1):
+        if K is not None and not (is_whole(K) and K >= 1) and not (is_real(K) and 0 < K <= 1):
             raise ValueError(
                 f"n_components must be None, an int of at least 1, or a share in (0, 1]. Got {K!r}."
             )
 
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> LabelVectorSettings:
+        """The settings that `to_json` gave, with `kind` or without; what is missing is as by default. Raises
+        ValueError."""
+        check_names("setting", stored, cls.__dataclass_fields__)
+        return cls(**stored)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for `json.dumps`."""
+        return asdict(self)
+
+    @property
+    def model_key(self) -> str:
+        """What a model and its points of the curve are stored under, besides the project: all settings.
+
+        Its text may never change, for stored projects have it: it is made of the JSON of all settings, `kind` among
+        them, and begins with the word that the kind had first.
+        """
+        text = json.dumps(self.to_json(), sort_keys=True)
+        return f"{KIND}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+    @property
+    def question_entry(self) -> QuestionEntry:
+        """What the registry says of the kind of question."""
+        return QUESTION_ENTRIES[self.question]
+
     @property
     def by_row(self) -> bool:
         """Whether a question is about a whole row, not about one label of it."""
-        return self.question == "instance"
+        return self.question_entry.by_row
 
     @property
     def asked_by(self) -> str:
         """The criterion in use."""
-        return self.criterion or ("variance" if self.by_row else "information")
+        return self.criterion or self.question_entry.criterion
 
     def components(self, L: int) -> float:
         """What `BMLCSClassifier` is given as n_components for L labels."""
@@ -90,15 +118,3 @@ class LabelVectorSettings:
             # Beyond L the projection is orthonormal already: more would cost memory and add nothing.
             return min(self.n_components, L)
         return min(max(L // 2, min(L, LEAST_COMPONENTS)), MOST_COMPONENTS)
-
-    def to_json(self) -> dict[str, Any]:
-        """A plain dict; `LabelVectorSettings(**data)` reads it."""
-        return asdict(self)
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
-
-
-def _is_real(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)

@@ -18,7 +18,7 @@ import numpy as np
 from plcore.common.types import BoolArray
 from plcore.loop.entries import PUT_ASIDE, AnswerError, Entry, EntryFold, EntryKind
 
-ANSWERS = (EntryKind.IS, EntryKind.AMONG, EntryKind.NOT, EntryKind.NONE, EntryKind.BAD)
+ANSWERS: tuple[str, ...] = (EntryKind.IS, EntryKind.AMONG, EntryKind.NOT, EntryKind.NONE, EntryKind.BAD)
 KINDS = (*ANSWERS, *PUT_ASIDE, EntryKind.WITHDRAW)
 
 

@@ -7,7 +7,7 @@ same next question. After an entry only what it touches is computed again.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray, Table
 from plcore.loop.base import CONTROL
 from plcore.loop.classes import ClassChange
 from plcore.loop.entries import AnswerError, Entry
+from plcore.loop.one_label.asking import Chooser
 from plcore.loop.one_label.disambiguation import disambiguate
 from plcore.loop.one_label.models import Model, NeighborModel, ScoredModel
 from plcore.loop.one_label.online_model import OnlineModel
@@ -22,11 +23,9 @@ from plcore.loop.one_label.pool import OneLabelPool
 from plcore.loop.one_label.reports import CurvePoint, Disambiguation, Progress, Question, RowState
 from plcore.loop.one_label.settings import LearnerSettings
 from plcore.loop.places import Place, as_places
-from plcore.neighbors.graph import Graph, find_graph
-from plcore.query.effects import RULES
+from plcore.loop.registry import Upkeep
+from plcore.neighbors.graph import Graph
 from plcore.query.ranker import EffectRanker
-from plcore.query.strategies import Strategy, make_strategy
-from plcore.query.uncertainty import MARGIN, SmallestMargin
 
 TableT = TypeVar("TableT", bound=Table)
 
@@ -57,53 +56,10 @@ class ActiveLearner(Generic[TableT]):
         pool, table = self.pool, self.pool.table
         self.table, self.classes, self.original = table, pool.classes, pool.original
         self.test_rows = pool.test_rows
-        self._train = pool.train
-        by_effect = settings.strategy in RULES
-        by_neighbors = by_effect or settings.model == "plknn"
-        X, unseen = None, None
-        if (by_neighbors and graph is None) or settings.strategy == "act":
-            features = table.features()
-            features.fit(table, pool.train)
-            X = features.transform(table, pool.train)
-            unseen = features.transform(table, pool.held) if len(pool.held) else None
-        first = pool.first[pool.train]
-        self._graph: Graph | None = None
-        self._ranker: EffectRanker | None = None
-        if by_neighbors:
-            self._graph = graph or find_graph(X, unseen, settings)
-            self._graph.check(len(pool.train), len(pool.held), settings.n_neighbors)
-            # Under a baseline the ranker still keeps the votes and what is settled, by its cheapest rule.
-            self._ranker = EffectRanker(settings.strategy if by_effect else "mw", settings.n_neighbors)
-            self._ranker.fit_graph(self._graph.neighbors, self._graph.weights, first, np.arange(len(first)))
-        self._neighbors: NeighborModel | None = None
-        self._scored: ScoredModel | None = None
-        self._online: OnlineModel | None = None
-        if settings.is_trained:
-            self._scored = ScoredModel(pool)
-        elif settings.is_online:
-            self._online = OnlineModel(pool)
-        elif self._ranker is not None and self._graph is not None:
-            self._neighbors = NeighborModel(pool, self._ranker, self._graph)
-        self._strategy = self._make_strategy(X, first)
+        self._chooser = Chooser(pool, graph, lambda rows: self._model.margins(rows))
+        self._model = _make_model(pool, self._chooser)
         self.model_version = 0
         self._curve = [self._curve_point()]
-
-    @property
-    def _model(self) -> Model:
-        model = self._scored or self._online or self._neighbors
-        assert model is not None  # noqa: S101 - __init__ makes one of them
-        return model
-
-    def _make_strategy(self, X: AnyArray | None, first: BoolArray) -> Strategy:
-        name, seed = self.settings.strategy, self.settings.seed
-        if self._ranker is not None and name in RULES:
-            return self._ranker
-        nothing = np.zeros((len(first), 1)) if X is None else X  # only "act" looks at the features
-        if name == MARGIN:
-            return SmallestMargin(lambda places: self._model.margins(self._train[places])).fit(nothing, first)
-        # "random" draws its order; the ties of the others go by row number.
-        baseline = make_strategy(name, scaling=None, random_state=seed if name == "random" else None)
-        return baseline.fit(nothing, first)
 
     # The two verbs, and a third where the model is trained elsewhere
 
@@ -114,17 +70,14 @@ class ActiveLearner(Generic[TableT]):
     def apply(self, entry: Entry) -> None:
         """Take in one entry. Raises AnswerError, and changes nothing, if it is impossible (see `.fold`)."""
         change = self.pool.apply(entry)
-        if change is None or (self._online is None and np.array_equal(change.old, change.new)):
+        settings = self.settings
+        if change is None or (np.array_equal(change.old, change.new) and not settings.is_online):
             return
         if not self.pool.control_rows[change.row]:
-            place = int(self.pool.place[change.row])
-            if self._ranker is not None:
-                self._ranker.update(place, change.new)
+            self._chooser.learn(change)
             self._model.learn(change)
-            if self._strategy is not self._ranker:
-                self._strategy.update(place, change.new)
-        if self._scored is None:
-            self._model_changed()
+        if not settings.is_trained:
+            self._chooser.model_changed()
             # After a control answer too, which it does not learn: the version must not tell which one was blind.
             self.model_version = entry.seq
             self._curve.append(self._curve_point())
@@ -136,18 +89,18 @@ class ActiveLearner(Generic[TableT]):
         points : of the versions since the last call, this one last; its `model_version` is the new one
         Raises ValueError for a model that follows each answer itself, a wrong shape, or versions out of order.
         """
-        if self._scored is None:
+        if not isinstance(self._model, ScoredModel):
             raise ValueError(
                 f"Model {self.settings.model!r} follows each answer; nothing is published to it."
             )
         versions = [self._version_published(), *(point.model_version for point in points)]
         if len(versions) < 2 or sorted(set(versions)) != versions:
             raise ValueError(f"points must be of versions after {versions[0]}, in order. Got {versions[1:]}.")
-        self._scored.publish(scores)
+        self._model.publish(scores)
         self._curve = self._curve if versions[0] >= 0 else []  # the start without a model says nothing
         self._curve += points
         self.model_version = versions[-1]
-        self._model_changed()
+        self._chooser.model_changed()
 
     def _version_published(self) -> int:
         return self.model_version if self._model.said is not None else -1
@@ -156,11 +109,7 @@ class ActiveLearner(Generic[TableT]):
     def version_published(self) -> int | None:
         """The newest version `publish` was given; None before the first, and for models that need none."""
         version = self._version_published()
-        return None if self._scored is None or version < 0 else version
-
-    def _model_changed(self) -> None:
-        if isinstance(self._strategy, SmallestMargin):
-            self._strategy.model_changed()
+        return version if self.settings.is_trained and version >= 0 else None
 
     def candidates_after(self, entry: Entry) -> BoolArray:
         """(m,) the row's candidates if this entry were applied. Raises AnswerError as `check`; changes nothing."""
@@ -174,7 +123,7 @@ class ActiveLearner(Generic[TableT]):
 
     def get_ready(self) -> None:
         """Do now what the next question would wait for."""
-        self._strategy.next(1)
+        self._chooser.get_ready()
 
     def next_question(
         self, annotator: str, exclude: Collection[int | tuple[int, str | None]] = frozenset()
@@ -199,14 +148,9 @@ class ActiveLearner(Generic[TableT]):
         allowed = ~held
         allowed[[row for row in barred if 0 <= row < len(allowed)]] = False
         allowed[resting] = False
-        among = allowed[self._train]
-        if self._strategy is self._ranker:
-            claimed = [int(pool.place[row]) for row in shown if 0 <= row < len(allowed) and not held[row]]
-            best = self._ranker.next(1, among=among, claimed=claimed)
-        else:
-            best = self._strategy.next(1, among=among)
-        if len(best):
-            return self.question_for(int(self._train[best[0]]))
+        best = self._chooser.best(allowed, [row for row in shown if 0 <= row < len(held) and not held[row]])
+        if best is not None:
+            return self.question_for(best)
         return next((self.question_for(row) for row in (*control, *resting) if pool.is_open(row)), None)
 
     def question_for(self, row: int, label: str | None = None) -> Question:
@@ -217,21 +161,16 @@ class ActiveLearner(Generic[TableT]):
         if label is not None:
             raise AnswerError(f"A question is about a whole row here, not about one label. Got {label!r}.")
         own = pool.candidates[row]
-        near = self._neighbors
-        shares = near.shares_of_others(row) if near else self._model.shares(np.array([row]))[0]
+        shares = self._model.shares_of_others(row)
         has_model = self._model.said is not None
         blind = bool(pool.control_rows[row])
-        why = None
-        if self._ranker is not None:
-            # A blind question shows the reason of the second best row: nobody can tell it by that, nor by its return.
-            place = next(iter(self._strategy.next(2)[::-1]), None) if blind else pool.place[row]
-            why = None if place is None else self._ranker.explain(int(place), answers=False)
+        why = self._chooser.explain(row)
         return Question(
             row=row,
             choices=pool.names(own),
             probabilities=tuple(shares[own].tolist()),
             strategy=CONTROL if blind else self.settings.strategy,
-            score=self.settings.control_share if blind else self._strategy.score_of(int(pool.place[row])),
+            score=self.settings.control_share if blind else self._chooser.score_of(row),
             decides=len(why.changes) if why else 0,
             undecided=why.undecided if why else 0,
             model_version=self.model_version,
@@ -240,10 +179,7 @@ class ActiveLearner(Generic[TableT]):
 
     def ranking(self) -> tuple[IntArray, FloatArray]:
         """(rows, scores): every row the strategy can ask, by score descending, then row number, as things stand."""
-        open_rows = np.flatnonzero(self.pool.sizes[self._train] >= 2)
-        scores = self._strategy.scores_[open_rows]
-        order = np.argsort(-scores, kind="stable")
-        return self._train[open_rows[order]], scores[order]
+        return self._chooser.ranking()
 
     # How things stand
 
@@ -255,7 +191,7 @@ class ActiveLearner(Generic[TableT]):
     @property
     def graph(self) -> Graph | None:
         """The neighbours the learner works with, None where it needs none; answers do not change them."""
-        return self._graph
+        return self._chooser.graph
 
     @property
     def done(self) -> bool:
@@ -264,9 +200,14 @@ class ActiveLearner(Generic[TableT]):
         That holds for answers inside the candidates; `none` and `bad` may still change decisions, and so may
         any answer those about new points. Models other than PL-KNN have no such proof: done when nothing is open.
         """
-        if self._neighbors is None or self._ranker is None:
-            return not (self.pool.sizes[self._train] >= 2).any()
-        return bool(self._ranker.settled_ == 1.0 and self._ranker.n_undecided_ == 0)
+        if (proof := self._proof) is None:
+            return not (self.pool.sizes[self.pool.train] >= 2).any()
+        return bool(proof.settled_ == 1.0 and proof.n_undecided_ == 0)
+
+    @property
+    def _proof(self) -> EffectRanker | None:
+        """Where it is proved what is settled; None under a model of which nothing is proved."""
+        return self._chooser.ranker if self.settings.proves_done else None
 
     def candidates_of(self, row: int) -> BoolArray:
         """(m,) the row's candidates now, a copy; none while it is out."""
@@ -313,7 +254,7 @@ class ActiveLearner(Generic[TableT]):
             candidates_left=now.candidates_left,
             settled=now.settled,
             accuracy=now.accuracy,
-            n_train=len(self._train),
+            n_train=len(pool.train),
             n_test=int(self.test_rows.sum()),
             model_version=self.model_version,
             control=now.control,
@@ -322,10 +263,20 @@ class ActiveLearner(Generic[TableT]):
 
     def disambiguate(self) -> Disambiguation:
         """A label for every row, where it comes from, and how sure it is."""
-        votes = self._ranker.votes_ if self._neighbors is not None and self._ranker is not None else None
+        votes = None if self._proof is None else self._proof.votes_
         return disambiguate(self.pool, self._model.shares, votes, self._model.said is not None)
 
     def _curve_point(self) -> CurvePoint:
-        proof = self._ranker.settled_ if self._neighbors is not None and self._ranker is not None else None
-        error = self._online.progressive_error if self._online is not None else None
-        return self.pool.point(self._model.said, proof, self.model_version, error)
+        settled = None if self._proof is None else self._proof.settled_
+        return self.pool.point(self._model.said, settled, self.model_version, self._model.progressive_error)
+
+
+def _make_model(pool: OneLabelPool[Any], chooser: Chooser) -> Model:
+    """The model of the settings, by how it is kept up to date."""
+    upkeep = pool.settings.model_entry.upkeep
+    if upkeep is Upkeep.TRAINED:
+        return ScoredModel(pool)
+    if upkeep is Upkeep.ONLINE:
+        return OnlineModel(pool)
+    assert chooser.ranker is not None and chooser.graph is not None  # noqa: S101, PT018 - it keeps the votes for it
+    return NeighborModel(pool, chooser.ranker, chooser.graph)

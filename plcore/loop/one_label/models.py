@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 
@@ -15,24 +16,37 @@ from plcore.neighbors.votes import VoteTable
 from plcore.query.ranker import EffectRanker
 
 
-class Model(Protocol):
+class Model(ABC):
     """What the learner asks of its model. Rows are those of the table; nothing here learns from a held-out row."""
 
     @property
+    def progressive_error(self) -> float | None:
+        """How often it was wrong before it learnt an answer (`.online_model`); None where it does not learn so."""
+        return None
+
+    @property
+    @abstractmethod
     def said(self) -> IntArray | None:
         """(n_held,) the class it gives each held-out row, -1 for none; None while there is no model yet."""
 
+    @abstractmethod
     def learn(self, change: CandidateChange) -> None:
         """Take in new candidates of a training row, where the model follows each answer."""
 
+    @abstractmethod
     def shares(self, rows: IntArray) -> FloatArray:
         """(r, m) label distributions of rows inside their candidates now; 0 where a row has none."""
 
     def margins(self, rows: IntArray) -> FloatArray:
         """(r,) the largest share of each row less the second largest."""
+        return margins(self.shares(rows))
+
+    def shares_of_others(self, row: int) -> FloatArray:
+        """(m,) as `shares` of one row, without the row's own vote where it has one."""
+        return np.asarray(self.shares(np.array([row]))[0])
 
 
-class NeighborModel:
+class NeighborModel(Model):
     """PL-KNN over the neighbours of a graph. Votes are exact integers and follow each answer.
 
     The ranker keeps the votes of the training rows; `learn` expects that it has taken in the change.
@@ -59,11 +73,7 @@ class NeighborModel:
     def shares(self, rows: IntArray) -> FloatArray:
         return votes_to_distributions(self._votes(rows), self._pool.candidates[rows])
 
-    def margins(self, rows: IntArray) -> FloatArray:
-        return margins(self.shares(rows))
-
     def shares_of_others(self, row: int) -> FloatArray:
-        """(m,) as `shares` of one row, without the row's own vote."""
         pool = self._pool
         votes = self._votes(np.array([row]))[0]
         if not (pool.test_rows[row] or pool.control_rows[row]):  # a training row is its own first neighbour
@@ -79,7 +89,7 @@ class NeighborModel:
         return votes
 
 
-class ScoredModel:
+class ScoredModel(Model):
     """A model trained elsewhere, known here by its scores of all rows; they change when a version is published."""
 
     def __init__(self, pool: OneLabelPool[Any]) -> None:
@@ -115,7 +125,7 @@ class ScoredModel:
 
     def margins(self, rows: IntArray) -> FloatArray:
         if self._scores is None:
-            return margins(self.shares(rows))
+            return super().margins(rows)
         # All open rows after every version: the shares themselves would take four times as long.
         return softmax_margins(np.asarray(self._scores), self._pool.candidates, rows)
 

@@ -1,4 +1,4 @@
-"""A Perceptron or Pegasos as the model of a learner: it takes each answer at once, in the order they were given."""
+"""An online learner, such as a Perceptron, as the model of a project: it takes each answer at once, in their order."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ from typing import Any
 import numpy as np
 
 from plcore.common.types import FloatArray, IntArray
-from plcore.kernels.shares import margins
-from plcore.loop.estimators import make_online
-from plcore.loop.one_label.models import softmax_inside
+from plcore.loop.one_label.models import Model, softmax_inside
 from plcore.loop.one_label.pool import CandidateChange, OneLabelPool
 from plcore.loop.one_label.training import class_scores, standardized_features
 
 
-class OnlineModel:
+class OnlineModel(Model):
     """First a few passes over all training rows as the table has them, then one round for each answered row.
 
     The rounds follow the order of the standing answers that made the rows what they are, each with the row's candidates
@@ -51,9 +49,8 @@ class OnlineModel:
         """The passes over the training rows, without those that are out."""
         pool = self._pool
         rows = pool.train[~pool.bad[pool.train]]
-        self._model = make_online(
-            pool.settings.model, pool.settings.C, self._X[pool.train], pool.settings.seed
-        )
+        settings = pool.settings
+        self._model = settings.model_entry.make(self._X[pool.train], settings.C, settings.seed)
         # With every row out nothing was learnt: the first candidates, without features, say which classes there are.
         nothing = self._X[:1] * 0
         X, sets = (self._X[rows], pool.first[rows]) if len(rows) else (nothing, pool.first[:1])
@@ -93,6 +90,3 @@ class OnlineModel:
 
     def shares(self, rows: IntArray) -> FloatArray:
         return softmax_inside(class_scores(self._model, self._X[rows]), self._pool.candidates[rows])
-
-    def margins(self, rows: IntArray) -> FloatArray:
-        return margins(self.shares(rows))

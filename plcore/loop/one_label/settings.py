@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
-from numbers import Integral, Real
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from plcore.common.checks import check_choice
-from plcore.loop.estimators import MODELS, ONLINE, TRAINED
+from plcore.common.checks import check_choice, check_int, check_names, check_share, is_real
+from plcore.loop.registry import DEFAULT_MODEL, MODEL_ENTRIES, ModelEntry, Upkeep
 from plcore.neighbors.graph import WEIGHTS
-from plcore.query.strategies import STRATEGIES
-from plcore.query.uncertainty import MARGIN
+from plcore.query.registry import DEFAULT_STRATEGY, STRATEGY_ENTRIES, StrategyEntry
 
 TRUTH_ROLES = ("hidden", "given")
 
@@ -24,13 +23,13 @@ class LearnerSettings:
 
     n_neighbors : K of PL-KNN and of the effect scores, the row itself counted
     weights : "linear" | "uniform"
-    strategy : effect rule "apl" | "mw" | "pl" (exact: it searches), baseline "random" | "mp" | "act", or
-        "margin": where the model hesitates most between two candidates
+    strategy : one of `plcore.query.STRATEGY_ENTRIES`: an effect rule "apl" | "mw" | "pl" (exact: it searches), a
+        baseline "random" | "mp" | "act", or "margin": where the model hesitates most between two candidates
     test_share : share in [0, 1) of the rows with a true label that is held out for the accuracy
     truth_role : what the other true labels are for: "hidden" (never used), "given" (exact labels to train on)
     seed : of the draws of test rows and control rows, and of what the strategy draws
-    model : one of `plcore.loop.estimators.MODELS`
-    C : its parameter C (C_max of "m3pl", 1 / alpha of Pegasos; the others have none); None: its default
+    model : one of `plcore.loop.MODEL_ENTRIES`
+    C : its parameter C, under the name that its entry says; some models have none. None: its default
     train_every, train_seconds : a model trained in the background is trained anew after so many answers, or
         so many seconds after an answer, whichever is first
     control_share : share in [0, 1) of the rows, and of the questions, that are blind controls (see `.pool`)
@@ -38,11 +37,11 @@ class LearnerSettings:
 
     n_neighbors: int = 10
     weights: str = "linear"
-    strategy: str = "apl"
+    strategy: str = DEFAULT_STRATEGY
     test_share: float = 1 / 3
     truth_role: str = "hidden"
     seed: int = 0
-    model: str = "plknn"
+    model: str = DEFAULT_MODEL
     C: float | None = None
     train_every: int = 5
     train_seconds: float = 2.0
@@ -50,30 +49,58 @@ class LearnerSettings:
 
     def __post_init__(self) -> None:
         check_choice("weights", self.weights, WEIGHTS)
-        check_choice("strategy", self.strategy, (*STRATEGIES, MARGIN))
-        check_choice("model", self.model, MODELS)
+        check_choice("strategy", self.strategy, tuple(STRATEGY_ENTRIES))
+        check_choice("model", self.model, tuple(MODEL_ENTRIES))
         check_choice("truth_role", self.truth_role, TRUTH_ROLES)
-        _check_int("n_neighbors", self.n_neighbors, 1)
-        _check_int("seed", self.seed, 0)
-        _check_int("train_every", self.train_every, 1)
-        for name in ("test_share", "control_share"):
-            value = getattr(self, name)
-            if not _is_real(value) or not 0 <= float(value) < 1:
-                raise ValueError(f"{name} must be a number in [0, 1). Got {value!r}.")
-        if not _is_real(self.train_seconds) or not 0 <= self.train_seconds < np.inf:
+        check_int("n_neighbors", self.n_neighbors, 1)
+        check_int("seed", self.seed, 0)
+        check_int("train_every", self.train_every, 1)
+        check_share("test_share", self.test_share)
+        check_share("control_share", self.control_share)
+        if not is_real(self.train_seconds) or not 0 <= self.train_seconds < np.inf:
             raise ValueError(f"train_seconds must be a number of at least 0. Got {self.train_seconds!r}.")
-        if self.C is not None and (not _is_real(self.C) or not 0 < self.C < np.inf):
+        if self.C is not None and (not is_real(self.C) or not 0 < self.C < np.inf):
             raise ValueError(f"C must be None or a number above 0. Got {self.C!r}.")
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> LearnerSettings:
+        """The settings that `to_json` gave; what is missing is as by default. Raises ValueError."""
+        check_names("setting", stored, cls.__dataclass_fields__)
+        return cls(**stored)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for `json.dumps`."""
+        return asdict(self)
+
+    @property
+    def model_entry(self) -> ModelEntry:
+        """What the registry says of the model."""
+        return MODEL_ENTRIES[self.model]
+
+    @property
+    def strategy_entry(self) -> StrategyEntry:
+        """What the registry says of the strategy."""
+        return STRATEGY_ENTRIES[self.strategy]
+
+    @property
+    def by_row(self) -> bool:
+        """Whether a question is about a whole row: here it always is."""
+        return True
 
     @property
     def is_trained(self) -> bool:
         """Whether the model is trained as a whole, in the background."""
-        return self.model in TRAINED
+        return self.model_entry.upkeep is Upkeep.TRAINED
 
     @property
     def is_online(self) -> bool:
-        """Whether the model takes one answer at a time."""
-        return self.model in ONLINE
+        """Whether the model takes one step of learning for each answer."""
+        return self.model_entry.upkeep is Upkeep.ONLINE
+
+    @property
+    def proves_done(self) -> bool:
+        """Whether "settled" is proved about the model's predictions; else it is the share of decided rows."""
+        return self.model_entry.proves_done
 
     @property
     def model_key(self) -> str:
@@ -81,12 +108,3 @@ class LearnerSettings:
         drawn = float(self.test_share).hex(), float(self.control_share).hex()
         parts = self.model, None if self.C is None else float(self.C), *drawn, self.truth_role, self.seed
         return f"{self.model}-{hashlib.sha256(repr(parts).encode()).hexdigest()[:16]}"
-
-
-def _is_real(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
-
-
-def _check_int(name: str, value: Any, least: int) -> None:
-    if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
-        raise ValueError(f"{name} must be an int of at least {least}. Got {value!r}.")

@@ -14,7 +14,6 @@ from scipy import sparse
 from sklearn.preprocessing import StandardScaler
 
 from plcore.common.types import AnyArray
-from plcore.loop.estimators import make_estimator
 from plcore.loop.one_label.pool import OneLabelPool
 from plcore.loop.one_label.reports import CurvePoint
 
@@ -56,8 +55,9 @@ class Trainer:
         rows = pool.train[~pool.bad[pool.train]]
         if not len(rows):
             raise ValueError("Every training row is marked as a bad item: nothing is left to learn from.")
-        estimator = make_estimator(pool.settings.model, pool.settings.C)
-        estimator.fit(self._X[rows], pool.candidates[rows], progress=progress)
+        X, settings = self._X[rows], pool.settings
+        estimator = settings.model_entry.make(X, settings.C, settings.seed)
+        estimator.fit(X, pool.candidates[rows], progress=progress)
         scores = class_scores(estimator, self._X).astype(np.float32)
         said = np.asarray(scores[pool.held].argmax(axis=1), dtype=np.int64)
         return Version(scores, pool.point(said, None, pool.seq), bool(estimator.converged_))

@@ -29,8 +29,7 @@ from workflow.kinds.label_vectors.training import (
     worker_settings,
 )
 from workflow.kinds.label_vectors.truth import hides_truth, known_places, true_answer
-from workflow.kinds.label_vectors.turn import LabelVectorTurn as make_turn
-from workflow.kinds.label_vectors.turn import stands_as_before
+from workflow.kinds.label_vectors.turn import make_turn, stands_as_before
 from workflow.kinds.label_vectors.words import CAN_CHANGE_CLASSES, WORDS
 
 __all__ = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from db import entries, questions
 from plcore import AnswerError
-from plcore.loop.entries import EntryKind
+from plcore.loop import EntryKind
 from workflow.common.answers import Given
 from workflow.common.turn import StaleQuestion, place_of, second_token
 from workflow.kinds.label_vectors.showing import vector_stamp

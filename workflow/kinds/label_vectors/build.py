@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from plcore import LabelTable
-from plcore.loop.label_vectors.learner import LabelVectorLearner
-from plcore.loop.label_vectors.settings import LabelVectorSettings
+from plcore.loop.label_vectors import LabelVectorLearner, LabelVectorSettings
 from workflow.common.machine import machine_memory
 
 if TYPE_CHECKING:
-    from plcore.loop.classes import ClassChange
+    from plcore.loop import ClassChange
     from workflow.home import Home
 
 Learner = LabelVectorLearner[LabelTable]

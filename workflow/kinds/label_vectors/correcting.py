@@ -11,13 +11,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from plcore import AnswerError, Entry, LabelTable
-from plcore.loop.entries import EntryKind
-from plcore.loop.places import Place
-from plcore.loop.label_vectors import UNKNOWN
-from plcore.loop.label_vectors.fold import VALUES
-from plcore.loop.label_vectors.pool import LabelVectorPool
-from workflow.common.found import taken_back
+from plcore.loop import EntryKind, Place
+from plcore.loop.label_vectors import UNKNOWN, VALUES, LabelVectorPool
 from workflow.common.answers import Given
+from workflow.common.found import taken_back
 from workflow.common.turn import StaleQuestion, second_token
 from workflow.kinds.label_vectors.showing import vector_stamp
 from workflow.kinds.label_vectors.turn import WHOLE_ROW, LabelVectorTurn
@@ -141,9 +138,7 @@ def forgettable(pool: Pool, row: int, person: Person) -> tuple[str, ...]:
     )
 
 
-def still_counting(
-    pool: Pool, row: int, log: Sequence[Entry]
-) -> dict[int, tuple[str, ...]]:
+def still_counting(pool: Pool, row: int, log: Sequence[Entry]) -> dict[int, tuple[str, ...]]:
     """{seq: labels} of the answers about a row that count, with the labels that stand as they said.
 
     Of a row that is out, the answer that took it out; else whatever set a label, as the fold has it; and who was unsure
@@ -178,9 +173,7 @@ def row_stamp(pool: Pool, row: int) -> str:
     return vector_stamp((*pool.cells[row].tolist(), int(pool.bad[row])))
 
 
-def _check(
-    pool: Pool, row: int, person: Person, kind: str, changes: Mapping[str, int]
-) -> None:
+def _check(pool: Pool, row: int, person: Person, kind: str, changes: Mapping[str, int]) -> None:
     if kind not in CORRECTIONS or (kind == EntryKind.BAD and changes):
         raise AnswerError(f"A correction is 'labels', or 'bad' without labels. Got {kind!r}, {changes}.")
     free = forgettable(pool, row, person)
@@ -219,7 +212,7 @@ def _plan(
         )
         for kind, value in ((EntryKind.NO, 0), (EntryKind.YES, 1))
     ]
-    said = [(kind, labels) for kind, labels in named if labels]
+    said: list[tuple[str, tuple[str, ...]]] = [(kind, labels) for kind, labels in named if labels]
     if left.out and not said:
         gone += [one for one in told if one.kind == EntryKind.BAD]
     return gone, said

@@ -11,9 +11,8 @@ import numpy.typing as npt
 
 from db import entries
 from plcore import LabelTable
-from plcore.loop.entries import EntryKind
-from plcore.loop.label_vectors import ANSWERS
-from plcore.loop.label_vectors.settings import LabelVectorSettings
+from plcore.loop import EntryKind
+from plcore.loop.label_vectors import ANSWERS, LabelVectorSettings
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session

@@ -7,15 +7,14 @@ a column for each label is added. Long: a line for each cell. A cell that nobody
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from plcore import LabelTable
-from plcore.loop.label_vectors.export import LabelVectorExport
-from plcore.loop.label_vectors.learner import LabelVectorLearner
-from plcore.tables.csv_text import to_csv_bytes
+from plcore.loop.label_vectors import LabelVectorExport, LabelVectorLearner
+from plcore.tables import to_csv_bytes
 
 if TYPE_CHECKING:
     from workflow.common.opened import Opened
@@ -56,7 +55,7 @@ def long_csv(opened: Opened[Learner]) -> bytes:
     return to_csv_bytes(long_frame(opened))
 
 
-FILES = {"table": wide_csv, "cells": long_csv}
+FILES: Mapping[str, Callable[[Any], bytes]] = {"table": wide_csv, "cells": long_csv}
 """What can be taken away, by name; the table itself first."""
 
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from plcore import LabelTable
-from plcore.common.types import BoolArray
-from plcore.loop.label_vectors.learner import LabelVectorLearner
+from plcore.common import BoolArray
+from plcore.loop.label_vectors import LabelVectorLearner
 
 Learner = LabelVectorLearner[LabelTable]
 

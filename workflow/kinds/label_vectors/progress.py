@@ -10,14 +10,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from plcore import LabelTable
-from plcore.loop.stopping import StopRules
-from plcore.loop.label_vectors.reports import ControlEstimate, HeldOut, LabelVectorPoint, Share
-from plcore.loop.label_vectors.learner import LabelVectorLearner
+from plcore.loop import StopRules
+from plcore.loop.label_vectors import ControlEstimate, HeldOut, LabelVectorLearner, LabelVectorPoint, Share
 from workflow.common.figures import LabelCount, StopView, most_answered_first, pace, time_left
 from workflow.kinds.label_vectors.stopping import share_settled, stop_view
 
 if TYPE_CHECKING:
     from workflow.common.opened import Doors, Opened
+
+__all__ = [
+    "Band",
+    "ControlEstimate",
+    "HeldOut",
+    "Share",
+    "VectorCurve",
+    "VectorProgress",
+    "read_progress",
+    "watched",
+]
 
 Learner = LabelVectorLearner[LabelTable]
 

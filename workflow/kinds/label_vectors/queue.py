@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from plcore import LabelTable
-from plcore.loop.label_vectors.learner import LabelVectorLearner
+from plcore.loop.label_vectors import LabelVectorLearner
 from workflow.common.lists import SHOWN
 
 if TYPE_CHECKING:
@@ -99,9 +99,7 @@ def _ranked(learner: Learner) -> list[tuple[int, int, str | None, float]]:
     ]
 
 
-def _queue_row(
-    learner: Learner, place: int, row: int, label: str | None, score: float
-) -> VectorQueueRow:
+def _queue_row(learner: Learner, place: int, row: int, label: str | None, score: float) -> VectorQueueRow:
     question = learner.question_for(row, label)
     return VectorQueueRow(
         place=place,

@@ -1,4 +1,4 @@
-"""Review of label vectors: find answers that count, and look at a row with how each label stands and all that was said."""
+"""Review of label vectors: find answers that count, and look at a row with how each label stands and its history."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from db import entries
 from db import review as found_in
 from plcore import LabelTable
-from plcore.loop.label_vectors.learner import LabelVectorLearner
+from plcore.loop.label_vectors import LabelVectorLearner
 from workflow.common.found import (
     PAGE,
     HistoryLine,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from plcore.loop.label_vectors.settings import LabelVectorSettings
+from plcore.loop.label_vectors import LabelVectorSettings
 
 if TYPE_CHECKING:
     from plcore import LabelTable

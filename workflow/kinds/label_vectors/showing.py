@@ -5,36 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from plcore.loop.label_vectors import RANDOM
 from workflow.common.rows import RowView, row_view
 from workflow.common.screen import screen_order, stamp
+from workflow.kinds.label_vectors.words import reason
 
 if TYPE_CHECKING:
     from plcore import LabelTable
-    from plcore.loop.label_vectors.learner import LabelVectorLearner
-    from plcore.loop.label_vectors.reports import LabelVectorQuestion
+    from plcore.loop.label_vectors import LabelVectorLearner, LabelVectorQuestion
     from workflow.common.room import RoomSettings
-
-QUESTIONS = {
-    "cell": "one yes or no: the most useful label of any row",
-    "diagnosis": "one yes or no a row: the most useful label of each row in turn",
-    "instance": "all labels of a row at once",
-}
-"""What can be asked, the default first."""
-
-CRITERIA = {
-    "information": "what tells the model most (for labels the default)",
-    "variance": "what the model is least sure of (for rows the default)",
-    "entropy": "what is most undecided",
-    "random": "drawn at random",
-}
-"""By what the questions are chosen."""
-
-_WHY = {
-    "information": "Knowing it tells the model most about all that has not been asked.",
-    "variance": "The model is least sure of it.",
-    "entropy": "It is most undecided.",
-    "random": "It was drawn at random.",
-}
 
 
 @dataclass(frozen=True)
@@ -98,7 +77,7 @@ def word_question(
         model_version=asked.model_version,
         predicted=asked.predicted,
         # Never by the question's own strategy: a blind question must look like any other.
-        why=_WHY[learner.settings.asked_by if asked.predicted is not None else "random"],
+        why=reason(learner.settings.asked_by if asked.predicted is not None else RANDOM),
         shown=vector_stamp(asked.cells),
     )
 

@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from plcore import LabelTable
-from plcore.loop.stopping import LABELS, StopRules, judge
-from plcore.loop.label_vectors.learner import LabelVectorLearner
-from plcore.loop.label_vectors.reports import LabelVectorPoint
+from plcore.loop import LABELS, StopRules, judge
+from plcore.loop.label_vectors import LabelVectorLearner, LabelVectorPoint
 from workflow.common.figures import StopView, standing_points
 
 Learner = LabelVectorLearner[LabelTable]

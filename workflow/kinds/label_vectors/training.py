@@ -16,12 +16,10 @@ from sqlalchemy.exc import SQLAlchemyError
 from db import trained
 from db.engine import DatabaseBusyError
 from plcore import LabelTable
-from plcore.loop.label_vectors.learner import LabelVectorLearner
-from plcore.loop.label_vectors.reports import LabelVectorPoint
+from plcore.loop.label_vectors import LabelVectorLearner, LabelVectorPoint
 
 if TYPE_CHECKING:
-    from plcore.loop.label_vectors.settings import LabelVectorSettings
-    from plcore.loop.label_vectors.model import Refreshed, RefreshJob
+    from plcore.loop.label_vectors import LabelVectorSettings, Refreshed, RefreshJob
     from workflow.home import Home
 
 Learner = LabelVectorLearner[LabelTable]
@@ -35,9 +33,7 @@ STOPS_WITHIN = 5.0
 class ThreadTraining:
     """Runs the fits of one learner, one at a time. `lock` is the one under which the learner is used."""
 
-    def __init__(
-        self, home: Home, project_id: int, learner: Learner, lock: threading.RLock
-    ) -> None:
+    def __init__(self, home: Home, project_id: int, learner: Learner, lock: threading.RLock) -> None:
         self._home, self._project_id = home, project_id
         self._learner, self._lock = learner, lock
         self._thread: threading.Thread | None = None
@@ -127,7 +123,9 @@ def version_key(settings: LabelVectorSettings, classes_seq: int) -> str:  # noqa
 
 def make_trainer(*_: object) -> NoReturn:
     """Never asked for: see `worker_settings`."""
-    raise NotImplementedError("Models of label vectors are fitted in a thread of the server, not by a worker.")
+    raise NotImplementedError(
+        "Models of label vectors are fitted in a thread of the server, not by a worker."
+    )
 
 
 def background_training(

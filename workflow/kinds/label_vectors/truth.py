@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from plcore import LabelTable
-from plcore.loop.places import Place
-from plcore.loop.label_vectors.learner import LabelVectorLearner
+from plcore.loop import Place
+from plcore.loop.label_vectors import LabelVectorLearner
 from workflow.common.answers import Given
 from workflow.kinds.label_vectors.showing import ShownVector
 

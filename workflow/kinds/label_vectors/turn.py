@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from plcore import AnswerError, Entry, LabelTable
-from plcore.loop.entries import EntryKind
-from plcore.loop.places import Place
-from plcore.loop.label_vectors.learner import LabelVectorLearner
-from plcore.loop.label_vectors.reports import LabelVectorQuestion
+from plcore.loop import EntryKind, Place
+from plcore.loop.label_vectors import LabelVectorLearner, LabelVectorQuestion
 from workflow.common.turn import Turn, question_token
 from workflow.common.writer import EntryWriter
 from workflow.kinds.label_vectors.showing import ShownVector, word_question
@@ -16,11 +14,12 @@ from workflow.kinds.label_vectors.showing import ShownVector, word_question
 if TYPE_CHECKING:
     from db import entries
     from workflow.common.history import Parts
+    from workflow.common.opened import Opened
 
 Learner = LabelVectorLearner[LabelTable]
 
 WHOLE_ROW = "labels"
-"""Kind of an answer about a whole row: these labels are right, all others are not. The log keeps it as `no` and `yes`."""
+"""Kind of an answer about a whole row: these labels are right, all others are not. The log has a `no` and a `yes`."""
 
 
 class LabelVectorTurn(Turn[Learner, LabelVectorQuestion, ShownVector]):
@@ -73,3 +72,8 @@ def stands_as_before(learner: Learner, row: int, parts: Parts) -> bool:
     return all(
         learner.words(folded, one.labels) == one.before and not (one.labels and folded.out) for one in parts
     )
+
+
+def make_turn(opened: Opened[Learner]) -> LabelVectorTurn:
+    """The turn of the person who has opened the project."""
+    return LabelVectorTurn(opened)

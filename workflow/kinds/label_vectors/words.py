@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from plcore.loop.label_vectors import CRITERION_ENTRIES, QUESTION_ENTRIES
 from workflow.kinds.kind import KindWords
 
 WORDS = KindWords(
@@ -10,3 +11,14 @@ WORDS = KindWords(
     finished="Every label is known, or its row is out.",
 )
 CAN_CHANGE_CLASSES = False
+
+QUESTIONS = {entry.name: entry.words for entry in QUESTION_ENTRIES.values()}
+"""What can be asked, the default first."""
+
+CRITERIA = {entry.name: entry.words for entry in CRITERION_ENTRIES.values()}
+"""By what the questions are chosen."""
+
+
+def reason(criterion: str) -> str:
+    """Why a label, or row, is asked."""
+    return CRITERION_ENTRIES[criterion].why

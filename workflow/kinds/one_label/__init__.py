@@ -29,8 +29,7 @@ from workflow.kinds.one_label.training import (
     worker_settings,
 )
 from workflow.kinds.one_label.truth import hides_truth, known_places, true_answer
-from workflow.kinds.one_label.turn import OneLabelTurn as make_turn
-from workflow.kinds.one_label.turn import stands_as_before
+from workflow.kinds.one_label.turn import make_turn, stands_as_before
 from workflow.kinds.one_label.words import CAN_CHANGE_CLASSES, WORDS
 
 __all__ = [

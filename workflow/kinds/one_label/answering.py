@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from db import entries, questions
 from plcore import AnswerError
-from plcore.loop.entries import EntryKind
+from plcore.loop import EntryKind
 from workflow.common.answers import Given
-from workflow.common.turn import StaleQuestion, place_of, second_token
 from workflow.common.screen import stamp
+from workflow.common.turn import StaleQuestion, place_of, second_token
 from workflow.kinds.one_label.turn import OneLabelTurn
 
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from plcore import ActiveLearner, LabelTable, LearnerSettings
-from plcore.loop.one_label.training import Trainer
+from plcore.loop.one_label import Trainer
 from workflow.kinds.one_label.graphs import keep_graph, kept_graph
 
 if TYPE_CHECKING:
-    from plcore.loop.classes import ClassChange
+    from plcore.loop import ClassChange
     from workflow.home import Home
 
 Learner = ActiveLearner[LabelTable]

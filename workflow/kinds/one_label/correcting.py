@@ -7,10 +7,9 @@ from typing import Any
 
 from db import entries
 from plcore import AnswerError, Entry
-from plcore.loop.entries import EntryKind
-from plcore.loop.places import Place
-from workflow.common.found import taken_back
+from plcore.loop import EntryKind, Place
 from workflow.common.answers import Given
+from workflow.common.found import taken_back
 from workflow.common.turn import second_token
 from workflow.kinds.one_label.turn import OneLabelTurn
 

@@ -12,8 +12,7 @@ import numpy.typing as npt
 
 from db import entries
 from plcore import FeatureTransformer, LabelTable, LearnerSettings
-from plcore.loop.one_label import ANSWERS
-from plcore.loop.one_label.pool import OneLabelPool
+from plcore.loop.one_label import ANSWERS, OneLabelPool
 from workflow.common.log import follow, read_class_changes
 
 if TYPE_CHECKING:

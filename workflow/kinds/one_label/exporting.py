@@ -8,8 +8,8 @@ them have the names their classes have now.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -17,7 +17,7 @@ import pandas as pd
 
 from db import entries, people
 from plcore import ActiveLearner, Disambiguation, LabelTable
-from plcore.tables.csv_text import to_csv_bytes
+from plcore.tables import to_csv_bytes
 
 if TYPE_CHECKING:
     from workflow.common.opened import Opened
@@ -71,7 +71,7 @@ def export_table(opened: Opened[Learner]) -> bytes:
     return to_csv_bytes(export_frame(opened))
 
 
-FILES = {"table": export_table}
+FILES: Mapping[str, Callable[[Any], bytes]] = {"table": export_table}
 """What can be taken away, by name; the table itself first."""
 
 

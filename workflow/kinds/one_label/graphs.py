@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from plcore import ActiveLearner, LabelTable, LearnerSettings
-from plcore.neighbors.graph import Graph, graph_key
+from plcore.neighbors import Graph, graph_key
 
 if TYPE_CHECKING:
     from workflow.home import Home

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from plcore import ActiveLearner, LabelTable
-from plcore.common.types import BoolArray
+from plcore.common import BoolArray
 
 Learner = ActiveLearner[LabelTable]
 

@@ -13,8 +13,7 @@ import numpy as np
 from db import entries
 from plcore import ActiveLearner, CurvePoint, LabelTable
 from plcore.evaluation import wilson_interval
-from plcore.loop.classes import ClassError, ClassMap
-from plcore.loop.stopping import StopRules
+from plcore.loop import ClassError, ClassMap, StopRules
 from workflow.common.figures import (
     LabelCount,
     StopView,

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 Learner = ActiveLearner[LabelTable]
 
 
-
 @dataclass(frozen=True)
 class QueueRow:
     """One open row: its place in the queue from 1, its score under the project's strategy, and why."""

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from db import entries
 from db import review as found_in
 from plcore import ActiveLearner, LabelTable
-from plcore.loop.classes import ClassError, ClassMap
-from plcore.loop.entries import EntryKind
+from plcore.loop import ClassError, ClassMap, EntryKind
 from workflow.common.found import (
     PAGE,
     SAYS_SOMETHING,

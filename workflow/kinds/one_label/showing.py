@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from plcore.query.telling import LabelMoments, label_moments, most_telling
+from plcore.query import LabelMoments, label_moments, most_telling
 from workflow.common.rows import RowView, row_view
 from workflow.common.screen import screen_order, stamp
 from workflow.kinds.one_label.words import reason
@@ -50,7 +50,7 @@ class ShownQuestion:
 
     choices, probabilities : the candidates in class order      candidates : the same in the order of the screen
     strategy : what the log will say; nothing of it is for the person who answers, for some questions are blind
-    why : in words, by the project's strategy      shown : names the set of choices, for `workflow.answering.submit_answer`
+    why : in words, by the project's strategy      shown : names the set of choices, for `submit_answer`
     """
 
     token: str
@@ -105,7 +105,9 @@ def word_question(
             Candidate(label, room.descriptions.get(label, ""), shares[label]) for label in order
         ),
         # Never by the question's own strategy: a blind question must look like any other.
-        why=reason(learner.settings.strategy, asked.decides, asked.undecided, counted=learner.settings.proves_done),
+        why=reason(
+            learner.settings.strategy, asked.decides, asked.undecided, counted=learner.settings.proves_done
+        ),
         shown=stamp(asked.choices),
         n_classes=len(learner.classes),
         telling=_telling(memory, learner, shares),

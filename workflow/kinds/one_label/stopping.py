@@ -8,8 +8,7 @@ import numpy as np
 
 from plcore import ActiveLearner, ControlCounts, LabelTable
 from plcore.evaluation import Estimate, control_accuracy
-from plcore.loop.stopping import PREDICTIONS, StopRules, judge
-from plcore.loop import ROWS
+from plcore.loop import PREDICTIONS, ROWS, StopRules, judge
 from workflow.common.figures import StopView, standing_points
 
 Learner = ActiveLearner[LabelTable]

@@ -11,15 +11,14 @@ import numpy as np
 
 from db import trained
 from plcore import ActiveLearner, ControlCounts, CurvePoint, LabelTable, LearnerSettings
-from plcore.loop.one_label.pool import OneLabelPool
-from plcore.loop.one_label.training import Trainer
+from plcore.loop.one_label import OneLabelPool, Trainer
 from workflow.common.log import read_class_changes
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from db.projects import Project
-    from plcore.loop.classes import ClassChange
+    from plcore.loop import ClassChange
     from workflow.home import Home
 
 Learner = ActiveLearner[LabelTable]

@@ -6,8 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from plcore import ActiveLearner, LabelTable
-from plcore.loop.entries import EntryKind
-from plcore.loop.places import Place
+from plcore.loop import EntryKind, Place
 from workflow.common.answers import Given
 from workflow.kinds.one_label.showing import ShownQuestion
 

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from db import entries
 from plcore import ActiveLearner, AnswerError, Entry, LabelTable, Question
-from plcore.loop.entries import EntryKind
-from plcore.loop.places import Place
+from plcore.loop import EntryKind, Place
 from workflow.common.history import Parts
 from workflow.common.turn import Turn, question_token
 from workflow.common.writer import EntryWriter
 from workflow.kinds.one_label.showing import ShownQuestion, word_question
 
 if TYPE_CHECKING:
-    from plcore.loop.classes import ClassMap
+    from plcore.loop import ClassMap
+    from workflow.common.opened import Opened
 
 Learner = ActiveLearner[LabelTable]
 
@@ -102,3 +102,8 @@ def row_token(person_id: int, row: int, revision: int, class_map: ClassMap) -> s
     """
     since = (f"back{class_map.taken_back}",) if class_map.taken_back else ()
     return question_token(person_id, row, revision, *since)
+
+
+def make_turn(opened: Opened[Learner]) -> OneLabelTurn:
+    """The turn of the person who has opened the project."""
+    return OneLabelTurn(opened)

@@ -1,0 +1,118 @@
+"""Which row is the best to ask: the strategy of the settings over the rows that train."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from plcore.common.types import BoolArray, FloatArray, IntArray
+from plcore.loop.one_label.pool import CandidateChange, OneLabelPool
+from plcore.loop.registry import Upkeep
+from plcore.neighbors.graph import Graph, find_graph
+from plcore.query.explanation import Explanation
+from plcore.query.ranker import EffectRanker
+from plcore.query.registry import Need, StrategyKind
+from plcore.query.strategies import ModelStrategy, Strategy
+
+
+class Chooser:
+    """Best questions of a pool. Rows are those of the table; only such as train are chosen and scored.
+
+    graph : the neighbours of all rows; None: they are found now, where strategy or model need them. Raises ValueError
+        where its shape is another.
+    margins : gives for rows (r,) the two largest shares of each by the model, their difference (r,)
+
+    Attributes
+    ----------
+    graph : the neighbours in use, None where nothing needs them.
+    ranker : the votes of these neighbours and what follows from them, None without a graph. Under a strategy that is
+        no effect rule it still keeps them, by its cheapest rule.
+    """
+
+    def __init__(
+        self, pool: OneLabelPool[Any], graph: Graph | None, margins: Callable[[IntArray], FloatArray]
+    ) -> None:
+        self._pool = pool
+        settings = pool.settings
+        entry = settings.strategy_entry
+        by_graph = entry.needs is Need.GRAPH or settings.model_entry.upkeep is Upkeep.VOTES
+        first = pool.first[pool.train]
+        X, unseen = np.zeros((len(first), 1)), None
+        if entry.needs is Need.FEATURES or (by_graph and graph is None):
+            features = pool.table.features()
+            features.fit(pool.table, pool.train)
+            X = features.transform(pool.table, pool.train)
+            unseen = features.transform(pool.table, pool.held) if len(pool.held) else None
+        self.graph: Graph | None = None
+        self.ranker: EffectRanker | None = None
+        if by_graph:
+            self.graph = graph or find_graph(X, unseen, settings)
+            self.graph.check(len(pool.train), len(pool.held), settings.n_neighbors)
+            rule = entry.name if entry.kind is StrategyKind.RULE else "mw"
+            self.ranker = EffectRanker(rule, settings.n_neighbors)
+            self.ranker.fit_graph(self.graph.neighbors, self.graph.weights, first, np.arange(len(first)))
+        self._strategy: Strategy
+        self._by_model: ModelStrategy | None = None
+        if entry.kind is StrategyKind.RULE and self.ranker is not None:
+            self._strategy = self.ranker
+        elif entry.kind is StrategyKind.MODEL:
+            made = entry.strategy(lambda places: margins(pool.train[places]))
+            self._strategy = self._by_model = made.fit(X, first)
+        else:
+            scaled = {"scaling": None} if entry.needs is Need.FEATURES else {}
+            made = entry.strategy(random_state=settings.seed if entry.draws else None, **scaled)
+            self._strategy = made.fit(X, first)
+
+    def learn(self, change: CandidateChange) -> None:
+        """Take in new candidates of a row that trains."""
+        place = int(self._pool.place[change.row])
+        if self.ranker is not None:
+            self.ranker.update(place, change.new)
+        if self._strategy is not self.ranker:
+            self._strategy.update(place, change.new)
+
+    def model_changed(self) -> None:
+        """The model may say something else of any row now."""
+        if self._by_model is not None:
+            self._by_model.model_changed()
+
+    def get_ready(self) -> None:
+        """Do now what the next question would wait for."""
+        self._strategy.next(1)
+
+    def best(self, allowed: BoolArray, shown: Iterable[int]) -> int | None:
+        """The best row inside `allowed` (n,), None where there is none; ties by row number.
+
+        shown : rows that train and are before other people; an effect rule damps the predictions that these decide
+        """
+        among = allowed[self._pool.train]
+        if self.ranker is not None and self._strategy is self.ranker:
+            places = self.ranker.next(1, among=among, claimed=self._pool.place[list(shown)].tolist())
+        else:
+            places = self._strategy.next(1, among=among)
+        return int(self._pool.train[places[0]]) if len(places) else None
+
+    def score_of(self, row: int) -> float:
+        """The score of a row."""
+        return self._strategy.score_of(int(self._pool.place[row]))
+
+    def explain(self, row: int) -> Explanation | None:
+        """What an answer about a row could change; None where no votes are kept from which that would follow.
+
+        A blind question shows the reason of the second best row, so that nobody can tell it by its reason, nor by its
+        return.
+        """
+        if self.ranker is None:
+            return None
+        blind = self._pool.control_rows[row]
+        place = next(iter(self._strategy.next(2)[::-1]), None) if blind else self._pool.place[row]
+        return None if place is None else self.ranker.explain(int(place), answers=False)
+
+    def ranking(self) -> tuple[IntArray, FloatArray]:
+        """(rows, scores): every row that can be chosen, by score descending, then row number."""
+        open_rows = np.flatnonzero(self._pool.sizes[self._pool.train] >= 2)
+        scores = self._strategy.scores_[open_rows]
+        order = np.argsort(-scores, kind="stable")
+        return self._pool.train[open_rows[order]], scores[order]

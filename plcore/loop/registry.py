@@ -1,0 +1,157 @@
+"""The models that a project of one true label can learn with, in the order people see them, the default first.
+
+A new model is one class of scikit-learn's kind and one entry in `MODEL_ENTRIES`. Settings, learner, forms, README and
+tests read the entry; nothing else names a model. Strategies have theirs in `plcore.query.registry`, what concerns
+label vectors in `plcore.loop.label_vectors.registry`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from sklearn.utils.extmath import row_norms
+
+from plcore.margin import PLSVC, CLPLClassifier, LMPlaneClassifier, M3PLClassifier
+from plcore.neighbors.classifier import PLKNeighborsClassifier
+from plcore.online import PLPegasos, PLPerceptron
+
+
+class Upkeep(StrEnum):
+    """How a model is kept up to date while answers come in."""
+
+    VOTES = "at once"
+    """By integer votes of the neighbours, which an answer changes at once."""
+    ONLINE = "online"
+    """By one step of learning for each answer, at once."""
+    TRAINED = "trained"
+    """By fits of the whole, in the background: to fit it after every answer would take too long."""
+
+
+@dataclass(frozen=True)
+class ModelEntry:
+    """A model: its name in stored settings, its words for people, and what the loop must know of it.
+
+    estimator : its class      options : with which it is made for a project. Of trained models they are for fits
+        between two answers: nearly the same objective as by default, in about half of the time
+    c_option : the option that the setting C sets, None where there is none      c_inverse : it is set to 1 / C
+    by_length : options that follow from the mean |x|^2 of the rows
+    seeded : whether it draws, by the seed of the project
+    proves_done : whether "settled" is proved about its predictions; of the others it is the share of decided rows
+    uses_scores : whether `fit` takes prior weights of the candidates
+    """
+
+    name: str
+    words: str
+    estimator: Callable[..., Any]
+    upkeep: Upkeep
+    options: Mapping[str, Any] = field(default_factory=dict)
+    c_option: str | None = None
+    c_inverse: bool = False
+    by_length: Mapping[str, Callable[[float], float]] = field(default_factory=dict)
+    seeded: bool = False
+    proves_done: bool = False
+    uses_scores: bool = False
+
+    def make(self, X: Any, C: float | None = None, seed: int = 0) -> Any:
+        """An unfitted estimator for rows like X (n, d), dense or CSR.
+
+        C : the setting of that name, where the model has it; None: its default
+        """
+        options = dict(self.options)
+        if self.by_length:
+            length = _mean_square(X)
+            options |= {name: of_length(length) for name, of_length in self.by_length.items()}
+        if self.c_option is not None and C is not None:
+            options[self.c_option] = 1.0 / float(C) if self.c_inverse else float(C)
+        if self.seeded:
+            options["random_state"] = seed
+        return self.estimator(**options)
+
+
+def _mean_square(X: Any) -> float:
+    """Mean |x|^2 of the rows; 1 where that is 0 or there are none: nothing is to be learnt from them."""
+    return (float(np.mean(row_norms(X, squared=True))) if X.shape[0] else 0.0) or 1.0
+
+
+def _perceptron(loss: str) -> ModelEntry:
+    """It predicts with the mean of its iterates; its step is what `docs/online-learners.md` measured as good."""
+    return ModelEntry(
+        name=f"perceptron-{loss}",
+        words=f"Perceptron ({loss}): learns from each answer at once",
+        estimator=PLPerceptron,
+        upkeep=Upkeep.ONLINE,
+        options={"loss": loss, "average": True},
+        by_length={"eta0": lambda length: 1.0 / length},
+        seeded=True,
+    )
+
+
+def _pegasos(loss: str) -> ModelEntry:
+    """As `_perceptron`, with the measured regularisation where C is not given."""
+    return ModelEntry(
+        name=f"pegasos-{loss}",
+        words=f"Pegasos ({loss}): largest margin, learns from each answer at once",
+        estimator=PLPegasos,
+        upkeep=Upkeep.ONLINE,
+        options={"loss": loss, "average": True},
+        c_option="alpha",
+        c_inverse=True,
+        by_length={"alpha": lambda length: length / 1000},
+        seeded=True,
+    )
+
+
+MODEL_ENTRIES: dict[str, ModelEntry] = {
+    entry.name: entry
+    for entry in (
+        ModelEntry(
+            name="plknn",
+            words="PL-KNN: votes of the nearest rows, learns from each answer at once",
+            estimator=PLKNeighborsClassifier,
+            upkeep=Upkeep.VOTES,
+            proves_done=True,
+        ),
+        ModelEntry(
+            name="plsvc",
+            words="PL-SVM: largest margin, trained in the background",
+            estimator=PLSVC,
+            upkeep=Upkeep.TRAINED,
+            options={"tol": 1e-2},
+            c_option="C",
+        ),
+        ModelEntry(
+            name="lmplane",
+            words="LM-PLANE: largest margin with label weights, trained in the background",
+            estimator=LMPlaneClassifier,
+            upkeep=Upkeep.TRAINED,
+            options={"solver": "mm", "tol": 1e-2},
+            c_option="C",
+        ),
+        ModelEntry(
+            name="m3pl",
+            words="M3PL: maximum margin with class sizes, trained in the background",
+            estimator=M3PLClassifier,
+            upkeep=Upkeep.TRAINED,
+            options={"tol": 5e-2},
+            c_option="C_max",
+        ),
+        ModelEntry(
+            name="clpl",
+            words="CLPL: convex loss, trained in the background",
+            estimator=CLPLClassifier,
+            upkeep=Upkeep.TRAINED,
+            c_option="C",
+        ),
+        _perceptron("average"),
+        _perceptron("max"),
+        _pegasos("average"),
+        _pegasos("max"),
+    )
+}
+"""Every model by its name in stored settings."""
+
+DEFAULT_MODEL = next(iter(MODEL_ENTRIES))

@@ -1,0 +1,166 @@
+"""Every way to choose the next row, in the order people see them, the default first; and any of them from its name.
+
+A new strategy is one class with the interface `Strategy` and one entry in `STRATEGY_ENTRIES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from plcore.common.checks import check_choice
+from plcore.query.possible import MAX_NODES
+from plcore.query.ranker import EffectRanker
+from plcore.query.strategies import FarthestFirst, LargestSet, RandomOrder, Strategy
+from plcore.query.uncertainty import SmallestMargin
+
+
+class StrategyKind(StrEnum):
+    """What a strategy goes by."""
+
+    RULE = "effect rule"
+    """A rule of `effect_scores`: made with its own name as `rule`."""
+    BASELINE = "baseline"
+    """Neither neighbours nor a model: made with `random_state`, and with `scaling` where it needs features."""
+    MODEL = "model"
+    """What the model says of the rows: made with a function that gives the margins between its shares."""
+
+
+class Need(StrEnum):
+    """What a strategy must be given besides the candidates."""
+
+    GRAPH = "graph"
+    """The neighbours of every row."""
+    FEATURES = "features"
+    """The features of every row."""
+    MODEL = "model"
+    """A model that gives each row its shares of the candidates."""
+
+
+@dataclass(frozen=True)
+class StrategyEntry:
+    """A strategy: its name in stored settings, its words for people, and what it needs.
+
+    words : what it asks first      why : as a sentence without its full stop, why a row is asked. It is left out where
+        counts can be told that say the same (`counts_say_why`)
+    strategy : its class      draws : whether its order is drawn by a seed; ties of the others go by row number
+    """
+
+    name: str
+    words: str
+    why: str
+    kind: StrategyKind
+    strategy: Callable[..., Any]
+    needs: Need | None = None
+    draws: bool = False
+    counts_say_why: bool = False
+
+
+STRATEGY_ENTRIES: dict[str, StrategyEntry] = {
+    entry.name: entry
+    for entry in (
+        StrategyEntry(
+            name="apl",
+            words="APL: could change most predictions",
+            why="Of all rows this one could change the labels of most rows like it",
+            kind=StrategyKind.RULE,
+            strategy=EffectRanker,
+            needs=Need.GRAPH,
+            counts_say_why=True,
+        ),
+        StrategyEntry(
+            name="pl",
+            words="PL: as APL, computed exactly (slower)",
+            why="Of all rows this one could change the labels of most rows like it",
+            kind=StrategyKind.RULE,
+            strategy=EffectRanker,
+            needs=Need.GRAPH,
+            counts_say_why=True,
+        ),
+        StrategyEntry(
+            name="mw",
+            words="MW: most predictions rest on it",
+            why="Most predictions rest on this row",
+            kind=StrategyKind.RULE,
+            strategy=EffectRanker,
+            needs=Need.GRAPH,
+        ),
+        StrategyEntry(
+            name="mp",
+            words="MP: has the most candidates",
+            why="This row has the most candidates",
+            kind=StrategyKind.BASELINE,
+            strategy=LargestSet,
+        ),
+        StrategyEntry(
+            name="act",
+            words="ACT: lies farthest from the exact rows",
+            why="This row lies farthest from the exact ones",
+            kind=StrategyKind.BASELINE,
+            strategy=FarthestFirst,
+            needs=Need.FEATURES,
+        ),
+        StrategyEntry(
+            name="random",
+            words="RD: drawn at random",
+            why="This row was drawn at random",
+            kind=StrategyKind.BASELINE,
+            strategy=RandomOrder,
+            draws=True,
+        ),
+        StrategyEntry(
+            name="margin",
+            words="Margin: the model hesitates most",
+            why="The model hesitates most between two candidates here",
+            kind=StrategyKind.MODEL,
+            strategy=SmallestMargin,
+            needs=Need.MODEL,
+        ),
+    )
+}
+"""Every strategy by its name in stored settings."""
+
+DEFAULT_STRATEGY = next(iter(STRATEGY_ENTRIES))
+BASELINES = tuple(e.name for e in STRATEGY_ENTRIES.values() if e.kind is StrategyKind.BASELINE)
+STRATEGIES = tuple(e.name for e in STRATEGY_ENTRIES.values() if e.kind is not StrategyKind.MODEL)
+"""Those that need no model, which `make_strategy` makes."""
+
+
+def make_strategy(
+    name: str,
+    *,
+    n_neighbors: int = 3,
+    targets: Any = "ambiguous",
+    decision: str = "set",
+    weights: str = "linear",
+    scaling: str | None = "minmax",
+    random_state: int | None = None,
+    max_nodes: int = MAX_NODES,
+    search: str = "auto",
+) -> Strategy:
+    """An unfitted strategy by name: "random", "mp", "act", or an effect rule "mw", "apl", "pl".
+
+    The other arguments are those of `EffectRanker`; a baseline takes those that concern it: `random_state`
+    all of them, `scaling` "act". Raises ValueError for another name.
+    """
+    check_choice("strategy", name, STRATEGIES)
+    entry = STRATEGY_ENTRIES[name]
+    made: Strategy
+    if entry.kind is StrategyKind.BASELINE:
+        scaled = {"scaling": scaling} if entry.needs is Need.FEATURES else {}
+        made = entry.strategy(random_state=random_state, **scaled)
+    else:
+        made = entry.strategy(
+            name,
+            n_neighbors,
+            targets,
+            decision,
+            weights=weights,
+            scaling=scaling,
+            random_state=random_state,
+            max_nodes=max_nodes,
+            search=search,
+        )
+    return made
