@@ -23,6 +23,7 @@ from tests.browser.server import Server
 from tests.conftest import DATA
 from workflow import projects, team, training
 from workflow.home import Home, open_home
+from workflow.seat import Seat
 from workflow.settings import Settings
 
 PRESSES = 200
@@ -80,7 +81,7 @@ def large_project(home: Home) -> int:
     roles = Roles(candidates="candidates", numbers=tuple(frame.columns[1:]))
     settings = LearnerSettings(model="plsvc", strategy="margin", train_every=1, train_seconds=0.0)
     owner = team.ensure_owner(home).id
-    return projects.create_project(home, owner, "large", LabelTable.from_frame(frame, roles), settings)
+    return projects.create_project(Seat(home, owner), "large", LabelTable.from_frame(frame, roles), settings)
 
 
 def wait_for_version(home: Home, project_id: int, beyond: int, timeout: float = 300) -> int:

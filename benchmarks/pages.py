@@ -20,8 +20,9 @@ from plcore import LabelTable, LearnerSettings, Roles
 from tests.browser.conftest import ARGUMENTS
 from tests.browser.obtain import obtain
 from tests.browser.server import Server
-from workflow import labeling, projects, team
+from workflow import answering, projects, team
 from workflow.home import Home, open_home
+from workflow.seat import Seat
 from workflow.settings import Settings
 
 ROWS, FEATURES, CLASSES = 100_000, 64, 10
@@ -99,12 +100,12 @@ def project(home: Home, name: str, data: LabelTable) -> int:
     owner = team.ensure_owner(home).id
     settings = projects.default_settings(data)
     assert isinstance(settings, LearnerSettings)
-    made = projects.create_project(home, owner, name, data, settings)
+    made = projects.create_project(Seat(home, owner), name, data, settings)
     for _ in range(ANSWERS):
-        question = labeling.next_question(home, owner, made)
+        question = answering.next_question(Seat(home, owner, made))
         assert question is not None
         best = int(np.argmax(question.probabilities))
-        labeling.submit_answer(home, owner, made, question.token, "is", [question.choices[best]])
+        answering.submit_answer(Seat(home, owner, made), question.token, "is", [question.choices[best]])
     return made
 
 

@@ -11,12 +11,14 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from workflow.strategies import TRAINED
 
 from benchmarks import report
 from plcore import LabelTable, LearnerSettings, Roles
-from workflow import labeling, projects, team
+from tests.workflow.world import opened
+from workflow import answering, projects, team
 from workflow.home import Home, open_home
+from workflow.kinds.one_label.words import TRAINED
+from workflow.seat import Seat
 from workflow.settings import Settings
 
 ROWS, FEATURES, CLASSES = 2_000, 768, 10
@@ -39,10 +41,10 @@ def table() -> LabelTable:
 
 def seconds_to_see(home: Home, owner: int, project: int) -> float:
     """Wall seconds from an answer to the learner that has adopted a version which knows it."""
-    question = labeling.next_question(home, owner, project)
+    question = answering.next_question(Seat(home, owner, project))
     assert question is not None
     begun = time.perf_counter()
-    saved = labeling.submit_answer(home, owner, project, question.token, "is", [question.choices[0]])
+    saved = answering.submit_answer(Seat(home, owner, project), question.token, "is", [question.choices[0]])
     wait_for(home, owner, project, saved.seq)
     return time.perf_counter() - begun
 
@@ -50,7 +52,7 @@ def seconds_to_see(home: Home, owner: int, project: int) -> float:
 def wait_for(home: Home, owner: int, project: int, version: int) -> None:
     until = time.perf_counter() + PATIENCE
     while time.perf_counter() < until:
-        with home.learners.open(home, owner, project) as learner:
+        with opened(home, owner, project) as learner:
             if learner.version_published is not None and learner.version_published >= version:
                 return
         time.sleep(0.02)
@@ -72,10 +74,10 @@ def main() -> None:
                 settings = LearnerSettings(
                     model=model, strategy="margin", train_every=1, train_seconds=0.0, control_share=0.08
                 )
-                project = projects.create_project(home, owner, model, data, settings)
+                project = projects.create_project(Seat(home, owner), model, data, settings)
                 wait_for(home, owner, project, 0)
                 times = [seconds_to_see(home, owner, project) for _ in range(ANSWERS)]
-                projects.archive_project(home, owner, project)
+                projects.archive_project(Seat(home, owner, project))
                 lines.append(f"| {model} | {np.median(times):.2f} | {max(times):.2f} |")
         finally:
             assert worker.stdin is not None

@@ -58,7 +58,7 @@ def _store(press: question_card.Press) -> None:
 def answer() -> None:
     """The answering loop: a press reruns this part alone, until the owner changes the classes."""
     try:
-        draw = parts.card(page.project.id, answering.next_question(page.seat))
+        draw = parts.question_card(page.project.id, answering.next_question(page.seat))
         now = standing.standing(page.seat)
     except (NotAllowed, NotFound, answering.NotSaved) as refusal:
         st.error(frame.escape(str(refusal)), icon=":material/error:")

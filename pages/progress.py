@@ -7,4 +7,4 @@ from pages.parts import frame, kinds
 page = frame.begin_project("Progress")
 frame.toast_from_last_page()
 frame.project_title("Progress", page)
-kinds.parts_of(page).progress(page)
+kinds.parts_of(page).progress_page(page)

@@ -93,7 +93,7 @@ def room_part() -> None:
 
 
 def names_part() -> None:
-    parts.classes(page)
+    parts.classes_part(page)
 
 
 def put_away_part() -> None:

@@ -15,8 +15,9 @@ import winnow
 from tests.conftest import ROOT
 from tests.workflow.vector_world import answer_truly, vector_project
 from tests.workflow.world import small_frame, small_project
-from workflow import ranking, team, vector_ranking
+from workflow import queue, team
 from workflow.home import close_home, open_home
+from workflow.seat import Seat
 from workflow.settings import Settings
 
 HEAVY = {
@@ -209,12 +210,12 @@ def test_rank_writes_the_queue_of_either_kind(shell: Shell, tmp_path: Path, ques
         vectors = vector_project(home, owner, question=question)
         answer_truly(home, owner, vectors)
         expected = {
-            candidates: ranking.queue_csv(home, owner, candidates).decode(),
+            candidates: queue.queue_csv(Seat(home, owner, candidates)).decode(),
             # By the model, as who has just begun must have it too: not in the random order before it.
-            vectors: vector_ranking.queue_csv(home, owner, vectors, wait=True).decode(),
+            vectors: queue.queue_csv(Seat(home, owner, vectors), wait=True).decode(),
         }
     finally:
         home.close()
-    for project, queue in expected.items():
-        assert shell.done("rank", project) == queue
+    for project, lines in expected.items():
+        assert shell.done("rank", project) == lines
     assert shell.refused("rank", 77).startswith("Error: There is no project 77 here.")

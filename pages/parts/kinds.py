@@ -31,19 +31,19 @@ class Parts(Protocol):
     SEARCHES_CLASSES: bool
     """Whether the card searches all classes of the project, so that the browser needs their list."""
 
-    def card(self, project_id: int, question: Any) -> Drawing:
+    def question_card(self, project_id: int, question: Any) -> Drawing:
         """What draws the question card."""
 
-    def queue(self, page: ProjectPage) -> None:
+    def queue_page(self, page: ProjectPage) -> None:
         """The Queue page below its heading."""
 
-    def progress(self, page: ProjectPage) -> None:
+    def progress_page(self, page: ProjectPage) -> None:
         """The Progress page below its heading."""
 
     def review_row(self, page: ProjectPage, key: str, row: Any) -> None:
         """An open row on the Review page. key : beginning of the widget keys"""
 
-    def classes(self, page: ProjectPage) -> None:
+    def classes_part(self, page: ProjectPage) -> None:
         """The classes on the settings page."""
 
     def summary(self, table: Any) -> None:

@@ -8,12 +8,12 @@ from sqlalchemy.exc import DBAPIError
 
 from db import entries
 from db.engine import Database
-from db.entries import DuplicateEntry, Entry
+from db.entries import DuplicateEntry, LogEntry
 
 from .conftest import NOW, add_project, new_entry
 
 
-def append(database: Database, project_id: int, revision: int = 0, **changes: object) -> Entry:
+def append(database: Database, project_id: int, revision: int = 0, **changes: object) -> LogEntry:
     with database.write() as session:
         return entries.append(session, new_entry(project_id, revision, **changes))
 

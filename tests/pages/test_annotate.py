@@ -6,14 +6,15 @@ from typing import Any
 
 import pytest
 
-from pages.parts import question_card, vector_card
+from pages.parts import label_vectors, one_label, question_card
 from tests.pages.conftest import Open
 from tests.workflow.four import ask, four_class_project
 from tests.workflow.vector_world import answer_truly, vector_project
 from tests.workflow.world import answer_next, small_project
-from workflow import labeling, standing, vectors
+from workflow import answering, standing
 from workflow.home import Home
 from workflow.room import RoomSettings, change_room
+from workflow.seat import Seat
 
 COMMANDS = "smucxyftghzp"
 
@@ -56,7 +57,7 @@ def test_the_card_is_told_nothing_that_marks_a_blind_question(
 ) -> None:
     project = four_class_project(home, owner)
     question = ask(home, owner, project)
-    now = standing.standing(home, owner, project)
+    now = standing.standing(Seat(home, owner, project))
     question_card.question_card(project, question, now, None, lambda: None)
     (data,) = sent
     told = str(data)
@@ -73,19 +74,21 @@ def test_the_share_on_the_card_is_that_of_progress(
 ) -> None:
     if model == "vectors":
         project = vector_project(home, owner)
-        vectors.next_question(home, owner, project)
-        home.learners.settle(project)
+        answering.next_question(Seat(home, owner, project))
+        home.shelf.settle(project)
         answer_truly(home, owner, project)
-        question, draw = vectors.next_question(home, owner, project), vector_card.vector_card
+        parts = label_vectors
     else:
         project = small_project(home, owner, model=model, strategy="margin")
         answer_next(home, owner, project)
-        question, draw = labeling.next_question(home, owner, project), question_card.question_card
-    now, told = standing.standing(home, owner, project), []
+        parts = one_label
+    seat = Seat(home, owner, project)
+    draw = parts.question_card(project, answering.next_question(seat))
+    now, told = standing.standing(seat), []
     with monkeypatch.context() as drawing:
         drawing.setattr(question_card, "_CARD", lambda key, data, on_press_change: told.append(data))
         drawing.setattr(question_card.st, "session_state", {})
-        draw(project, question, now, None, lambda: None)
+        draw(now, None, lambda: None)
     name = "Known or sure" if model == "vectors" else "Settled"
     metric = next(one for one in show(owner, "progress.py", project=str(project)).metric if one.label == name)
     of = metric.delta if model != "vectors" else "of the empty labels"
@@ -114,8 +117,8 @@ def test_each_kind_is_said_to_be_saved(
 ) -> None:
     project = four_class_project(home, owner)
     question = ask(home, owner, project)
-    labeling.submit_answer(home, owner, project, question.token, kind, labels)
-    now = standing.standing(home, owner, project)
+    answering.submit_answer(Seat(home, owner, project), question.token, kind, labels)
+    now = standing.standing(Seat(home, owner, project))
     question_card.question_card(project, None, now, None, lambda: None)
     (data,) = sent
     assert words_said in data["saved"]["message"]

@@ -12,9 +12,10 @@ from pages.parts import frame
 from tests.conftest import ROOT
 from tests.plcore.zips import make_zip, picture
 from tests.workflow.test_media import FILES, ZIP, kept
-from workflow import labeling, projects, team
+from workflow import answering, projects, team
 from workflow.home import Home, close_home
 from workflow.home import home as process_home
+from workflow.seat import Seat
 
 
 @pytest.fixture
@@ -63,9 +64,9 @@ def test_a_zip_becomes_a_project_that_shows_its_pictures(home: Home, owner: int,
     assert any("7 different files" in one.value for one in test.caption)
     next(button for button in test.button if button.label == "Create project").click().run()
     assert not test.exception
-    (made,) = projects.list_projects(home, owner)
+    (made,) = projects.list_projects(Seat(home, owner))
     assert (made.name, made.n_rows) == ("birds", 12)
-    assert labeling.ask_next(home, owner, made.id, 1).view.image == f"/files/{kept(picture(1))}"
+    assert answering.ask_next(Seat(home, owner, made.id), 1).view.image == f"/files/{kept(picture(1))}"
 
 
 def test_without_learning_from_pictures_there_is_nothing_to_learn_from(page: AppTest) -> None:
@@ -99,6 +100,6 @@ def test_a_bad_zip_is_explained_and_leaves_nothing(home: Home, owner: int, page:
     assert said in " ".join(table.Problem)
     assert all(table.Fix)
     assert not [button for button in test.button if button.label == "Create project"]
-    assert projects.list_projects(home, owner) == []
+    assert projects.list_projects(Seat(home, owner)) == []
     assert not list(home.tables_dir.iterdir())
     assert not home.media_dir.exists()

@@ -11,17 +11,20 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from db import people
-from pages.parts import frame, vector_form
-from pages.parts.learner_form import SETTINGS, TRAINED
+from pages.parts import frame, label_vectors, one_label
 from plcore import LearnerSettings
 from plcore.loop import MODEL_ENTRIES, Upkeep
 from plcore.loop.label_vectors import CRITERION_ENTRIES, QUESTION_ENTRIES, LabelVectorSettings
 from tests.conftest import ROOT
 from tests.pages.conftest import Open, words
 from tests.workflow.world import annotator, answer_next, small_project
-from workflow import classes, correcting, kinds, labeling, projects, review, room, vector_showing
+from workflow import answering, classes, projects, reviewing, room
 from workflow.home import Home
-from workflow.kinds.one_label.words import MODELS
+from workflow.kinds import label_vectors as label_vectors_kind
+from workflow.kinds import one_label as one_label_kind
+from workflow.kinds.label_vectors import words as vector_words
+from workflow.kinds.one_label.words import MODELS, TRAINED
+from workflow.seat import Seat
 
 
 def button(test: AppTest, label: str):
@@ -34,7 +37,7 @@ def box(boxes, label: str):
 
 def test_every_learner_setting_is_in_the_form_or_fixed_for_good() -> None:
     fields = {field.name for field in dataclasses.fields(LearnerSettings)}
-    assert {one.name for one in SETTINGS} == fields - kinds.DRAWN[kinds.CANDIDATES]
+    assert {one.name for one in one_label.LEARNING} == fields - one_label_kind.DRAWN
     assert set(MODELS) == set(MODEL_ENTRIES)
     assert set(TRAINED) == {name for name, one in MODEL_ENTRIES.items() if one.upkeep is Upkeep.TRAINED}
 
@@ -42,9 +45,9 @@ def test_every_learner_setting_is_in_the_form_or_fixed_for_good() -> None:
 def test_every_setting_of_label_vectors_is_in_the_form_or_fixed_for_good() -> None:
     fields = {field.name for field in dataclasses.fields(LabelVectorSettings)}
     compared = {"mode", "missing", "max_iter"}  # for benchmarks
-    assert {one.name for one in vector_form.SETTINGS} == fields - kinds.DRAWN[kinds.VECTORS] - compared
-    assert set(vector_showing.QUESTIONS) == set(QUESTION_ENTRIES)
-    assert set(vector_showing.CRITERIA) == set(CRITERION_ENTRIES)
+    assert {one.name for one in label_vectors.LEARNING} == fields - label_vectors_kind.DRAWN - compared
+    assert set(vector_words.QUESTIONS) == set(QUESTION_ENTRIES)
+    assert set(vector_words.CRITERIA) == set(CRITERION_ENTRIES)
 
 
 def test_review_without_answers_points_to_the_first_question(home: Home, owner: int, show: Open) -> None:
@@ -71,7 +74,7 @@ def test_review_finds_opens_and_corrects(home: Home, owner: int, show: Open) -> 
     box(test.text_input, "Note (optional)").set_value("heard again")
     button(test, "Save the correction").click().run()
     assert not test.exception
-    opened = review.open_row(home, owner, project, saved[0].row)
+    opened = reviewing.open_row(Seat(home, owner, project), saved[0].row)
     assert opened.candidates == (other,)
     assert opened.history[-1].note == "heard again"
     assert "heard again" in list(test.dataframe[-1].value.Note)
@@ -118,13 +121,13 @@ def test_a_correction_of_a_row_answered_anew_in_another_tab_is_refused_in_words(
     test = show(owner, "review_page.py", project=str(project))
     box(test.selectbox, "Open a row").set_value(row).run()
     box(test.radio, "The right answer").set_value("bad").run()
-    opened = review.open_row(home, owner, project, row)
-    correcting.correct(home, owner, project, row, opened.token, "is", opened.imported[-1:])
-    before = review.open_row(home, owner, project, row)
+    opened = reviewing.open_row(Seat(home, owner, project), row)
+    reviewing.correct(Seat(home, owner, project), row, opened.token, "is", opened.imported[-1:])
+    before = reviewing.open_row(Seat(home, owner, project), row)
     button(test, "Save the correction").click().run()
     assert f"row {opened.view.row_id} had been corrected already" in words(test)
     assert not test.toast
-    assert review.open_row(home, owner, project, row) == before
+    assert reviewing.open_row(Seat(home, owner, project), row) == before
 
 
 def test_an_annotators_review_shows_their_own_answers(home: Home, owner: int, show: Open) -> None:
@@ -152,7 +155,7 @@ def test_name_and_learner_are_changed(home: Home, owner: int, show: Open) -> Non
     box(test.text_input, "Name").set_value("wrens *and* robins")
     button(test, "Save name and description").click().run()
     assert not test.exception
-    assert projects.get_project(home, owner, project).name == "wrens *and* robins"
+    assert projects.get_project(Seat(home, owner, project)).name == "wrens *and* robins"
     box(test.text_input, "Name").set_value(" ")
     button(test, "Save name and description").click().run()
     assert "needs a name" in words(test)
@@ -162,7 +165,7 @@ def test_name_and_learner_are_changed(home: Home, owner: int, show: Open) -> Non
     box(test.number_input, "Train after answers").set_value(9).run()
     button(test, "Save how it learns").click().run()
     assert not test.exception
-    now = projects.learner_settings(home, owner, project)
+    now = projects.learner_settings(Seat(home, owner, project))
     assert (now["model"], now["train_every"], now["C"]) == ("plsvc", 9, None)
 
 
@@ -185,7 +188,7 @@ def test_guidelines_are_kept(home: Home, owner: int, show: Open) -> None:
     box(test.radio, "Order of the candidates").set_value("fixed")
     button(test, "Save the answering room").click().run()
     assert not test.exception
-    now = room.room_of(home, owner, project)
+    now = room.room_of(Seat(home, owner, project))
     assert (now.guidelines, now.order) == ("Look at the **wing**.", "fixed")
 
 
@@ -197,16 +200,22 @@ def test_a_merge_says_what_it_touches_before_it_is_done(home: Home, owner: int, 
     box(test.radio, "Change the classes").set_value("Merge").run()
     box(test.selectbox, "Merge").set_value("bee").run()
     box(test.selectbox, "into").set_value("ant").run()
-    touched = classes.touched(home, owner, project, "bee")
+    touched = classes.touched(Seat(home, owner, project), "bee")
     assert f"**{touched.rows} rows**" in words(test)
-    assert classes.classes_view(home, owner, project).version == 0, "nothing is stored before the button"
+    assert classes.classes_view(Seat(home, owner, project)).version == 0, (
+        "nothing is stored before the button"
+    )
     button(test, "Merge them").click().run()
     assert not test.exception
-    assert [one.name for one in classes.classes_view(home, owner, project).classes] == ["ant", "cat"]
+    assert [one.name for one in classes.classes_view(Seat(home, owner, project)).classes] == ["ant", "cat"]
     assert "merged bee into ant" in words(test)
     button(test, "Take it back").click().run()
     assert not test.exception
-    assert [one.name for one in classes.classes_view(home, owner, project).classes] == ["ant", "bee", "cat"]
+    assert [one.name for one in classes.classes_view(Seat(home, owner, project)).classes] == [
+        "ant",
+        "bee",
+        "cat",
+    ]
 
 
 def test_a_refused_change_of_classes_is_said(home: Home, owner: int, show: Open) -> None:
@@ -225,7 +234,7 @@ def test_classes_of_a_project_put_away_meanwhile_stay(home: Home, owner: int, sh
     project = small_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))
     box(test.text_input, "New class").set_value("eel").run()
-    projects.archive_project(home, owner, project)
+    projects.archive_project(Seat(home, owner, project))
     button(test, "Add the class").click().run()
     assert not test.exception
     assert [one.value for one in test.error] == [
@@ -233,13 +242,13 @@ def test_classes_of_a_project_put_away_meanwhile_stay(home: Home, owner: int, sh
     ]
     test.switch_page("home.py").run()
     assert not test.error, "said once"
-    projects.restore_project(home, owner, project)
-    assert "eel" not in [one.name for one in classes.classes_view(home, owner, project).classes]
+    projects.restore_project(Seat(home, owner, project))
+    assert "eel" not in [one.name for one in classes.classes_view(Seat(home, owner, project)).classes]
 
 
 def test_a_name_is_no_markdown_in_a_toast(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner, "*birds* [x](http://y)")
-    projects.archive_project(home, owner, project)
+    projects.archive_project(Seat(home, owner, project))
     test = show(owner)
     button(test, "Restore").click().run()
     (toast,) = test.toast
@@ -253,7 +262,7 @@ def test_a_name_is_no_markdown_in_a_toast(home: Home, owner: int, show: Open) ->
 
 def test_restoring_ends_with_the_access(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
-    projects.archive_project(home, owner, project)
+    projects.archive_project(Seat(home, owner, project))
     test = show(owner)
     with home.database.write() as session:
         people.disable(session, owner, datetime.now(UTC))
@@ -267,19 +276,19 @@ def test_put_away_and_back_on_home(home: Home, owner: int, show: Open) -> None:
     test = show(owner, "project_page.py", project=str(project))
     button(test, "Put it into the bin").click().run()
     assert not test.exception
-    assert projects.list_projects(home, owner) == []
+    assert projects.list_projects(Seat(home, owner)) == []
     test = show(owner)
     assert [one.label for one in test.expander] == ["Bin (1)"]
     assert "No project yet" in words(test)
     button(test, "Restore").click().run()
     assert not test.exception
-    assert [one.id for one in projects.list_projects(home, owner)] == [project]
+    assert [one.id for one in projects.list_projects(Seat(home, owner))] == [project]
     assert not test.expander
 
 
 def test_home_says_why_a_project_cannot_come_back(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
-    projects.archive_project(home, owner, project)
+    projects.archive_project(Seat(home, owner, project))
     small_project(home, owner)
     test = show(owner)
     button(test, "Restore").click().run()
@@ -289,8 +298,8 @@ def test_home_says_why_a_project_cannot_come_back(home: Home, owner: int, show: 
 def test_home_names_the_next_step(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     assert "Answer the first question" in words(show(owner))
-    while (question := labeling.next_question(home, owner, project)) is not None:
-        labeling.submit_answer(home, owner, project, question.token, "is", question.choices[:1])
+    while (question := answering.next_question(Seat(home, owner, project))) is not None:
+        answering.submit_answer(Seat(home, owner, project), question.token, "is", question.choices[:1])
     test = show(owner)
     assert "Export the table" in words(test)
     assert test.button[0].label == "Export"

@@ -7,8 +7,9 @@ from streamlit.testing.v1 import AppTest
 
 from tests.pages.conftest import Open, words
 from tests.workflow.world import annotator, answer_next, small_frame, small_project
-from workflow import labeling, projects, ranking, team
+from workflow import answering, projects, queue, team
 from workflow.home import Home
+from workflow.seat import Seat
 
 
 def upload(test: AppTest, data: bytes, name: str = "table.csv") -> AppTest:
@@ -102,7 +103,7 @@ def test_import_makes_a_project_from_its_own_guess(home: Home, owner: int, show:
     assert next(one for one in test.metric if one.label == "Rows").value == "60"
     test.text_input[0].set_value("my birds")
     next(button for button in test.button if button.label == "Create project").click().run()
-    (made,) = projects.list_projects(home, owner)
+    (made,) = projects.list_projects(Seat(home, owner))
     assert (made.name, made.n_rows) == ("my birds", 60)
 
 
@@ -133,7 +134,7 @@ def test_a_bad_file_is_explained_and_leaves_nothing(home: Home, owner: int, show
         assert drawn.index("error") < drawn.index(test.dataframe[0].type), "directly under the file"
         assert "to mend, listed below" in test.error[0].value
     assert not [button for button in test.button if button.label == "Create project"]
-    assert projects.list_projects(home, owner) == []
+    assert projects.list_projects(Seat(home, owner)) == []
     assert not list(home.tables_dir.iterdir())
 
 
@@ -190,14 +191,14 @@ def test_the_queue_shows_the_order_and_its_reason(home: Home, owner: int, show: 
     assert "No open row holds these words" in words(test)
     test.selectbox[0].set_value("random").run()
     assert not test.exception
-    assert projects.get_project(home, owner, project).answered == 0
+    assert projects.get_project(Seat(home, owner, project)).answered == 0
 
 
 def test_the_queue_says_how_many_are_open_as_home_does(home: Home, owner: int, show: Open) -> None:
     for name, share in (("plain", 0.0), ("blind", 0.2)):
         project = small_project(home, owner, name, control_share=share)
-        left = projects.get_project(home, owner, project).left
-        view = ranking.queue(home, owner, project)
+        left = projects.get_project(Seat(home, owner, project)).left
+        view = queue.list_queue(Seat(home, owner, project))
         said = words(show(owner, "queue_page.py", project=str(project)))
         hidden = f", {view.blind} of which are asked as blind checks and not listed" if share else ""
         assert f"{view.listed} matching rows; {left} rows are open{hidden}." in said
@@ -205,13 +206,13 @@ def test_the_queue_says_how_many_are_open_as_home_does(home: Home, owner: int, s
 
 def test_where_only_blind_checks_are_left_the_queue_says_so(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner, control_share=0.2)
-    while ranking.queue(home, owner, project).listed:
-        row = ranking.queue(home, owner, project).rows[0]
-        asked = labeling.ask_next(home, owner, project, row.row)
-        labeling.submit_answer(home, owner, project, asked.token, "is", asked.choices[:1])
+    while queue.list_queue(Seat(home, owner, project)).listed:
+        row = queue.list_queue(Seat(home, owner, project)).rows[0]
+        asked = answering.ask_next(Seat(home, owner, project), row.row)
+        answering.submit_answer(Seat(home, owner, project), asked.token, "is", asked.choices[:1])
     said = words(show(owner, "queue_page.py", project=str(project)))
     assert "Every row that is open is asked as a blind check; none is listed." in said
-    assert f"{projects.get_project(home, owner, project).left} rows are open" in said
+    assert f"{projects.get_project(Seat(home, owner, project)).left} rows are open" in said
 
 
 def test_an_annotator_sees_the_queue_but_not_its_settings(home: Home, owner: int, show: Open) -> None:

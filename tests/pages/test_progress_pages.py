@@ -19,13 +19,12 @@ from tests.conftest import ROOT
 from tests.workflow.test_progress import answer_truly
 from tests.workflow.world import annotator, small_project
 from workflow import (
-    correcting,
-    labeling,
+    answering,
     leases,
     oracle,
     progress,
     projects,
-    review,
+    reviewing,
     standing,
     stopping,
     team,
@@ -33,6 +32,7 @@ from workflow import (
 )
 from workflow.home import Home, close_home
 from workflow.home import home as process_home
+from workflow.seat import Seat
 
 Open = Callable[..., AppTest]
 
@@ -107,14 +107,14 @@ def test_next_to_nothing_is_no_headline(home: Home, owner: int, show: Open) -> N
 
 def test_home_annotate_and_progress_tell_the_same_numbers(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
-    question = labeling.next_question(home, owner, project)
+    question = answering.next_question(Seat(home, owner, project))
     assert question is not None
     answer_truly(home, owner, project, 3)
-    opened = review.open_row(home, owner, project, question.view.row)
+    opened = reviewing.open_row(Seat(home, owner, project), question.view.row)
     two = list(opened.imported[:2])
-    correcting.correct(home, owner, project, question.view.row, opened.token, "among", two)
-    now = standing.standing(home, owner, project)
-    assert (now.answered, now.left) == (2, projects.get_project(home, owner, project).n_to_ask - 2)
+    reviewing.correct(Seat(home, owner, project), question.view.row, opened.token, "among", two)
+    now = standing.standing(Seat(home, owner, project))
+    assert (now.answered, now.left) == (2, projects.get_project(Seat(home, owner, project)).n_to_ask - 2)
     shown = metrics(show(owner, "progress.py", project))
     assert (shown["Answered"], shown["Open"]) == ("2", str(now.left))
     (bar,) = show(owner, "home.py", project).get("progress")
@@ -146,7 +146,7 @@ def test_another_model_says_since_when_it_is_measured(home: Home, owner: int, sh
     project = small_project(home, owner)
     answer_truly(home, owner, project, 6)
     assert "Measured since" not in words(show(owner, "progress.py", project))
-    projects.change_learner(home, owner, project, model="plsvc", strategy="margin")
+    projects.change_learner(Seat(home, owner, project), model="plsvc", strategy="margin")
     (due,) = training.due(home)
     training.Worker(home, "test").train(due)
     said = words(show(owner, "progress.py", project))
@@ -182,7 +182,7 @@ def test_a_training_that_rests_says_so_and_is_not_said_to_be_tried_again_with_an
 
 def test_the_stop_panel_says_what_each_rule_has_come_to(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
-    stopping.change_stop_rules(home, owner, project, StopRules(budget=4))
+    stopping.change_stop_rules(Seat(home, owner, project), StopRules(budget=4))
     answer_truly(home, owner, project, 3)
     test = show(owner, "progress.py", project)
     assert "3 of 4 answers are given." in words(test)
@@ -201,7 +201,7 @@ def test_the_owner_changes_the_rules_there(home: Home, owner: int, show: Open) -
     test.number_input(key=f"{at}-share").set_value(95.0)
     next(button for button in test.button if button.label == "Save").click().run()
     assert not test.exception
-    assert stopping.stop_view(home, owner, project).rules == StopRules(
+    assert stopping.stop_view(Seat(home, owner, project)).rules == StopRules(
         settled=0.95, flat_within=None, budget=12
     )
 
@@ -319,8 +319,8 @@ def test_winnow_answers_for_the_owner_alone(home: Home, owner: int, show: Open) 
         patch.setattr(oracle_button, "PAUSE", 0)
         button.click().run()
     assert not page.exception
-    left = progress.progress(home, owner, project).left
-    answered = projects.get_project(home, owner, project).answered
+    left = progress.read_progress(Seat(home, owner, project)).left
+    answered = projects.get_project(Seat(home, owner, project)).answered
     assert drawn == [*range(0, answered, 5), answered], "the page is drawn anew every few answers"
     assert left == 0
     assert not page.get("progress")
@@ -339,7 +339,7 @@ def test_it_plays_on_only_while_somebody_looks(
     def answer(home: Home, person: int, project: int, n: int) -> int:
         asked.append(n)
         if len(asked) == 3:
-            raise labeling.StaleQuestion("Another tab.")
+            raise answering.StaleQuestion("Another tab.")
         return n
 
     monkeypatch.setattr(oracle, "answer_for_me", answer)

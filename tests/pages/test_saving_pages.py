@@ -11,6 +11,7 @@ from tests.pages.test_pages import upload
 from tests.workflow.world import annotator, full_disk, small_frame, small_project
 from workflow import classes, exporting, projects, room, saving, stopping, team
 from workflow.home import Home
+from workflow.seat import Seat
 
 SAID = "database could not be written"
 
@@ -29,7 +30,7 @@ def test_settings_keep_what_was_typed_in_every_part(home: Home, owner: int, show
     press(test, "Save name and description")
     assert SAID in words(test)
     assert box(test.text_input, "Name").value == "wrens"
-    assert projects.get_project(home, owner, project).name == "small"
+    assert projects.get_project(Seat(home, owner, project)).name == "small"
     # The parts below are drawn all the same: a browser keeps what is typed in a form for as long as it stands.
     box(test.text_area, "Guidelines").set_value("Look at the wing.")
     press(test, "Save the answering room")
@@ -37,7 +38,7 @@ def test_settings_keep_what_was_typed_in_every_part(home: Home, owner: int, show
     assert box(test.text_area, "Guidelines").value == "Look at the wing."
     button(test, "Save the answering room").click().run()
     assert SAID not in words(test)
-    assert room.room_of(home, owner, project).guidelines == "Look at the wing."
+    assert room.room_of(Seat(home, owner, project)).guidelines == "Look at the wing."
 
 
 @pytest.mark.parametrize("label", ["Archive it", "Put it into the bin"])
@@ -46,7 +47,7 @@ def test_a_project_that_cannot_be_put_away_stays_open(home: Home, owner: int, sh
     test = press(show(owner, "project_page.py", project=str(project)), label)
     assert SAID in words(test)
     assert not test.toast
-    assert [one.id for one in projects.list_projects(home, owner)] == [project]
+    assert [one.id for one in projects.list_projects(Seat(home, owner))] == [project]
 
 
 def test_how_it_learns(home: Home, owner: int, show: Open) -> None:
@@ -56,7 +57,7 @@ def test_how_it_learns(home: Home, owner: int, show: Open) -> None:
     press(test, "Save how it learns")
     assert SAID in words(test)
     assert box(test.selectbox, "Model").value == "plsvc"
-    assert projects.learner_settings(home, owner, project)["model"] == "plknn"
+    assert projects.learner_settings(Seat(home, owner, project))["model"] == "plknn"
 
 
 def test_classes(home: Home, owner: int, show: Open) -> None:
@@ -66,14 +67,14 @@ def test_classes(home: Home, owner: int, show: Open) -> None:
     press(test, "Add the class")
     assert SAID in words(test)
     assert box(test.text_input, "New class").value == "eel"
-    assert len(classes.classes_view(home, owner, project).classes) == 3
+    assert len(classes.classes_view(Seat(home, owner, project)).classes) == 3
 
 
 def test_home(home: Home, owner: int, show: Open) -> None:
-    projects.archive_project(home, owner, small_project(home, owner))
+    projects.archive_project(Seat(home, owner, small_project(home, owner)))
     test = press(show(owner), "Restore")
     assert SAID in words(test)
-    assert projects.list_projects(home, owner) == []
+    assert projects.list_projects(Seat(home, owner)) == []
 
 
 def test_the_queues_strategy_is_shown_as_it_stands(home: Home, owner: int, show: Open) -> None:
@@ -87,7 +88,7 @@ def test_the_queues_strategy_is_shown_as_it_stands(home: Home, owner: int, show:
     assert test.selectbox[0].value == before
     test.selectbox[0].set_value("random").run()
     assert SAID not in words(test)
-    assert projects.learner_settings(home, owner, project)["strategy"] == "random"
+    assert projects.learner_settings(Seat(home, owner, project))["strategy"] == "random"
 
 
 def test_stop_rules(home: Home, owner: int, show: Open) -> None:
@@ -98,7 +99,7 @@ def test_stop_rules(home: Home, owner: int, show: Open) -> None:
     press(test, "Save")
     assert SAID in words(test)
     assert box(test.number_input, "Answers in all").value == 7
-    assert stopping.stop_view(home, owner, project).rules.budget is None
+    assert stopping.stop_view(Seat(home, owner, project)).rules.budget is None
 
 
 def test_an_invitation_keeps_the_name_and_the_way_out_is_said(home: Home, owner: int, show: Open) -> None:
@@ -111,7 +112,7 @@ def test_an_invitation_keeps_the_name_and_the_way_out_is_said(home: Home, owner:
     assert test.text_input[0].value == "Bob"
     press(test, "End it now")
     assert SAID in words(test)
-    assert all(one.disabled_at is None for one in team.list_people(home, owner))
+    assert all(one.disabled_at is None for one in team.list_people(Seat(home, owner)))
     button(test, "Make a sign-in link").click().run()
     assert len(test.code) == 1
     assert test.text_input[0].value == ""
@@ -124,7 +125,7 @@ def test_a_table_that_does_not_fit_stays_on_the_import_page(home: Home, owner: i
     assert "make room on the disk" in words(test)
     assert test.text_input[0].value == "my birds"
     button(test, "Create project").click().run()
-    assert [one.name for one in projects.list_projects(home, owner)] == ["my birds"]
+    assert [one.name for one in projects.list_projects(Seat(home, owner))] == ["my birds"]
 
 
 def test_what_a_page_does_not_say_itself_is_said_around_it(

@@ -5,13 +5,15 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.parts.label_vectors import progress
 from plcore.loop.stopping import StopRules
 from tests.pages.conftest import Open, words
 from tests.pages.test_pages import upload
 from tests.workflow.vector_world import LABELS, NUMBERS, answer_truly, vector_frame, vector_project
-from tests.workflow.world import annotator, small_frame, small_project
-from workflow import projects, stopping, vector_progress, vectors
+from tests.workflow.world import annotator, opened, small_frame, small_project
+from workflow import answering, projects, stopping
 from workflow.home import Home
+from workflow.seat import Seat
 
 
 def csv_of(**changes: str) -> bytes:
@@ -33,7 +35,7 @@ def test_annotate_draws_a_question(home: Home, owner: int, show: Open, question:
     answer_truly(home, owner, project)
     test = show(owner, "annotate.py", project=str(project))
     assert not test.error
-    asked = vectors.next_question(home, owner, project)
+    asked = answering.next_question(Seat(home, owner, project))
     assert asked is not None
     assert (asked.label is None) == (question == "instance")
 
@@ -44,7 +46,7 @@ def test_progress_has_the_honest_figures_and_the_kinds(home: Home, owner: int, s
     assert "begin with the first answer" in first
     for _ in range(8):
         answer_truly(home, owner, project)
-    home.learners.settle(project)
+    home.shelf.settle(project)
     test = show(owner, "progress.py", project=str(project))
     labels = [one.label for one in test.metric]
     for name in (
@@ -65,7 +67,7 @@ def test_every_figure_of_progress_has_its_interval(home: Home, owner: int, show:
     project = vector_project(home, owner, question="instance", control_share=0.9, test_share=0.9)
     for _ in range(20):
         answer_truly(home, owner, project)
-    home.learners.settle(project)
+    home.shelf.settle(project)
     test = show(owner, "progress.py", project=str(project))
     honest = [one for one in test.metric if one.label.startswith(("Precision", "F1"))]
     assert len(honest) >= 5
@@ -78,7 +80,7 @@ def test_every_figure_of_progress_has_its_interval(home: Home, owner: int, show:
 def test_next_to_nothing_is_no_headline(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner, question="cell", control_share=0.9, test_share=0.1)
     answer_truly(home, owner, project)
-    home.learners.settle(project)
+    home.shelf.settle(project)
     answer_truly(home, owner, project)
     test = show(owner, "progress.py", project=str(project))
     assert not [one for one in test.metric if one.label.startswith(("Precision", "F1"))]
@@ -87,7 +89,7 @@ def test_next_to_nothing_is_no_headline(home: Home, owner: int, show: Open) -> N
     assert "On 1 row whose labels" in said
     for _ in range(20):
         answer_truly(home, owner, project)
-    home.learners.settle(project)
+    home.shelf.settle(project)
     said = words(show(owner, "progress.py", project=str(project)))
     assert "too few labels" not in said
     assert "F1, controls" in said
@@ -97,12 +99,12 @@ def test_a_later_model_says_since_when_it_is_measured(home: Home, owner: int, sh
     project = vector_project(home, owner, question="cell")
     for _ in range(3):
         answer_truly(home, owner, project)
-    home.learners.settle(project)
+    home.shelf.settle(project)
     assert "Measured since" not in words(show(owner, "progress.py", project=str(project)))
-    projects.change_learner(home, owner, project, n_components=0.9)
-    with home.learners.open_vectors(home, owner, project):
+    projects.change_learner(Seat(home, owner, project), n_components=0.9)
+    with opened(home, owner, project):
         pass
-    home.learners.settle(project)
+    home.shelf.settle(project)
     said = words(show(owner, "progress.py", project=str(project)))
     assert "Measured since the model was changed or first trained, after 3 answers." in said
 
@@ -115,7 +117,7 @@ def test_stop_rules_are_set_in_labels(home: Home, owner: int, show: Open) -> Non
     next(box for box in test.number_input if box.label == "Labels answered in all").set_value(2)
     next(button for button in test.button if button.label == "Save").click().run()
     assert not test.exception
-    assert stopping.stop_view(home, owner, project).rules == StopRules(flat_within=None, budget=2)
+    assert stopping.stop_view(Seat(home, owner, project)).rules == StopRules(flat_within=None, budget=2)
     for _ in range(2):
         answer_truly(home, owner, project)
     (said,) = show(owner, "progress.py", project=str(project)).success
@@ -127,14 +129,14 @@ def test_stop_rules_are_saved_though_the_model_moves_on_meanwhile(
 ) -> None:
     project = vector_project(home, owner, question="cell")
     test = show(owner, "progress.py", project=str(project))
-    home.learners.settle(project)
+    home.shelf.settle(project)
     next(box for box in test.toggle if box.label == "Budget").set_value(True)
     seen = iter([(0, 0, None)])  # when the drawing begins; then the model has moved on, and it begins anew
-    monkeypatch.setattr(vector_progress, "watched", lambda *_: next(seen, (0, 1, None)))
+    monkeypatch.setattr(progress, "watched", lambda *_: next(seen, (0, 1, None)))
     next(button for button in test.button if button.label == "Save").click().run()
     assert not test.exception
     assert next(seen, None) is None
-    assert stopping.stop_view(home, owner, project).rules.budget is not None
+    assert stopping.stop_view(Seat(home, owner, project)).rules.budget is not None
 
 
 def test_export_counts_cells(home: Home, owner: int, show: Open) -> None:
@@ -158,10 +160,10 @@ def test_the_queue_with_blind_checks_is_the_owners_in_words(home: Home, owner: i
 @pytest.mark.parametrize("question", ["instance", "cell"])
 def test_the_queue_begins_with_what_is_asked_next(home: Home, owner: int, show: Open, question: str) -> None:
     project = vector_project(home, owner, question=question)
-    vectors.next_question(home, owner, project)
-    home.learners.settle(project)
-    asked = vectors.next_question(home, owner, project)
-    again = vectors.next_question(home, annotator(home, owner, "Ada"), project)
+    answering.next_question(Seat(home, owner, project))
+    home.shelf.settle(project)
+    asked = answering.next_question(Seat(home, owner, project))
+    again = answering.next_question(Seat(home, annotator(home, owner, "Ada"), project))
     assert asked is not None
     assert again is not None
     test = show(owner, "queue_page.py", project=str(project))
@@ -182,7 +184,7 @@ def test_home_counts_cells_and_goes_on(home: Home, owner: int, show: Open) -> No
     answer_truly(home, owner, project)
     test = show(owner)
     (bar,) = test.get("progress")
-    left = projects.get_project(home, owner, project).left
+    left = projects.get_project(Seat(home, owner, project)).left
     assert bar.proto.text.startswith(f"1 label answered, {left} open · 40 rows, 5 labels")
     shown = {
         one.label: (one.value, one.delta) for one in show(owner, "progress.py", project=str(project)).metric
@@ -193,10 +195,10 @@ def test_home_counts_cells_and_goes_on(home: Home, owner: int, show: Open) -> No
 
 def test_home_says_when_nothing_is_left(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner, question="instance")
-    asked = vectors.next_question(home, owner, project)
+    asked = answering.next_question(Seat(home, owner, project))
     while asked is not None:
-        vectors.submit_answer(home, owner, project, asked.token, "bad")
-        asked = vectors.next_question(home, owner, project)
+        answering.submit_answer(Seat(home, owner, project), asked.token, "bad")
+        asked = answering.next_question(Seat(home, owner, project))
     test = show(owner)
     assert "Every label is known, or its row is out. Export the table." in words(test)
     assert next(iter(test.button)).label == "Export"
@@ -211,10 +213,10 @@ def test_settings_change_what_is_asked(home: Home, owner: int, show: Open) -> No
     test.run()
     next(button for button in test.button if button.label == "Save how it learns").click().run()
     assert not test.exception
-    now = projects.learner_settings(home, owner, project)
+    now = projects.learner_settings(Seat(home, owner, project))
     assert (now["question"], now["criterion"], now["kind"]) == ("instance", "entropy", "multilabel")
     assert "stay as the file has them" in words(test)
-    question = vectors.next_question(home, owner, project)
+    question = answering.next_question(Seat(home, owner, project))
     assert question is not None
     assert question.label is None
 
@@ -239,11 +241,11 @@ def test_import_guesses_label_vectors_and_makes_a_project(home: Home, owner: int
     figures = {one.label: one.value for one in test.metric}
     assert (figures["Rows"], figures["Labels"], figures["Rows fully known"]) == ("40", "5", "12")
     create(test)
-    (made,) = projects.list_projects(home, owner)
+    (made,) = projects.list_projects(Seat(home, owner))
     assert (made.vectors, made.n_classes) == (True, 5)
-    settings = projects.learner_settings(home, owner, made.id)
+    settings = projects.learner_settings(Seat(home, owner, made.id))
     assert (settings["question"], settings["test_share"], settings["control_share"]) == ("cell", 1 / 3, 0.08)
-    with home.learners.open_vectors(home, owner, made.id) as learner:
+    with opened(home, owner, made.id) as learner:
         assert learner.table.roles.numbers == NUMBERS
         assert learner.cells.tolist() == [
             [{"1": 1, "0": 0, "": -1}[cell] for cell in row]
@@ -264,7 +266,7 @@ def test_the_guess_can_be_turned_round(home: Home, owner: int, show: Open) -> No
     test.radio[0].set_value("vectors").run()
     assert "Every cell is known already" in words(test)
     create(test)
-    (made,) = projects.list_projects(home, owner)
+    (made,) = projects.list_projects(Seat(home, owner))
     assert made.vectors
 
 
@@ -280,11 +282,13 @@ def test_lists_of_labels_are_read(home: Home, owner: int, show: Open) -> None:
     assert test.radio[0].value == "vectors"
     assert test.radio[1].value == "lists"
     create(test)
-    (made,) = projects.list_projects(home, owner)
-    with home.learners.open_vectors(home, owner, made.id) as learner:
+    (made,) = projects.list_projects(Seat(home, owner))
+    with opened(home, owner, made.id) as learner:
         assert learner.classes == ("rock", "sand", "sea")
         assert learner.cells.tolist() == [[-1, 1, 1], [0, 1, -1], [-1, -1, 0], [1, -1, -1]]
-    assert projects.learner_settings(home, owner, made.id)["control_share"] > 0, "nothing can be held out"
+    assert projects.learner_settings(Seat(home, owner, made.id))["control_share"] > 0, (
+        "nothing can be held out"
+    )
 
 
 @pytest.mark.parametrize(
@@ -303,5 +307,5 @@ def test_a_bad_cell_is_shown_with_its_place_and_leaves_nothing(
     text = "\n".join(f"Row {line.Row} {line.Column} {line.Problem}" for line in table.itertuples())
     assert said in text.replace(".0 ", " ")
     assert all(table.Fix)
-    assert projects.list_projects(home, owner) == []
+    assert projects.list_projects(Seat(home, owner)) == []
     assert not list(home.tables_dir.iterdir())

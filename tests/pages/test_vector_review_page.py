@@ -10,8 +10,9 @@ from tests.pages.test_owner_pages import box, button
 from tests.workflow.test_vector_review import ask, find, open_row, stands
 from tests.workflow.vector_world import answer_truly, vector_project
 from tests.workflow.world import annotator, small_project
-from workflow import vector_review
+from workflow import reviewing
 from workflow.home import Home
+from workflow.seat import Seat
 
 SAVE = "Save the correction"
 
@@ -118,7 +119,7 @@ def test_a_bad_item_is_set_aside_and_brought_back(home: Home, owner: int, show: 
     assert "A bad item: taken out." in words(test)
     assert "what people have said: it brings the row back." in words(test)
     button(test, SAVE).click().run()
-    assert not vector_review.open_row(home, owner, project, row).out
+    assert not reviewing.open_row(Seat(home, owner, project), row).out
     assert "taken out" not in words(test)
 
 

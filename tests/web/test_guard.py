@@ -9,6 +9,7 @@ from starlette.websockets import WebSocketDisconnect
 from tests.web.conftest import COOKIE
 from workflow import team
 from workflow.home import Home
+from workflow.seat import Seat
 
 from .conftest import BASE
 
@@ -80,7 +81,7 @@ def test_a_person_named_by_the_client_is_dropped(client: TestClient, home: Home,
     assert client.get("/", headers={header: "1"}).status_code == 401
     assert refused(client, headers={header: "1"})
     owner = team.ensure_owner(home).id
-    client.cookies.set(COOKIE, team.redeem_link(home, team.make_link(home, owner, "bob")))
+    client.cookies.set(COOKIE, team.redeem_link(home, team.make_link(Seat(home, owner), "bob")))
     bob = str(owner + 1)
     assert client.get("/", headers={header: str(owner)}).json() == [bob]
     with client.websocket_connect(STREAM, headers={header: str(owner)}) as websocket:
@@ -101,9 +102,9 @@ def test_signing_out_ends_an_open_websocket(signed_in: TestClient) -> None:
 
 def test_disabling_a_person_ends_an_open_websocket(client: TestClient, home: Home) -> None:
     owner = team.ensure_owner(home).id
-    client.cookies.set(COOKIE, team.redeem_link(home, team.make_link(home, owner, "bob")))
+    client.cookies.set(COOKIE, team.redeem_link(home, team.make_link(Seat(home, owner), "bob")))
     with client.websocket_connect(STREAM) as websocket:
-        team.disable_person(home, owner, owner + 1)
+        team.disable_person(Seat(home, owner), owner + 1)
         websocket.send_text("two")
         with pytest.raises(WebSocketDisconnect):
             websocket.receive_json()

@@ -12,6 +12,7 @@ from tests.workflow.test_media import CSV, FILES, kept
 from web.headers import HEADERS
 from workflow import importing, team
 from workflow.home import Home
+from workflow.seat import Seat
 
 ADDRESS = f"/files/{kept(picture(2))}"
 
@@ -22,7 +23,7 @@ def owner(home: Home) -> int:
     upload = importing.read_upload(make_zip({"birds.csv": CSV.encode(), "call.wav": WAV, **FILES}))
     checked = importing.check(upload, upload.suggest_roles())
     assert checked.table is not None
-    importing.create(home, owner, "birds", checked.table, LearnerSettings(n_neighbors=3))
+    importing.create(Seat(home, owner), "birds", checked.table, LearnerSettings(n_neighbors=3))
     return owner
 
 
@@ -86,9 +87,9 @@ def test_other_names_are_not_found(signed_in: TestClient, path: str) -> None:
 
 
 def test_a_disabled_person_is_refused(client: TestClient, home: Home, owner: int) -> None:
-    client.cookies.set(COOKIE, team.redeem_link(home, team.make_link(home, owner, "bob")))
+    client.cookies.set(COOKIE, team.redeem_link(home, team.make_link(Seat(home, owner), "bob")))
     assert client.get(ADDRESS).status_code == 200
-    team.disable_person(home, owner, owner + 1)
+    team.disable_person(Seat(home, owner), owner + 1)
     assert client.get(ADDRESS).status_code == 401
 
 

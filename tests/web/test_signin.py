@@ -10,6 +10,7 @@ from tests.web.conftest import BASE, COOKIE
 from tests.workflow.world import full_disk
 from workflow import team
 from workflow.home import Home
+from workflow.seat import Seat
 
 
 def test_a_link_signs_in_once(client: TestClient, home: Home) -> None:
@@ -90,7 +91,7 @@ def test_signing_out_ends_the_sign_in_and_the_cookie(client: TestClient, home: H
 
 
 def test_an_invitation_signs_in_by_its_button_only(client: TestClient, home: Home) -> None:
-    secret = team.make_link(home, team.ensure_owner(home).id, "Ada <b>")
+    secret = team.make_link(Seat(home, team.ensure_owner(home).id), "Ada <b>")
     for _ in range(2):  # a mail scanner, then the person
         look = client.get("/signin", params={"link": secret})
         assert (look.status_code, "set-cookie" in look.headers) == (200, False)
@@ -106,9 +107,9 @@ def test_an_invitation_signs_in_by_its_button_only(client: TestClient, home: Hom
 def test_no_link_is_made_in_the_name_of_an_owner(home: Home) -> None:
     owner = team.ensure_owner(home)
     with pytest.raises(team.PersonNameError, match="is an owner"):
-        team.make_link(home, owner.id, "OWNER")
-    ada = team.redeem_link(home, team.make_link(home, owner.id, "Ada"))
-    again = team.redeem_link(home, team.make_link(home, owner.id, "ada"))
+        team.make_link(Seat(home, owner.id), "OWNER")
+    ada = team.redeem_link(home, team.make_link(Seat(home, owner.id), "Ada"))
+    again = team.redeem_link(home, team.make_link(Seat(home, owner.id), "ada"))
     assert team.person_of(home, ada) == team.person_of(home, again), "one person, however spelt"
 
 

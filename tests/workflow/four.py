@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from db import entries
 from plcore import LabelTable, LearnerSettings, Roles
-from tests.workflow.world import small_frame
-from workflow import labeling, projects
+from tests.workflow.world import opened, small_frame
+from workflow import answering, projects
 from workflow.home import Home
-from workflow.showing import OpenQuestion
+from workflow.kinds.one_label.showing import ShownQuestion
+from workflow.seat import Seat
 
 
 def four_class_project(home: Home, owner: int, name: str = "four") -> int:
@@ -19,11 +20,11 @@ def four_class_project(home: Home, owner: int, name: str = "four") -> int:
     roles = Roles(candidates="candidates", truth="truth", id="id", numbers=("x", "y"))
     table = LabelTable.from_frame(frame, roles)
     settings = LearnerSettings(n_neighbors=4, strategy="mp")  # rows with most candidates first
-    return projects.create_project(home, owner, name, table, settings)
+    return projects.create_project(Seat(home, owner), name, table, settings)
 
 
-def ask(home: Home, owner: int, project: int) -> OpenQuestion:
-    question = labeling.next_question(home, owner, project)
+def ask(home: Home, owner: int, project: int) -> ShownQuestion:
+    question = answering.next_question(Seat(home, owner, project))
     assert question is not None
     assert question.choices == ("ant", "bee", "cat")
     return question
@@ -31,10 +32,10 @@ def ask(home: Home, owner: int, project: int) -> OpenQuestion:
 
 def left(home: Home, owner: int, project: int, row: int) -> tuple[str, ...]:
     """The row's candidates as the learner has them."""
-    with home.learners.open(home, owner, project) as learner:
+    with opened(home, owner, project) as learner:
         return learner.state(row).candidates
 
 
-def log(home: Home, project: int) -> list[entries.Entry]:
+def log(home: Home, project: int) -> list[entries.LogEntry]:
     with home.database.read() as session:
         return entries.after(session, project, 0)

@@ -12,16 +12,17 @@ import pytest
 
 from plcore import LabelTable, LearnerSettings, read_cells
 from plcore.tables.csv_text import to_csv_bytes
-from tests.workflow.world import ROLES, annotator, answer_next, small_frame
-from workflow import backup, exporting, labeling, projects
+from tests.workflow.world import ROLES, annotator, answer_next, exported, opened, small_frame
+from workflow import backup, exporting, projects, undoing
 from workflow.access import NotAllowed, NotFound
 from workflow.home import Home, open_home
+from workflow.seat import Seat
 from workflow.settings import Settings
 
 
 def test_every_row_has_its_label_and_source(home: Home, owner: int, project: int) -> None:
     saved = [answer_next(home, owner, project) for _ in range(5)]
-    frame = exporting.export_frame(home, owner, project)
+    frame = exported(home, owner, project)
     original = small_frame()
     assert list(frame.columns[: len(original.columns)]) == list(original.columns)
     assert len(frame) == len(original)
@@ -40,7 +41,7 @@ def test_every_row_has_its_label_and_source(home: Home, owner: int, project: int
     assert (truth.winnow_label == truth.truth).all()
     given = frame[frame.winnow_source == "given"]
     assert (given.winnow_label == given.candidates).all()
-    counts = exporting.summary(home, owner, project)
+    counts = exporting.sources(Seat(home, owner, project))
     assert sum(counts.values()) == len(frame)
     assert counts["oracle"] == 5
 
@@ -48,8 +49,8 @@ def test_every_row_has_its_label_and_source(home: Home, owner: int, project: int
 def test_what_was_exported_comes_back_as_it_stood(home: Home, owner: int, project: int) -> None:
     for _ in range(7):
         answer_next(home, owner, project)
-    cells = read_cells(exporting.export_csv(home, owner, project))
-    with home.learners.open(home, owner, project) as learner:
+    cells = read_cells(exporting.export_file(Seat(home, owner, project)))
+    with opened(home, owner, project) as learner:
         standing, original = learner.candidates, learner.table
     as_uploaded = LabelTable.from_cells(cells, ROLES)
     assert np.array_equal(as_uploaded.candidates, original.candidates)
@@ -59,16 +60,16 @@ def test_what_was_exported_comes_back_as_it_stood(home: Home, owner: int, projec
     )
     assert again.classes == original.classes
     assert np.array_equal(again.candidates, standing)
-    new = projects.create_project(home, owner, "again", again)
-    twice = exporting.export_frame(home, owner, new)
+    new = projects.create_project(Seat(home, owner), "again", again)
+    twice = exported(home, owner, new)
     assert "before_winnow_label" in twice.columns
     assert len(set(twice.columns)) == len(twice.columns)
 
 
 def test_the_log_tells_the_whole_story(home: Home, owner: int, project: int) -> None:
     saved = answer_next(home, owner, project)
-    labeling.undo(home, owner, project)
-    lines = list(csv.DictReader(io.StringIO(exporting.export_log(home, owner, project).decode())))
+    undoing.undo(Seat(home, owner, project))
+    lines = list(csv.DictReader(io.StringIO(exporting.export_log(Seat(home, owner, project)).decode())))
     assert [line["kind"] for line in lines] == ["is", "withdraw"]
     assert lines[0]["row_id"] == saved.row_id
     assert lines[0]["labels"] == saved.labels[0]
@@ -97,7 +98,7 @@ def test_a_backup_is_a_home_of_its_own(home: Home, owner: int, project: int, tmp
     answer_next(home, owner, project)
     copy = open_home(Settings.from_environment({"WINNOW_HOME": str(tmp_path / "copy")}))
     try:
-        frame = exporting.export_frame(copy, owner, project).set_index("id")
+        frame = exported(copy, owner, project).set_index("id")
         assert (frame.winnow_source == "oracle").sum() == 1
         assert frame.winnow_label[saved.row_id] == saved.labels[0]
     finally:
@@ -109,11 +110,11 @@ def test_a_backup_is_a_home_of_its_own(home: Home, owner: int, project: int, tmp
 def test_the_preview_is_the_beginning_of_the_export(home: Home, owner: int, project: int) -> None:
     for _ in range(8):
         answer_next(home, owner, project)
-    whole = exporting.export_frame(home, owner, project)
-    first = exporting.preview(home, owner, project, 12)
+    whole = exported(home, owner, project)
+    first = exporting.preview(Seat(home, owner, project), 12)
     assert list(first.columns[: len(exporting.ADDED)]) == list(exporting.ADDED)
     pd.testing.assert_frame_equal(first[whole.columns], whole.head(12))
-    assert len(exporting.preview(home, owner, project, 10_000)) == len(whole)
+    assert len(exporting.preview(Seat(home, owner, project), 10_000)) == len(whole)
 
 
 def test_decimal_commas_are_exported_as_they_came_and_read_back(home: Home, owner: int) -> None:
@@ -121,8 +122,8 @@ def test_decimal_commas_are_exported_as_they_came_and_read_back(home: Home, owne
     for column in ROLES.numbers:
         frame[column] = frame[column].astype(str).str.replace(".", ",")
     table = LabelTable.read_csv(to_csv_bytes(frame), ROLES)
-    project = projects.create_project(home, owner, "commas", table, LearnerSettings())
-    data = exporting.export_csv(home, owner, project)
+    project = projects.create_project(Seat(home, owner), "commas", table, LearnerSettings())
+    data = exporting.export_file(Seat(home, owner, project))
     again = LabelTable.read_csv(data, ROLES)
     np.testing.assert_array_equal(again.numbers, table.numbers)
     assert again.cells[list(frame.columns)].equals(table.cells)

@@ -9,19 +9,20 @@ from sklearn.decomposition import PCA
 
 from plcore import LabelTable, LearnerSettings, Roles
 from tests.workflow.vector_world import LABELS, answer_truly, true_labels, vector_project
-from tests.workflow.world import ROLES, small_frame, small_project
+from tests.workflow.world import ROLES, opened, small_frame, small_project
+from workflow import answering, projects
 from workflow import instance_map as maps
-from workflow import labeling, projects, vectors
 from workflow.home import Home
 from workflow.instance_map import STATES
+from workflow.seat import Seat
 
 
 def states(home: Home, owner: int, project: int) -> list[str]:
-    return [STATES[number] for number in maps.instance_map(home, owner, project).states]
+    return [STATES[number] for number in maps.instance_map(Seat(home, owner, project)).states]
 
 
 def test_the_places_are_the_first_two_components(home: Home, owner: int, project: int) -> None:
-    shown = maps.instance_map(home, owner, project)
+    shown = maps.instance_map(Seat(home, owner, project))
     frame = small_frame()[["x", "y"]].to_numpy()
     scaled = (frame - frame.min(axis=0)) / (frame.max(axis=0) - frame.min(axis=0))
     np.testing.assert_allclose(shown.places, PCA(2).fit_transform(scaled), atol=1e-5)
@@ -32,20 +33,20 @@ def test_the_places_are_the_first_two_components(home: Home, owner: int, project
 
 def test_every_row_has_its_state(home: Home, owner: int, project: int) -> None:
     before = states(home, owner, project)
-    with home.learners.open(home, owner, project) as learner:
+    with opened(home, owner, project) as learner:
         test = learner.test_rows.copy()
     single = (~small_frame()["candidates"].str.contains("|", regex=False)).to_numpy()
     wanted = np.where(test, "held out", np.where(single, "given", "open"))
     assert before == wanted.tolist()
-    first = labeling.next_question(home, owner, project)
+    first = answering.next_question(Seat(home, owner, project))
     assert first is not None
-    labeling.submit_answer(home, owner, project, first.token, "is", [first.choices[0]])
-    second = labeling.next_question(home, owner, project)
+    answering.submit_answer(Seat(home, owner, project), first.token, "is", [first.choices[0]])
+    second = answering.next_question(Seat(home, owner, project))
     assert second is not None
-    labeling.submit_answer(home, owner, project, second.token, "bad", [])
-    third = labeling.next_question(home, owner, project)
+    answering.submit_answer(Seat(home, owner, project), second.token, "bad", [])
+    third = answering.next_question(Seat(home, owner, project))
     assert third is not None
-    labeling.submit_answer(home, owner, project, third.token, "unsure", [])
+    answering.submit_answer(Seat(home, owner, project), third.token, "unsure", [])
     now = states(home, owner, project)
     assert (now[first.view.row], now[second.view.row], now[third.view.row]) == ("answered", "bad", "open")
     assert sum(a != b for a, b in zip(before, now, strict=True)) == 2
@@ -55,8 +56,8 @@ def test_rows_of_label_vectors_have_their_states_and_the_labels_known_to_be_righ
     home: Home, owner: int
 ) -> None:
     project = vector_project(home, owner, question="instance")
-    shown = maps.instance_map(home, owner, project)
-    with home.learners.open_vectors(home, owner, project) as learner:
+    shown = maps.instance_map(Seat(home, owner, project))
+    with opened(home, owner, project) as learner:
         test, cells = learner.test_rows.copy(), learner.cells
     holes = (cells < 0).any(axis=1)
     assert holes.sum() >= 2
@@ -66,13 +67,13 @@ def test_rows_of_label_vectors_have_their_states_and_the_labels_known_to_be_righ
         tuple(label for label, cell in zip(LABELS, line, strict=True) if cell == 1) for line in cells.tolist()
     ]
     assert shown.labels == tuple(known)
-    first = vectors.next_question(home, owner, project)
+    first = answering.next_question(Seat(home, owner, project))
     assert first is not None
     answer_truly(home, owner, project, first)
-    second = vectors.next_question(home, owner, project)
+    second = answering.next_question(Seat(home, owner, project))
     assert second is not None
-    vectors.submit_answer(home, owner, project, second.token, "bad")
-    now = maps.instance_map(home, owner, project)
+    answering.submit_answer(Seat(home, owner, project), second.token, "bad")
+    now = maps.instance_map(Seat(home, owner, project))
     states_now = [STATES[number] for number in now.states]
     assert (states_now[first.view.row], states_now[second.view.row]) == ("answered", "bad")
     assert sum(a != b for a, b in zip(before, states_now, strict=True)) == 2
@@ -83,13 +84,13 @@ def test_rows_of_label_vectors_have_their_states_and_the_labels_known_to_be_righ
 
 def test_a_row_of_which_one_label_was_answered_is_open_still(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="cell", control_share=0.4)
-    with home.learners.open_vectors(home, owner, project) as learner:
+    with opened(home, owner, project) as learner:
         row = int(np.flatnonzero(learner.pool.open.sum(axis=1) >= 2)[0])
         columns = np.flatnonzero(learner.pool.open[row]).tolist()
     for column in columns:
         assert states(home, owner, project)[row] == "open"
-        asked = vectors.ask_next(home, owner, project, row, LABELS[column])
-        vectors.submit_answer(home, owner, project, asked.token, "no")
+        asked = answering.ask_next(Seat(home, owner, project), row, LABELS[column])
+        answering.submit_answer(Seat(home, owner, project), asked.token, "no")
     assert states(home, owner, project)[row] == "answered"
 
 
@@ -102,7 +103,7 @@ def test_many_rows_are_sampled_with_a_seed(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(maps, "MOST", 25)
-    shown = maps.instance_map(home, owner, project)
+    shown = maps.instance_map(Seat(home, owner, project))
     assert len(shown.rows) == len(shown.places) == len(shown.states) == len(shown.labels) == 25
     assert (np.diff(shown.rows) > 0).all()
     again = maps._place(LabelTable.from_frame(small_frame(), ROLES))
@@ -132,7 +133,7 @@ def test_poor_tables_have_a_map_too(
     home: Home, owner: int, frame: dict[str, list[object]], roles: Roles
 ) -> None:
     table = LabelTable.from_frame(pd.DataFrame(frame), roles)
-    project = projects.create_project(home, owner, "poor", table, LearnerSettings(n_neighbors=2))
-    shown = maps.instance_map(home, owner, project)
+    project = projects.create_project(Seat(home, owner), "poor", table, LearnerSettings(n_neighbors=2))
+    shown = maps.instance_map(Seat(home, owner, project))
     assert np.isfinite(shown.places).all()
     assert 0 <= shown.explained <= 1 + 1e-9

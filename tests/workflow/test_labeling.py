@@ -11,34 +11,37 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 
 from plcore import AnswerError
-from tests.workflow.world import annotator, answer_next, count_entries, small_project
-from workflow import exporting, labeling, learners, projects, ranking, standing, team, turns
+from tests.workflow.world import annotator, answer_next, count_entries, opened, small_project
+from workflow import answering, exporting, projects, queue, standing, team, undoing
 from workflow.access import NotAllowed, NotFound
+from workflow.common import turn
 from workflow.home import Home, open_home
+from workflow.kinds import opening
+from workflow.seat import Seat
 from workflow.settings import Settings
 
 
 def test_a_refresh_shows_the_same_question(home: Home, owner: int, project: int) -> None:
-    first = labeling.next_question(home, owner, project)
-    assert labeling.next_question(home, owner, project) == first
+    first = answering.next_question(Seat(home, owner, project))
+    assert answering.next_question(Seat(home, owner, project)) == first
 
 
 def test_an_answer_is_stored_once_and_moves_on(home: Home, owner: int, project: int) -> None:
-    question = labeling.next_question(home, owner, project)
+    question = answering.next_question(Seat(home, owner, project))
     assert question is not None
-    saved = labeling.submit_answer(home, owner, project, question.token, "is", [question.choices[0]])
+    saved = answering.submit_answer(Seat(home, owner, project), question.token, "is", [question.choices[0]])
     assert (saved.row, saved.labels, saved.repeated) == (question.view.row, (question.choices[0],), False)
-    again = labeling.submit_answer(home, owner, project, question.token, "is", [question.choices[1]])
+    again = answering.submit_answer(Seat(home, owner, project), question.token, "is", [question.choices[1]])
     assert again.repeated
     assert again.labels == saved.labels, "the second press changes nothing"
     assert count_entries(home) == 1
-    following = labeling.next_question(home, owner, project)
+    following = answering.next_question(Seat(home, owner, project))
     assert following is not None
     assert following.view.row != question.view.row
 
 
 def test_the_entry_says_who_why_when_and_what_it_changed(home: Home, owner: int, project: int) -> None:
-    question = labeling.next_question(home, owner, project)
+    question = answering.next_question(Seat(home, owner, project))
     assert question is not None
     answer_next(home, owner, project)
     with home.database.read() as session:
@@ -59,92 +62,92 @@ def test_the_entry_says_who_why_when_and_what_it_changed(home: Home, owner: int,
 def test_an_impossible_answer_is_refused_before_anything_is_written(
     home: Home, owner: int, project: int, kind: str, labels: list[str]
 ) -> None:
-    question = labeling.next_question(home, owner, project)
+    question = answering.next_question(Seat(home, owner, project))
     assert question is not None
     with pytest.raises(AnswerError):
-        labeling.submit_answer(home, owner, project, question.token, kind, labels)
+        answering.submit_answer(Seat(home, owner, project), question.token, kind, labels)
     assert count_entries(home) == 0
-    assert labeling.next_question(home, owner, project) == question
+    assert answering.next_question(Seat(home, owner, project)) == question
 
 
 def test_a_token_of_nobody_is_stale(home: Home, owner: int, project: int) -> None:
-    labeling.next_question(home, owner, project)
-    with pytest.raises(labeling.StaleQuestion):
-        labeling.submit_answer(home, owner, project, f"{owner}.999.0", "skip")
+    answering.next_question(Seat(home, owner, project))
+    with pytest.raises(answering.StaleQuestion):
+        answering.submit_answer(Seat(home, owner, project), f"{owner}.999.0", "skip")
 
 
 def test_another_persons_token_is_refused(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
-    question = labeling.next_question(home, owner, project)
-    labeling.next_question(home, ada, project)
+    question = answering.next_question(Seat(home, owner, project))
+    answering.next_question(Seat(home, ada, project))
     assert question is not None
-    with pytest.raises(labeling.StaleQuestion):
-        labeling.submit_answer(home, ada, project, question.token, "is", [question.choices[0]])
+    with pytest.raises(answering.StaleQuestion):
+        answering.submit_answer(Seat(home, ada, project), question.token, "is", [question.choices[0]])
 
 
 def test_undo_withdraws_and_shows_the_row_again(home: Home, owner: int, project: int) -> None:
-    first = labeling.next_question(home, owner, project)
+    first = answering.next_question(Seat(home, owner, project))
     saved = answer_next(home, owner, project)
-    undone = labeling.undo(home, owner, project)
+    undone = undoing.undo(Seat(home, owner, project))
     assert first is not None
     assert undone is not None
     assert (undone.kind, undone.row) == ("withdraw", saved.row)
-    back = labeling.next_question(home, owner, project)
+    back = answering.next_question(Seat(home, owner, project))
     assert back is not None
     assert back.view.row == saved.row
     assert back.choices == first.choices
     assert back.token != first.token, "a new showing has a new token"
-    assert projects.get_project(home, owner, project).answered == 0
+    assert projects.get_project(Seat(home, owner, project)).answered == 0
 
 
 def test_a_doubled_undo_takes_back_one_answer(home: Home, owner: int, project: int) -> None:
     answer_next(home, owner, project)
     second = answer_next(home, owner, project)
-    assert standing.standing(home, owner, project).undoable == second.seq
-    labeling.undo(home, owner, project, seq=second.seq)
-    with pytest.raises(labeling.StaleQuestion):
-        labeling.undo(home, owner, project, seq=second.seq)
+    assert standing.standing(Seat(home, owner, project)).undoable == second.seq
+    undoing.undo(Seat(home, owner, project), seq=second.seq)
+    with pytest.raises(answering.StaleQuestion):
+        undoing.undo(Seat(home, owner, project), seq=second.seq)
     assert count_entries(home) == 3
-    assert standing.standing(home, owner, project).undoable == 1
+    assert standing.standing(Seat(home, owner, project)).undoable == 1
 
 
 def test_an_answer_to_a_showing_is_never_taken_for_a_withdrawal(home: Home, owner: int, project: int) -> None:
     """A skipped row shown again, its skip taken back, then answered from the tab that still shows it."""
-    first = labeling.next_question(home, owner, project)
+    first = answering.next_question(Seat(home, owner, project))
     assert first is not None
-    labeling.submit_answer(home, owner, project, first.token, "skip")
-    again = labeling.ask_next(home, owner, project, first.view.row)
-    labeling.undo(home, owner, project)
-    with pytest.raises(labeling.StaleQuestion):
-        labeling.submit_answer(home, owner, project, again.token, "is", [again.choices[0]])
+    answering.submit_answer(Seat(home, owner, project), first.token, "skip")
+    again = answering.ask_next(Seat(home, owner, project), first.view.row)
+    undoing.undo(Seat(home, owner, project))
+    with pytest.raises(answering.StaleQuestion):
+        answering.submit_answer(Seat(home, owner, project), again.token, "is", [again.choices[0]])
 
 
 def test_undo_leaves_a_row_with_the_person_who_has_it(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
-    question = labeling.next_question(home, owner, project)
+    question = answering.next_question(Seat(home, owner, project))
     assert question is not None
-    labeling.submit_answer(home, owner, project, question.token, "skip")
-    hers = labeling.ask_next(home, ada, project, question.view.row)
-    labeling.undo(home, owner, project)
-    mine = labeling.next_question(home, owner, project)
+    answering.submit_answer(Seat(home, owner, project), question.token, "skip")
+    hers = answering.ask_next(Seat(home, ada, project), question.view.row)
+    undoing.undo(Seat(home, owner, project))
+    mine = answering.next_question(Seat(home, owner, project))
     assert mine is not None
     assert mine.view.row != hers.view.row
-    assert labeling.next_question(home, ada, project) == hers
+    assert answering.next_question(Seat(home, ada, project)) == hers
 
 
 def test_undo_with_nothing_to_withdraw(home: Home, owner: int, project: int) -> None:
-    assert labeling.undo(home, owner, project) is None
+    assert undoing.undo(Seat(home, owner, project)) is None
 
 
 def test_undo_takes_back_only_ones_own(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     answer_next(home, owner, project)
-    assert labeling.undo(home, ada, project) is None
+    assert undoing.undo(Seat(home, ada, project)) is None
 
 
 def test_two_people_never_see_the_same_row_within_two_minutes(home: Home, owner: int, project: int) -> None:
     people = [owner, *(annotator(home, owner, name) for name in ("Ada", "Ben", "Cleo"))]
-    shown = [labeling.next_question(home, person, project) for person in people]
+    shown = [answering.next_question(Seat(home, person, project)) for person in people]
     rows = [question.view.row for question in shown if question]
     assert len(set(rows)) == len(people)
 
@@ -155,7 +158,7 @@ def pass_two_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
         def now(cls, tz=None):  # type: ignore[override]
             return datetime.now(UTC) + timedelta(seconds=121)
 
-    for module in (turns, standing):
+    for module in (turn, standing):
         monkeypatch.setattr(module, "datetime", Later)
 
 
@@ -163,78 +166,78 @@ def test_a_row_left_unanswered_is_offered_again_after_two_minutes(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada = annotator(home, owner, "Ada")
-    best = labeling.next_question(home, owner, project)
+    best = answering.next_question(Seat(home, owner, project))
     pass_two_minutes(monkeypatch)
-    offered = labeling.next_question(home, ada, project)
+    offered = answering.next_question(Seat(home, ada, project))
     assert best is not None
     assert offered is not None
     assert offered.view.row == best.view.row
     # The first person comes back from lunch: neither press may override the other's unseen.
-    with pytest.raises(labeling.StaleQuestion, match="Somebody else has taken this row"):
-        labeling.submit_answer(home, owner, project, best.token, "is", [best.choices[0]])
-    labeling.submit_answer(home, ada, project, offered.token, "is", [offered.choices[-1]])
-    with pytest.raises(labeling.StaleQuestion, match="Somebody else has decided this row"):
-        labeling.submit_answer(home, owner, project, best.token, "is", [best.choices[0]])
+    with pytest.raises(answering.StaleQuestion, match="Somebody else has taken this row"):
+        answering.submit_answer(Seat(home, owner, project), best.token, "is", [best.choices[0]])
+    answering.submit_answer(Seat(home, ada, project), offered.token, "is", [offered.choices[-1]])
+    with pytest.raises(answering.StaleQuestion, match="Somebody else has decided this row"):
+        answering.submit_answer(Seat(home, owner, project), best.token, "is", [best.choices[0]])
     assert count_entries(home) == 1
 
 
 def test_coming_back_late_to_a_row_nobody_took_still_counts(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    question = labeling.next_question(home, owner, project)
+    question = answering.next_question(Seat(home, owner, project))
     assert question is not None
     pass_two_minutes(monkeypatch)
-    labeling.submit_answer(home, owner, project, question.token, "is", [question.choices[0]])
+    answering.submit_answer(Seat(home, owner, project), question.token, "is", [question.choices[0]])
     assert count_entries(home) == 1
 
 
 def test_a_row_chosen_in_the_queue_is_asked_next(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
-    view = ranking.queue(home, owner, project)
+    view = queue.list_queue(Seat(home, owner, project))
     chosen = view.rows[7].row
-    assert labeling.ask_next(home, owner, project, chosen).view.row == chosen
-    shown = labeling.next_question(home, owner, project)
+    assert answering.ask_next(Seat(home, owner, project), chosen).view.row == chosen
+    shown = answering.next_question(Seat(home, owner, project))
     assert shown is not None
     assert shown.view.row == chosen
     with pytest.raises(AnswerError, match="before somebody else"):
-        labeling.ask_next(home, ada, project, chosen)
+        answering.ask_next(Seat(home, ada, project), chosen)
     answer_next(home, owner, project)
     with pytest.raises(AnswerError, match="no longer open"):
-        labeling.ask_next(home, owner, project, chosen)
+        answering.ask_next(Seat(home, owner, project), chosen)
 
 
 def test_when_all_open_rows_are_before_others_there_is_no_question(
     home: Home, owner: int, project: int
 ) -> None:
     ada = annotator(home, owner, "Ada")
-    left = projects.get_project(home, owner, project).n_to_ask
+    left = projects.get_project(Seat(home, owner, project)).n_to_ask
     for _ in range(left - 1):
         answer_next(home, owner, project)
-    assert labeling.next_question(home, owner, project) is not None
-    assert labeling.next_question(home, ada, project) is None
-    assert standing.standing(home, ada, project).elsewhere == 1
+    assert answering.next_question(Seat(home, owner, project)) is not None
+    assert answering.next_question(Seat(home, ada, project)) is None
+    assert standing.standing(Seat(home, ada, project)).elsewhere == 1
     answer_next(home, owner, project)
-    assert labeling.next_question(home, owner, project) is None
-    assert standing.standing(home, owner, project).left == 0
+    assert answering.next_question(Seat(home, owner, project)) is None
+    assert standing.standing(Seat(home, owner, project)).left == 0
 
 
 def test_a_disabled_person_and_a_missing_project_are_refused(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
-    question = labeling.next_question(home, ada, project)
-    team.disable_person(home, owner, ada)
+    question = answering.next_question(Seat(home, ada, project))
+    team.disable_person(Seat(home, owner), ada)
     assert question is not None
     with pytest.raises(NotAllowed):
-        labeling.submit_answer(home, ada, project, question.token, "skip")
+        answering.submit_answer(Seat(home, ada, project), question.token, "skip")
     with pytest.raises(NotAllowed):
-        labeling.next_question(home, ada, project)
+        answering.next_question(Seat(home, ada, project))
     with pytest.raises(NotFound):
-        labeling.next_question(home, owner, project + 1)
+        answering.next_question(Seat(home, owner, project + 1))
     assert count_entries(home) == 0
 
 
 def test_a_full_disk_is_said_in_words_and_loses_nothing(home: Home, owner: int, project: int) -> None:
     answer_next(home, owner, project)
-    question = labeling.next_question(home, owner, project)
+    question = answering.next_question(Seat(home, owner, project))
     assert question is not None
     with (
         home.database.write() as session
@@ -245,14 +248,14 @@ def test_a_full_disk_is_said_in_words_and_loses_nothing(home: Home, owner: int, 
     def fill() -> None:
         for _ in range(200):
             answer_next(home, owner, project)
-            labeling.undo(home, owner, project)
+            undoing.undo(Seat(home, owner, project))
 
-    with pytest.raises(labeling.NotSaved, match="could not be written"):
+    with pytest.raises(answering.NotSaved, match="could not be written"):
         fill()
     stored = count_entries(home)
     with home.database.write() as session:
         session.execute(text("PRAGMA max_page_count = 1073741823"))
-    labeling.next_question(home, owner, project)
+    answering.next_question(Seat(home, owner, project))
     answer_next(home, owner, project)
     assert count_entries(home) == stored + 1
 
@@ -261,13 +264,13 @@ def test_learners_of_two_processes_agree(home: Home, owner: int, project: int, t
     """A restart, or a second process on the same data, rebuilds the same learner from the log."""
     for choice in (0, 1, 0):
         answer_next(home, owner, project, choice)
-    labeling.undo(home, owner, project)
-    question = labeling.next_question(home, owner, project)
+    undoing.undo(Seat(home, owner, project))
+    question = answering.next_question(Seat(home, owner, project))
     other = open_home(home.settings)
     try:
-        assert labeling.next_question(other, owner, project) == question
+        assert answering.next_question(Seat(other, owner, project)) == question
         answer_next(other, owner, project)
-        assert standing.standing(home, owner, project) == standing.standing(other, owner, project)
+        assert standing.standing(Seat(home, owner, project)) == standing.standing(Seat(other, owner, project))
     finally:
         other.close()
 
@@ -280,16 +283,16 @@ def test_two_processes_at_once_lose_nothing_and_never_share_a_row(
     other = open_home(home.settings)
     try:
         for _ in range(5):
-            mine = labeling.next_question(home, owner, project)
-            hers = labeling.next_question(other, ada, project)
+            mine = answering.next_question(Seat(home, owner, project))
+            hers = answering.next_question(Seat(other, ada, project))
             assert mine is not None
             assert hers is not None
             assert mine.view.row != hers.view.row
-            labeling.submit_answer(other, ada, project, hers.token, "is", [hers.choices[0]])
-            labeling.submit_answer(home, owner, project, mine.token, "is", [mine.choices[0]])
+            answering.submit_answer(Seat(other, ada, project), hers.token, "is", [hers.choices[0]])
+            answering.submit_answer(Seat(home, owner, project), mine.token, "is", [mine.choices[0]])
         for one in (home, other):
-            assert standing.standing(one, owner, project).answered == 10
-            assert exporting.summary(one, owner, project)["oracle"] == 10
+            assert standing.standing(Seat(one, owner, project)).answered == 10
+            assert exporting.sources(Seat(one, owner, project))["oracle"] == 10
     finally:
         other.close()
 
@@ -300,20 +303,20 @@ def test_an_entry_committed_between_opening_and_writing_is_not_skipped(
     ada = annotator(home, owner, "Ada")
     other = open_home(home.settings)
     try:
-        mine = labeling.next_question(home, owner, project)
-        hers = labeling.next_question(other, ada, project)
+        mine = answering.next_question(Seat(home, owner, project))
+        hers = answering.next_question(Seat(other, ada, project))
         assert mine is not None
         assert hers is not None
-        real = learners.saving
+        real = opening.saving
 
         def answered_meanwhile(one: Home):
-            monkeypatch.setattr(learners, "saving", real)
-            labeling.submit_answer(other, ada, project, hers.token, "is", [hers.choices[0]])
+            monkeypatch.setattr(opening, "saving", real)
+            answering.submit_answer(Seat(other, ada, project), hers.token, "is", [hers.choices[0]])
             return real(one)
 
-        monkeypatch.setattr(learners, "saving", answered_meanwhile)
-        labeling.submit_answer(home, owner, project, mine.token, "is", [mine.choices[0]])
-        assert standing.standing(home, owner, project).answered == 2
+        monkeypatch.setattr(opening, "saving", answered_meanwhile)
+        answering.submit_answer(Seat(home, owner, project), mine.token, "is", [mine.choices[0]])
+        assert standing.standing(Seat(home, owner, project)).answered == 2
     finally:
         other.close()
 
@@ -329,21 +332,21 @@ def test_whatever_was_pressed_a_replay_shows_the_same(
         owner = team.ensure_owner(home).id
         project = small_project(home, owner)
         for action in actions:
-            question = labeling.next_question(home, owner, project)
+            question = answering.next_question(Seat(home, owner, project))
             if action == "undo":
-                labeling.undo(home, owner, project)
+                undoing.undo(Seat(home, owner, project))
             elif question is not None and action in ("skip", "unsure"):
-                labeling.submit_answer(home, owner, project, question.token, action)
+                answering.submit_answer(Seat(home, owner, project), question.token, action)
             elif question is not None:
                 label = question.choices[0 if action == "first" else -1]
-                labeling.submit_answer(home, owner, project, question.token, "is", [label])
-        shown = labeling.next_question(home, owner, project)
-        with home.learners.open(home, owner, project) as learner:
+                answering.submit_answer(Seat(home, owner, project), question.token, "is", [label])
+        shown = answering.next_question(Seat(home, owner, project))
+        with opened(home, owner, project) as learner:
             live = (learner.candidates, learner.curve, learner.progress(), learner.disambiguate())
         again = open_home(home.settings)
         try:
-            assert labeling.next_question(again, owner, project) == shown
-            with again.learners.open(again, owner, project) as learner:
+            assert answering.next_question(Seat(again, owner, project)) == shown
+            with opened(again, owner, project) as learner:
                 assert (learner.candidates == live[0]).all()
                 assert learner.curve == live[1]
                 assert learner.progress() == live[2]

@@ -18,6 +18,7 @@ from tests.conftest import ROOT
 from tests.workflow.world import answer_next, small_project
 from workflow import leases, projects, training
 from workflow.home import Home
+from workflow.seat import Seat
 
 SHORT = 0.3  # seconds of a lease
 
@@ -90,11 +91,11 @@ def test_a_training_that_kills_its_workers_rests_and_the_others_go_on(
     assert train_due(home, worker) == []
     assert training.training_state(home, project) == state
 
-    projects.change_learner(home, owner, project, C=0.5)  # other settings may need less
+    projects.change_learner(Seat(home, owner, project), C=0.5)  # other settings may need less
     assert train_due(home, worker) == [project]
     assert training.training_state(home, project) == training.TrainingState(running=False, fault=None)
 
-    projects.change_learner(home, owner, project, C=None)
+    projects.change_learner(Seat(home, owner, project), C=None)
     assert train_due(home, worker) == [project], "with the old ones it is tried again when somebody says so"
 
 

@@ -10,13 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from db import entries
-from db.entries import NO_ROW, Entry
+from db.entries import NO_ROW, LogEntry
 from plcore.loop.classes import ClassChange, class_changes
 from tests.workflow.world import annotator, answer_next
-from workflow import classes, exporting, labeling
+from workflow import classes, exporting, undoing
 from workflow.common.log import learner_entry
 from workflow.common.log_csv import COLUMNS, LogError, read_log, write_log
 from workflow.home import Home
+from workflow.seat import Seat
 
 IDS = [f"r|{k}" for k in range(5)]
 # What a database or a browser never lets in: surrogates, NUL.
@@ -28,10 +29,10 @@ numbers = st.floats(allow_nan=False, allow_infinity=False)
 
 
 @st.composite
-def logs(draw: st.DrawFn) -> list[Entry]:
+def logs(draw: st.DrawFn) -> list[LogEntry]:
     start = datetime(2026, 3, 1, tzinfo=UTC)
     return [
-        Entry(
+        LogEntry(
             project_id=0,
             seq=seq,
             kind=draw(st.sampled_from(["is", "among", "withdraw", "class"])),
@@ -58,7 +59,7 @@ def logs(draw: st.DrawFn) -> list[Entry]:
 
 
 @given(logs(), texts)
-def test_what_is_written_is_read_back(log: list[Entry], name: str) -> None:
+def test_what_is_written_is_read_back(log: list[LogEntry], name: str) -> None:
     lines = read_log(write_log(log, {0: name}, IDS))
     assert [line.entry for line in lines] == log
     assert {line.annotator for line in lines} == {name}
@@ -67,7 +68,7 @@ def test_what_is_written_is_read_back(log: list[Entry], name: str) -> None:
 
 @pytest.mark.parametrize("column", ["seq", "at", "row", "score", "revision"])
 def test_a_cell_that_is_no_log_is_named(column: str) -> None:
-    good = Entry(
+    good = LogEntry(
         project_id=0,
         seq=1,
         kind="is",
@@ -91,9 +92,9 @@ def test_an_exported_log_with_classes_says_what_the_log_says(home: Home, owner: 
     ada = annotator(home, owner, "Ada")
     answer_next(home, ada, project)
     answer_next(home, ada, project)
-    labeling.undo(home, ada, project)
-    classes.change_classes(home, owner, project, 0, "add", ["d|e"])
-    data = exporting.export_log(home, owner, project)
+    undoing.undo(Seat(home, ada, project))
+    classes.change_classes(Seat(home, owner, project), 0, "add", ["d|e"])
+    data = exporting.export_log(Seat(home, owner, project))
     with home.database.read() as session:
         log = entries.after(session, project, 0)
     names = {"owner": owner, "Ada": ada}

@@ -12,12 +12,13 @@ from db import people, projects
 from plcore import LabelTable, LearnerSettings
 from plcore.tables.media import MediaFiles
 from tests.plcore.zips import WAV, make_zip, picture
-from tests.workflow.world import annotator
-from workflow import backup, exporting, importing, labeling, media
+from tests.workflow.world import annotator, exported, opened
+from workflow import answering, backup, importing, media, team
 from workflow.access import NotAllowed, NotFound
 from workflow.home import Home, open_home
 from workflow.projects import ProjectNameError
 from workflow.saving import NotSaved
+from workflow.seat import Seat
 from workflow.settings import Settings
 
 CSV = "id,candidates,image,song\n" + "".join(
@@ -41,7 +42,7 @@ def table_of(data: bytes = ZIP) -> LabelTable:
 
 @pytest.fixture
 def birds(home: Home, owner: int) -> int:
-    return importing.create(home, owner, "birds", table_of(), SETTINGS)
+    return importing.create(Seat(home, owner), "birds", table_of(), SETTINGS)
 
 
 def files_in(folder: Path) -> set[str]:
@@ -62,7 +63,7 @@ def test_a_question_shows_its_picture_and_its_recording_by_address(
 ) -> None:
     seen = {}
     for row in range(12):
-        view = labeling.ask_next(home, owner, birds, row).view
+        view = answering.ask_next(Seat(home, owner, birds), row).view
         seen[row] = (view.image, view.audio)
     assert seen[2] == (f"/files/{kept(picture(2))}", None)
     assert seen[3] == (f"/files/{kept(picture(3))}", f"/files/{kept(WAV, 'wav')}")
@@ -71,13 +72,13 @@ def test_a_question_shows_its_picture_and_its_recording_by_address(
 
 def test_who_may_see_a_file(home: Home, owner: int, birds: int) -> None:
     name = kept(picture(2))
-    path, content_type = media.find(home, owner, name)
+    path, content_type = media.find(Seat(home, owner), name)
     assert (path.read_bytes(), content_type) == (picture(2), "image/png")
-    assert media.find(home, owner, kept(WAV, "wav"))[1] == "audio/wav"
+    assert media.find(Seat(home, owner), kept(WAV, "wav"))[1] == "audio/wav"
     ada = annotator(home, owner, "Ada")
-    assert media.find(home, ada, name) == (path, content_type)
+    assert media.find(Seat(home, ada), name) == (path, content_type)
     with pytest.raises(NotAllowed):
-        media.find(home, 999, name)
+        media.find(Seat(home, 999), name)
     for wrong in (
         kept(picture(99)),
         kept(picture(2), "jpg"),
@@ -88,24 +89,23 @@ def test_who_may_see_a_file(home: Home, owner: int, birds: int) -> None:
         name[:2],
     ):
         with pytest.raises(NotFound):
-            media.find(home, owner, wrong)
+            media.find(Seat(home, owner), wrong)
     stray = home.media_dir / kept(b"stray")[:2] / kept(b"stray")
     stray.parent.mkdir(exist_ok=True)
     stray.write_bytes(b"stray")  # on disk, but no row names it
     with pytest.raises(NotFound):
-        media.find(home, owner, stray.name)
+        media.find(Seat(home, owner), stray.name)
     path.unlink()
     with pytest.raises(NotFound, match="backup"):
-        media.find(home, owner, name)
+        media.find(Seat(home, owner), name)
 
 
 def test_a_disabled_person_sees_nothing(home: Home, owner: int, birds: int) -> None:
-    from workflow import team
 
     ada = annotator(home, owner, "Ada")
-    team.disable_person(home, owner, ada)
+    team.disable_person(Seat(home, owner), ada)
     with pytest.raises(NotAllowed):
-        media.find(home, ada, kept(picture(2)))
+        media.find(Seat(home, ada), kept(picture(2)))
     with home.database.read() as session:
         assert people.find(session, ada) is not None
 
@@ -114,20 +114,20 @@ def test_files_of_a_project_in_the_bin_are_not_given_out(home: Home, owner: int,
     from datetime import UTC, datetime
 
     with home.database.write() as session:
-        projects.bin_project(session, birds, datetime.now(UTC))
+        projects.bin_project(Seat(session, birds, datetime.now(UTC)))
     with pytest.raises(NotFound):
-        media.find(home, owner, kept(picture(2)))
+        media.find(Seat(home, owner), kept(picture(2)))
 
 
 def test_the_learner_is_rebuilt_with_its_pictures_after_a_restart(home: Home, owner: int, birds: int) -> None:
-    with home.learners.open(home, owner, birds) as learner:
+    with opened(home, owner, birds) as learner:
         before = learner.label_distributions
     again = open_home(home.settings)
     try:
-        with again.learners.open(again, owner, birds) as learner:
+        with opened(again, owner, birds) as learner:
             assert learner.table.media.looks.shape == (12, 192)
             assert (learner.label_distributions == before).all()
-        assert labeling.ask_next(again, owner, birds, 2).view.image == f"/files/{kept(picture(2))}"
+        assert answering.ask_next(Seat(again, owner, birds), 2).view.image == f"/files/{kept(picture(2))}"
     finally:
         again.close()
 
@@ -136,7 +136,7 @@ def test_a_refused_name_keeps_nothing_of_a_second_zip(home: Home, owner: int, bi
     before = files_in(home.settings.home) - {"winnow.sqlite3-wal", "winnow.sqlite3-shm"}
     other = make_zip({"t.csv": b"candidates,image\na|b,x.png\nb,x.png\n", "x.png": picture(50)})
     with pytest.raises(ProjectNameError):
-        importing.create(home, owner, "  ", table_of(other), SETTINGS)
+        importing.create(Seat(home, owner), "  ", table_of(other), SETTINGS)
     assert files_in(home.settings.home) - {"winnow.sqlite3-wal", "winnow.sqlite3-shm"} == before
 
 
@@ -155,30 +155,30 @@ def test_a_disk_that_fills_leaves_no_file_under_a_name(
 
     monkeypatch.setattr(MediaFiles, "read", full)
     with pytest.raises(NotSaved, match="No space"):
-        importing.create(home, owner, "birds", table, SETTINGS)
+        importing.create(Seat(home, owner), "birds", table, SETTINGS)
     assert not list(home.media_dir.rglob("*"))
     assert not list(home.tables_dir.iterdir())
     monkeypatch.undo()
-    assert importing.create(home, owner, "birds", table, SETTINGS) == 1
+    assert importing.create(Seat(home, owner), "birds", table, SETTINGS) == 1
 
 
 def test_the_zip_is_let_go_once_its_files_are_kept(home: Home, owner: int) -> None:
     table = table_of()
     with pytest.raises(ProjectNameError):
-        importing.create(home, owner, "", table, SETTINGS)
+        importing.create(Seat(home, owner), "", table, SETTINGS)
     archive = weakref.ref(table.media.files.archive._zip.fp)
-    importing.create(home, owner, "birds", table, SETTINGS)  # the second press works
+    importing.create(Seat(home, owner), "birds", table, SETTINGS)  # the second press works
     assert archive() is None
 
 
 def test_a_file_kept_before_is_not_written_again(home: Home, owner: int, birds: int) -> None:
     stamps = {path: path.stat().st_mtime_ns for path in home.media_dir.rglob("*.png")}
-    importing.create(home, owner, "more", table_of(), SETTINGS)
+    importing.create(Seat(home, owner), "more", table_of(), SETTINGS)
     assert {path: path.stat().st_mtime_ns for path in home.media_dir.rglob("*.png")} == stamps
 
 
 def test_the_export_has_the_names_of_the_file_as_it_came(home: Home, owner: int, birds: int) -> None:
-    frame = exporting.export_frame(home, owner, birds)
+    frame = exported(home, owner, birds)
     assert list(frame["image"]) == [f"pictures/{n}.png" for n in range(12)]
     assert list(frame["song"])[3] == "call.wav"
 
@@ -188,8 +188,8 @@ def test_a_backup_is_a_home_with_its_pictures(home: Home, owner: int, birds: int
     assert files_in(tmp_path / "copy" / "media") == files_in(home.media_dir)
     restored = open_home(Settings.from_environment({"WINNOW_HOME": str(tmp_path / "copy")}))
     try:
-        view = labeling.ask_next(restored, owner, birds, 2).view
-        path, _ = media.find(restored, owner, view.image.rpartition("/")[2])
+        view = answering.ask_next(Seat(restored, owner, birds), 2).view
+        path, _ = media.find(Seat(restored, owner), view.image.rpartition("/")[2])
         assert path.is_relative_to(tmp_path / "copy")
         assert path.read_bytes() == picture(2)
     finally:

@@ -9,9 +9,10 @@ import pytest
 
 from db import entries
 from tests.workflow.world import answer_next, small_frame, small_project
-from workflow import labeling, progress, training
+from workflow import answering, progress, training, undoing
 from workflow.access import NotFound
 from workflow.home import Home
+from workflow.seat import Seat
 
 TRUTH = dict(zip(small_frame()["id"], small_frame()["truth"], strict=True))
 
@@ -19,18 +20,18 @@ TRUTH = dict(zip(small_frame()["id"], small_frame()["truth"], strict=True))
 def answer_truly(home: Home, owner: int, project: int, n: int) -> int:
     """Answer the next n questions as the table's truth has it; how many were asked."""
     for count in range(n):
-        question = labeling.next_question(home, owner, project)
+        question = answering.next_question(Seat(home, owner, project))
         if question is None:
             return count
         right = TRUTH[question.view.row_id]
-        labeling.submit_answer(home, owner, project, question.token, "is", [right])
+        answering.submit_answer(Seat(home, owner, project), question.token, "is", [right])
     return n
 
 
 def test_truth_and_controls_both_have_a_curve(home: Home, owner: int) -> None:
     project = small_project(home, owner, control_share=0.3)
     answer_truly(home, owner, project, 20)
-    view = progress.progress(home, owner, project)
+    view = progress.read_progress(Seat(home, owner, project))
     curve = view.curve
     assert view.n_test == 20
     assert view.n_control == 12
@@ -49,7 +50,7 @@ def test_truth_and_controls_both_have_a_curve(home: Home, owner: int) -> None:
 def test_without_truth_and_controls_nothing_is_claimed(home: Home, owner: int) -> None:
     project = small_project(home, owner, test_share=0.0)
     answer_truly(home, owner, project, 5)
-    view = progress.progress(home, owner, project)
+    view = progress.read_progress(Seat(home, owner, project))
     assert (view.accuracy, view.interval, view.control, view.n_control) == (None, None, None, 0)
     assert view.control_interval == (0.0, 1.0)
     assert np.isnan(view.curve.accuracy).all()
@@ -61,18 +62,18 @@ def test_confusion_is_what_the_model_had_said_of_control_rows(home: Home, owner:
     project = small_project(home, owner, control_share=0.5, test_share=0.0)
     told: dict[int, tuple[str, str]] = {}
     for _ in range(60):
-        question = labeling.next_question(home, owner, project)
+        question = answering.next_question(Seat(home, owner, project))
         if question is None:
             break
         right = TRUTH[question.view.row_id]
         if question.strategy == "control":
             assert question.predicted is not None
             told[question.view.row] = right, question.predicted
-        labeling.submit_answer(home, owner, project, question.token, "is", [right])
-        seen = progress.progress(home, owner, project).confusion  # memory and log grow together
+        answering.submit_answer(Seat(home, owner, project), question.token, "is", [right])
+        seen = progress.read_progress(Seat(home, owner, project)).confusion  # memory and log grow together
         assert seen.total == len(told)
     assert len(told) > 5
-    confusion = progress.progress(home, owner, project).confusion
+    confusion = progress.read_progress(Seat(home, owner, project)).confusion
     for answered in confusion.labels:
         for predicted in confusion.labels:
             at = confusion.labels.index(answered), confusion.labels.index(predicted)
@@ -82,18 +83,18 @@ def test_confusion_is_what_the_model_had_said_of_control_rows(home: Home, owner:
 
 def test_a_confusion_taken_back_is_gone(home: Home, owner: int) -> None:
     project = small_project(home, owner, control_share=0.5, test_share=0.0)
-    while (question := labeling.next_question(home, owner, project)) is not None:
+    while (question := answering.next_question(Seat(home, owner, project))) is not None:
         answer_next(home, owner, project)
         if question.strategy == "control":
             break
-    assert progress.progress(home, owner, project).confusion.total == 1
-    labeling.undo(home, owner, project)
-    assert progress.progress(home, owner, project).confusion.total == 0
+    assert progress.read_progress(Seat(home, owner, project)).confusion.total == 1
+    undoing.undo(Seat(home, owner, project))
+    assert progress.read_progress(Seat(home, owner, project)).confusion.total == 0
 
 
 def test_labels_are_counted_by_source(home: Home, owner: int, project: int) -> None:
     answer_truly(home, owner, project, 6)
-    view = progress.progress(home, owner, project)
+    view = progress.read_progress(Seat(home, owner, project))
     sets = small_frame()["candidates"]
     assert {one.label: one.given for one in view.labels} == {
         name: int((sets == name).sum()) for name in ("ant", "bee", "cat")
@@ -108,19 +109,19 @@ def test_a_trained_models_versions_are_its_curve(home: Home, owner: int) -> None
     project = small_project(
         home, owner, model="clpl", strategy="margin", control_share=0.3, train_seconds=0.0
     )
-    before = progress.progress(home, owner, project)
+    before = progress.read_progress(Seat(home, owner, project))
     assert before.trained
     assert not before.has_model
     assert before.accuracy is None
     assert before.control is None, "no model: nothing is claimed"
-    assert progress.watched(home, owner, project) == (0, -1)
+    assert progress.watched(Seat(home, owner, project)) == (0, -1)
     worker = training.Worker(home, "test")
     for answers in (0, 6, 12):
-        answer_truly(home, owner, project, answers - progress.version(home, owner, project))
+        answer_truly(home, owner, project, answers - progress.watched(Seat(home, owner, project))[0])
         (due,) = training.due(home)
         assert worker.train(due) is not None
-    assert progress.watched(home, owner, project) == (12, 12)
-    view = progress.progress(home, owner, project)
+    assert progress.watched(Seat(home, owner, project)) == (12, 12)
+    view = progress.read_progress(Seat(home, owner, project))
     assert view.has_model
     assert view.curve.model_version.tolist() == [0, 6, 12]
     assert view.curve.answers.tolist() == [0, 6, 12]
@@ -129,9 +130,9 @@ def test_a_trained_models_versions_are_its_curve(home: Home, owner: int) -> None
 
 
 def test_pace_and_time_left(home: Home, owner: int, project: int) -> None:
-    assert progress.progress(home, owner, project).time_left is None
+    assert progress.read_progress(Seat(home, owner, project)).time_left is None
     answer_truly(home, owner, project, 3)
-    view = progress.progress(home, owner, project)
+    view = progress.read_progress(Seat(home, owner, project))
     assert view.seconds_per_answer is not None
     assert view.time_left is not None
     assert view.time_left.total_seconds() == pytest.approx(view.seconds_per_answer * view.left, abs=1e-6)
@@ -141,7 +142,7 @@ def test_a_long_break_does_not_change_the_pace(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(entries, "seconds_of_latest", lambda *_, **__: [2.0, 3.0, 3600.0, 2.5, 2.0])
-    assert progress.progress(home, owner, project).seconds_per_answer == 2.5
+    assert progress.read_progress(Seat(home, owner, project)).seconds_per_answer == 2.5
 
 
 def test_two_readers_at_once_see_the_same(home: Home, owner: int) -> None:
@@ -149,7 +150,9 @@ def test_two_readers_at_once_see_the_same(home: Home, owner: int) -> None:
     answer_truly(home, owner, project, 15)
     found: list[int] = []
     threads = [
-        threading.Thread(target=lambda: found.append(progress.progress(home, owner, project).confusion.total))
+        threading.Thread(
+            target=lambda: found.append(progress.read_progress(Seat(home, owner, project)).confusion.total)
+        )
         for _ in range(4)
     ]
     for thread in threads:
@@ -162,6 +165,6 @@ def test_two_readers_at_once_see_the_same(home: Home, owner: int) -> None:
 
 def test_a_missing_project_is_refused(home: Home, owner: int) -> None:
     with pytest.raises(NotFound):
-        progress.progress(home, owner, 99)
+        progress.read_progress(Seat(home, owner, 99))
     with pytest.raises(NotFound):
-        progress.watched(home, owner, 99)
+        progress.watched(Seat(home, owner, 99))

@@ -8,9 +8,10 @@ import pytest
 
 from plcore import LabelTable, LearnerSettings, Roles
 from tests.workflow.world import ROLES, annotator, answer_next, small_frame, small_project
-from workflow import demo, importing, labeling, progress, projects
+from workflow import answering, demo, importing, progress, projects, undoing
 from workflow.access import NotAllowed
 from workflow.home import Home
+from workflow.seat import Seat
 
 
 def stored_tables(home: Home) -> list[Path]:
@@ -31,7 +32,7 @@ def test_a_project_has_an_immutable_table_named_by_its_content(home: Home, owner
 def test_a_bad_name_leaves_nothing_behind(home: Home, owner: int, name: str) -> None:
     with pytest.raises(projects.ProjectNameError):
         small_project(home, owner, name)
-    assert projects.list_projects(home, owner) == []
+    assert projects.list_projects(Seat(home, owner)) == []
     assert stored_tables(home) == []
 
 
@@ -39,7 +40,7 @@ def test_a_name_is_used_once(home: Home, owner: int) -> None:
     small_project(home, owner)
     with pytest.raises(projects.ProjectNameError, match="exists already"):
         small_project(home, owner)
-    assert len(projects.list_projects(home, owner)) == 1
+    assert len(projects.list_projects(Seat(home, owner))) == 1
 
 
 def test_an_annotator_cannot_make_a_project(home: Home, owner: int) -> None:
@@ -51,12 +52,12 @@ def test_an_annotator_cannot_make_a_project(home: Home, owner: int) -> None:
 
 def test_the_counts_follow_the_log(home: Home, owner: int) -> None:
     project = small_project(home, owner)
-    fresh = projects.get_project(home, owner, project)
+    fresh = projects.get_project(Seat(home, owner, project))
     assert (fresh.n_rows, fresh.n_classes, fresh.answered, fresh.last_answer) == (60, 3, 0, None)
     answer_next(home, owner, project)
     answer_next(home, owner, project)
-    labeling.undo(home, owner, project)
-    after = projects.get_project(home, owner, project)
+    undoing.undo(Seat(home, owner, project))
+    after = projects.get_project(Seat(home, owner, project))
     assert (after.answered, after.left) == (1, fresh.n_to_ask - 1)
     assert after.last_answer is not None
 
@@ -65,11 +66,11 @@ def test_the_demo_is_made_once_and_starts_low_enough_to_learn(home: Home, owner:
     made = demo.ensure_demo(home)
     assert made is not None
     assert demo.ensure_demo(home) is None
-    view = progress.progress(home, owner, made)
+    view = progress.read_progress(Seat(home, owner, made))
     assert view.n_test == 599
     assert view.accuracy is not None
     assert 0.3 < view.accuracy < 0.7
-    question = labeling.next_question(home, owner, made)
+    question = answering.next_question(Seat(home, owner, made))
     assert question is not None
     assert question.view.image is not None
     assert question.view.image.startswith("data:image/png;base64,")
@@ -79,23 +80,23 @@ def test_the_curve_has_a_point_per_answer_with_an_interval(home: Home, owner: in
     project = small_project(home, owner)
     for _ in range(4):
         answer_next(home, owner, project)
-    view = progress.progress(home, owner, project)
+    view = progress.read_progress(Seat(home, owner, project))
     assert view.curve.answers.tolist() == [0, 1, 2, 3, 4]
     assert view.curve.model_version.tolist() == [0, 1, 2, 3, 4]
     assert (view.curve.low <= view.curve.accuracy).all()
     assert (view.curve.accuracy <= view.curve.high).all()
     assert view.interval is not None
     assert view.seconds_per_answer is not None
-    assert progress.version(home, owner, project) == 4
+    assert progress.watched(Seat(home, owner, project))[0] == 4
 
 
 def test_without_truth_there_is_no_accuracy(home: Home, owner: int) -> None:
     table = LabelTable.from_frame(
         small_frame().drop(columns="truth"), Roles(candidates="candidates", id="id", numbers=("x", "y"))
     )
-    project = projects.create_project(home, owner, "no truth", table, LearnerSettings(n_neighbors=4))
+    project = projects.create_project(Seat(home, owner), "no truth", table, LearnerSettings(n_neighbors=4))
     answer_next(home, owner, project)
-    view = progress.progress(home, owner, project)
+    view = progress.read_progress(Seat(home, owner, project))
     assert (view.accuracy, view.interval, view.n_test) == (None, None, 0)
 
 
@@ -142,7 +143,7 @@ def test_bad_files_give_row_column_and_fix_and_leave_no_project(home: Home, owne
     }
     if case in place:
         assert (problems[0].row, problems[0].column) == place[case]
-    assert projects.list_projects(home, owner) == []
+    assert projects.list_projects(Seat(home, owner)) == []
 
 
 def test_the_shell_may_name_columns_over_the_guess() -> None:

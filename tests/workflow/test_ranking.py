@@ -8,29 +8,29 @@ import io
 import pytest
 
 from plcore.query import STRATEGIES
-from tests.workflow.world import annotator, answer_next, small_project
-from workflow import exporting, labeling, projects, ranking, standing, strategies
+from tests.workflow.world import annotator, answer_next, opened, small_project
+from workflow import answering, exporting, projects, queue, standing
 from workflow.access import NotAllowed
 from workflow.home import Home, open_home
+from workflow.kinds.one_label import words
+from workflow.seat import Seat
 
 
 def test_every_strategy_has_its_words() -> None:
-    assert set(strategies.NAMES) == {*STRATEGIES, "margin"}
+    assert set(words.NAMES) == {*STRATEGIES, "margin"}
     for name in STRATEGIES:
-        assert strategies.reason(name, 3, 10).endswith(
-            "Your answer could change 3 of 10 undecided predictions."
-        )
-        assert "No single answer" in strategies.reason(name, 0, 10)
-        assert "No answer can change" in strategies.reason(name, 0, 0)
+        assert words.reason(name, 3, 10).endswith("Your answer could change 3 of 10 undecided predictions.")
+        assert "No single answer" in words.reason(name, 0, 10)
+        assert "No answer can change" in words.reason(name, 0, 0)
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_the_first_of_the_queue_is_asked_next(home: Home, owner: int, name: str) -> None:
     project = small_project(home, owner, strategy=name)
     for _ in range(6):
-        view = ranking.queue(home, owner, project)
+        view = queue.list_queue(Seat(home, owner, project))
         assert view.strategy == name
-        question = labeling.next_question(home, owner, project)
+        question = answering.next_question(Seat(home, owner, project))
         assert question is not None
         assert view.rows[0].row == question.view.row
         assert view.rows[0].candidates == question.choices
@@ -39,64 +39,64 @@ def test_the_first_of_the_queue_is_asked_next(home: Home, owner: int, name: str)
 
 
 def test_the_search_looks_at_ids_and_candidates(home: Home, owner: int, project: int) -> None:
-    everything = ranking.queue(home, owner, project)
-    assert everything.matching == everything.open == standing.standing(home, owner, project).left
-    found = ranking.queue(home, owner, project, "ANT bee")
+    everything = queue.list_queue(Seat(home, owner, project))
+    assert everything.matching == everything.open == standing.standing(Seat(home, owner, project)).left
+    found = queue.list_queue(Seat(home, owner, project), "ANT bee")
     assert 0 < found.matching < everything.open
     assert all({"ant", "bee"} <= set(one.candidates) for one in found.rows)
     one = everything.rows[3]
-    assert one.row_id in {row.row_id for row in ranking.queue(home, owner, project, one.row_id).rows}
-    assert ranking.queue(home, owner, project, "no such thing").rows == ()
+    assert one.row_id in {row.row_id for row in queue.list_queue(Seat(home, owner, project), one.row_id).rows}
+    assert queue.list_queue(Seat(home, owner, project), "no such thing").rows == ()
 
 
 def test_what_is_open_and_blind_is_counted_and_not_listed(home: Home, owner: int) -> None:
     project = small_project(home, owner, control_share=0.2)
-    view = ranking.queue(home, owner, project)
-    with home.learners.open(home, owner, project) as learner:
+    view = queue.list_queue(Seat(home, owner, project))
+    with opened(home, owner, project) as learner:
         blind = len(learner.pool.control_left())
     assert view.blind == blind > 0
-    assert view.open == view.listed + blind == standing.standing(home, owner, project).left
+    assert view.open == view.listed + blind == standing.standing(Seat(home, owner, project)).left
 
 
 def test_the_queue_downloads_whole(home: Home, owner: int, project: int) -> None:
-    lines = list(csv.DictReader(io.StringIO(ranking.queue_csv(home, owner, project).decode())))
-    view = ranking.queue(home, owner, project)
+    lines = list(csv.DictReader(io.StringIO(queue.queue_csv(Seat(home, owner, project)).decode())))
+    view = queue.list_queue(Seat(home, owner, project))
     assert [line["row_id"] for line in lines] == [one.row_id for one in view.rows]
     assert lines[0]["candidates"] == "|".join(view.rows[0].candidates)
     with pytest.raises(NotAllowed):
-        ranking.queue_csv(home, annotator(home, owner, "Ada"), project)
+        queue.queue_csv(Seat(home, annotator(home, owner, "Ada"), project))
 
 
 def test_another_strategy_asks_otherwise_and_forgets_nothing(home: Home, owner: int, project: int) -> None:
     answer_next(home, owner, project)
-    before = standing.standing(home, owner, project)
-    projects.change_strategy(home, owner, project, "random")
-    assert standing.standing(home, owner, project) == before
-    assert ranking.queue(home, owner, project).strategy == "random"
+    before = standing.standing(Seat(home, owner, project))
+    projects.change_strategy(Seat(home, owner, project), "random")
+    assert standing.standing(Seat(home, owner, project)) == before
+    assert queue.list_queue(Seat(home, owner, project)).strategy == "random"
     with pytest.raises(ValueError, match="strategy"):
-        projects.change_strategy(home, owner, project, "guess")
+        projects.change_strategy(Seat(home, owner, project), "guess")
     with pytest.raises(NotAllowed):
-        projects.change_strategy(home, annotator(home, owner, "Ada"), project, "mw")
+        projects.change_strategy(Seat(home, annotator(home, owner, "Ada"), project), "mw")
 
 
 def test_the_end_is_proved_and_said(home: Home, owner: int, project: int) -> None:
-    while labeling.next_question(home, owner, project) is not None:
+    while answering.next_question(Seat(home, owner, project)) is not None:
         answer_next(home, owner, project)
-    final = standing.standing(home, owner, project)
+    final = standing.standing(Seat(home, owner, project))
     assert (final.settled, final.done, final.left) == (1.0, True, 0)
-    assert ranking.queue(home, owner, project).rows == ()
+    assert queue.list_queue(Seat(home, owner, project)).rows == ()
 
 
 def test_a_change_of_strategy_reaches_every_process(home: Home, owner: int, project: int) -> None:
     other = open_home(home.settings)
     try:
-        assert ranking.queue(other, owner, project).strategy == "apl"
-        projects.change_strategy(home, owner, project, "mp")
-        assert ranking.queue(other, owner, project).strategy == "mp"
-        question = labeling.next_question(other, owner, project)
+        assert queue.list_queue(Seat(other, owner, project)).strategy == "apl"
+        projects.change_strategy(Seat(home, owner, project), "mp")
+        assert queue.list_queue(Seat(other, owner, project)).strategy == "mp"
+        question = answering.next_question(Seat(other, owner, project))
         assert question is not None
         answer_next(other, owner, project)
-        log = csv.DictReader(io.StringIO(exporting.export_log(home, owner, project).decode()))
+        log = csv.DictReader(io.StringIO(exporting.export_log(Seat(home, owner, project)).decode()))
         assert [line["strategy"] for line in log] == ["mp"]
     finally:
         other.close()
@@ -104,13 +104,13 @@ def test_a_change_of_strategy_reaches_every_process(home: Home, owner: int, proj
 
 def test_the_log_says_why_as_the_screen_did(home: Home, owner: int, project: int) -> None:
     """The same question, shown again after the strategy was changed, is logged with the new one."""
-    first = labeling.next_question(home, owner, project)
-    projects.change_strategy(home, owner, project, "mw")
-    again = labeling.next_question(home, owner, project)
+    first = answering.next_question(Seat(home, owner, project))
+    projects.change_strategy(Seat(home, owner, project), "mw")
+    again = answering.next_question(Seat(home, owner, project))
     assert first is not None
     assert again is not None
     assert (again.token, again.strategy) == (first.token, "mw")
     answer_next(home, owner, project)
-    (line,) = csv.DictReader(io.StringIO(exporting.export_log(home, owner, project).decode()))
+    (line,) = csv.DictReader(io.StringIO(exporting.export_log(Seat(home, owner, project)).decode()))
     assert line["strategy"] == "mw"
     assert float(line["score"]) == pytest.approx(again.score, abs=1e-6)

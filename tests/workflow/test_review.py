@@ -12,31 +12,32 @@ from db import entries
 from db.entries import NewEntry
 from db.models import EntryRow
 from plcore import AnswerError
-from tests.workflow.world import annotator, answer_next, count_entries
-from workflow import correcting, exporting, labeling, review
+from tests.workflow.world import annotator, answer_next, count_entries, exported, opened
+from workflow import answering, reviewing, undoing
 from workflow.access import NotAllowed, NotFound
 from workflow.common.found import Search
 from workflow.common.turn import StaleQuestion
 from workflow.home import Home
+from workflow.seat import Seat
 
 
 def answer_with(home: Home, person: int, project: int, kind: str, **more: object) -> int:
     """Answer the next question in this way; returns its row."""
-    question = labeling.next_question(home, person, project)
+    question = answering.next_question(Seat(home, person, project))
     assert question is not None
     labels = more.pop(
         "labels",
         question.choices[:1] if kind in ("is", "not") else question.choices if kind == "among" else (),
     )
-    labeling.submit_answer(home, person, project, question.token, kind, labels, **more)  # type: ignore[arg-type]
+    answering.submit_answer(Seat(home, person, project), question.token, kind, labels, **more)  # type: ignore[arg-type]
     return question.view.row
 
 
 def rows_found(home: Home, person: int, project: int, **search: object) -> list[int]:
-    return [one.row for one in review.find(home, person, project, Search(**search)).rows]  # type: ignore[arg-type]
+    return [one.row for one in reviewing.find(Seat(home, person, project), Search(**search)).rows]  # type: ignore[arg-type]
 
 
-def log_of(home: Home, project: int) -> list[entries.Entry]:
+def log_of(home: Home, project: int) -> list[entries.LogEntry]:
     with home.database.read() as session:
         return entries.after(session, project, 0)
 
@@ -52,15 +53,15 @@ def test_answers_are_found_by_kind_label_person_and_flag(home: Home, owner: int,
     assert rows_found(home, owner, project, kind="bad") == [bad]
     assert rows_found(home, owner, project, flagged=True) == [one]
     assert rows_found(home, owner, project, person_id=ada) == [none, bad]
-    (entry,) = review.find(home, owner, project, Search(kind="is")).rows
+    (entry,) = reviewing.find(Seat(home, owner, project), Search(kind="is")).rows
     assert (entry.note, entry.flagged, entry.person) == ("see again", True, "owner")
     assert rows_found(home, owner, project, label=entry.labels[0]) == [one]
     other = next(name for name in ("ant", "bee", "cat") if name != entry.labels[0])
     assert rows_found(home, owner, project, label=other) == []
-    assert "skip" not in {one.kind for one in review.find(home, owner, project, Search()).rows}
+    assert "skip" not in {one.kind for one in reviewing.find(Seat(home, owner, project), Search()).rows}
     assert skipped == none, "a row somebody could not tell is asked of others"
     with pytest.raises(ValueError, match="kind must be one of"):
-        review.find(home, owner, project, Search(kind="withdraw"))
+        reviewing.find(Seat(home, owner, project), Search(kind="withdraw"))
 
 
 def test_an_annotator_finds_their_own_answers_alone(home: Home, owner: int, project: int) -> None:
@@ -70,12 +71,12 @@ def test_an_annotator_finds_their_own_answers_alone(home: Home, owner: int, proj
     assert rows_found(home, ada, project, person_id=owner) == [mine], (
         "asking for somebody else's does not help"
     )
-    assert review.offered(home, ada, project).people == ()
-    assert review.offered(home, owner, project).everybody
+    assert reviewing.options(Seat(home, ada, project)).people == ()
+    assert reviewing.options(Seat(home, owner, project)).everybody
     with pytest.raises(NotFound):
-        review.open_row(home, ada, project, others)
+        reviewing.open_row(Seat(home, ada, project), others)
     correct(home, owner, project, mine, "bad")
-    assert [one.person for one in review.open_row(home, ada, project, mine).history] == ["Ada"]
+    assert [one.person for one in reviewing.open_row(Seat(home, ada, project), mine).history] == ["Ada"]
 
 
 def test_words_look_through_ids(home: Home, owner: int, project: int) -> None:
@@ -88,22 +89,22 @@ def test_words_look_through_ids(home: Home, owner: int, project: int) -> None:
 
 def test_what_was_taken_back_is_not_found(home: Home, owner: int, project: int) -> None:
     answer_with(home, owner, project, "is")
-    labeling.undo(home, owner, project)
+    undoing.undo(Seat(home, owner, project))
     assert rows_found(home, owner, project) == []
 
 
 def correct(
     home: Home, person: int, project: int, row: int, kind: str, labels: tuple[str, ...] = (), **more: object
 ):
-    token = review.open_row(home, person, project, row).token
-    return correcting.correct(home, person, project, row, token, kind, labels, **more)  # type: ignore[arg-type]
+    token = reviewing.open_row(Seat(home, person, project), row).token
+    return reviewing.correct(Seat(home, person, project), row, token, kind, labels, **more)  # type: ignore[arg-type]
 
 
 def test_a_correction_is_a_new_entry_and_the_learner_follows(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     saved = answer_next(home, ada, project)
     before = log_of(home, project)
-    with home.learners.open(home, owner, project) as learner:
+    with opened(home, owner, project) as learner:
         other = next(name for name in learner.state(saved.row).original if name != saved.labels[0])
     made = correct(home, owner, project, saved.row, "is", (other,), note=" wrong ", flagged=True)
     log = log_of(home, project)
@@ -120,28 +121,28 @@ def test_a_correction_is_a_new_entry_and_the_learner_follows(home: Home, owner: 
     assert new.before == saved.labels
     assert new.after == (other,)
     assert new.predicted == before[0].predicted
-    with home.learners.open(home, owner, project) as learner:
+    with opened(home, owner, project) as learner:
         assert learner.state(saved.row).candidates == (other,)
-    row = review.open_row(home, owner, project, saved.row)
+    row = reviewing.open_row(Seat(home, owner, project), saved.row)
     assert [(one.person, one.labels) for one in row.history] == [("Ada", saved.labels), ("owner", (other,))]
-    frame = exporting.export_frame(home, owner, project)
+    frame = exported(home, owner, project)
     assert frame.winnow_label[saved.row] == other
     assert frame.winnow_annotator[saved.row] == "owner"
 
 
 def test_a_label_outside_the_candidates_is_none_and_then_is(home: Home, owner: int, project: int) -> None:
-    question = labeling.next_question(home, owner, project)
+    question = answering.next_question(Seat(home, owner, project))
     assert question is not None
     while len(question.choices) != 2:
-        labeling.submit_answer(home, owner, project, question.token, "skip")
-        question = labeling.next_question(home, owner, project)
+        answering.submit_answer(Seat(home, owner, project), question.token, "skip")
+        question = answering.next_question(Seat(home, owner, project))
         assert question is not None
-    labeling.submit_answer(home, owner, project, question.token, "is", question.choices[:1])
+    answering.submit_answer(Seat(home, owner, project), question.token, "is", question.choices[:1])
     row = question.view.row
     (outside,) = {"ant", "bee", "cat"} - set(question.choices)
-    token = review.open_row(home, owner, project, row).token
+    token = reviewing.open_row(Seat(home, owner, project), row).token
     for _ in range(3):  # a double press stores nothing more
-        made = correcting.correct(home, owner, project, row, token, "is", (outside,))
+        made = reviewing.correct(Seat(home, owner, project), row, token, "is", (outside,))
         assert made.labels == (outside,)
     assert made.repeated
     log = [entry for entry in log_of(home, project) if entry.kind != "skip"]
@@ -149,24 +150,24 @@ def test_a_label_outside_the_candidates_is_none_and_then_is(home: Home, owner: i
         ("none", tuple(name for name in ("ant", "bee", "cat") if name != question.choices[0])),
         ("is", (outside,)),
     ]
-    assert review.open_row(home, owner, project, row).candidates == (outside,)
-    assert labeling.undo(home, owner, project) is not None
-    assert review.open_row(home, owner, project, row).candidates == question.choices[:1], (
+    assert reviewing.open_row(Seat(home, owner, project), row).candidates == (outside,)
+    assert undoing.undo(Seat(home, owner, project)) is not None
+    assert reviewing.open_row(Seat(home, owner, project), row).candidates == question.choices[:1], (
         "one press, one undo"
     )
 
 
 def test_a_correction_is_stored_once_and_a_stale_one_is_refused(home: Home, owner: int, project: int) -> None:
     row = answer_next(home, owner, project).row
-    token = review.open_row(home, owner, project, row).token
-    first = correcting.correct(home, owner, project, row, token, "bad")
-    again = correcting.correct(home, owner, project, row, token, "bad")
+    token = reviewing.open_row(Seat(home, owner, project), row).token
+    first = reviewing.correct(Seat(home, owner, project), row, token, "bad")
+    again = reviewing.correct(Seat(home, owner, project), row, token, "bad")
     assert (first.repeated, again.repeated, again.seq) == (False, True, first.seq)
     assert count_entries(home) == 2
     with pytest.raises(StaleQuestion):
-        correcting.correct(home, owner, project, row, f"{owner}.{row}.77", "bad")
+        reviewing.correct(Seat(home, owner, project), row, f"{owner}.{row}.77", "bad")
     with pytest.raises(StaleQuestion):
-        correcting.correct(home, owner, project, row, "nonsense", "bad")
+        reviewing.correct(Seat(home, owner, project), row, "nonsense", "bad")
     assert count_entries(home) == 2
 
 
@@ -174,13 +175,13 @@ def test_who_may_correct(home: Home, owner: int, project: int) -> None:
     ada, bob = annotator(home, owner, "Ada"), annotator(home, owner, "Bob")
     row = answer_next(home, ada, project).row
     with pytest.raises(NotAllowed):
-        correcting.correct(home, bob, project, row, f"{bob}.{row}.0", "bad")
+        reviewing.correct(Seat(home, bob, project), row, f"{bob}.{row}.0", "bad")
     correct(home, ada, project, row, "bad")
     correct(home, owner, project, row, "bad")
     untouched = next(k for k in range(60) if k != row)
     with pytest.raises(NotAllowed):
-        correcting.correct(home, owner, project, untouched, f"{owner}.{untouched}.0", "bad")
-    assert not review.open_row(home, owner, project, untouched).may_correct
+        reviewing.correct(Seat(home, owner, project), untouched, f"{owner}.{untouched}.0", "bad")
+    assert not reviewing.open_row(Seat(home, owner, project), untouched).may_correct
 
 
 @pytest.mark.parametrize(
@@ -199,28 +200,28 @@ def test_what_fits_no_row_is_refused(
     home: Home, owner: int, project: int, kind: str, labels: tuple[str, ...]
 ) -> None:
     row = answer_next(home, owner, project).row
-    token = review.open_row(home, owner, project, row).token
+    token = reviewing.open_row(Seat(home, owner, project), row).token
     with pytest.raises(AnswerError):
-        correcting.correct(home, owner, project, row, token, kind, labels)
+        reviewing.correct(Seat(home, owner, project), row, token, kind, labels)
     assert count_entries(home) == 1
 
 
 def test_a_bad_item_comes_back(home: Home, owner: int, project: int) -> None:
     row = answer_with(home, owner, project, "bad")
-    opened = review.open_row(home, owner, project, row)
+    opened = reviewing.open_row(Seat(home, owner, project), row)
     assert opened.out
     assert opened.candidates == ()
     correct(home, owner, project, row, "is", opened.imported[:1])
-    opened = review.open_row(home, owner, project, row)
+    opened = reviewing.open_row(Seat(home, owner, project), row)
     assert (opened.out, opened.candidates) == (False, opened.imported[:1])
 
 
 def test_a_correction_ends_the_question_that_was_open(home: Home, owner: int, project: int) -> None:
     row = answer_with(home, owner, project, "unsure")
-    labeling_now = labeling.next_question(home, owner, project)
+    labeling_now = answering.next_question(Seat(home, owner, project))
     assert labeling_now is not None
     correct(home, owner, project, row, "bad")
-    still = labeling.next_question(home, owner, project)
+    still = answering.next_question(Seat(home, owner, project))
     assert still is not None
     assert still.token == labeling_now.token, "a question about another row stays"
 

@@ -7,25 +7,26 @@ from typing import Any
 import pytest
 
 from tests.workflow.world import annotator, answer_next, small_project
-from workflow import labeling, room
+from workflow import answering, room
 from workflow.access import NotAllowed, NotFound
 from workflow.home import Home
 from workflow.room import RoomError, RoomSettings
+from workflow.seat import Seat
 
 
 def test_a_new_project_has_the_defaults(home: Home, owner: int, project: int) -> None:
-    assert room.room_of(home, owner, project) == RoomSettings()
+    assert room.room_of(Seat(home, owner, project)) == RoomSettings()
 
 
 def test_the_owner_sets_it_and_everybody_reads_it(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     wanted = RoomSettings("Look *twice*.", "fixed", {"ant": "six legs"})
-    room.change_room(home, owner, project, wanted)
-    assert room.room_of(home, ada, project) == wanted
+    room.change_room(Seat(home, owner, project), wanted)
+    assert room.room_of(Seat(home, ada, project)) == wanted
     with pytest.raises(NotAllowed):
-        room.change_room(home, ada, project, RoomSettings())
+        room.change_room(Seat(home, ada, project), RoomSettings())
     with pytest.raises(NotFound):
-        room.room_of(home, owner, project + 1)
+        room.room_of(Seat(home, owner, project + 1))
 
 
 def test_json_and_back() -> None:
@@ -54,8 +55,8 @@ def test_what_cannot_be_is_refused(stored: dict[str, Any]) -> None:
 
 
 def test_descriptions_stand_beside_their_candidates(home: Home, owner: int, project: int) -> None:
-    room.change_room(home, owner, project, RoomSettings(descriptions={"ant": "six legs"}))
-    question = labeling.next_question(home, owner, project)
+    room.change_room(Seat(home, owner, project), RoomSettings(descriptions={"ant": "six legs"}))
+    question = answering.next_question(Seat(home, owner, project))
     assert question is not None
     said = {one.label: one.description for one in question.candidates}
     assert said == {label: "six legs" if label == "ant" else "" for label in question.choices}
@@ -64,10 +65,10 @@ def test_descriptions_stand_beside_their_candidates(home: Home, owner: int, proj
 def test_candidates_by_probability_or_in_class_order(home: Home, owner: int, project: int) -> None:
     seen = 0
     for _ in range(8):
-        room.change_room(home, owner, project, RoomSettings(order="fixed"))
-        fixed = labeling.next_question(home, owner, project)
-        room.change_room(home, owner, project, RoomSettings(order="probability"))
-        sorted_ = labeling.next_question(home, owner, project)
+        room.change_room(Seat(home, owner, project), RoomSettings(order="fixed"))
+        fixed = answering.next_question(Seat(home, owner, project))
+        room.change_room(Seat(home, owner, project), RoomSettings(order="probability"))
+        sorted_ = answering.next_question(Seat(home, owner, project))
         assert fixed is not None
         assert sorted_ is not None
         assert tuple(one.label for one in fixed.candidates) == fixed.choices
@@ -84,15 +85,15 @@ def test_candidates_by_probability_or_in_class_order(home: Home, owner: int, pro
 def test_the_order_does_not_jump_while_a_person_looks(home: Home, owner: int, project: int) -> None:
     """Others answer and the shares change; what is on the screen keeps its order, the next showing has a new one."""
     ada = annotator(home, owner, "Ada")
-    shown = labeling.next_question(home, owner, project)
+    shown = answering.next_question(Seat(home, owner, project))
     assert shown is not None
     order = [one.label for one in shown.candidates]
     out_of_order = 0
-    while (hers := labeling.next_question(home, ada, project)) is not None:
+    while (hers := answering.next_question(Seat(home, ada, project))) is not None:
         # Votes for the label that stands last before the owner.
         label = order[-1] if order[-1] in hers.choices else hers.choices[0]
-        labeling.submit_answer(home, ada, project, hers.token, "is", [label])
-        again = labeling.next_question(home, owner, project)
+        answering.submit_answer(Seat(home, ada, project), hers.token, "is", [label])
+        again = answering.next_question(Seat(home, owner, project))
         assert again is not None
         assert again.token == shown.token
         assert [one.label for one in again.candidates] == order
@@ -102,4 +103,4 @@ def test_the_order_does_not_jump_while_a_person_looks(home: Home, owner: int, pr
 
 
 def test_the_class_names_are_all_of_them(home: Home, owner: int) -> None:
-    assert room.class_names(home, owner, small_project(home, owner)) == ("ant", "bee", "cat")
+    assert room.class_names(Seat(home, owner, small_project(home, owner))) == ("ant", "bee", "cat")

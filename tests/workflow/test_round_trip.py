@@ -6,10 +6,12 @@ import numpy as np
 
 from plcore import ActiveLearner, LabelTable, Roles, read_cells
 from tests.workflow.four import ask, four_class_project
-from workflow import exporting, labeling
+from tests.workflow.world import opened
+from workflow import answering, exporting, undoing
 from workflow.common.log import learner_entry
 from workflow.common.log_csv import read_log
 from workflow.home import Home
+from workflow.seat import Seat
 
 
 def test_every_kind_of_answer_goes_through_log_export_and_import(home: Home, owner: int) -> None:
@@ -18,7 +20,7 @@ def test_every_kind_of_answer_goes_through_log_export_and_import(home: Home, own
 
     def say(kind: str, *labels: str) -> int:
         question = ask(home, owner, project)
-        saved = labeling.submit_answer(home, owner, project, question.token, kind, labels)
+        saved = answering.submit_answer(Seat(home, owner, project), question.token, kind, labels)
         told[" ".join((kind, *labels))] = question.view.row
         return saved.seq
 
@@ -30,11 +32,11 @@ def test_every_kind_of_answer_goes_through_log_export_and_import(home: Home, own
     say("unsure")
     say("skip")
     taken_back, given_again = say("is", "ant"), say("is", "cat")
-    labeling.undo(home, owner, project, given_again)
-    labeling.redo(home, owner, project, given_again)
-    labeling.undo(home, owner, project, taken_back)
+    undoing.undo(Seat(home, owner, project), given_again)
+    undoing.redo(Seat(home, owner, project), given_again)
+    undoing.undo(Seat(home, owner, project), taken_back)
     question = ask(home, owner, project)
-    labeling.submit_answer(home, owner, project, question.token, "not", ["bee"], shown=question.shown)
+    answering.submit_answer(Seat(home, owner, project), question.token, "not", ["bee"], shown=question.shown)
     assert question.view.row == told["is ant"], "undo puts the row before the person again"
     wanted = {
         "is bee": "bee",
@@ -47,17 +49,17 @@ def test_every_kind_of_answer_goes_through_log_export_and_import(home: Home, own
         "is ant": "ant cat",  # taken back, and then "not bee"
         "is cat": "cat",
     }
-    with home.learners.open(home, owner, project) as learner:
+    with opened(home, owner, project) as learner:
         standing, original, settings = learner.candidates, learner.table, learner.settings
         classes = np.array(learner.classes)
         assert {said: " ".join(classes[standing[row]]) for said, row in told.items()} == wanted
     # The log alone, read back, tells a new learner the same.
     again = ActiveLearner(original, settings)
-    for line in read_log(exporting.export_log(home, owner, project), project):
+    for line in read_log(exporting.export_log(Seat(home, owner, project)), project):
         again.apply(learner_entry(line.entry))
     assert np.array_equal(again.candidates, standing)
     # The table too, without the row that is out, which has no candidates to import.
-    cells = read_cells(exporting.export_csv(home, owner, project))
+    cells = read_cells(exporting.export_file(Seat(home, owner, project)))
     out = (cells.winnow_source == "bad").to_numpy()
     assert np.flatnonzero(out).tolist() == [told["bad"]]
     assert cells.winnow_candidates.iloc[told["bad"]] == cells.winnow_label.iloc[told["bad"]] == ""

@@ -10,32 +10,37 @@ from sqlalchemy import text
 
 from plcore import LabelTable
 from tests.workflow.world import annotator, answer_next, full_disk, small_project
-from workflow import classes, correcting, labeling, projects, room, saving, stopping, team, vectors
+from workflow import answering, classes, projects, reviewing, room, saving, stopping, team, undoing
 from workflow.home import Home
+from workflow.seat import Seat
 
 Use = Callable[[Home, int, int], object]
 
 
 USES: dict[str, Use] = {
     "answer": lambda home, owner, project: answer_next(home, owner, project),
-    "undo": lambda home, owner, project: labeling.undo(home, owner, project),
-    "rename": lambda home, owner, project: projects.rename_project(home, owner, project, "new", ""),
+    "undo": lambda home, owner, project: undoing.undo(Seat(home, owner, project)),
+    "rename": lambda home, owner, project: projects.rename_project(Seat(home, owner, project), "new", ""),
     "archive": projects.archive_project,
     "bin": projects.bin_project,
-    "learner": lambda home, owner, project: projects.change_learner(home, owner, project, n_neighbors=7),
-    "strategy": lambda home, owner, project: projects.change_strategy(home, owner, project, "random"),
-    "room": lambda home, owner, project: room.change_room(home, owner, project, room.RoomSettings("look")),
+    "learner": lambda home, owner, project: projects.change_learner(
+        Seat(home, owner, project), n_neighbors=7
+    ),
+    "strategy": lambda home, owner, project: projects.change_strategy(Seat(home, owner, project), "random"),
+    "room": lambda home, owner, project: room.change_room(
+        Seat(home, owner, project), room.RoomSettings("look")
+    ),
     "rules": lambda home, owner, project: stopping.change_stop_rules(
-        home, owner, project, stopping.StopRules(budget=3)
+        Seat(home, owner, project), stopping.StopRules(budget=3)
     ),
     "add a class": lambda home, owner, project: classes.change_classes(
-        home, owner, project, 0, "add", ["eel"]
+        Seat(home, owner, project), 0, "add", ["eel"]
     ),
     "merge": lambda home, owner, project: classes.change_classes(
-        home, owner, project, 0, "merge", ["bee", "ant"]
+        Seat(home, owner, project), 0, "merge", ["bee", "ant"]
     ),
-    "invite": lambda home, owner, _: team.make_link(home, owner, "Bob"),
-    "end access": lambda home, owner, _: team.disable_person(home, owner, owner + 1),
+    "invite": lambda home, owner, _: team.make_link(Seat(home, owner), "Bob"),
+    "end access": lambda home, owner, _: team.disable_person(Seat(home, owner), owner + 1),
     "own link": lambda home, _owner, _project: team.make_start_link(home),
 }
 
@@ -56,7 +61,7 @@ def test_what_cannot_be_saved_is_said_and_leaves_nothing(
 ) -> None:
     annotator(home, owner, "Ada")
     answer_next(home, owner, project)
-    labeling.next_question(home, owner, project)
+    answering.next_question(Seat(home, owner, project))
     before = everything(home)
     with full_disk(), pytest.raises(saving.NotSaved, match="could not be written"):
         USES[name](home, owner, project)
@@ -66,12 +71,12 @@ def test_what_cannot_be_saved_is_said_and_leaves_nothing(
 
 
 def test_restoring_signing_in_and_out_say_it_too(home: Home, owner: int, project: int) -> None:
-    projects.archive_project(home, owner, project)
-    link = team.make_link(home, owner, "Ada")
-    signed_in = team.redeem_link(home, team.make_link(home, owner, "Bob"))
+    projects.archive_project(Seat(home, owner, project))
+    link = team.make_link(Seat(home, owner), "Ada")
+    signed_in = team.redeem_link(home, team.make_link(Seat(home, owner), "Bob"))
     with full_disk():
         for use in (
-            lambda: projects.restore_project(home, owner, project),
+            lambda: projects.restore_project(Seat(home, owner, project)),
             lambda: team.redeem_link(home, link),
             lambda: team.sign_out(home, signed_in),
         ):
@@ -94,7 +99,7 @@ def test_a_project_is_not_half_made(home: Home, owner: int, monkeypatch: pytest.
         late.setattr(Home, "store_table", store_and_fill)
         with pytest.raises(saving.NotSaved, match="database could not be written"):
             small_project(home, owner, "other")
-    assert projects.list_projects(home, owner) == []
+    assert projects.list_projects(Seat(home, owner)) == []
 
 
 def test_another_process_that_holds_the_database_is_said(
@@ -102,14 +107,14 @@ def test_another_process_that_holds_the_database_is_said(
 ) -> None:
     monkeypatch.setattr("db.engine.BUSY_SECONDS", 0.05)
     with home.database.write(), pytest.raises(saving.NotSaved, match="could not be written"):
-        room.change_room(home, owner, project, room.RoomSettings("look"))
+        room.change_room(Seat(home, owner, project), room.RoomSettings("look"))
 
 
 def test_a_full_disk_under_the_tables_is_said_and_makes_no_project(home: Home, owner: int) -> None:
     with full_disk(), pytest.raises(saving.NotSaved, match=r"data folder \(File too large\)"):
         small_project(home, owner, "other")
     assert not list(home.tables_dir.iterdir()), "no half of a file is left"
-    assert projects.list_projects(home, owner) == []
+    assert projects.list_projects(Seat(home, owner)) == []
     assert small_project(home, owner, "other")
 
 
@@ -120,9 +125,9 @@ def test_a_change_of_classes_that_is_stored_is_not_said_to_have_failed(
         raise saving.NotSaved("full")
 
     monkeypatch.setattr("db.projects.change_n_to_ask", full)
-    assert classes.change_classes(home, owner, project, 0, "add", ["eel"])[-1] == "eel"
-    assert [one.name for one in classes.classes_view(home, owner, project).classes][-1] == "eel"
+    assert classes.change_classes(Seat(home, owner, project), 0, "add", ["eel"])[-1] == "eel"
+    assert [one.name for one in classes.classes_view(Seat(home, owner, project)).classes][-1] == "eel"
 
 
 def test_there_is_one_such_refusal() -> None:
-    assert labeling.NotSaved is correcting.NotSaved is vectors.NotSaved is saving.NotSaved
+    assert answering.NotSaved is reviewing.NotSaved is saving.NotSaved

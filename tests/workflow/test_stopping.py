@@ -8,10 +8,11 @@ import pytest
 from db import projects as stored_projects
 from plcore import CurvePoint
 from plcore.loop.stopping import StopRules
-from tests.workflow.world import annotator, answer_next, small_project
-from workflow import labeling, progress, room, standing, stopping
+from tests.workflow.world import annotator, answer_next, opened, small_project
+from workflow import answering, progress, room, standing, stopping, undoing
 from workflow.access import NotAllowed, NotFound
 from workflow.home import Home
+from workflow.seat import Seat
 
 
 def curve(*answers: int) -> list[CurvePoint]:
@@ -42,17 +43,17 @@ def test_the_end_of_the_curve_is_the_end_of_the_whole_curve() -> None:
 
 
 def test_rules_are_kept_beside_the_room(home: Home, owner: int, project: int) -> None:
-    assert stopping.stop_view(home, owner, project).rules == StopRules()
-    room.change_room(home, owner, project, room.RoomSettings(guidelines="Look twice."))
+    assert stopping.stop_view(Seat(home, owner, project)).rules == StopRules()
+    room.change_room(Seat(home, owner, project), room.RoomSettings(guidelines="Look twice."))
     rules = StopRules(settled=0.9, flat_within=None, budget=7)
-    stopping.change_stop_rules(home, owner, project, rules)
-    assert stopping.stop_view(home, owner, project).rules == rules
-    assert room.room_of(home, owner, project).guidelines == "Look twice."
-    room.change_room(home, owner, project, room.RoomSettings(guidelines="Once is enough."))
-    assert stopping.stop_view(home, owner, project).rules == rules, (
+    stopping.change_stop_rules(Seat(home, owner, project), rules)
+    assert stopping.stop_view(Seat(home, owner, project)).rules == rules
+    assert room.room_of(Seat(home, owner, project)).guidelines == "Look twice."
+    room.change_room(Seat(home, owner, project), room.RoomSettings(guidelines="Once is enough."))
+    assert stopping.stop_view(Seat(home, owner, project)).rules == rules, (
         "the room's settings leave the rules alone"
     )
-    assert labeling.next_question(home, owner, project) is not None
+    assert answering.next_question(Seat(home, owner, project)) is not None
     with home.database.read() as session:
         stored = stored_projects.get(session, project)
     assert set(stored.room) == {"guidelines", "order", "descriptions"}
@@ -64,38 +65,40 @@ def test_rules_are_kept_beside_the_room(home: Home, owner: int, project: int) ->
 def test_only_the_owner_sets_rules(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     with pytest.raises(NotAllowed):
-        stopping.change_stop_rules(home, ada, project, StopRules(budget=1))
-    assert stopping.stop_view(home, ada, project).rules == StopRules()
+        stopping.change_stop_rules(Seat(home, ada, project), StopRules(budget=1))
+    assert stopping.stop_view(Seat(home, ada, project)).rules == StopRules()
     with pytest.raises(NotFound):
-        stopping.change_stop_rules(home, owner, 99, StopRules())
+        stopping.change_stop_rules(Seat(home, owner, 99), StopRules())
 
 
 def test_a_budget_is_reached_and_asking_goes_on(home: Home, owner: int, project: int) -> None:
-    stopping.change_stop_rules(home, owner, project, StopRules(settled=None, flat_within=None, budget=2))
+    stopping.change_stop_rules(
+        Seat(home, owner, project), StopRules(settled=None, flat_within=None, budget=2)
+    )
     answer_next(home, owner, project)
-    assert stopping.stop_view(home, owner, project).reached == ()
+    assert stopping.stop_view(Seat(home, owner, project)).reached == ()
     answer_next(home, owner, project)
-    (reached,) = stopping.stop_view(home, owner, project).reached
+    (reached,) = stopping.stop_view(Seat(home, owner, project)).reached
     assert (reached.rule, reached.words) == ("budget", "2 of 2 answers are given.")
-    assert labeling.next_question(home, owner, project) is not None
-    labeling.undo(home, owner, project)
-    assert stopping.stop_view(home, owner, project).reached == ()
+    assert answering.next_question(Seat(home, owner, project)) is not None
+    undoing.undo(Seat(home, owner, project))
+    assert stopping.stop_view(Seat(home, owner, project)).reached == ()
 
 
 def test_the_proof_is_reached(home: Home, owner: int, project: int) -> None:
-    while labeling.next_question(home, owner, project) is not None:
+    while answering.next_question(Seat(home, owner, project)) is not None:
         answer_next(home, owner, project)
-    view = stopping.stop_view(home, owner, project)
+    view = stopping.stop_view(Seat(home, owner, project))
     assert "settled" in [one.rule for one in view.reached]
     assert view.by_truth
 
 
 def test_without_truth_the_flat_rule_goes_by_controls(home: Home, owner: int) -> None:
     project = small_project(home, owner, "blind", test_share=0.0, control_share=0.4)
-    view = stopping.stop_view(home, owner, project)
+    view = stopping.stop_view(Seat(home, owner, project))
     assert not view.by_truth
     flat = next(one for one in view.verdicts if one.rule == "flat")
-    with home.learners.open(home, owner, project) as learner:
+    with opened(home, owner, project) as learner:
         free = learner.progress().control.free
     assert flat.words == f"Accuracy is measured on {free} rows so far; the rule needs 30."
 
@@ -104,7 +107,7 @@ def test_a_model_that_is_not_there_yet_has_no_estimate(home: Home, owner: int) -
     project = small_project(
         home, owner, "later", test_share=0.0, control_share=0.4, model="clpl", strategy="margin"
     )
-    with home.learners.open(home, owner, project) as learner:
+    with opened(home, owner, project) as learner:
         counts = [learner.progress().control]
         assert counts[0].free > 0
         assert np.isnan(stopping.control_estimate(learner, counts).value).all()
@@ -112,24 +115,24 @@ def test_a_model_that_is_not_there_yet_has_no_estimate(home: Home, owner: int) -
 
 def test_the_card_is_told_when_a_rule_is_reached(home: Home, owner: int, project: int) -> None:
     rules = StopRules(settled=None, flat_within=None, budget=2)
-    stopping.change_stop_rules(home, owner, project, rules)
+    stopping.change_stop_rules(Seat(home, owner, project), rules)
     answer_next(home, owner, project)
-    assert standing.standing(home, owner, project).stop == ""
+    assert standing.standing(Seat(home, owner, project)).stop == ""
     answer_next(home, owner, project)
-    assert standing.standing(home, owner, project).stop == "2 of 2 answers are given."
-    assert labeling.next_question(home, owner, project) is not None, "asking goes on if it is wanted"
+    assert standing.standing(Seat(home, owner, project)).stop == "2 of 2 answers are given."
+    assert answering.next_question(Seat(home, owner, project)) is not None, "asking goes on if it is wanted"
 
 
 def test_only_plknn_speaks_of_a_proof(home: Home, owner: int, project: int) -> None:
-    (settled, *_) = stopping.stop_view(home, owner, project).verdicts
+    (settled, *_) = stopping.stop_view(Seat(home, owner, project)).verdicts
     assert "predictions are settled" in settled.words
-    assert progress.progress(home, owner, project).has_proof
+    assert progress.read_progress(Seat(home, owner, project)).has_proof
     for model, strategy in (("clpl", "margin"), ("clpl", "apl"), ("pegasos-max", "margin")):
         other = small_project(home, owner, f"{model} {strategy}", model=model, strategy=strategy)
-        (settled, *_) = stopping.stop_view(home, owner, other).verdicts
+        (settled, *_) = stopping.stop_view(Seat(home, owner, other)).verdicts
         assert settled.rule == "settled"
         assert "rows are decided" in settled.words
-        assert not progress.progress(home, owner, other).has_proof
+        assert not progress.read_progress(Seat(home, owner, other)).has_proof
 
 
 def test_controls_measure_nothing_before_there_is_a_model(home: Home, owner: int) -> None:
@@ -139,7 +142,7 @@ def test_controls_measure_nothing_before_there_is_a_model(home: Home, owner: int
     )
     for _ in range(6):
         answer_next(home, owner, project)
-    view = progress.progress(home, owner, project)
+    view = progress.read_progress(Seat(home, owner, project))
     assert not view.has_model
     assert view.control_asked + view.control_free > 0
     assert view.control is None
@@ -149,8 +152,10 @@ def test_controls_measure_nothing_before_there_is_a_model(home: Home, owner: int
 
 def test_a_budget_counts_answers_that_no_version_knows_yet(home: Home, owner: int) -> None:
     project = small_project(home, owner, "new", model="clpl", strategy="margin")
-    stopping.change_stop_rules(home, owner, project, StopRules(settled=None, flat_within=None, budget=2))
+    stopping.change_stop_rules(
+        Seat(home, owner, project), StopRules(settled=None, flat_within=None, budget=2)
+    )
     for _ in range(2):
         answer_next(home, owner, project)
-    (budget,) = stopping.stop_view(home, owner, project).verdicts
+    (budget,) = stopping.stop_view(Seat(home, owner, project)).verdicts
     assert (budget.words, budget.reached) == ("2 of 2 answers are given.", True)

@@ -13,6 +13,7 @@ import pytest
 from workflow import team
 from workflow.access import NotAllowed
 from workflow.home import Home, open_home
+from workflow.seat import Seat
 from workflow.settings import Settings
 
 
@@ -36,7 +37,7 @@ def wait(monkeypatch: pytest.MonkeyPatch, time: timedelta) -> None:
 
 def sign_in_as_annotator(home: Home, name: str = "bob") -> tuple[int, str]:
     owner = team.ensure_owner(home)
-    sign_in = team.redeem_link(home, team.make_link(home, owner.id, name))
+    sign_in = team.redeem_link(home, team.make_link(Seat(home, owner.id), name))
     person = team.person_of(home, sign_in)
     assert person is not None
     return person.id, sign_in
@@ -46,7 +47,7 @@ def test_there_is_one_owner(home: Home) -> None:
     owner = team.ensure_owner(home)
     assert owner.is_owner
     assert team.ensure_owner(home) == owner
-    assert team.list_people(home, owner.id) == [owner]
+    assert team.list_people(Seat(home, owner.id)) == [owner]
 
 
 def test_the_start_link_signs_the_owner_in(home: Home) -> None:
@@ -90,7 +91,7 @@ def test_links_expire(home: Home, monkeypatch: pytest.MonkeyPatch, by_owner: boo
     owner = team.ensure_owner(home)
 
     def link() -> str:
-        return team.make_link(home, owner.id, "bob") if by_owner else team.make_start_link(home)
+        return team.make_link(Seat(home, owner.id), "bob") if by_owner else team.make_start_link(home)
 
     secret = link()
     wait(monkeypatch, life + timedelta(seconds=1))
@@ -104,7 +105,7 @@ def test_links_expire(home: Home, monkeypatch: pytest.MonkeyPatch, by_owner: boo
 
 def test_a_new_link_ends_the_earlier_one(home: Home) -> None:
     owner = team.ensure_owner(home)
-    for make in (lambda: team.make_start_link(home), lambda: team.make_link(home, owner.id, "bob")):
+    for make in (lambda: team.make_start_link(home), lambda: team.make_link(Seat(home, owner.id), "bob")):
         first, second = make(), make()
         with pytest.raises(team.LinkError, match="expired"):
             team.redeem_link(home, first)
@@ -132,14 +133,14 @@ def test_sign_ins_expire_and_end(home: Home, monkeypatch: pytest.MonkeyPatch) ->
 def test_disabling_ends_sign_ins_and_links_and_a_new_link_lets_in_again(home: Home) -> None:
     owner = team.ensure_owner(home)
     bob, sign_in = sign_in_as_annotator(home)
-    link = team.make_link(home, owner.id, "bob")
-    team.disable_person(home, owner.id, bob)
+    link = team.make_link(Seat(home, owner.id), "bob")
+    team.disable_person(Seat(home, owner.id), bob)
     assert team.person_of(home, sign_in) is None
     with pytest.raises(team.LinkError):
         team.redeem_link(home, link)
     with pytest.raises(NotAllowed, match="ended"):
-        team.get_person(home, bob)
-    assert [one.disabled_at is None for one in team.list_people(home, owner.id)] == [True, False]
+        team.get_person(Seat(home, bob))
+    assert [one.disabled_at is None for one in team.list_people(Seat(home, owner.id))] == [True, False]
     assert sign_in_as_annotator(home)[0] == bob
     assert team.person_of(home, sign_in) is None  # the old browser stays signed out
 
@@ -149,21 +150,21 @@ def test_only_an_owner_manages_people(home: Home) -> None:
     bob, _ = sign_in_as_annotator(home)
     for person_id in (bob, 99):
         with pytest.raises(NotAllowed):
-            team.make_link(home, person_id, "eve")
+            team.make_link(Seat(home, person_id), "eve")
         with pytest.raises(NotAllowed):
-            team.disable_person(home, person_id, owner.id)
+            team.disable_person(Seat(home, person_id), owner.id)
         with pytest.raises(NotAllowed):
-            team.list_people(home, person_id)
+            team.list_people(Seat(home, person_id))
     with pytest.raises(NotAllowed, match="your own"):
-        team.disable_person(home, owner.id, owner.id)
+        team.disable_person(Seat(home, owner.id), owner.id)
 
 
 @pytest.mark.parametrize("name", ["", "   ", "x" * 81, "a\u202eb", "a\x00b"])
 def test_names_are_checked(home: Home, name: str) -> None:
     owner = team.ensure_owner(home)
     with pytest.raises(team.PersonNameError, match="1 to 80"):
-        team.make_link(home, owner.id, name)
-    assert len(team.list_people(home, owner.id)) == 1
+        team.make_link(Seat(home, owner.id), name)
+    assert len(team.list_people(Seat(home, owner.id))) == 1
 
 
 def test_no_secret_is_kept_in_the_folder(home: Home) -> None:

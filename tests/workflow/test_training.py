@@ -15,9 +15,10 @@ import pytest
 
 from db import trained
 from db.projects import get as projects_of
-from tests.workflow.world import answer_next, small_project
-from workflow import exporting, labeling, projects, training
+from tests.workflow.world import answer_next, exported, opened, small_project
+from workflow import answering, projects, training
 from workflow.home import Home
+from workflow.seat import Seat
 
 ROOT = Path(__file__).parents[2]
 
@@ -47,7 +48,7 @@ def test_the_first_version_is_due_at_once_and_the_next_after_so_many_answers(
     assert train_due(home, worker) == []
     answer_next(home, owner, project)
     assert train_due(home, worker) == [3]
-    with home.learners.open(home, owner, project) as learner:
+    with opened(home, owner, project) as learner:
         assert learner.model_version == 3
         assert [point.model_version for point in learner.curve] == [0, 3]
 
@@ -64,15 +65,15 @@ def test_one_answer_is_learnt_after_a_while(home: Home, owner: int, worker: trai
 def test_the_question_names_the_version_it_was_asked_by(
     home: Home, owner: int, project: int, worker: training.Worker
 ) -> None:
-    before = labeling.next_question(home, owner, project)
+    before = answering.next_question(Seat(home, owner, project))
     assert before is not None
     assert before.model_version == 0
     train_due(home, worker)
     for _ in range(3):
         answer_next(home, owner, project)
     train_due(home, worker)
-    labeling.get_ready(home, owner, project)  # as the page does once a question is drawn
-    after = labeling.next_question(home, owner, project)
+    answering.get_ready(Seat(home, owner, project))  # as the page does once a question is drawn
+    after = answering.next_question(Seat(home, owner, project))
     assert after is not None
     assert after.model_version == 3
     assert after.strategy == "margin"
@@ -103,12 +104,12 @@ def test_a_lost_or_damaged_file_is_made_again(
     (path,) = (home.settings.home / "models").rglob("*.npy")
     kept = np.load(path)
     path.write_bytes(b"no numbers")
-    with home.learners.open(home, owner, project) as learner:
+    with opened(home, owner, project) as learner:
         assert learner.version_published is None
     assert not path.exists()
     assert train_due(home, worker) == [0]
     np.testing.assert_array_equal(np.load(path), kept)
-    with home.learners.open(home, owner, project) as learner:
+    with opened(home, owner, project) as learner:
         assert learner.version_published == 0
 
 
@@ -136,13 +137,13 @@ def test_another_model_starts_anew_and_the_way_back_is_short(
     home: Home, owner: int, project: int, worker: training.Worker
 ) -> None:
     train_due(home, worker)
-    projects.change_learner(home, owner, project, model="clpl")
-    with home.learners.open(home, owner, project) as learner:
+    projects.change_learner(Seat(home, owner, project), model="clpl")
+    with opened(home, owner, project) as learner:
         assert learner.version_published is None
     assert train_due(home, worker) == [0]
-    projects.change_learner(home, owner, project, model="plsvc")
+    projects.change_learner(Seat(home, owner, project), model="plsvc")
     assert train_due(home, worker) == []  # its version is still there
-    with home.learners.open(home, owner, project) as learner:
+    with opened(home, owner, project) as learner:
         assert learner.version_published == 0
 
 
@@ -157,7 +158,7 @@ def test_a_worker_process_publishes_and_ends_with_its_parent(home: Home, owner: 
     try:
         until = time.monotonic() + 200  # it has the time that nobody else wants
         while time.monotonic() < until:
-            with home.learners.open(home, owner, project) as learner:
+            with opened(home, owner, project) as learner:
                 if learner.version_published == 0:
                     break
             time.sleep(0.2)
@@ -175,13 +176,13 @@ def test_a_worker_process_publishes_and_ends_with_its_parent(home: Home, owner: 
 def test_before_the_first_version_nothing_is_said_to_come_from_a_model(
     home: Home, owner: int, project: int, worker: training.Worker
 ) -> None:
-    frame = exporting.export_frame(home, owner, project)
+    frame = exported(home, owner, project)
     several = frame.winnow_candidates.str.contains("|", regex=False) & (frame.winnow_source != "truth")
     assert several.any()
     assert set(frame.winnow_source[several]) == {"open"}
     assert set(frame.winnow_label[several]) == {""}
     train_due(home, worker)
-    assert set(exporting.export_frame(home, owner, project).winnow_source[several]) == {"model"}
+    assert set(exported(home, owner, project).winnow_source[several]) == {"model"}
 
 
 def test_old_files_go_and_files_of_a_later_life_do_not_stop_training(
@@ -254,16 +255,16 @@ def test_the_fault_of_a_model_is_forgotten_with_it(
     monkeypatch.setattr(training.Trainer, "train", fail)
     train_due(home, worker)
     assert training.training_state(home, project).fault == "cannot"
-    projects.change_learner(home, owner, project, model="clpl")
+    projects.change_learner(Seat(home, owner, project), model="clpl")
     assert training.training_state(home, project).fault is None
     with pytest.raises(ValueError, match="no setting 'modell'"):
-        projects.change_learner(home, owner, project, modell="clpl")
+        projects.change_learner(Seat(home, owner, project), modell="clpl")
 
 
 def test_files_of_models_long_left_are_removed(
     home: Home, owner: int, project: int, worker: training.Worker
 ) -> None:
     for C in (1.0, 2.0, 3.0, 4.0, 5.0):
-        projects.change_learner(home, owner, project, C=C)
+        projects.change_learner(Seat(home, owner, project), C=C)
         assert train_due(home, worker) == [0]
     assert len(list((home.settings.home / "models").iterdir())) == 3

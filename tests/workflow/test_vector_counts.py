@@ -8,9 +8,10 @@ from sqlalchemy.orm import Session
 
 from db import entries
 from tests.workflow.vector_world import LABELS, answer_truly, vector_project
-from tests.workflow.world import counts_agreed
-from workflow import labeling, projects, vectors
+from tests.workflow.world import counts_agreed, opened
+from workflow import answering, projects, undoing
 from workflow.home import Home
+from workflow.seat import Seat
 
 
 @pytest.mark.parametrize("question", ["instance", "cell"])
@@ -22,18 +23,20 @@ def test_every_page_counts_the_same(
     project = vector_project(home, owner, question=question, refresh_every=1000, control_share=control_share)
     random = np.random.default_rng(seed)
     for _ in range(60):
-        luck, asked = random.random(), vectors.next_question(home, owner, project)
+        luck, asked = random.random(), answering.next_question(Seat(home, owner, project))
         if asked is None:
             break
         if luck < 0.15:
-            vectors.submit_answer(home, owner, project, asked.token, str(random.choice(["bad", "skip"])))
+            answering.submit_answer(
+                Seat(home, owner, project), asked.token, str(random.choice(["bad", "skip"]))
+            )
         elif luck < 0.35:
-            labeling.undo(home, owner, project)
+            undoing.undo(Seat(home, owner, project))
         elif luck < 0.45:
-            labeling.redo(home, owner, project)
+            undoing.redo(Seat(home, owner, project))
         elif question == "instance" and luck < 0.6:  # also of labels that were known at import
             some = [label for label in LABELS if random.random() < 0.5]
-            vectors.submit_answer(home, owner, project, asked.token, "labels", some)
+            answering.submit_answer(Seat(home, owner, project), asked.token, "labels", some)
         else:
             answer_truly(home, owner, project, asked)
         counts_agreed(home, owner, project)
@@ -43,19 +46,19 @@ def test_labels_of_a_bad_row_are_neither_answered_nor_open(home: Home, owner: in
     project = vector_project(home, owner, question="cell")
     _, left = counts_agreed(home, owner, project)
     answer_truly(home, owner, project)
-    asked = vectors.next_question(home, owner, project)
+    asked = answering.next_question(Seat(home, owner, project))
     assert asked is not None
-    with home.learners.open_vectors(home, owner, project) as learner:
+    with opened(home, owner, project) as learner:
         out = int(learner.pool.open[asked.view.row].sum())
-    vectors.submit_answer(home, owner, project, asked.token, "bad")
+    answering.submit_answer(Seat(home, owner, project), asked.token, "bad")
     assert counts_agreed(home, owner, project) == (1, left - 1 - out)
 
 
 def test_a_project_of_bad_items_is_finished(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="cell", control_share=0.2)
-    while (asked := vectors.next_question(home, owner, project)) is not None:
-        vectors.submit_answer(home, owner, project, asked.token, "bad")
-    summary = projects.get_project(home, owner, project)
+    while (asked := answering.next_question(Seat(home, owner, project))) is not None:
+        answering.submit_answer(Seat(home, owner, project), asked.token, "bad")
+    summary = projects.get_project(Seat(home, owner, project))
     assert (summary.answered, summary.left) == (0, 0)
 
 
@@ -71,7 +74,7 @@ def test_a_log_is_read_again_only_where_it_has_grown(
 
     monkeypatch.setattr(entries, "cell_answers", counting)
     for _ in range(2):
-        projects.list_projects(home, owner)
+        projects.list_projects(Seat(home, owner))
     assert sorted(calls) == [first, second]
     calls.clear()
     answer_truly(home, owner, first)
@@ -80,6 +83,6 @@ def test_a_log_is_read_again_only_where_it_has_grown(
         for project in (first, second):
             counts_agreed(home, owner, project)
     assert calls == [first, second]
-    labeling.undo(home, owner, second)
+    undoing.undo(Seat(home, owner, second))
     counts_agreed(home, owner, second)
     assert calls == [first, second, second]

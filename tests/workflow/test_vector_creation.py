@@ -10,6 +10,7 @@ from plcore.loop.label_vectors.learner import LabelVectorLearner
 from tests.workflow.vector_world import ROLES, vector_frame
 from workflow import kinds, projects
 from workflow.home import Home
+from workflow.seat import Seat
 
 
 def table(full: int = 12, n: int = 40) -> LabelTable:
@@ -30,8 +31,8 @@ def test_a_held_out_number_far_beyond_the_others_is_refused_by_its_place(home: H
     with pytest.raises(
         projects.CannotLearn, match=rf"Row {row + 1}, column 'y': the number is .* Fix: correct"
     ):
-        projects.create_project(home, owner, "far", LabelTable.from_cells(frame, ROLES))
-    assert projects.list_projects(home, owner) == []
+        projects.create_project(Seat(home, owner), "far", LabelTable.from_cells(frame, ROLES))
+    assert projects.list_projects(Seat(home, owner)) == []
     assert not list(home.tables_dir.iterdir())
 
 
@@ -40,10 +41,10 @@ def test_a_table_beyond_the_memory_is_refused_before_anything_is_stored(
 ) -> None:
     monkeypatch.setattr(kinds, "machine_memory", lambda: 1000)
     with pytest.raises(projects.CannotLearn, match="40 rows of 4 features need about"):
-        projects.create_project(home, owner, "large", table())
-    assert projects.list_projects(home, owner) == []
+        projects.create_project(Seat(home, owner), "large", table())
+    assert projects.list_projects(Seat(home, owner)) == []
     monkeypatch.setattr(kinds, "machine_memory", lambda: None)
-    projects.create_project(home, owner, "unknown", table())
+    projects.create_project(Seat(home, owner), "unknown", table())
 
 
 def test_the_memory_of_this_machine_is_known() -> None:

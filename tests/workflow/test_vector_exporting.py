@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -12,11 +13,12 @@ from plcore import LabelTable, read_cells, suggest_roles
 from plcore.loop.label_vectors.settings import LabelVectorSettings
 from tests.conftest import DATA
 from tests.workflow.vector_world import LABELS, ROLES, answer_truly, true_labels, vector_frame, vector_project
-from tests.workflow.world import annotator
-from workflow import exporting, projects, vector_exporting, vector_progress, vectors
+from tests.workflow.world import annotator, exported, exported_cells, opened
+from workflow import answering, exporting, progress, projects
 from workflow.access import NotAllowed
 from workflow.common.log_csv import read_log
 from workflow.home import Home, open_home
+from workflow.seat import Seat
 
 VALUE = {"1": 1, "0": 0, "": -1}
 
@@ -30,20 +32,20 @@ def answered(home: Home, owner: int) -> int:
     """Some cells answered, one row out, one skipped."""
     project = vector_project(home, owner, question="cell", control_share=0.1)
     for number in range(14):
-        question = vectors.next_question(home, owner, project)
+        question = answering.next_question(Seat(home, owner, project))
         assert question is not None
         if number in (3, 7):
             kind = "bad" if number == 3 else "skip"
-            vectors.submit_answer(home, owner, project, question.token, kind)
+            answering.submit_answer(Seat(home, owner, project), question.token, kind)
         else:
             answer_truly(home, owner, project, question)
-    home.learners.settle(project)
+    home.shelf.settle(project)
     return project
 
 
 def test_wide_has_every_cell_as_it_stands(home: Home, owner: int, answered: int) -> None:
-    frame = vector_exporting.wide_frame(home, owner, answered)
-    with home.learners.open_vectors(home, owner, answered) as learner:
+    frame = exported(home, owner, answered)
+    with opened(home, owner, answered) as learner:
         cells, bad, said = learner.cells, learner.pool.bad.copy(), learner.pool.answered.copy()
         cells[bad] = -1
     original = vector_frame()
@@ -64,37 +66,35 @@ def test_wide_has_every_cell_as_it_stands(home: Home, owner: int, answered: int)
                 assert float(share) == cells[row, column]
                 assert source[row] == "oracle" if said[row, column] else source[row] in ("given", "truth")
                 assert cells[row, column] == (label in true_labels(row))
-    assert sum(vector_exporting.summary(home, owner, answered).values()) == cells.size
+    assert sum(exporting.sources(Seat(home, owner, answered)).values()) == cells.size
 
 
 @pytest.mark.parametrize("n_rows", [5, 10_000])
 def test_the_preview_is_the_beginning_of_the_export(
     home: Home, owner: int, answered: int, n_rows: int
 ) -> None:
-    whole = vector_exporting.wide_frame(home, owner, answered).head(n_rows)
-    first = vector_exporting.preview(home, owner, answered, n_rows)
+    whole = exported(home, owner, answered).head(n_rows)
+    first = exporting.preview(Seat(home, owner, answered), n_rows)
     assert list(first.columns[:6]) == ["id", *LABELS]
     pd.testing.assert_frame_equal(first[list(whole.columns)], whole)
 
 
 def test_long_says_the_same_cell_by_cell(home: Home, owner: int, answered: int) -> None:
-    wide, long = (
-        f(home, owner, answered) for f in (vector_exporting.wide_frame, vector_exporting.long_frame)
-    )
+    wide, long = (f(home, owner, answered) for f in (exported, exported_cells))
     assert long["value"].tolist() == wide[list(LABELS)].to_numpy().ravel().tolist()
     assert long["id"].tolist() == np.repeat(wide["id"].to_numpy(), len(LABELS)).tolist()
     assert long["label"].tolist() == list(LABELS) * len(wide)
-    back = pd.read_csv(io.BytesIO(vector_exporting.long_csv(home, owner, answered)), dtype=str)
+    back = pd.read_csv(io.BytesIO(exporting.export_file(Seat(home, owner, answered), "cells")), dtype=str)
     assert back.fillna("").to_numpy().tolist() == long.to_numpy().tolist()
 
 
 def test_export_then_import_is_the_same(home: Home, owner: int, answered: int) -> None:
-    data = vector_exporting.wide_csv(home, owner, answered)
+    data = exporting.export_file(Seat(home, owner, answered))
     roles = suggest_roles(read_cells(data))
     assert (roles.label_vectors, roles.label_columns, roles.numbers) == (True, LABELS, ROLES.numbers)
     table = LabelTable.read_csv(data, roles)
-    again = projects.create_project(home, owner, "again", table, LabelVectorSettings())
-    first, second = (vector_exporting.wide_frame(home, owner, project) for project in (answered, again))
+    again = projects.create_project(Seat(home, owner), "again", table, LabelVectorSettings())
+    first, second = (exported(home, owner, project) for project in (answered, again))
     assert values(first) == values(second)
 
 
@@ -109,14 +109,14 @@ def test_labels_given_as_lists_get_columns_of_their_own(home: Home, owner: int) 
     )
     roles = suggest_roles(cells)
     assert (roles.candidates, roles.not_labels, roles.label_vectors) == ("labels", "not labels", True)
-    project = projects.create_project(home, owner, "lists", LabelTable.from_cells(cells, roles))
-    frame = vector_exporting.wide_frame(home, owner, project)
+    project = projects.create_project(Seat(home, owner), "lists", LabelTable.from_cells(cells, roles))
+    frame = exported(home, owner, project)
     assert frame["labels"].tolist() == cells["labels"].tolist()
     assert values(frame, ("rock", "sand", "sea")) == [[0, 1, 1], [-1, 1, -1], [-1, -1, 0], [0, 0, 1]]
 
 
 def test_the_log_comes_out_and_reads_back(home: Home, owner: int, answered: int) -> None:
-    lines = read_log(exporting.export_log(home, owner, answered))
+    lines = read_log(exporting.export_log(Seat(home, owner, answered)))
     kinds = [line.entry.kind for line in lines]
     assert {"yes", "no"} & set(kinds)
     assert {"bad", "skip"} <= set(kinds)
@@ -129,14 +129,19 @@ def test_the_log_comes_out_and_reads_back(home: Home, owner: int, answered: int)
 
 def test_only_an_owner_exports(home: Home, owner: int, answered: int) -> None:
     ada = annotator(home, owner, "Ada")
-    for use_case in (vector_exporting.wide_csv, vector_exporting.long_csv, vector_exporting.summary):
+    seat = Seat(home, ada, answered)
+    for use_case in (
+        exporting.export_file,
+        partial(exporting.export_file, name="cells"),
+        exporting.sources,
+    ):
         with pytest.raises(NotAllowed):
-            use_case(home, ada, answered)
+            use_case(seat)
 
 
 def test_progress_tells_what_the_log_and_the_cells_say(home: Home, owner: int, answered: int) -> None:
-    view = vector_progress.progress(home, owner, answered)
-    log = [line.entry for line in read_log(exporting.export_log(home, owner, answered))]
+    view = progress.read_progress(Seat(home, owner, answered))
+    log = [line.entry for line in read_log(exporting.export_log(Seat(home, owner, answered)))]
     for kind, count in view.by_kind.items():
         assert count == sum(entry.kind == kind for entry in log)
     assert view.answered_cells == view.by_kind["yes"] + view.by_kind["no"]
@@ -152,19 +157,19 @@ def test_progress_tells_what_the_log_and_the_cells_say(home: Home, owner: int, a
     assert (ends.value[-1], ends.low[-1], ends.high[-1]) == (now.value, now.low, now.high)
     assert view.entropy is not None
     assert view.entropy > 0
-    assert vector_progress.watched(home, owner, answered) == (14, int(curve.model_version[-1]), None)
-    with home.learners.open_vectors(home, owner, answered) as learner:
+    assert progress.watched(Seat(home, owner, answered)) == (14, int(curve.model_version[-1]), None)
+    with opened(home, owner, answered) as learner:
         assert view.unasked == int(learner.pool.open.sum())
 
 
 def test_a_page_sees_the_first_fit_after_a_restart_come_in(home: Home, owner: int, answered: int) -> None:
-    before = vector_progress.watched(home, owner, answered)
+    before = progress.watched(Seat(home, owner, answered))
     again = open_home(home.settings)
     try:
-        waiting = vector_progress.watched(again, owner, answered)
+        waiting = progress.watched(Seat(again, owner, answered))
         assert waiting == (14, -1, None)
-        again.learners.settle(answered)
-        assert vector_progress.watched(again, owner, answered) == before
+        again.shelf.settle(answered)
+        assert progress.watched(Seat(again, owner, answered)) == before
     finally:
         again.close()
 
@@ -185,30 +190,32 @@ def test_emotions_from_holes_to_export(home: Home, owner: int) -> None:
     roles = suggest_roles(cells.astype("str"))
     assert (roles.label_columns, roles.label_vectors, len(roles.numbers)) == (labels, True, 72)
     table = LabelTable.from_cells(cells.astype("str"), roles)
-    project = projects.create_project(home, owner, "emotions", table, LabelVectorSettings())
+    project = projects.create_project(Seat(home, owner), "emotions", table, LabelVectorSettings())
     said: dict[tuple[int, str], int] = {}
     for number in range(45):
         if number == 40:
-            projects.change_learner(home, owner, project, question="instance")
-        question = vectors.next_question(home, owner, project)
+            projects.change_learner(Seat(home, owner, project), question="instance")
+        question = answering.next_question(Seat(home, owner, project))
         assert question is not None
         row = question.view.row
         right = [label for label, value in zip(labels, truth[row], strict=True) if value]
         if question.label is None:
             said |= {(row, label): int(label in right) for label in labels}
-            vectors.submit_answer(home, owner, project, question.token, "labels", right, shown=question.shown)
+            answering.submit_answer(
+                Seat(home, owner, project), question.token, "labels", right, shown=question.shown
+            )
         else:
             said[row, question.label] = int(question.label in right)
             kind = "yes" if question.label in right else "no"
-            vectors.submit_answer(home, owner, project, question.token, kind)
-    home.learners.settle(project)
+            answering.submit_answer(Seat(home, owner, project), question.token, kind)
+    home.shelf.settle(project)
     assert len({row for row, _ in said}) > 20
-    view = vector_progress.progress(home, owner, project)
+    view = progress.read_progress(Seat(home, owner, project))
     assert view.held_out is not None
     assert view.held_out.precision[0][1].value > truth.mean(), (
         "the likeliest label is right more often than any label"
     )
-    back = values(vector_exporting.wide_frame(home, owner, project), labels)
+    back = values(exported(home, owner, project), labels)
     for row in range(len(truth)):
         for column, label in enumerate(labels):
             value = truth[row, column] if not holes[row, column] else said.get((row, label), -1)

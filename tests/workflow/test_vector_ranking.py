@@ -8,10 +8,11 @@ import io
 import pytest
 
 from tests.workflow.vector_world import answer_truly, vector_project
-from tests.workflow.world import annotator
-from workflow import vector_ranking
+from tests.workflow.world import annotator, opened
+from workflow import queue
 from workflow.access import NotAllowed
 from workflow.home import Home
+from workflow.seat import Seat
 
 
 @pytest.mark.parametrize("question", ["instance", "cell", "diagnosis"])
@@ -24,33 +25,33 @@ def test_where_there_are_blind_checks_the_queue_is_for_the_owner(
     blind = vector_project(home, owner, "blind", question=question, control_share=0.2)
     for project in (plain, blind):
         answer_truly(home, ada, project)
-    assert vector_ranking.queue(home, ada, plain) == vector_ranking.queue(home, owner, plain)
-    assert vector_ranking.queue(home, owner, blind).rows
+    assert queue.list_queue(Seat(home, ada, plain)) == queue.list_queue(Seat(home, owner, plain))
+    assert queue.list_queue(Seat(home, owner, blind)).rows
     for words in ("", "r1"):
         with pytest.raises(NotAllowed, match="blind checks the queue is for the owner"):
-            vector_ranking.queue(home, ada, blind, words)
+            queue.list_queue(Seat(home, ada, blind), words)
 
 
 def test_what_is_open_and_blind_is_counted_and_not_listed(home: Home, owner: int) -> None:
     rows = vector_project(home, owner, "rows", question="instance", control_share=0.2)
-    view = vector_ranking.queue(home, owner, rows)
+    view = queue.list_queue(Seat(home, owner, rows))
     assert (view.listed, view.blind, view.open) == (22, 6, 28)
     labels = vector_project(home, owner, "labels", question="cell", control_share=0.2)
-    view = vector_ranking.queue(home, owner, labels)
-    with home.learners.open_vectors(home, owner, labels) as learner:
+    view = queue.list_queue(Seat(home, owner, labels))
+    with opened(home, owner, labels) as learner:
         assert (view.open, view.blind) == (learner.pool.open.sum(), learner.pool.control_cells.sum())
     assert 0 < view.listed <= view.open - view.blind
-    found = vector_ranking.queue(home, owner, labels, view.rows[0].row_id)
+    found = queue.list_queue(Seat(home, owner, labels), view.rows[0].row_id)
     assert found.matching < view.listed
     assert (found.listed, found.open, found.blind) == (view.listed, view.open, view.blind)
 
 
 def test_the_queue_downloads_whole_and_for_the_owner_alone(home: Home, owner: int) -> None:
     project = vector_project(home, owner)
-    view = vector_ranking.queue(home, owner, project)
-    lines = list(csv.DictReader(io.StringIO(vector_ranking.queue_csv(home, owner, project).decode())))
+    view = queue.list_queue(Seat(home, owner, project))
+    lines = list(csv.DictReader(io.StringIO(queue.queue_csv(Seat(home, owner, project)).decode())))
     assert [(line["row_id"], line["label"]) for line in lines] == [
         (one.row_id, one.label) for one in view.rows
     ]
     with pytest.raises(NotAllowed):
-        vector_ranking.queue_csv(home, annotator(home, owner, "Ada"), project)
+        queue.queue_csv(Seat(home, annotator(home, owner, "Ada"), project))

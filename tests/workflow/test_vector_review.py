@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sqlalchemy import insert
-from workflow.learners import WrongKind
 
 from db import entries
 from db.models import EntryRow
@@ -22,10 +21,8 @@ from plcore.loop.label_vectors.pool import LabelVectorPool
 from plcore.loop.label_vectors.settings import LabelVectorSettings
 from tests.workflow.test_vectors import cells, log
 from tests.workflow.vector_world import LABELS, ROLES, answer_truly, vector_frame, vector_project
-from tests.workflow.world import annotator, small_project
-from workflow import exporting, labeling, projects, review, vector_exporting, vectors
-from workflow import vector_correcting as correcting
-from workflow import vector_review as found_in
+from tests.workflow.world import annotator, exported, opened, small_project
+from workflow import answering, exporting, projects, reviewing, undoing
 from workflow.access import NotAllowed, NotFound
 from workflow.common import log_csv
 from workflow.common.found import Search
@@ -33,6 +30,11 @@ from workflow.common.history import history_of
 from workflow.common.log import learner_entry
 from workflow.common.turn import StaleQuestion
 from workflow.home import Home, open_home
+from workflow.kinds.label_vectors.correcting import still_counting
+from workflow.kinds.label_vectors.reviewing import VectorRowReview
+from workflow.kinds.label_vectors.showing import ShownVector
+from workflow.kinds.one_label.reviewing import RowReview
+from workflow.seat import Seat
 from workflow.standing import Saved
 
 
@@ -50,20 +52,20 @@ def rows(home: Home, owner: int) -> int:
 
 def say(home: Home, person: int, project: int, kind: str, **more: object) -> tuple[int, str]:
     """Answer the next question about one label in this way; its place."""
-    asked = vectors.next_question(home, person, project)
+    asked = answering.next_question(Seat(home, person, project))
     assert asked is not None
     assert asked.label is not None
-    vectors.submit_answer(home, person, project, asked.token, kind, **more)  # type: ignore[arg-type]
+    answering.submit_answer(Seat(home, person, project), asked.token, kind, **more)  # type: ignore[arg-type]
     return asked.view.row, asked.label
 
 
 def ask(home: Home, person: int, project: int, row: int, label: str, kind: str, **more: object) -> None:
-    asked = vectors.ask_next(home, person, project, row, label)
-    vectors.submit_answer(home, person, project, asked.token, kind, **more)  # type: ignore[arg-type]
+    asked = answering.ask_next(Seat(home, person, project), row, label)
+    answering.submit_answer(Seat(home, person, project), asked.token, kind, **more)  # type: ignore[arg-type]
 
 
 def open_places(home: Home, owner: int, project: int) -> list[tuple[int, str]]:
-    with home.learners.open_vectors(home, owner, project) as learner:
+    with opened(home, owner, project) as learner:
         return [
             (int(row), LABELS[column]) for row, column in zip(*np.nonzero(learner.pool.open), strict=True)
         ]
@@ -77,7 +79,7 @@ def open_row(home: Home, owner: int, project: int, n: int) -> tuple[int, list[st
 
 
 def find(home: Home, person: int, project: int, **search: object) -> list[tuple[int, str, tuple[str, ...]]]:
-    found = found_in.find(home, person, project, Search(**search))  # type: ignore[arg-type]
+    found = reviewing.find(Seat(home, person, project), Search(**search))  # type: ignore[arg-type]
     assert found.total == len(found.rows)
     return [(line.row, line.kind, line.labels) for line in found.rows]
 
@@ -91,32 +93,24 @@ def correct(
     kind: str = "labels",
     **more: object,
 ) -> Saved:
-    opened = found_in.open_row(home, person, project, row)
-    return correcting.correct(
-        home,
-        person,
-        project,
-        row,
-        opened.token,
-        kind,
-        changes,
-        shown=opened.shown,
-        **more,  # type: ignore[arg-type]
-    )
+    opened = reviewing.open_row(Seat(home, person, project), row)
+    return reviewing.correct(
+        Seat(home, person, project), row, opened.token, kind, changes=changes, shown=opened.shown, **more
+    )  # type: ignore[arg-type]
 
 
-def next_of_a_model(home: Home, owner: int, project: int) -> vectors.VectorQuestion:
+def next_of_a_model(home: Home, owner: int, project: int) -> ShownVector:
     """The next question, once there is a model that says something of it."""
-    vectors.next_question(home, owner, project)
-    home.learners.settle(project)
-    asked = vectors.next_question(home, owner, project)
+    answering.next_question(Seat(home, owner, project))
+    home.shelf.settle(project)
+    asked = answering.next_question(Seat(home, owner, project))
     assert asked is not None
     assert asked.predicted is not None
     return asked
 
 
 def stands(home: Home, person: int, project: int, row: int) -> dict[str, int]:
-    return {line.label: line.cell for line in found_in.open_row(home, person, project, row).labels}
+    return {line.label: line.cell for line in reviewing.open_row(Seat(home, person, project), row).labels}
 
 
 # Finding
@@ -145,17 +139,17 @@ def test_answers_are_found_by_label_kind_person_flag_and_words(home: Home, owner
     assert find(home, owner, one, label=yes[1], kind="no", person_id=owner) == []
     assert find(home, owner, one, words=f"R{yes[0]}")[-1] == lines["yes"]
     assert find(home, owner, one, words="no such thing") == []
-    (line,) = found_in.find(home, owner, one, Search(kind="yes")).rows
+    (line,) = reviewing.find(Seat(home, owner, one), Search(kind="yes")).rows
     assert (line.note, line.flagged, line.person, line.row_id) == ("see again", True, "owner", f"r{yes[0]}")
     with pytest.raises(ValueError, match="kind must be one of"):
-        found_in.find(home, owner, one, Search(kind="withdraw"))
+        reviewing.find(Seat(home, owner, one), Search(kind="withdraw"))
 
 
 def test_a_whole_row_is_found_by_what_was_said_of_each_label(home: Home, owner: int, rows: int) -> None:
     row, labels = open_row(home, owner, rows, 2)
-    asked = vectors.ask_next(home, owner, rows, row)
+    asked = answering.ask_next(Seat(home, owner, rows), row)
     right = {line.label for line in asked.lines if line.cell == 1} | {labels[0]}
-    vectors.submit_answer(home, owner, rows, asked.token, "labels", sorted(right), shown=asked.shown)
+    answering.submit_answer(Seat(home, owner, rows), asked.token, "labels", sorted(right), shown=asked.shown)
     said = {kind: labels for _, kind, labels in find(home, owner, rows)}
     assert said == {"yes": (labels[0],), "no": tuple(labels[1:])}
     assert find(home, owner, rows, label=labels[0], kind="yes") == [(row, "yes", (labels[0],))]
@@ -166,7 +160,7 @@ def test_a_whole_row_is_found_by_what_was_said_of_each_label(home: Home, owner: 
 def test_what_was_taken_back_or_said_anew_is_not_found(home: Home, owner: int, one: int) -> None:
     row, labels = open_row(home, owner, one, 2)
     ask(home, owner, one, row, labels[0], "yes")
-    labeling.undo(home, owner, one)
+    undoing.undo(Seat(home, owner, one))
     assert find(home, owner, one) == []
     ask(home, owner, one, row, labels[0], "yes")
     ada = annotator(home, owner, "Ada")
@@ -181,28 +175,28 @@ def test_disagreement_is_with_what_the_model_said_when_it_was_asked(
 ) -> None:
     against = {}
     for project in (one, rows):
-        vectors.next_question(home, owner, project)
-        home.learners.settle(project)
+        answering.next_question(Seat(home, owner, project))
+        home.shelf.settle(project)
         for turn in range(8):
-            asked = vectors.next_question(home, owner, project)
+            asked = answering.next_question(Seat(home, owner, project))
             assert asked is not None
             assert asked.predicted is not None
             unknown = [line.label for line in asked.lines if line.cell < 0]
             if asked.label is not None:
                 kind = asked.predicted if turn % 2 else {"yes": "no", "no": "yes"}[asked.predicted]
-                vectors.submit_answer(home, owner, project, asked.token, kind)
+                answering.submit_answer(Seat(home, owner, project), asked.token, kind)
                 against[project, asked.view.row, asked.label] = kind != asked.predicted
                 continue
             known = {line.label for line in asked.lines if line.cell == 1}
             said = set(json.loads(asked.predicted))
             answer = known | (said if turn % 2 else said ^ {unknown[0]})
-            vectors.submit_answer(
-                home, owner, project, asked.token, "labels", sorted(answer), shown=asked.shown
+            answering.submit_answer(
+                Seat(home, owner, project), asked.token, "labels", sorted(answer), shown=asked.shown
             )
             against |= {
                 (project, asked.view.row, label): turn % 2 == 0 and label == unknown[0] for label in unknown
             }
-        home.learners.settle(project)
+        home.shelf.settle(project)
         for label in LABELS:
             wanted = {
                 row
@@ -213,7 +207,7 @@ def test_disagreement_is_with_what_the_model_said_when_it_was_asked(
             assert {row for row, _, _ in lines} == wanted
     assert any(against.values())
     assert not all(against.values())
-    shown = found_in.find(home, owner, rows, Search()).rows[0].predicted
+    shown = reviewing.find(Seat(home, owner, rows), Search()).rows[0].predicted
     assert shown == "no label" or set((shown or "").split(", ")) <= set(LABELS)
 
 
@@ -224,7 +218,7 @@ def test_after_a_correction_the_model_disagrees_with_what_stands_now(
     said, row = str(asked.predicted), asked.view.row
     other, value = {"yes": "no", "no": "yes"}[said], {"yes": 1, "no": 0}
     assert asked.label is not None
-    vectors.submit_answer(home, owner, one, asked.token, other)
+    answering.submit_answer(Seat(home, owner, one), asked.token, other)
     assert find(home, owner, one, disagrees=True) == [(row, other, (asked.label,))]
     correct(home, owner, one, row, flagged=True)  # said once more
     assert find(home, owner, one, disagrees=True) == [(row, other, (asked.label,))]
@@ -234,7 +228,7 @@ def test_after_a_correction_the_model_disagrees_with_what_stands_now(
     correct(home, owner, one, row, {asked.label: value[other], unasked: value[other]})
     assert find(home, owner, one, disagrees=True, label=asked.label)
     assert find(home, owner, one, disagrees=True, label=unasked) == [], "of it the model was never asked"
-    line = found_in.open_row(home, owner, one, row).history[-1]
+    line = reviewing.open_row(Seat(home, owner, one), row).history[-1]
     assert line.predicted == (asked.label if said == "yes" else "no label")
 
 
@@ -246,7 +240,7 @@ def test_after_a_correction_of_a_whole_row_each_label_is_judged_by_what_stands(
     known = {line.label for line in asked.lines if line.cell == 1}
     said = set(json.loads(str(asked.predicted)))
     answer = sorted((known | said) ^ {first, second})
-    vectors.submit_answer(home, owner, rows, asked.token, "labels", answer, shown=asked.shown)
+    answering.submit_answer(Seat(home, owner, rows), asked.token, "labels", answer, shown=asked.shown)
 
     def against(label: str) -> list[tuple[int, str, tuple[str, ...]]]:
         return find(home, owner, rows, disagrees=True, label=label)
@@ -268,11 +262,11 @@ def test_a_label_of_the_file_that_is_corrected_was_never_the_models_to_say(
     home: Home, owner: int, rows: int
 ) -> None:
     next_of_a_model(home, owner, rows)
-    with home.learners.open_vectors(home, owner, rows) as learner:
+    with opened(home, owner, rows) as learner:
         mixed = learner.pool.open.any(axis=1) & (learner.original == 0).any(axis=1)
         row = int(np.flatnonzero(mixed)[0])
         given = LABELS[int(np.flatnonzero(learner.original[row] == 0)[0])]
-    answer_truly(home, owner, rows, vectors.ask_next(home, owner, rows, row))
+    answer_truly(home, owner, rows, answering.ask_next(Seat(home, owner, rows), row))
     correct(home, owner, rows, row, {given: 1})
     assert find(home, owner, rows, label=given) == [(row, "yes", (given,))]
     assert find(home, owner, rows, label=given, disagrees=True) == []
@@ -281,11 +275,11 @@ def test_a_label_of_the_file_that_is_corrected_was_never_the_models_to_say(
 def test_pages_of_answers(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="cell", refresh_every=500)
     asked = [say(home, owner, project, "no") for _ in range(53)]
-    first, second = (found_in.find(home, owner, project, Search(), page) for page in (0, 1))
+    first, second = (reviewing.find(Seat(home, owner, project), Search(), page) for page in (0, 1))
     assert (first.total, first.pages, len(first.rows), len(second.rows)) == (53, 2, 50, 3)
     lines = [*first.rows, *second.rows]
     assert [(line.row, *line.labels) for line in lines] == asked[::-1]
-    assert found_in.find(home, owner, project, Search(), 9).page == 1
+    assert reviewing.find(Seat(home, owner, project), Search(), 9).page == 1
 
 
 def test_what_counts_is_what_the_fold_says() -> None:
@@ -299,7 +293,7 @@ def test_what_counts_is_what_the_fold_says() -> None:
             labels = random.permutation(LABELS)[: random.integers(min(most, kind in ("yes", "no")), most + 1)]
             pool.apply(Entry(seq, kind, 20, str(random.integers(2)), tuple(map(str, labels))))
         entries_ = pool.fold.entries(20)
-        folded, still = pool.fold.fold(20), correcting.still_said(pool, 20, entries_)
+        folded, still = pool.fold.fold(20), still_counting(pool, 20, entries_)
         by_seq = {one.seq: one for one in entries_}
         if folded.out:
             assert folded.answer is not None
@@ -331,28 +325,26 @@ def test_an_annotator_finds_and_opens_their_own_alone(home: Home, owner: int, on
     assert find(home, ada, one) == [(row, "yes", (labels[0],))]
     assert find(home, ada, one, person_id=owner) == [(row, "yes", (labels[0],))]
     with pytest.raises(NotFound):
-        found_in.open_row(home, ada, one, other[0] if other[0] != row else (row + 1) % 40)
-    opened = found_in.open_row(home, ada, one, row)
+        reviewing.open_row(Seat(home, ada, one), other[0] if other[0] != row else (row + 1) % 40)
+    opened = reviewing.open_row(Seat(home, ada, one), row)
     assert [told.person for told in opened.history] == ["Ada"]
     assert {line.label: line.person for line in opened.labels if line.person} == {labels[0]: "Ada"}
     assert {line.label for line in opened.labels if line.may_forget} == {labels[0]}
-    assert len(found_in.open_row(home, owner, one, row).history) == 2
+    assert len(reviewing.open_row(Seat(home, owner, one), row).history) == 2
     with pytest.raises(NotFound):
-        found_in.open_row(home, owner, one, 40)
+        reviewing.open_row(Seat(home, owner, one), 40)
 
 
-def test_the_other_kind_is_refused(home: Home, owner: int, one: int) -> None:
+def test_one_use_case_reviews_both_kinds_each_in_its_way(home: Home, owner: int, one: int) -> None:
     plain = small_project(home, owner)
-    with pytest.raises(WrongKind):
-        found_in.find(home, owner, plain, Search())
-    with pytest.raises(WrongKind):
-        found_in.open_row(home, owner, plain, 0)
-    with pytest.raises(WrongKind):
-        review.find(home, owner, one, Search())
-    assert review.offered(home, owner, one).classes == LABELS
-    assert not review.offered(home, owner, one).anything
+    assert reviewing.find(Seat(home, owner, plain), Search()).total == 0
+    assert type(reviewing.open_row(Seat(home, owner, plain), 0)) is RowReview
+    assert reviewing.find(Seat(home, owner, one), Search()).total == 0
+    assert type(reviewing.open_row(Seat(home, owner, one), 0)) is VectorRowReview
+    assert reviewing.options(Seat(home, owner, one)).classes == LABELS
+    assert not reviewing.options(Seat(home, owner, one)).anything
     say(home, owner, one, "unsure")
-    assert review.offered(home, owner, one).anything
+    assert reviewing.options(Seat(home, owner, one)).anything
 
 
 # Correcting
@@ -377,17 +369,17 @@ def test_a_correction_is_new_entries_and_the_learner_follows(home: Home, owner: 
     assert (saved.seq, saved.repeated, saved.kind) == (3, False, "yes")
     line = cells(home, owner, one)[row]
     assert [line[LABELS.index(name)] for name in (first, second, third)] == [0, 1, -1]
-    opened = found_in.open_row(home, owner, one, row)
+    opened = reviewing.open_row(Seat(home, owner, one), row)
     assert [(told.person, told.kind, told.before, told.after) for told in opened.history] == [
         ("Ada", "yes", ("not known",), ("yes",)),
         ("owner", "no", ("yes",), ("no",)),
         ("owner", "yes", ("not known",), ("yes",)),
     ]
     assert opened.flagged
-    assert labeling.undo(home, owner, one) is not None
+    assert undoing.undo(Seat(home, owner, one)) is not None
     assert stands(home, owner, one, row)[first] == 1, "one press, one undo"
     assert stands(home, owner, one, row)[second] == -1
-    assert labeling.redo(home, owner, one) is not None
+    assert undoing.redo(Seat(home, owner, one)) is not None
     assert stands(home, owner, one, row)[first] == 0
 
 
@@ -396,9 +388,11 @@ def test_a_label_becomes_not_known_again_and_is_asked_anew(home: Home, owner: in
     row, labels = open_row(home, owner, one, 2)
     before = cells(home, owner, one)
     ask(home, ada, one, row, labels[0], "yes")
-    opened = found_in.open_row(home, owner, one, row)
+    opened = reviewing.open_row(Seat(home, owner, one), row)
     made = [
-        correcting.correct(home, owner, one, row, opened.token, "labels", {labels[0]: -1}, shown=opened.shown)
+        reviewing.correct(
+            Seat(home, owner, one), row, opened.token, "labels", {labels[0]: -1}, shown=opened.shown
+        )
         for _ in range(3)
     ]
     assert [one.repeated for one in made] == [False, True, True]
@@ -406,7 +400,7 @@ def test_a_label_becomes_not_known_again_and_is_asked_anew(home: Home, owner: in
     assert cells(home, owner, one).tolist() == before.tolist()
     assert (row, labels[0]) in open_places(home, owner, one)
     assert find(home, owner, one) == []
-    opened = found_in.open_row(home, owner, one, row)
+    opened = reviewing.open_row(Seat(home, owner, one), row)
     assert not opened.may_correct, "nobody has an answer there any more"
     assert [(told.kind, told.labels, told.taken_back) for told in opened.history] == [
         ("yes", (labels[0],), True),
@@ -418,9 +412,9 @@ def test_a_label_becomes_not_known_again_and_is_asked_anew(home: Home, owner: in
 
 def test_what_was_said_in_the_same_go_is_said_once_more(home: Home, owner: int, rows: int) -> None:
     row, labels = open_row(home, owner, rows, 3)
-    asked = vectors.ask_next(home, owner, rows, row)
+    asked = answering.ask_next(Seat(home, owner, rows), row)
     known = {line.label for line in asked.lines if line.cell == 1}
-    vectors.submit_answer(home, owner, rows, asked.token, "labels", sorted(known | set(labels[:2])))
+    answering.submit_answer(Seat(home, owner, rows), asked.token, "labels", sorted(known | set(labels[:2])))
     before = stands(home, owner, rows, row)
     correct(home, owner, rows, row, {labels[0]: -1, labels[2]: 1})
     assert stands(home, owner, rows, row) == before | {labels[0]: -1, labels[2]: 1}
@@ -432,17 +426,19 @@ def test_what_was_said_in_the_same_go_is_said_once_more(home: Home, owner: int, 
 
 
 def test_only_what_people_added_can_become_not_known(home: Home, owner: int, rows: int) -> None:
-    with home.learners.open_vectors(home, owner, rows) as learner:
+    with opened(home, owner, rows) as learner:
         mixed = learner.pool.open.any(axis=1) & (learner.original == 1).any(axis=1)
         row = int(np.flatnonzero(mixed)[0])
         given = LABELS[int(np.flatnonzero(learner.original[row] == 1)[0])]
-    answer_truly(home, owner, rows, vectors.ask_next(home, owner, rows, row))
+    answer_truly(home, owner, rows, answering.ask_next(Seat(home, owner, rows), row))
     correct(home, owner, rows, row, {given: 0})
     with pytest.raises(AnswerError, match="cannot be made not known"):
         correct(home, owner, rows, row, {given: -1})
     assert stands(home, owner, rows, row)[given] == 0
     assert not next(
-        line.may_forget for line in found_in.open_row(home, owner, rows, row).labels if line.label == given
+        line.may_forget
+        for line in reviewing.open_row(Seat(home, owner, rows), row).labels
+        if line.label == given
     )
 
 
@@ -467,11 +463,11 @@ def test_who_may_correct(home: Home, owner: int, one: int) -> None:
     ada, bob = annotator(home, owner, "Ada"), annotator(home, owner, "Bob")
     row, label = say(home, ada, one, "yes")
     with pytest.raises(NotAllowed):
-        correcting.correct(home, bob, one, row, f"{bob}.{row}.0", "bad")
+        reviewing.correct(Seat(home, bob, one), row, f"{bob}.{row}.0", "bad")
     untouched = next(other for other, _ in open_places(home, owner, one) if other != row)
     with pytest.raises(NotAllowed):
-        correcting.correct(home, owner, one, untouched, f"{owner}.{untouched}.0", "bad")
-    assert not found_in.open_row(home, owner, one, untouched).may_correct
+        reviewing.correct(Seat(home, owner, one), untouched, f"{owner}.{untouched}.0", "bad")
+    assert not reviewing.open_row(Seat(home, owner, one), untouched).may_correct
     correct(home, ada, one, row, {label: 0})
     correct(home, owner, one, row, {label: 1})
     assert len(log(home, one)) == 3
@@ -481,19 +477,21 @@ def test_two_tabs_store_one_correction_and_a_changed_row_is_refused(home: Home, 
     ada = annotator(home, owner, "Ada")
     row, labels = open_row(home, owner, one, 2)
     ask(home, owner, one, row, labels[0], "yes")
-    left = right = found_in.open_row(home, owner, one, row)
-    first = correcting.correct(home, owner, one, row, left.token, "labels", {labels[0]: 0}, shown=left.shown)
-    again = correcting.correct(
-        home, owner, one, row, right.token, "labels", {labels[0]: 0}, shown=right.shown
+    left = right = reviewing.open_row(Seat(home, owner, one), row)
+    first = reviewing.correct(
+        Seat(home, owner, one), row, left.token, "labels", {labels[0]: 0}, shown=left.shown
+    )
+    again = reviewing.correct(
+        Seat(home, owner, one), row, right.token, "labels", {labels[0]: 0}, shown=right.shown
     )
     assert (again.seq, first.repeated, again.repeated) == (first.seq, False, True)
-    left = found_in.open_row(home, owner, one, row)
+    left = reviewing.open_row(Seat(home, owner, one), row)
     ask(home, ada, one, row, labels[1], "no")
     with pytest.raises(StaleQuestion, match="have changed since you opened it"):
-        correcting.correct(home, owner, one, row, left.token, "labels", {labels[0]: 1}, shown=left.shown)
+        reviewing.correct(Seat(home, owner, one), row, left.token, "labels", {labels[0]: 1}, shown=left.shown)
     for token in ("nonsense", f"{owner}.{row}.77"):
         with pytest.raises(StaleQuestion):
-            correcting.correct(home, owner, one, row, token, "bad")
+            reviewing.correct(Seat(home, owner, one), row, token, "bad")
     assert len(log(home, one)) == 3
 
 
@@ -519,7 +517,7 @@ def test_what_fits_no_row_is_refused(
 
 def test_with_no_label_named_what_was_said_is_said_again(home: Home, owner: int, rows: int) -> None:
     ada = annotator(home, owner, "Ada")
-    asked = vectors.next_question(home, ada, rows)
+    asked = answering.next_question(Seat(home, ada, rows))
     assert asked is not None
     answer_truly(home, ada, rows, asked)
     row = asked.view.row
@@ -528,12 +526,12 @@ def test_with_no_label_named_what_was_said_is_said_again(home: Home, owner: int,
     assert stands(home, owner, rows, row) == before
     assert {line[0] for line in find(home, owner, rows, flagged=True)} == {row}
     assert find(home, owner, rows, person_id=ada), "hers are there still, for her"
-    assert {line.person for line in found_in.open_row(home, owner, rows, row).labels if line.person} == {
-        "owner"
-    }
+    assert {
+        line.person for line in reviewing.open_row(Seat(home, owner, rows), row).labels if line.person
+    } == {"owner"}
     correct(home, owner, rows, row)
     assert find(home, owner, rows, flagged=True) == []
-    assert not found_in.open_row(home, owner, rows, row).flagged
+    assert not reviewing.open_row(Seat(home, owner, rows), row).flagged
 
 
 def test_there_is_nothing_to_say_again_where_nobody_knew(home: Home, owner: int, one: int) -> None:
@@ -558,7 +556,7 @@ def test_a_flag_needs_an_answer_that_carries_it(home: Home, owner: int, one: int
         correct(home, owner, one, row, {labels[0]: -1}, flagged=True)
     assert len(log(home, one)) == 1
     correct(home, owner, one, row, {labels[0]: -1, labels[1]: 0}, flagged=True)
-    assert found_in.open_row(home, owner, one, row).flagged
+    assert reviewing.open_row(Seat(home, owner, one), row).flagged
     assert find(home, owner, one, flagged=True) == [(row, "no", (labels[1],))]
 
 
@@ -566,18 +564,18 @@ def test_a_bad_item_comes_back(home: Home, owner: int, one: int) -> None:
     ada = annotator(home, owner, "Ada")
     row, labels = open_row(home, owner, one, 2)
     ask(home, ada, one, row, labels[0], "bad")
-    assert found_in.open_row(home, owner, one, row).out
+    assert reviewing.open_row(Seat(home, owner, one), row).out
     correct(home, owner, one, row)
-    assert not found_in.open_row(home, owner, one, row).out
+    assert not reviewing.open_row(Seat(home, owner, one), row).out
     ask(home, owner, one, row, labels[0], "bad")
-    opened = found_in.open_row(home, owner, one, row)
+    opened = reviewing.open_row(Seat(home, owner, one), row)
     assert opened.out
     correct(home, owner, one, row, {labels[0]: 1})
-    opened = found_in.open_row(home, owner, one, row)
+    opened = reviewing.open_row(Seat(home, owner, one), row)
     assert not opened.out
     assert [told.kind for told in opened.history] == ["bad", "withdraw", "bad", "yes"]
     correct(home, owner, one, row, {labels[0]: -1})
-    assert not found_in.open_row(home, owner, one, row).out, (
+    assert not reviewing.open_row(Seat(home, owner, one), row).out, (
         "what brought it back is gone, and so is why it went"
     )
     assert [entry.kind for entry in log(home, one)[-2:]] == ["withdraw", "withdraw"]
@@ -592,37 +590,37 @@ def test_an_annotator_brings_a_row_back_by_saying_something(home: Home, owner: i
         correct(home, ada, one, row)
     assert len(log(home, one)) == 2
     correct(home, ada, one, row, {labels[0]: 1})
-    assert not found_in.open_row(home, owner, one, row).out
+    assert not reviewing.open_row(Seat(home, owner, one), row).out
 
 
 def test_a_correction_ends_the_question_that_was_open_about_the_row(home: Home, owner: int, one: int) -> None:
     row, labels = open_row(home, owner, one, 3)
     ask(home, owner, one, row, labels[0], "yes")
-    open_now = vectors.ask_next(home, owner, one, row, labels[1])
+    open_now = answering.ask_next(Seat(home, owner, one), row, labels[1])
     correct(home, owner, one, row, {labels[1]: 1})
     with pytest.raises(StaleQuestion):
-        vectors.submit_answer(home, owner, one, open_now.token, "no")
+        answering.submit_answer(Seat(home, owner, one), open_now.token, "no")
     assert stands(home, owner, one, row)[labels[1]] == 1
-    asked = vectors.next_question(home, owner, one)
+    asked = answering.next_question(Seat(home, owner, one))
     assert asked is not None
     correct(home, owner, one, row, {labels[2]: 0})
     if asked.view.row != row:
-        still = vectors.next_question(home, owner, one)
+        still = answering.next_question(Seat(home, owner, one))
         assert still is not None
         assert still.token == asked.token, "a question about another row stays"
 
 
 def test_the_model_learns_the_correction(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="cell", refresh_every=1)
-    with home.learners.open_vectors(home, owner, project) as learner:
+    with opened(home, owner, project) as learner:
         free = np.flatnonzero(learner.pool.open[:, 0]).tolist()
     *wrong, other = free[:6]
 
     def believed() -> tuple[float, float]:
         """What the model gives the label in a row nobody answers: calibrated, and by the regression alone."""
-        vectors.next_question(home, owner, project)
-        home.learners.settle(project)
-        with home.learners.open_vectors(home, owner, project) as learner:
+        answering.next_question(Seat(home, owner, project))
+        home.shelf.settle(project)
+        with opened(home, owner, project) as learner:
             assert learner._model is not None
             mean = learner._model._sensing.predict_mean(learner._X[[wrong[0]]])[0, 0]
             return learner.question_for(other, LABELS[0]).probabilities[0], float(mean)
@@ -638,7 +636,7 @@ def test_the_model_learns_the_correction(home: Home, owner: int) -> None:
     unknown = believed()
     for low, between, high in zip(mistaken, unknown, right, strict=True):
         assert low + 0.02 < between < high - 0.02
-    with home.learners.open_vectors(home, owner, project) as learner:
+    with opened(home, owner, project) as learner:
         told = [learner_entry(entry) for entry in log(home, project)]
         fresh = LabelVectorLearner.rebuilt(learner.table, learner.settings, told)
         assert fresh.cells.tolist() == learner.cells.tolist()
@@ -650,7 +648,7 @@ def test_corrections_go_through_log_and_files_and_a_restart(home: Home, owner: i
     changed = []
     for turn in range(4):
         row, labels = open_row(home, owner, rows, 3)
-        answer_truly(home, ada, rows, vectors.ask_next(home, ada, rows, row))
+        answer_truly(home, ada, rows, answering.ask_next(Seat(home, ada, rows), row))
         before = stands(home, owner, rows, row)
         changes = [
             {labels[0]: 1 - before[labels[0]]},
@@ -663,19 +661,19 @@ def test_corrections_go_through_log_and_files_and_a_restart(home: Home, owner: i
     now = cells(home, owner, rows)
     for row, wanted in changed:
         assert dict(zip(LABELS, now[row].tolist(), strict=True)) == wanted
-    read = log_csv.read_log(exporting.export_log(home, owner, rows), rows)
+    read = log_csv.read_log(exporting.export_log(Seat(home, owner, rows)), rows)
     assert [replace(line.entry, person_id=0) for line in read] == [
         replace(entry, person_id=0) for entry in log(home, rows)
     ]
     people = {"owner": owner, "Ada": ada}
-    with home.learners.open_vectors(home, owner, rows) as learner:
+    with opened(home, owner, rows) as learner:
         fresh = LabelVectorLearner(learner.table, learner.settings)
         for line in read:
             fresh.apply(learner_entry(replace(line.entry, person_id=people[line.annotator])))
         assert fresh.cells.tolist() == now.tolist()
         assert fresh.progress().by_kind == learner.progress().by_kind
         out = learner.pool.bad.copy()
-    wide = vector_exporting.wide_frame(home, owner, rows)
+    wide = exported(home, owner, rows)
     again = LabelTable.from_cells(wide[[*ROLES.numbers, "id", *LABELS]], ROLES)
     assert again.label_vectors is not None
     assert again.label_vectors[~out].tolist() == now[~out].tolist()
@@ -684,7 +682,9 @@ def test_corrections_go_through_log_and_files_and_a_restart(home: Home, owner: i
     try:
         assert cells(other, owner, rows).tolist() == now.tolist()
         for row, _ in changed:
-            assert found_in.open_row(other, owner, rows, row) == found_in.open_row(home, owner, rows, row)
+            assert reviewing.open_row(Seat(other, owner, rows), row) == reviewing.open_row(
+                Seat(home, owner, rows), row
+            )
     finally:
         other.close()
 
@@ -699,7 +699,7 @@ def test_a_long_log_is_searched_quickly(home: Home, owner: int) -> None:
         frame.astype("str"), Roles(label_columns=names, label_vectors=True, numbers=("x",))
     )
     project = projects.create_project(
-        home, owner, "long", table, LabelVectorSettings(question="cell", refresh_every=10**6)
+        Seat(home, owner), "long", table, LabelVectorSettings(question="cell", refresh_every=10**6)
     )
     told = [
         {
@@ -723,10 +723,10 @@ def test_a_long_log_is_searched_quickly(home: Home, owner: int) -> None:
     ]
     with home.database.write() as session:
         session.execute(insert(EntryRow), told)
-    found_in.find(home, owner, project, Search())
+    reviewing.find(Seat(home, owner, project), Search())
     begun = time.thread_time()
-    every = found_in.find(home, owner, project, Search())
-    some = found_in.find(home, owner, project, Search(label="l1", disagrees=True, flagged=True))
+    every = reviewing.find(Seat(home, owner, project), Search())
+    some = reviewing.find(Seat(home, owner, project), Search(label="l1", disagrees=True, flagged=True))
     spent = time.thread_time() - begun
     assert every.total == n * labels
     assert some.total == sum(
@@ -743,7 +743,7 @@ def test_a_correction_of_three_parts_is_stored_whole_or_not_at_all(
         ask(home, owner, one, row, label, "yes")
     append, calls = entries.append, []
 
-    def breaking(session: object, new: entries.NewEntry) -> entries.Entry:
+    def breaking(session: object, new: entries.NewEntry) -> entries.LogEntry:
         calls.append(new.kind)
         if len(calls) > 2:
             raise KeyboardInterrupt
@@ -763,27 +763,27 @@ def test_what_the_owner_took_back_is_not_given_again_by_redo(home: Home, owner: 
     row, label = say(home, ada, one, "yes")
     seq = log(home, one)[-1].seq
     correct(home, owner, one, row, {label: -1})
-    with home.learners.open_vectors(home, ada, one) as learner, home.database.read() as session:
+    with opened(home, ada, one) as learner, home.database.read() as session:
         (given,) = history_of(session, learner, ada, one)
     assert given.withdrawal is not None
     assert not given.redoable
-    assert labeling.redo(home, ada, one) is None
+    assert undoing.redo(Seat(home, ada, one)) is None
     with pytest.raises(StaleQuestion, match="Somebody else took that answer back"):
-        labeling.redo(home, ada, one, seq=seq)
+        undoing.redo(Seat(home, ada, one), seq=seq)
     assert stands(home, owner, one, row)[label] == -1
 
 
 def test_a_correction_that_took_answers_back_is_not_half_undone(home: Home, owner: int, rows: int) -> None:
     ada = annotator(home, owner, "Ada")
     row, labels = open_row(home, owner, rows, 3)
-    asked = vectors.ask_next(home, ada, rows, row)
-    vectors.submit_answer(home, ada, rows, asked.token, "labels", labels, shown=asked.shown)
+    asked = answering.ask_next(Seat(home, ada, rows), row)
+    answering.submit_answer(Seat(home, ada, rows), asked.token, "labels", labels, shown=asked.shown)
     correct(home, owner, rows, row, {labels[0]: -1})
     before, stored = stands(home, owner, rows, row), len(log(home, rows))
     with pytest.raises(StaleQuestion, match="made labels not known"):
-        labeling.undo(home, owner, rows)
+        undoing.undo(Seat(home, owner, rows))
     assert stands(home, owner, rows, row) == before
     assert len(log(home, rows)) == stored
     correct(home, owner, rows, row, {labels[1]: 0})
-    labeling.undo(home, owner, rows)
+    undoing.undo(Seat(home, owner, rows))
     assert stands(home, owner, rows, row) == before, "a correction that took nothing back is undone as ever"

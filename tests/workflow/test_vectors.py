@@ -16,24 +16,27 @@ from db import entries, questions
 from plcore.loop.label_vectors.model import Refreshed
 from plcore.multilabel import RefreshJob
 from tests.workflow.vector_world import LABELS, answer_truly, true_labels, vector_project
-from tests.workflow.world import annotator, count_entries, small_project
-from workflow import labeling, projects, standing, training, turns, vectors
+from tests.workflow.world import annotator, count_entries, opened, small_project
+from workflow import answering, projects, standing, training, undoing
+from workflow.common import turn
 from workflow.home import Home, open_home
-from workflow.learners import WrongKind
+from workflow.kinds.label_vectors.showing import ShownVector
+from workflow.kinds.one_label.showing import ShownQuestion
+from workflow.seat import Seat
 
 
-def log(home: Home, project: int) -> list[entries.Entry]:
+def log(home: Home, project: int) -> list[entries.LogEntry]:
     with home.database.read() as session:
         return entries.after(session, project, 0)
 
 
 def cells(home: Home, owner: int, project: int) -> np.ndarray:
-    with home.learners.open_vectors(home, owner, project) as learner:
+    with opened(home, owner, project) as learner:
         return learner.cells
 
 
-def shown(home: Home, person: int, project: int) -> vectors.VectorQuestion:
-    question = vectors.next_question(home, person, project)
+def shown(home: Home, person: int, project: int) -> ShownVector:
+    question = answering.next_question(Seat(home, person, project))
     assert question is not None
     return question
 
@@ -78,7 +81,7 @@ def test_neither_half_of_a_row_is_stored_without_the_other(
     right = [label for label in LABELS if label in true_labels(question.view.row)]
     append, calls = entries.append, []
 
-    def breaking(session: object, new: entries.NewEntry) -> entries.Entry:
+    def breaking(session: object, new: entries.NewEntry) -> entries.LogEntry:
         calls.append(new.kind)
         if len(calls) > 1:
             raise KeyboardInterrupt
@@ -87,7 +90,7 @@ def test_neither_half_of_a_row_is_stored_without_the_other(
     some = right or [LABELS[0]]
     monkeypatch.setattr(entries, "append", breaking)
     with pytest.raises(KeyboardInterrupt):
-        vectors.submit_answer(home, owner, rows, question.token, "labels", some)
+        answering.submit_answer(Seat(home, owner, rows), question.token, "labels", some)
     monkeypatch.undo()
     assert calls == ["no", "yes"]
     assert count_entries(home) == 0
@@ -96,12 +99,12 @@ def test_neither_half_of_a_row_is_stored_without_the_other(
 
 
 def test_known_labels_of_a_row_stay_unless_they_are_changed(home: Home, owner: int, rows: int) -> None:
-    with home.learners.open_vectors(home, owner, rows) as learner:
+    with opened(home, owner, rows) as learner:
         free = learner.pool.open.any(axis=1)
         row = int(np.flatnonzero(free & (learner.original == 1).any(axis=1))[0])
         known = LABELS[int(np.flatnonzero(learner.original[row] == 1)[0])]
-    question = vectors.ask_next(home, owner, rows, row)
-    vectors.submit_answer(home, owner, rows, question.token, "labels", [])
+    question = answering.ask_next(Seat(home, owner, rows), row)
+    answering.submit_answer(Seat(home, owner, rows), question.token, "labels", [])
     (entry,) = log(home, rows)
     assert entry.kind == "no"
     assert known in entry.labels
@@ -114,7 +117,7 @@ def test_one_label(home: Home, owner: int, one: int, kind: str) -> None:
     question = shown(home, owner, one)
     assert question.label is not None
     before = cells(home, owner, one)
-    saved = vectors.submit_answer(home, owner, one, question.token, kind, note=" why ", flagged=True)
+    saved = answering.submit_answer(Seat(home, owner, one), question.token, kind, note=" why ", flagged=True)
     (entry,) = log(home, one)
     assert (entry.kind, entry.row, entry.label) == (kind, question.view.row, question.label)
     assert entry.labels == (() if kind == "bad" else (question.label,))
@@ -129,7 +132,7 @@ def test_one_label(home: Home, owner: int, one: int, kind: str) -> None:
     after = shown(home, owner, one)
     assert (after.view.row, after.label) != (question.view.row, question.label)
     if kind == "bad":
-        with home.learners.open_vectors(home, owner, one) as learner:
+        with opened(home, owner, one) as learner:
             assert learner.pool.bad[question.view.row]
 
 
@@ -145,10 +148,10 @@ def test_what_does_not_fit_is_refused_and_nothing_is_stored(
         (one, cell.token, "is", [LABELS[0]]),
     ]
     for project, token, kind, labels in wrong:
-        with pytest.raises(labeling.AnswerError):
-            vectors.submit_answer(home, owner, project, token, kind, labels)
-    with pytest.raises(vectors.StaleQuestion):
-        vectors.submit_answer(home, owner, rows, "1.0.99", "labels", [])
+        with pytest.raises(answering.AnswerError):
+            answering.submit_answer(Seat(home, owner, project), token, kind, labels)
+    with pytest.raises(answering.StaleQuestion):
+        answering.submit_answer(Seat(home, owner, rows), "1.0.99", "labels", [])
     assert count_entries(home) == 0
     assert shown(home, owner, rows).token == row.token
     assert shown(home, owner, one).token == cell.token
@@ -196,16 +199,16 @@ def test_undo_and_redo(home: Home, owner: int, question: str) -> None:
     full = cells(home, owner, project)
     parts = len(log(home, project))
     for back in reversed(asked):
-        assert labeling.undo(home, owner, project) is not None
+        assert undoing.undo(Seat(home, owner, project)) is not None
         now = shown(home, owner, project)
         assert (now.view.row, now.label) == (back.view.row, back.label)
         assert now.token != back.token
     assert len(log(home, project)) == 2 * parts, "what one press stored, one press takes back"
     assert cells(home, owner, project).tolist() == first.tolist()
-    assert labeling.undo(home, owner, project) is None
+    assert undoing.undo(Seat(home, owner, project)) is None
     for _ in asked:
-        assert labeling.redo(home, owner, project) is not None
-    assert labeling.redo(home, owner, project) is None
+        assert undoing.redo(Seat(home, owner, project)) is not None
+    assert undoing.redo(Seat(home, owner, project)) is None
     assert cells(home, owner, project).tolist() == full.tolist()
     kinds = [entry.kind for entry in log(home, project)]
     assert kinds[:parts] == kinds[2 * parts :]
@@ -214,15 +217,15 @@ def test_undo_and_redo(home: Home, owner: int, question: str) -> None:
 def test_redo_is_refused_where_the_label_is_known_by_now(home: Home, owner: int, one: int) -> None:
     asked = shown(home, owner, one)
     answer_truly(home, owner, one)
-    labeling.undo(home, owner, one)
+    undoing.undo(Seat(home, owner, one))
     ada = annotator(home, owner, "Ada")
     with home.database.write() as session:
         questions.delete(session, one, owner)  # the owner closes the tab, and two minutes go by
-    again = vectors.ask_next(home, ada, one, asked.view.row, asked.label)
-    vectors.submit_answer(home, ada, one, again.token, "yes")
-    assert standing.standing(home, owner, one).redoable is None
-    with pytest.raises(vectors.StaleQuestion, match="stands differently"):
-        labeling.redo(home, owner, one, 1)
+    again = answering.ask_next(Seat(home, ada, one), asked.view.row, asked.label)
+    answering.submit_answer(Seat(home, ada, one), again.token, "yes")
+    assert standing.standing(Seat(home, owner, one)).redoable is None
+    with pytest.raises(answering.StaleQuestion, match="stands differently"):
+        undoing.redo(Seat(home, owner, one), 1)
 
 
 def test_two_people_are_never_asked_the_same(home: Home, owner: int) -> None:
@@ -249,12 +252,12 @@ def test_two_people_are_never_asked_the_same(home: Home, owner: int) -> None:
 def test_what_is_before_somebody_is_not_given_to_another(home: Home, owner: int, one: int) -> None:
     ada = annotator(home, owner, "Ada")
     asked = shown(home, owner, one)
-    with pytest.raises(labeling.AnswerError, match="before somebody else"):
-        vectors.ask_next(home, ada, one, asked.view.row, asked.label)
+    with pytest.raises(answering.AnswerError, match="before somebody else"):
+        answering.ask_next(Seat(home, ada, one), asked.view.row, asked.label)
     other = next(
         line.label for line in asked.lines if line.cell < 0 and line.label != asked.label
     )  # another label of the same row is free
-    assert vectors.ask_next(home, ada, one, asked.view.row, other).label == other
+    assert answering.ask_next(Seat(home, ada, one), asked.view.row, other).label == other
 
 
 def two_minutes_later(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,7 +266,7 @@ def two_minutes_later(monkeypatch: pytest.MonkeyPatch) -> None:
         def now(cls, tz: object = None) -> datetime:
             return datetime.now(UTC) + timedelta(seconds=121)
 
-    monkeypatch.setattr(turns, "datetime", Later)
+    monkeypatch.setattr(turn, "datetime", Later)
 
 
 @pytest.mark.parametrize("question", ["instance", "cell"])
@@ -276,12 +279,14 @@ def test_who_left_a_question_open_is_told_what_became_of_it(
     asked = shown(home, owner, project)
     with monkeypatch.context() as later:
         two_minutes_later(later)
-        given = vectors.ask_next(home, ada, project, asked.view.row, asked.label)
-        with pytest.raises(vectors.StaleQuestion, match="taken this row meanwhile: it lay open for over two"):
+        given = answering.ask_next(Seat(home, ada, project), asked.view.row, asked.label)
+        with pytest.raises(
+            answering.StaleQuestion, match="taken this row meanwhile: it lay open for over two"
+        ):
             answer_truly(home, owner, project, asked)
         answer_truly(home, ada, project, given)
     what = "row" if asked.label is None else "label"
-    with pytest.raises(vectors.StaleQuestion, match=f"Somebody else has decided this {what} meanwhile"):
+    with pytest.raises(answering.StaleQuestion, match=f"Somebody else has decided this {what} meanwhile"):
         answer_truly(home, owner, project, asked)
     assert {entry.person_id for entry in log(home, project)} == {ada}
     assert shown(home, owner, project).token != asked.token
@@ -291,44 +296,44 @@ def test_a_label_of_a_row_that_somebody_took_out_meanwhile(home: Home, owner: in
     ada = annotator(home, owner, "Ada")
     asked = shown(home, owner, one)
     other = next(line.label for line in asked.lines if line.cell < 0 and line.label != asked.label)
-    given = vectors.ask_next(home, ada, one, asked.view.row, other)
-    vectors.submit_answer(home, ada, one, given.token, "bad")
-    with pytest.raises(vectors.StaleQuestion, match="decided this label meanwhile, or taken its row out"):
-        vectors.submit_answer(home, owner, one, asked.token, "yes")
+    given = answering.ask_next(Seat(home, ada, one), asked.view.row, other)
+    answering.submit_answer(Seat(home, ada, one), given.token, "bad")
+    with pytest.raises(answering.StaleQuestion, match="decided this label meanwhile, or taken its row out"):
+        answering.submit_answer(Seat(home, owner, one), asked.token, "yes")
 
 
 def test_a_row_that_changed_is_not_answered_as_it_was(home: Home, owner: int, rows: int) -> None:
     question = shown(home, owner, rows)
     ada = annotator(home, owner, "Ada")
-    with home.learners.open_vectors(home, owner, rows) as learner:
+    with opened(home, owner, rows) as learner:
         column = int(np.flatnonzero(learner.pool.open[question.view.row])[0])
     with home.database.write() as session:
         kept = questions.get(session, rows, owner)
         questions.delete(session, rows, owner)
-    other = vectors.ask_next(home, ada, rows, question.view.row, LABELS[column])
-    vectors.submit_answer(home, ada, rows, other.token, "yes")
+    other = answering.ask_next(Seat(home, ada, rows), question.view.row, LABELS[column])
+    answering.submit_answer(Seat(home, ada, rows), other.token, "yes")
     assert kept is not None
     with home.database.write() as session:
         questions.put(session, kept)
-    with pytest.raises(vectors.StaleQuestion, match="changed since it was shown"):
-        vectors.submit_answer(home, owner, rows, question.token, "labels", [], shown=question.shown)
+    with pytest.raises(answering.StaleQuestion, match="changed since it was shown"):
+        answering.submit_answer(Seat(home, owner, rows), question.token, "labels", [], shown=question.shown)
     assert len(log(home, rows)) == 1
 
 
 def test_the_kind_of_question_can_change_at_any_time(home: Home, owner: int, one: int) -> None:
     assert shown(home, owner, one).label is not None
-    projects.change_learner(home, owner, one, question="instance", criterion="random")
+    projects.change_learner(Seat(home, owner, one), question="instance", criterion="random")
     question = shown(home, owner, one)
     assert question.label is None
     answer_truly(home, owner, one, question)
     assert log(home, one)[0].strategy in ("random", "control")
     with pytest.raises(ValueError, match="fixed when a project is made"):
-        projects.change_learner(home, owner, one, control_share=0.5)
+        projects.change_learner(Seat(home, owner, one), control_share=0.5)
     with pytest.raises(ValueError, match="question must be"):
-        projects.change_learner(home, owner, one, question="all")
+        projects.change_learner(Seat(home, owner, one), question="all")
 
 
-def place(question: vectors.VectorQuestion) -> tuple[int, str | None]:
+def place(question: ShownVector) -> tuple[int, str | None]:
     return question.view.row, question.label
 
 
@@ -339,16 +344,16 @@ def test_what_undo_or_the_queue_puts_before_a_person_stays(
     project, ada = vector_project(home, owner, question=first), annotator(home, owner, "Ada")
     asked, hers = shown(home, owner, project), shown(home, ada, project)
     answer_truly(home, owner, project, asked)
-    projects.change_learner(home, owner, project, question=then)
+    projects.change_learner(Seat(home, owner, project), question=then)
     assert place(shown(home, ada, project)) == place(hers), "what she has read is hers to answer"
     assert (shown(home, owner, project).label is None) == (then == "instance")
-    labeling.undo(home, owner, project)
+    undoing.undo(Seat(home, owner, project))
     for _ in range(2):
         assert place(shown(home, owner, project)) == place(asked)
     answer_truly(home, ada, project, hers)
     assert (shown(home, ada, project).label is None) == (then == "instance")
     label = next(line.label for line in asked.lines if line.cell < 0) if then == "instance" else None
-    put = vectors.ask_next(home, owner, project, asked.view.row, label)
+    put = answering.ask_next(Seat(home, owner, project), asked.view.row, label)
     assert place(shown(home, owner, project)) == place(put) == (asked.view.row, label)
     answer_truly(home, owner, project, put)
     assert (shown(home, owner, project).label is None) == (then == "instance")
@@ -359,7 +364,7 @@ def test_a_restart_begins_the_fit_that_is_due_and_no_other(
 ) -> None:
     for _ in range(7):
         answer_truly(home, owner, one)
-    home.learners.settle(one)
+    home.shelf.settle(one)
     fitted: list[int] = []
     run = RefreshJob.run
 
@@ -371,8 +376,8 @@ def test_a_restart_begins_the_fit_that_is_due_and_no_other(
     again = open_home(home.settings)
     try:
         shown(again, owner, one)
-        again.learners.settle(one)
-        with again.learners.open_vectors(again, owner, one) as learner:
+        again.shelf.settle(one)
+        with opened(again, owner, one) as learner:
             assert (learner.seq, learner.version_published) == (7, 6)
     finally:
         again.close()
@@ -387,24 +392,24 @@ def test_a_restart_finds_what_was_there(home: Home, owner: int, question: str) -
         what = random.random()
         asked = shown(home, owner, project)
         if what < 0.15:
-            vectors.submit_answer(
-                home, owner, project, asked.token, str(random.choice(["skip", "unsure", "bad"]))
+            answering.submit_answer(
+                Seat(home, owner, project), asked.token, str(random.choice(["skip", "unsure", "bad"]))
             )
         elif what < 0.3:
-            labeling.undo(home, owner, project)
+            undoing.undo(Seat(home, owner, project))
         elif what < 0.4:
-            labeling.redo(home, owner, project)
+            undoing.redo(Seat(home, owner, project))
         else:
             answer_truly(home, owner, project, asked)
-        home.learners.settle(project)
+        home.shelf.settle(project)
     again = open_home(home.settings)
     try:
         for one in (home, again):
-            vectors.next_question(one, owner, project)
-            one.learners.settle(project)
+            answering.next_question(Seat(one, owner, project))
+            one.shelf.settle(project)
         with (
-            home.learners.open_vectors(home, owner, project) as live,
-            again.learners.open_vectors(again, owner, project) as replayed,
+            opened(home, owner, project) as live,
+            opened(again, owner, project) as replayed,
         ):
             assert live.seq == replayed.seq
             assert live.cells.tolist() == replayed.cells.tolist()
@@ -423,8 +428,8 @@ def test_a_restart_finds_what_was_there(home: Home, owner: int, question: str) -
 
 
 def test_the_log_says_why_and_what_the_model_had_said(home: Home, owner: int, rows: int) -> None:
-    vectors.next_question(home, owner, rows)
-    home.learners.settle(rows)
+    answering.next_question(Seat(home, owner, rows))
+    home.shelf.settle(rows)
     question = shown(home, owner, rows)
     assert question.predicted is not None
     answer_truly(home, owner, rows, question)
@@ -437,26 +442,30 @@ def test_the_log_says_why_and_what_the_model_had_said(home: Home, owner: int, ro
 def test_everything_can_be_answered_and_then_nothing_is_left(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="instance", refresh_every=50)
     for _ in range(40):
-        if vectors.next_question(home, owner, project) is None:
+        if answering.next_question(Seat(home, owner, project)) is None:
             break
         answer_truly(home, owner, project)
-    assert vectors.next_question(home, owner, project) is None
-    now = standing.standing(home, owner, project)
+    assert answering.next_question(Seat(home, owner, project)) is None
+    now = standing.standing(Seat(home, owner, project))
     assert (now.left, now.settled, now.done) == (0, 1.0, True)
-    summary = projects.get_project(home, owner, project)
+    summary = projects.get_project(Seat(home, owner, project))
     assert (summary.answered, summary.left) == (now.answered, 0)
     assert cells(home, owner, project).tolist() == [
         [int(label in true_labels(row)) for label in LABELS] for row in range(40)
     ]
 
 
-def test_the_other_kind_is_refused_in_words(home: Home, owner: int, one: int) -> None:
+def test_one_use_case_asks_both_kinds_each_in_its_way(home: Home, owner: int, one: int) -> None:
     plain = small_project(home, owner)
-    with pytest.raises(WrongKind):
-        labeling.next_question(home, owner, one)
-    with pytest.raises(WrongKind):
-        vectors.next_question(home, owner, plain)
-    assert {summary.name: summary.vectors for summary in projects.list_projects(home, owner)} == {
+    vector, row = (answering.next_question(Seat(home, owner, project)) for project in (one, plain))
+    assert (type(vector), type(row)) == (ShownVector, ShownQuestion)
+    with pytest.raises(answering.AnswerError, match="An answer is one of labels, yes, no"):
+        answering.submit_answer(Seat(home, owner, one), vector.token, "is", [LABELS[0]])
+    with pytest.raises(answering.AnswerError, match="An answer is one of is, among"):
+        answering.submit_answer(Seat(home, owner, plain), row.token, "yes")
+    assert {
+        summary.name: summary.kind == "label_vectors" for summary in projects.list_projects(Seat(home, owner))
+    } == {
         "small": False,
         "scenes": True,
     }
@@ -469,14 +478,14 @@ def test_the_training_worker_leaves_label_vectors_alone(home: Home, owner: int, 
 
 
 def test_closing_the_home_ends_the_fit_under_way(home: Home, owner: int, one: int) -> None:
-    vectors.next_question(home, owner, one)
-    home.learners.close()
+    answering.next_question(Seat(home, owner, one))
+    home.shelf.close()
     names = [thread.name for thread in threading.enumerate()]
     assert f"refresh-{one}" not in names
     answer_truly(home, owner, one)
     answer_truly(home, owner, one)
     answer_truly(home, owner, one)
-    vectors.next_question(home, owner, one)
+    answering.next_question(Seat(home, owner, one))
     assert f"refresh-{one}" not in [thread.name for thread in threading.enumerate()], "none begins afterwards"
 
 
@@ -492,44 +501,44 @@ def test_a_fit_that_fails_is_said_once_and_waits_for_news(
     monkeypatch.setattr(RefreshJob, "run", fail)
     project = vector_project(home, owner, question="cell")
     for _ in range(3):
-        assert vectors.next_question(home, owner, project) is not None
-        home.learners.settle(project)
+        assert answering.next_question(Seat(home, owner, project)) is not None
+        home.shelf.settle(project)
     assert runs == [0]
-    assert home.learners.fault(project) == "MemoryError"
+    assert home.shelf.fault(project) == "MemoryError"
 
 
 def test_other_settings_leave_no_fit_behind_that_would_store_something(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="cell")
-    assert vectors.next_question(home, owner, project) is not None
-    earlier = home.learners._place(project).refresher
+    assert answering.next_question(Seat(home, owner, project)) is not None
+    earlier = home.shelf._place(project).refresher
     assert earlier is not None
-    projects.change_learner(home, owner, project, refresh_every=7)
-    assert vectors.next_question(home, owner, project) is not None
-    assert home.learners._place(project).refresher is not earlier
+    projects.change_learner(Seat(home, owner, project), refresh_every=7)
+    assert answering.next_question(Seat(home, owner, project)) is not None
+    assert home.shelf._place(project).refresher is not earlier
     assert earlier._stopped
-    home.learners.settle(project)
-    assert home.learners.fault(project) is None
+    home.shelf.settle(project)
+    assert home.shelf.fault(project) is None
 
 
 def test_blind_checks_stay_of_the_kind_they_were_drawn_as(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="cell", control_share=0.2)
-    projects.change_learner(home, owner, project, question="diagnosis")
+    projects.change_learner(Seat(home, owner, project), question="diagnosis")
     with pytest.raises(ValueError, match="between whole rows and labels"):
-        projects.change_learner(home, owner, project, question="instance")
+        projects.change_learner(Seat(home, owner, project), question="instance")
     free = vector_project(home, owner, "free", question="cell")
-    projects.change_learner(home, owner, free, question="instance")
+    projects.change_learner(Seat(home, owner, free), question="instance")
 
 
 def test_the_queue_of_labels_in_turn_begins_with_the_next_question(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="diagnosis")
-    with home.learners.open_vectors(home, owner, project):
+    with opened(home, owner, project):
         pass  # the first fit begins
-    home.learners.settle(project)
+    home.shelf.settle(project)
     for _ in range(8):
-        question = vectors.next_question(home, owner, project)
+        question = answering.next_question(Seat(home, owner, project))
         assert question is not None
-        with home.learners.open_vectors(home, owner, project) as learner:
+        with opened(home, owner, project) as learner:
             rows, columns, _ = learner.ranking()
             assert (int(rows[0]), learner.classes[int(columns[0])]) == (question.view.row, question.label)
         answer_truly(home, owner, project, question)
-        home.learners.settle(project)
+        home.shelf.settle(project)

@@ -7,8 +7,10 @@ import pandas as pd
 
 from plcore import LabelTable, Roles
 from plcore.loop.label_vectors.settings import LabelVectorSettings
-from workflow import projects, vectors
+from workflow import answering, projects
 from workflow.home import Home
+from workflow.kinds.label_vectors.showing import ShownVector
+from workflow.seat import Seat
 from workflow.standing import Saved
 
 LABELS = ("beach", "city", "field", "forest", "sunset")
@@ -39,7 +41,7 @@ def vector_frame(n: int = 40, seed: int = 1, full: int = 12) -> pd.DataFrame:
 def vector_project(home: Home, owner: int, name: str = "scenes", **settings: object) -> int:
     table = LabelTable.from_cells(vector_frame(), ROLES)
     made = LabelVectorSettings(**{"refresh_every": 3, **settings})  # type: ignore[arg-type]
-    return projects.create_project(home, owner, name, table, made)
+    return projects.create_project(Seat(home, owner), name, table, made)
 
 
 def true_labels(row: int) -> set[str]:
@@ -48,16 +50,14 @@ def true_labels(row: int) -> set[str]:
     return {label for label in LABELS if cells[label]}
 
 
-def answer_truly(
-    home: Home, person: int, project: int, question: vectors.VectorQuestion | None = None
-) -> Saved:
+def answer_truly(home: Home, person: int, project: int, question: ShownVector | None = None) -> Saved:
     """Answer this question, or the person's next one, with the truth."""
-    question = question or vectors.next_question(home, person, project)
+    question = question or answering.next_question(Seat(home, person, project))
     assert question is not None
     right = true_labels(question.view.row)
     if question.label is None:
-        return vectors.submit_answer(
-            home, person, project, question.token, "labels", sorted(right), shown=question.shown
+        return answering.submit_answer(
+            Seat(home, person, project), question.token, "labels", sorted(right), shown=question.shown
         )
     kind = "yes" if question.label in right else "no"
-    return vectors.submit_answer(home, person, project, question.token, kind, shown=question.shown)
+    return answering.submit_answer(Seat(home, person, project), question.token, kind, shown=question.shown)

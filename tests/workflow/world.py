@@ -5,23 +5,19 @@ from __future__ import annotations
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from sqlalchemy import text
 
 from plcore import LabelTable, LearnerSettings, Roles
-from workflow import (
-    labeling,
-    progress,
-    projects,
-    ranking,
-    standing,
-    team,
-    vector_progress,
-    vector_ranking,
-)
+from workflow import answering, progress, projects, queue, standing, team
 from workflow.home import Home
+from workflow.kinds import label_vectors
+from workflow.kinds.label_vectors import exporting as label_vectors_exporting
+from workflow.kinds.one_label import exporting as one_label_exporting
+from workflow.seat import Seat
 
 
 def small_frame(n: int = 60, seed: int = 3) -> pd.DataFrame:
@@ -51,21 +47,23 @@ ROLES = Roles(candidates="candidates", truth="truth", id="id", numbers=("x", "y"
 
 def small_project(home: Home, owner: int, name: str = "small", **settings: object) -> int:
     table = LabelTable.from_frame(small_frame(), ROLES)
-    return projects.create_project(home, owner, name, table, LearnerSettings(n_neighbors=4, **settings))  # type: ignore[arg-type]
+    return projects.create_project(Seat(home, owner), name, table, LearnerSettings(n_neighbors=4, **settings))  # type: ignore[arg-type]
 
 
 def annotator(home: Home, owner: int, name: str) -> int:
     """A signed-in annotator of this name."""
-    secret = team.redeem_link(home, team.make_link(home, owner, name))
+    secret = team.redeem_link(home, team.make_link(Seat(home, owner), name))
     person = team.person_of(home, secret)
     assert person is not None
     return person.id
 
 
 def answer_next(home: Home, person: int, project: int, choice: int = 0) -> standing.Saved:
-    question = labeling.next_question(home, person, project)
+    question = answering.next_question(Seat(home, person, project))
     assert question is not None
-    return labeling.submit_answer(home, person, project, question.token, "is", [question.choices[choice]])
+    return answering.submit_answer(
+        Seat(home, person, project), question.token, "is", [question.choices[choice]]
+    )
 
 
 def count_entries(home: Home) -> int:
@@ -88,13 +86,34 @@ def full_disk() -> Iterator[None]:
 
 def counts_agreed(home: Home, person: int, project: int) -> tuple[int, int]:
     """(answered, left) as Home has it, which Annotate, Progress and the queue have too."""
-    summary = projects.get_project(home, person, project)
-    now = standing.standing(home, person, project)
-    view = (vector_progress if summary.vectors else progress).progress(home, person, project)
-    queue = (vector_ranking if summary.vectors else ranking).queue(home, person, project)
+    summary = projects.get_project(Seat(home, person, project))
+    now = standing.standing(Seat(home, person, project))
+    view = progress.read_progress(Seat(home, person, project))
+    shown = queue.list_queue(Seat(home, person, project))
     found = summary.answered, summary.left
-    assert queue.open == summary.left
+    assert shown.open == summary.left
     if summary.by_row:  # else a row is listed once, however many of its labels are open
-        assert queue.open == queue.listed + queue.blind
+        assert shown.open == shown.listed + shown.blind
     assert found == (now.answered, now.left) == (view.answered, view.left)
     return found
+
+
+@contextmanager
+def opened(home: Home, person: int, project: int) -> Iterator[Any]:
+    """The project's learner, caught up with the log."""
+    with Seat(home, person, project).learner() as found:
+        yield found.learner
+
+
+def exported(home: Home, person: int, project: int) -> pd.DataFrame:
+    """The table as the project gives it out, before it becomes a file. Candidates and label vectors alike."""
+    with Seat(home, person, project).learner(owner=True) as found:
+        if found.kind is label_vectors:
+            return label_vectors_exporting.wide_frame(found)
+        return one_label_exporting.export_frame(found)
+
+
+def exported_cells(home: Home, person: int, project: int) -> pd.DataFrame:
+    """A line for each label of each row, of label vectors."""
+    with Seat(home, person, project).learner(owner=True) as found:
+        return label_vectors_exporting.long_frame(found)

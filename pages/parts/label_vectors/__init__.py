@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pages.parts.label_vectors.card import SEARCHES_CLASSES, card
-from pages.parts.label_vectors.classes import classes
+from pages.parts.label_vectors.card import SEARCHES_CLASSES, question_card
+from pages.parts.label_vectors.classes import classes_part
 from pages.parts.label_vectors.create import PREPARING, settings, summary
 from pages.parts.label_vectors.form import LEARNING
-from pages.parts.label_vectors.progress import progress
-from pages.parts.label_vectors.queue import queue
+from pages.parts.label_vectors.progress import progress_page
+from pages.parts.label_vectors.queue import queue_page
 from pages.parts.label_vectors.review import review_row
 from pages.parts.label_vectors.words import EXPORT, MAP, REVIEW, STOP
 
@@ -19,10 +19,10 @@ __all__ = [
     "REVIEW",
     "SEARCHES_CLASSES",
     "STOP",
-    "card",
-    "classes",
-    "progress",
-    "queue",
+    "classes_part",
+    "progress_page",
+    "question_card",
+    "queue_page",
     "review_row",
     "settings",
     "summary",

@@ -23,7 +23,7 @@ KNOWN_OR_SURE = (
 DONE = "Every label of every row is known, or was set aside."
 
 
-def card(project_id: int, question: ShownVector | None) -> Drawing:
+def question_card(project_id: int, question: ShownVector | None) -> Drawing:
     """What draws the question, or the empty state."""
     return partial(_draw, project_id, question)
 

@@ -7,7 +7,7 @@ import streamlit as st
 from pages.parts.frame import ProjectPage
 
 
-def classes(page: ProjectPage) -> None:  # noqa: ARG001 - as in every kind
+def classes_part(page: ProjectPage) -> None:  # noqa: ARG001 - as in every kind
     """They cannot be changed; said where others change theirs."""
     st.info(
         "The labels of a project with label vectors stay as the file has them. What each means is said in the "

@@ -25,7 +25,7 @@ KINDS = {
 }
 
 
-def progress(page: ProjectPage) -> None:
+def progress_page(page: ProjectPage) -> None:
     """The whole page below its heading."""
     st.session_state[state.SEEN] = (page.project.id, watched(page.seat))
     with st.spinner("Reading the log ...", show_time=True):

@@ -12,7 +12,7 @@ from workflow.kinds.label_vectors.words import CRITERIA
 from workflow.queue import list_queue, queue_csv
 
 
-def queue(page: ProjectPage) -> None:
+def queue_page(page: ProjectPage) -> None:
     """The whole page below its heading."""
     words = st.text_input(
         "Search",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pages.parts.one_label.card import SEARCHES_CLASSES, card
-from pages.parts.one_label.classes import classes
+from pages.parts.one_label.card import SEARCHES_CLASSES, question_card
+from pages.parts.one_label.classes import classes_part
 from pages.parts.one_label.create import PREPARING, settings, summary
 from pages.parts.one_label.form import LEARNING
-from pages.parts.one_label.progress import progress
-from pages.parts.one_label.queue import queue
+from pages.parts.one_label.progress import progress_page
+from pages.parts.one_label.queue import queue_page
 from pages.parts.one_label.review import review_row
 from pages.parts.one_label.words import EXPORT, MAP, REVIEW, STOP
 
@@ -19,10 +19,10 @@ __all__ = [
     "REVIEW",
     "SEARCHES_CLASSES",
     "STOP",
-    "card",
-    "classes",
-    "progress",
-    "queue",
+    "classes_part",
+    "progress_page",
+    "question_card",
+    "queue_page",
     "review_row",
     "settings",
     "summary",

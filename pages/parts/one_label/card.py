@@ -22,7 +22,7 @@ LISTED = 60
 """Candidates a card lists at most; the search finds the others."""
 
 
-def card(project_id: int, question: ShownQuestion | None) -> Drawing:
+def question_card(project_id: int, question: ShownQuestion | None) -> Drawing:
     """What draws the question, or the empty state."""
     return partial(_draw, project_id, question)
 

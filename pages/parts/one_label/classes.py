@@ -14,7 +14,7 @@ from workflow.classes import ClassError, ClassesView
 ADD, RENAME, MERGE = "Add", "Rename", "Merge"
 
 
-def classes(page: ProjectPage) -> None:
+def classes_part(page: ProjectPage) -> None:
     """Draw everything about classes."""
     view = use_case.classes_view(page.seat)
     say_refusal()

@@ -17,7 +17,7 @@ from workflow.kinds.one_label.progress import ProgressView
 from workflow.progress import FEWEST_MEASURED, read_progress, watched
 
 
-def progress(page: ProjectPage) -> None:
+def progress_page(page: ProjectPage) -> None:
     """The whole page below its heading."""
     st.session_state[state.SEEN] = (page.project.id, watched(page.seat))
     with st.spinner("Reading the log ...", show_time=True):

@@ -12,7 +12,7 @@ from workflow.kinds.one_label.words import NAMES
 from workflow.queue import list_queue, queue_csv
 
 
-def queue(page: ProjectPage) -> None:
+def queue_page(page: ProjectPage) -> None:
     """The whole page below its heading."""
     left, right = st.columns([3, 2], gap="large", vertical_alignment="bottom")
     words = left.text_input(

@@ -16,6 +16,7 @@ from tests.workflow.four import four_class_project
 from workflow.home import Home, open_home
 from workflow.projects import create_project
 from workflow.room import RoomSettings, change_room
+from workflow.seat import Seat
 from workflow.settings import Settings
 
 OWNER, DEMO = 1, 1
@@ -78,7 +79,7 @@ def digits(home: Home, name: str) -> int:
     """A project of its own with the digits of the demo; its number."""
     with home.database.read() as session:
         table = LabelTable.read(home.table_path(projects.get(session, DEMO).table_hash))
-    return create_project(home, OWNER, name, table, LearnerSettings(n_neighbors=5))
+    return create_project(Seat(home, OWNER), name, table, LearnerSettings(n_neighbors=5))
 
 
 class Room:
