@@ -21,7 +21,8 @@ from tests.browser.conftest import ARGUMENTS
 from tests.browser.obtain import obtain
 from tests.browser.server import Server
 from tests.conftest import DATA
-from workflow import projects, team, training
+from tests.workflow.world import newest_version
+from workflow import projects, team
 from workflow.home import Home, open_home
 from workflow.seat import Seat
 from workflow.settings import Settings
@@ -88,7 +89,7 @@ def wait_for_version(home: Home, project_id: int, beyond: int, timeout: float = 
     """The newest published version once there is one beyond this number."""
     until = time.monotonic() + timeout
     while time.monotonic() < until:
-        found = training.newest_version(home, project_id)
+        found = newest_version(home, project_id)
         if found > beyond:
             return found
         time.sleep(0.2)

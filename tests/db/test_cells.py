@@ -10,11 +10,13 @@ from db.questions import OpenQuestion
 
 from .conftest import NOW, add_project, new_entry
 
+ANSWERS = ("yes", "no", "bad")
+
 
 def test_answers_about_cells_are_told_as_long_as_they_stand(database: Database) -> None:
     project, other = add_project(database), add_project(database, "other")
     with database.write() as session:
-        assert entries.cell_answers(session, project) == []
+        assert entries.answers_of(session, project, ANSWERS) == []
         entries.append(session, new_entry(project, kind="no", labels=("robin", "owl"), token="1.3.0"))
         entries.append(session, new_entry(project, 1, kind="yes", labels=("wren",), token="1.3.0.is"))
         entries.append(session, new_entry(project, kind="yes", row=4, label="wren", labels=("wren",)))
@@ -22,11 +24,15 @@ def test_answers_about_cells_are_told_as_long_as_they_stand(database: Database) 
             entries.append(session, new_entry(project, number, kind=kind, row=5, labels=()))
         entries.append(session, new_entry(other, kind="yes"))
         told = [(3, "no", ("robin", "owl")), (3, "yes", ("wren",))]
-        assert entries.cell_answers(session, project) == [*told, (4, "yes", ("wren",)), (5, "bad", ())]
+        assert entries.answers_of(session, project, ANSWERS) == [
+            *told,
+            (4, "yes", ("wren",)),
+            (5, "bad", ()),
+        ]
         entries.append(
             session, new_entry(project, 1, kind="withdraw", row=4, label="wren", labels=(), target_seq=3)
         )
-        assert entries.cell_answers(session, project) == [*told, (5, "bad", ())]
+        assert entries.answers_of(session, project, ANSWERS) == [*told, (5, "bad", ())]
 
 
 def test_a_persons_history_names_the_label_asked_about(database: Database) -> None:

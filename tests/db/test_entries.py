@@ -140,6 +140,9 @@ def test_undo_takes_back_the_latest_of_this_person_that_stands(database: Databas
     assert latest_standing() == again.seq
 
 
+ANSWERS = ("is", "among", "not", "none", "bad")
+
+
 def test_answered_rows_latest_and_pace(database: Database) -> None:
     project = add_project(database)
     first = append(database, project, row=1, seconds=2.0)
@@ -147,15 +150,17 @@ def test_answered_rows_latest_and_pace(database: Database) -> None:
     append(database, project, row=2, kind="skip", labels=(), seconds=9.0)
     append(database, project, row=3, person_id=2, seconds=4.0)
     with database.read() as session:
-        assert entries.answered_rows(session, project) == 2
-        assert entries.seconds_of_latest(session, project, 2) == [4.0, 3.0]
+        assert entries.answered_rows(session, project, ANSWERS) == 2
+        assert entries.seconds_of_latest(session, project, 2, ("skip",)) == [4.0, 3.0]
         assert [one.seq for one in entries.latest(session, project, 1, 9)] == [3, 2, 1]
         assert [one.seq for one in entries.latest(session, project, 1, 2)] == [3, 2]
         assert [one.seq for one in entries.latest(session, project, 2, 9)] == [4]
         assert entries.last(session, project + 1) is None
     append(database, project, 1, row=3, person_id=2, kind="withdraw", target_seq=4)
     with database.read() as session:
-        assert entries.answered_rows(session, project) == 1
+        assert entries.answered_rows(session, project, ANSWERS) == 1
     append(database, project, 2, row=1, kind="withdraw", target_seq=first.seq)
     with database.read() as session:
-        assert entries.answered_rows(session, project) == 1  # the second answer to row 1 still stands
+        assert (
+            entries.answered_rows(session, project, ANSWERS) == 1
+        )  # the second answer to row 1 still stands

@@ -34,7 +34,7 @@ def test_no_command_has_a_candidates_key() -> None:
 def test_guidelines_are_shown_where_there_are_some(home: Home, owner: int, show: Open) -> None:
     project = four_class_project(home, owner)
     assert not show(owner, "annotate.py", project=str(project)).expander
-    change_room(home, owner, project, RoomSettings("Look *twice*. <b>x</b>"))
+    change_room(Seat(home, owner, project), RoomSettings("Look *twice*. <b>x</b>"))
     page = show(owner, "annotate.py", project=str(project))
     (guidelines,) = page.expander
     assert guidelines.markdown[0].value == "Look *twice*. <b>x</b>"
@@ -58,7 +58,7 @@ def test_the_card_is_told_nothing_that_marks_a_blind_question(
     project = four_class_project(home, owner)
     question = ask(home, owner, project)
     now = standing.standing(Seat(home, owner, project))
-    question_card.question_card(project, question, now, None, lambda: None)
+    one_label.question_card(project, question)(now, None, lambda: None)
     (data,) = sent
     told = str(data)
     assert "mp" not in told.split("'"), "neither the strategy nor the score is told"
@@ -119,7 +119,7 @@ def test_each_kind_is_said_to_be_saved(
     question = ask(home, owner, project)
     answering.submit_answer(Seat(home, owner, project), question.token, kind, labels)
     now = standing.standing(Seat(home, owner, project))
-    question_card.question_card(project, None, now, None, lambda: None)
+    one_label.question_card(project, None)(now, None, lambda: None)
     (data,) = sent
     assert words_said in data["saved"]["message"]
     assert words_said in data["history"][0]["words"]

@@ -82,7 +82,7 @@ def test_a_project_put_away_is_said_to_be(home: Home, owner: int, show: Open) ->
     project = small_project(home, owner, "*birds*")
     ada = annotator(home, owner, "Ada")
     for put_away, where in ((projects.archive_project, "archived"), (projects.bin_project, "in the bin")):
-        put_away(home, owner, project)
+        put_away(Seat(home, owner, project))
         for person in (owner, ada):
             shown = words(show(person, "progress.py", project=str(project)))
             assert f"\\*birds\\* is {where}; the owner can restore it on the Home page" in shown

@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from db import trained
 from pages.parts import charts, frame, oracle_button
+from pages.parts.one_label import progress as progress_part
 from plcore.loop.stopping import StopRules
 from tests.conftest import ROOT
 from tests.workflow.test_progress import answer_truly
@@ -32,6 +33,7 @@ from workflow import (
 )
 from workflow.home import Home, close_home
 from workflow.home import home as process_home
+from workflow.kinds.one_label.progress import ProgressView
 from workflow.seat import Seat
 
 Open = Callable[..., AppTest]
@@ -308,14 +310,14 @@ def test_winnow_answers_for_the_owner_alone(home: Home, owner: int, show: Open) 
     (button,) = [one for one in page.button if one.label == "Answer 50 for me"]
     assert not button.help
     drawn: list[int] = []
-    read = progress.progress
+    read = progress.read_progress
 
-    def seen(home: Home, person: int, project: int) -> progress.ProgressView:
-        drawn.append((view := read(home, person, project)).answered)
+    def seen(seat: Seat) -> ProgressView:
+        drawn.append((view := read(seat)).answered)
         return view
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(progress, "progress", seen)
+        patch.setattr(progress_part, "read_progress", seen)
         patch.setattr(oracle_button, "PAUSE", 0)
         button.click().run()
     assert not page.exception
@@ -336,7 +338,7 @@ def test_it_plays_on_only_while_somebody_looks(
     page = show(owner, "progress.py", project=str(project))
     asked: list[int] = []
 
-    def answer(home: Home, person: int, project: int, n: int) -> int:
+    def answer(seat: Seat, n: int) -> int:
         asked.append(n)
         if len(asked) == 3:
             raise answering.StaleQuestion("Another tab.")

@@ -135,6 +135,6 @@ def test_what_a_page_does_not_say_itself_is_said_around_it(
         raise saving.NotSaved("It could not be written.")
 
     project = small_project(home, owner)
-    monkeypatch.setattr(exporting, "summary", full)
+    monkeypatch.setattr(exporting, "sources", full)
     test = show(owner, "export.py", project=str(project))
     assert "It could not be written." in words(test).replace("\\", "")

@@ -242,7 +242,7 @@ def test_import_guesses_label_vectors_and_makes_a_project(home: Home, owner: int
     assert (figures["Rows"], figures["Labels"], figures["Rows fully known"]) == ("40", "5", "12")
     create(test)
     (made,) = projects.list_projects(Seat(home, owner))
-    assert (made.vectors, made.n_classes) == (True, 5)
+    assert (made.kind == "label_vectors", made.n_classes) == (True, 5)
     settings = projects.learner_settings(Seat(home, owner, made.id))
     assert (settings["question"], settings["test_share"], settings["control_share"]) == ("cell", 1 / 3, 0.08)
     with opened(home, owner, made.id) as learner:
@@ -267,7 +267,7 @@ def test_the_guess_can_be_turned_round(home: Home, owner: int, show: Open) -> No
     assert "Every cell is known already" in words(test)
     create(test)
     (made,) = projects.list_projects(Seat(home, owner))
-    assert made.vectors
+    assert made.kind == "label_vectors"
 
 
 def test_right_labels_alone_are_warned_of(owner: int, show: Open) -> None:

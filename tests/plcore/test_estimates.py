@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from plcore.evaluation.estimates import ControlCounts, control_accuracy, stratified_accuracy
-from plcore.evaluation.intervals import exact_interval
+from plcore.evaluation.intervals import exact_interval, wilson_interval
 
 
 @st.composite
@@ -148,3 +148,9 @@ def test_wrong_counts_are_refused(right, n, weights, message):
 def test_a_wrong_level_is_refused():
     with pytest.raises(ValueError, match="level"):
         exact_interval(1, 2, 1.0)
+
+
+def test_wilson_interval_against_known_values() -> None:
+    low, high = wilson_interval(np.array([0.5, 0.0, 1.0]), 100)
+    assert low == pytest.approx([0.4038315, 0.0, 0.9630065], abs=1e-6)
+    assert high == pytest.approx([0.5961685, 0.0369935, 1.0], abs=1e-6)

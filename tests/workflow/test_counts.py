@@ -66,7 +66,7 @@ def test_of_a_project_put_away_only_the_counts_are_kept(
     before = {one.id: one.answered for one in projects.list_projects(Seat(home, owner))}
     assert before == {used: 1, gone: 1}
     assert kept() == 2
-    put_away(home, owner, gone)
+    put_away(Seat(home, owner, gone))
     projects.list_projects(Seat(home, owner))
     assert kept() == 1
     for _ in range(3):

@@ -16,6 +16,7 @@ from tests.workflow.world import ROLES, annotator, answer_next, exported, opened
 from workflow import backup, exporting, projects, undoing
 from workflow.access import NotAllowed, NotFound
 from workflow.home import Home, open_home
+from workflow.kinds.one_label import exporting as one_label
 from workflow.seat import Seat
 from workflow.settings import Settings
 
@@ -78,18 +79,18 @@ def test_the_log_tells_the_whole_story(home: Home, owner: int, project: int) -> 
 
 
 def test_labels_that_hold_a_bar_are_joined_by_another_mark() -> None:
-    assert exporting._separator(["a", "b"]) == "|"
-    assert exporting._separator(["a|b", "c"]) == ";"
-    assert exporting._separator(["a|b", "c;d"]) == ","
+    assert one_label._separator(["a", "b"]) == "|"
+    assert one_label._separator(["a|b", "c"]) == ";"
+    assert one_label._separator(["a|b", "c;d"]) == ","
 
 
 def test_only_the_owner_exports(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
-    for use_case in (exporting.export_csv, exporting.export_log, exporting.summary):
+    for use_case in (exporting.export_file, exporting.export_log, exporting.sources):
         with pytest.raises(NotAllowed):
-            use_case(home, ada, project)
+            use_case(Seat(home, ada, project))
         with pytest.raises(NotFound):
-            use_case(home, owner, project + 1)
+            use_case(Seat(home, owner, project + 1))
 
 
 def test_a_backup_is_a_home_of_its_own(home: Home, owner: int, project: int, tmp_path: Path) -> None:
@@ -112,7 +113,7 @@ def test_the_preview_is_the_beginning_of_the_export(home: Home, owner: int, proj
         answer_next(home, owner, project)
     whole = exported(home, owner, project)
     first = exporting.preview(Seat(home, owner, project), 12)
-    assert list(first.columns[: len(exporting.ADDED)]) == list(exporting.ADDED)
+    assert list(first.columns[: len(one_label.ADDED)]) == list(one_label.ADDED)
     pd.testing.assert_frame_equal(first[whole.columns], whole.head(12))
     assert len(exporting.preview(Seat(home, owner, project), 10_000)) == len(whole)
 

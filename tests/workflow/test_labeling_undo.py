@@ -276,7 +276,7 @@ def test_redo_after_a_rename_says_the_same_under_the_new_name(
     label = "dog" if kind == "none" else question.choices[0]
     answering.submit_answer(Seat(home, owner, project), question.token, kind, [label])
     undoing.undo(Seat(home, owner, project))
-    change_classes(home, owner, project, 0, "rename", [label, "emu"])
+    change_classes(Seat(home, owner, project), 0, "rename", [label, "emu"])
     again = undoing.redo(Seat(home, owner, project))
     assert again is not None
     assert again.labels == ("emu",)
@@ -287,8 +287,10 @@ def test_redo_is_not_offered_where_a_class_was_merged_since(home: Home, owner: i
     question = ask(home, owner, project)
     saved = answering.submit_answer(Seat(home, owner, project), question.token, "none", ["dog"])
     undoing.undo(Seat(home, owner, project))
-    change_classes(home, owner, project, 0, "add", ["eel"])
-    change_classes(home, owner, project, classes_view(home, owner, project).version, "merge", ["eel", "dog"])
+    change_classes(Seat(home, owner, project), 0, "add", ["eel"])
+    change_classes(
+        Seat(home, owner, project), classes_view(Seat(home, owner, project)).version, "merge", ["eel", "dog"]
+    )
     assert not history(home, owner, project)[0].redoable
     with pytest.raises(answering.StaleQuestion, match="others now"):
         undoing.redo(Seat(home, owner, project), seq=saved.seq)

@@ -14,8 +14,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from db import trained
+from plcore.loop.one_label import Trainer
 from tests.conftest import ROOT
-from tests.workflow.world import answer_next, small_project
+from tests.workflow.world import answer_next, newest_version, small_project
 from workflow import leases, projects, training
 from workflow.home import Home
 from workflow.seat import Seat
@@ -26,6 +27,7 @@ KILLED = f"""
 import os, signal
 from datetime import timedelta
 import threading
+from plcore.loop.one_label import Trainer
 from workflow import leases, training
 from workflow.home import open_home
 from workflow.settings import Settings
@@ -36,7 +38,7 @@ leases.REST = timedelta(seconds=float(os.environ["REST"]))
 def run_out_of_memory(self, progress=None):
     os.kill(os.getpid(), signal.SIGKILL)
 
-training.Trainer.train = run_out_of_memory
+Trainer.train = run_out_of_memory
 home = open_home(Settings.from_environment())
 training.Worker(home, f"killed-{{os.getpid()}}").work(threading.Event())
 """
@@ -77,23 +79,25 @@ def test_a_training_that_kills_its_workers_rests_and_the_others_go_on(
     home: Home, owner: int, project: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     killed(home)
-    state = training.training_state(home, project)
+    state = training.training_state(Seat(home, owner, project))
     assert (state.running, state.fault) == (False, None), "one death may be anything: it is tried again"
     answer_next(home, owner, project)  # answers go on meanwhile: that makes it no other training
     killed(home)
     other = small_project(home, owner, "other", model="clpl", strategy="margin")
     assert train_due(home, worker) == [other]
-    state = training.training_state(home, project)
+    state = training.training_state(Seat(home, owner, project))
     assert state.rests
     assert not state.running
     assert "ended from outside twice, perhaps because memory ran out. Fix:" in (state.fault or "")
     answer_next(home, owner, project)
     assert train_due(home, worker) == []
-    assert training.training_state(home, project) == state
+    assert training.training_state(Seat(home, owner, project)) == state
 
     projects.change_learner(Seat(home, owner, project), C=0.5)  # other settings may need less
     assert train_due(home, worker) == [project]
-    assert training.training_state(home, project) == training.TrainingState(running=False, fault=None)
+    assert training.training_state(Seat(home, owner, project)) == training.TrainingState(
+        running=False, fault=None
+    )
 
     projects.change_learner(Seat(home, owner, project), C=None)
     assert train_due(home, worker) == [project], "with the old ones it is tried again when somebody says so"
@@ -109,10 +113,10 @@ def test_after_a_rest_it_is_tried_once_more(
     killed(home)
     monkeypatch.undo()
     assert train_due(home, worker) == []
-    assert training.training_state(home, project).rests, "the third death makes it rest at once"
+    assert training.training_state(Seat(home, owner, project)).rests, "the third death makes it rest at once"
     monkeypatch.setattr(leases, "REST", timedelta(0))
     assert train_due(home, worker) == [project]
-    assert training.training_state(home, project).fault is None
+    assert training.training_state(Seat(home, owner, project)).fault is None
     with home.database.read() as session:
         last = trained.training(session, project)
     assert last is not None
@@ -129,7 +133,7 @@ def test_a_worker_that_ends_in_order_is_no_death(
     for name in ("first", "second", "third"):
         stop = threading.Event()
         with monkeypatch.context() as meanwhile:
-            meanwhile.setattr(training.Trainer, "train", told_to_end)
+            meanwhile.setattr(Trainer, "train", told_to_end)
             training.Worker(home, name).work(stop)
     assert train_due(home, training.Worker(home, "last")) == [project]
 
@@ -159,7 +163,7 @@ def test_an_idle_worker_only_looks_whether_anybody_wrote(
 
     def until_trained(seq: int) -> None:
         until = time.monotonic() + 30
-        while training.newest_version(home, project) < seq:
+        while newest_version(home, project) < seq:
             assert time.monotonic() < until
             time.sleep(0.02)
 

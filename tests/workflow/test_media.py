@@ -114,7 +114,7 @@ def test_files_of_a_project_in_the_bin_are_not_given_out(home: Home, owner: int,
     from datetime import UTC, datetime
 
     with home.database.write() as session:
-        projects.bin_project(Seat(session, birds, datetime.now(UTC)))
+        projects.bin_project(session, birds, datetime.now(UTC))
     with pytest.raises(NotFound):
         media.find(Seat(home, owner), kept(picture(2)))
 

@@ -100,14 +100,6 @@ def test_without_truth_there_is_no_accuracy(home: Home, owner: int) -> None:
     assert (view.accuracy, view.interval, view.n_test) == (None, None, 0)
 
 
-def test_wilson_interval_against_known_values() -> None:
-    import numpy as np
-
-    low, high = progress.wilson_interval(np.array([0.5, 0.0, 1.0]), 100)
-    assert low == pytest.approx([0.4038315, 0.0, 0.9630065], abs=1e-6)
-    assert high == pytest.approx([0.5961685, 0.0369935, 1.0], abs=1e-6)
-
-
 BAD = {
     "empty": b"",
     "header only": b"id,candidates,x\n",

@@ -48,7 +48,7 @@ def test_put_away_and_brought_back_as_it_was(home: Home, owner: int, project: in
         answer_next(home, owner, project)
     before = projects.get_project(Seat(home, owner, project))
     for _ in range(2):  # twice is harmless
-        put_away(home, owner, project)
+        put_away(Seat(home, owner, project))
     assert names_in_use(home, owner) == []
     with pytest.raises(NotFound):
         projects.get_project(Seat(home, owner, project))
@@ -98,7 +98,7 @@ def test_only_the_owner_may(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     for use in (projects.archive_project, projects.bin_project, projects.restore_project):
         with pytest.raises(NotAllowed):
-            use(home, ada, project)
+            use(Seat(home, ada, project))
     with pytest.raises(NotAllowed):
         projects.rename_project(Seat(home, ada, project), "mine", "")
     with pytest.raises(NotAllowed):

@@ -21,8 +21,8 @@ USES: dict[str, Use] = {
     "answer": lambda home, owner, project: answer_next(home, owner, project),
     "undo": lambda home, owner, project: undoing.undo(Seat(home, owner, project)),
     "rename": lambda home, owner, project: projects.rename_project(Seat(home, owner, project), "new", ""),
-    "archive": projects.archive_project,
-    "bin": projects.bin_project,
+    "archive": lambda *where: projects.archive_project(Seat(*where)),
+    "bin": lambda *where: projects.bin_project(Seat(*where)),
     "learner": lambda home, owner, project: projects.change_learner(
         Seat(home, owner, project), n_neighbors=7
     ),

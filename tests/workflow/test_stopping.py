@@ -11,7 +11,9 @@ from plcore.loop.stopping import StopRules
 from tests.workflow.world import annotator, answer_next, opened, small_project
 from workflow import answering, progress, room, standing, stopping, undoing
 from workflow.access import NotAllowed, NotFound
+from workflow.common.figures import standing_points
 from workflow.home import Home
+from workflow.kinds.one_label.stopping import control_estimate
 from workflow.seat import Seat
 
 
@@ -24,10 +26,10 @@ def seqs(points: list[CurvePoint]) -> list[int]:
 
 
 def test_what_was_taken_back_is_not_on_the_curve() -> None:
-    assert seqs(stopping.standing_points(curve(0, 1, 2, 3))) == [0, 1, 2, 3]
-    assert seqs(stopping.standing_points(curve(0, 1, 2, 1))) == [0, 3]
-    assert seqs(stopping.standing_points(curve(0, 1, 2, 1, 2, 2))) == [0, 3, 5]
-    assert seqs(stopping.standing_points(curve(0, 1, 0))) == [2]
+    assert seqs(standing_points(curve(0, 1, 2, 3))) == [0, 1, 2, 3]
+    assert seqs(standing_points(curve(0, 1, 2, 1))) == [0, 3]
+    assert seqs(standing_points(curve(0, 1, 2, 1, 2, 2))) == [0, 3, 5]
+    assert seqs(standing_points(curve(0, 1, 0))) == [2]
 
 
 def test_the_end_of_the_curve_is_the_end_of_the_whole_curve() -> None:
@@ -35,9 +37,9 @@ def test_the_end_of_the_curve_is_the_end_of_the_whole_curve() -> None:
     for _ in range(200):
         walk = np.maximum(np.cumsum(rng.choice([1, 1, 1, -1, 2], size=rng.integers(1, 60))), 0)
         points = curve(*walk.tolist())
-        whole = stopping.standing_points(points)
+        whole = standing_points(points)
         over = int(rng.integers(1, 20))
-        end = stopping.standing_points(points, over)
+        end = standing_points(points, over)
         assert end == whole[-len(end) :]
         assert end[0] is whole[0] or end[0].answers <= whole[-1].answers - over
 
@@ -110,7 +112,7 @@ def test_a_model_that_is_not_there_yet_has_no_estimate(home: Home, owner: int) -
     with opened(home, owner, project) as learner:
         counts = [learner.progress().control]
         assert counts[0].free > 0
-        assert np.isnan(stopping.control_estimate(learner, counts).value).all()
+        assert np.isnan(control_estimate(learner, counts).value).all()
 
 
 def test_the_card_is_told_when_a_rule_is_reached(home: Home, owner: int, project: int) -> None:

@@ -15,6 +15,7 @@ import pytest
 
 from db import trained
 from db.projects import get as projects_of
+from plcore.loop.one_label import Trainer
 from tests.workflow.world import answer_next, exported, opened, small_project
 from workflow import answering, projects, training
 from workflow.home import Home
@@ -85,16 +86,18 @@ def test_a_project_that_follows_each_answer_needs_no_worker(home: Home, owner: i
     assert training.due(home) == []
 
 
-def test_two_workers_do_not_train_the_same(home: Home, project: int, worker: training.Worker) -> None:
+def test_two_workers_do_not_train_the_same(
+    home: Home, owner: int, project: int, worker: training.Worker
+) -> None:
     now = datetime.now(UTC)
     with home.database.write() as session:
         assert trained.take_lease(session, project, "other", "key", now, now + timedelta(seconds=30))
     assert train_due(home, worker) == []
-    assert training.training_state(home, project).running
+    assert training.training_state(Seat(home, owner, project)).running
     with home.database.write() as session:  # the other one went silent
         trained.keep_lease(session, project, "other", now - timedelta(seconds=1))
     assert train_due(home, worker) == [0]
-    assert not training.training_state(home, project).running
+    assert not training.training_state(Seat(home, owner, project)).running
 
 
 def test_a_lost_or_damaged_file_is_made_again(
@@ -122,15 +125,15 @@ def test_a_training_that_fails_says_why_and_is_not_tried_again_before_there_is_n
         calls.append(self)
         raise ValueError("the features are too large")
 
-    monkeypatch.setattr(training.Trainer, "train", fail)
+    monkeypatch.setattr(Trainer, "train", fail)
     assert train_due(home, worker) == []
-    assert training.training_state(home, project).fault == "the features are too large"
+    assert training.training_state(Seat(home, owner, project)).fault == "the features are too large"
     assert train_due(home, worker) == []
     assert len(calls) == 1
     monkeypatch.undo()
     answer_next(home, owner, project)
     assert train_due(home, worker) == [1]
-    assert training.training_state(home, project).fault is None
+    assert training.training_state(Seat(home, owner, project)).fault is None
 
 
 def test_another_model_starts_anew_and_the_way_back_is_short(
@@ -215,11 +218,11 @@ def test_one_project_that_fails_does_not_keep_the_others_waiting(
     lost.rename(lost.with_suffix(".away"))
     trained_now = [(one.project_id, worker.train(one)) for one in training.due(home)]
     assert [number for number, version in trained_now if version is None] == [project, other]
-    assert training.training_state(home, project).fault
+    assert training.training_state(Seat(home, owner, project)).fault
 
 
 def test_a_worker_told_to_end_gives_up_the_fit_and_the_lease(
-    home: Home, project: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
+    home: Home, owner: int, project: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stop = threading.Event()
     begun = []
@@ -230,11 +233,11 @@ def test_a_worker_told_to_end_gives_up_the_fit_and_the_lease(
         progress(1, 0.0)
         pytest.fail("the fit went on")
 
-    monkeypatch.setattr(training.Trainer, "train", fit)
+    monkeypatch.setattr(Trainer, "train", fit)
     worker.work(stop)
     assert begun
-    assert not training.training_state(home, project).running
-    assert training.training_state(home, project).fault is None
+    assert not training.training_state(Seat(home, owner, project)).running
+    assert training.training_state(Seat(home, owner, project)).fault is None
 
 
 def test_two_workers_with_two_projects_train_each_once(home: Home, owner: int, project: int) -> None:
@@ -252,11 +255,11 @@ def test_the_fault_of_a_model_is_forgotten_with_it(
     def fail(self: object, progress: object) -> None:
         raise ValueError("cannot")
 
-    monkeypatch.setattr(training.Trainer, "train", fail)
+    monkeypatch.setattr(Trainer, "train", fail)
     train_due(home, worker)
-    assert training.training_state(home, project).fault == "cannot"
+    assert training.training_state(Seat(home, owner, project)).fault == "cannot"
     projects.change_learner(Seat(home, owner, project), model="clpl")
-    assert training.training_state(home, project).fault is None
+    assert training.training_state(Seat(home, owner, project)).fault is None
     with pytest.raises(ValueError, match="no setting 'modell'"):
         projects.change_learner(Seat(home, owner, project), modell="clpl")
 

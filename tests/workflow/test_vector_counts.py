@@ -66,13 +66,15 @@ def test_a_log_is_read_again_only_where_it_has_grown(
     home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = vector_project(home, owner), vector_project(home, owner, "others", question="instance")
-    read, calls = entries.cell_answers, []
+    read, calls = entries.answers_of, []
 
-    def counting(session: Session, project: int) -> list[tuple[int, str, tuple[str, ...]]]:
+    def counting(
+        session: Session, project: int, answers: tuple[str, ...]
+    ) -> list[tuple[int, str, tuple[str, ...]]]:
         calls.append(project)
-        return read(session, project)
+        return read(session, project, answers)
 
-    monkeypatch.setattr(entries, "cell_answers", counting)
+    monkeypatch.setattr(entries, "answers_of", counting)
     for _ in range(2):
         projects.list_projects(Seat(home, owner))
     assert sorted(calls) == [first, second]

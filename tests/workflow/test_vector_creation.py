@@ -8,8 +8,10 @@ import pytest
 from plcore import LabelTable
 from plcore.loop.label_vectors.learner import LabelVectorLearner
 from tests.workflow.vector_world import ROLES, vector_frame
-from workflow import kinds, projects
+from workflow import projects
+from workflow.common import machine
 from workflow.home import Home
+from workflow.kinds.label_vectors import build
 from workflow.seat import Seat
 
 
@@ -39,14 +41,14 @@ def test_a_held_out_number_far_beyond_the_others_is_refused_by_its_place(home: H
 def test_a_table_beyond_the_memory_is_refused_before_anything_is_stored(
     home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kinds, "machine_memory", lambda: 1000)
+    monkeypatch.setattr(build, "machine_memory", lambda: 1000)
     with pytest.raises(projects.CannotLearn, match="40 rows of 4 features need about"):
         projects.create_project(Seat(home, owner), "large", table())
     assert projects.list_projects(Seat(home, owner)) == []
-    monkeypatch.setattr(kinds, "machine_memory", lambda: None)
+    monkeypatch.setattr(build, "machine_memory", lambda: None)
     projects.create_project(Seat(home, owner), "unknown", table())
 
 
 def test_the_memory_of_this_machine_is_known() -> None:
-    memory = kinds.machine_memory()
+    memory = machine.machine_memory()
     assert memory is None or memory > 10**8

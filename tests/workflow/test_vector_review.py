@@ -26,7 +26,6 @@ from workflow import answering, exporting, projects, reviewing, undoing
 from workflow.access import NotAllowed, NotFound
 from workflow.common import log_csv
 from workflow.common.found import Search
-from workflow.common.history import history_of
 from workflow.common.log import learner_entry
 from workflow.common.turn import StaleQuestion
 from workflow.home import Home, open_home
@@ -36,6 +35,7 @@ from workflow.kinds.label_vectors.showing import ShownVector
 from workflow.kinds.one_label.reviewing import RowReview
 from workflow.seat import Seat
 from workflow.standing import Saved
+from workflow.undoing import own_answers
 
 
 @pytest.fixture
@@ -391,7 +391,7 @@ def test_a_label_becomes_not_known_again_and_is_asked_anew(home: Home, owner: in
     opened = reviewing.open_row(Seat(home, owner, one), row)
     made = [
         reviewing.correct(
-            Seat(home, owner, one), row, opened.token, "labels", {labels[0]: -1}, shown=opened.shown
+            Seat(home, owner, one), row, opened.token, "labels", changes={labels[0]: -1}, shown=opened.shown
         )
         for _ in range(3)
     ]
@@ -479,16 +479,18 @@ def test_two_tabs_store_one_correction_and_a_changed_row_is_refused(home: Home, 
     ask(home, owner, one, row, labels[0], "yes")
     left = right = reviewing.open_row(Seat(home, owner, one), row)
     first = reviewing.correct(
-        Seat(home, owner, one), row, left.token, "labels", {labels[0]: 0}, shown=left.shown
+        Seat(home, owner, one), row, left.token, "labels", changes={labels[0]: 0}, shown=left.shown
     )
     again = reviewing.correct(
-        Seat(home, owner, one), row, right.token, "labels", {labels[0]: 0}, shown=right.shown
+        Seat(home, owner, one), row, right.token, "labels", changes={labels[0]: 0}, shown=right.shown
     )
     assert (again.seq, first.repeated, again.repeated) == (first.seq, False, True)
     left = reviewing.open_row(Seat(home, owner, one), row)
     ask(home, ada, one, row, labels[1], "no")
     with pytest.raises(StaleQuestion, match="have changed since you opened it"):
-        reviewing.correct(Seat(home, owner, one), row, left.token, "labels", {labels[0]: 1}, shown=left.shown)
+        reviewing.correct(
+            Seat(home, owner, one), row, left.token, "labels", changes={labels[0]: 1}, shown=left.shown
+        )
     for token in ("nonsense", f"{owner}.{row}.77"):
         with pytest.raises(StaleQuestion):
             reviewing.correct(Seat(home, owner, one), row, token, "bad")
@@ -763,8 +765,8 @@ def test_what_the_owner_took_back_is_not_given_again_by_redo(home: Home, owner: 
     row, label = say(home, ada, one, "yes")
     seq = log(home, one)[-1].seq
     correct(home, owner, one, row, {label: -1})
-    with opened(home, ada, one) as learner, home.database.read() as session:
-        (given,) = history_of(session, learner, ada, one)
+    with Seat(home, ada, one).learner() as found:
+        (given,) = own_answers(found)
     assert given.withdrawal is not None
     assert not given.redoable
     assert undoing.redo(Seat(home, ada, one)) is None

@@ -510,11 +510,11 @@ def test_a_fit_that_fails_is_said_once_and_waits_for_news(
 def test_other_settings_leave_no_fit_behind_that_would_store_something(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="cell")
     assert answering.next_question(Seat(home, owner, project)) is not None
-    earlier = home.shelf._place(project).refresher
+    earlier = home.shelf.slot(project).training
     assert earlier is not None
     projects.change_learner(Seat(home, owner, project), refresh_every=7)
     assert answering.next_question(Seat(home, owner, project)) is not None
-    assert home.shelf._place(project).refresher is not earlier
+    assert home.shelf.slot(project).training is not earlier
     assert earlier._stopped
     home.shelf.settle(project)
     assert home.shelf.fault(project) is None

@@ -11,12 +11,14 @@ import numpy as np
 import pandas as pd
 from sqlalchemy import text
 
+from db import projects as stored_projects
 from plcore import LabelTable, LearnerSettings, Roles
 from workflow import answering, progress, projects, queue, standing, team
 from workflow.home import Home
 from workflow.kinds import label_vectors
 from workflow.kinds.label_vectors import exporting as label_vectors_exporting
 from workflow.kinds.one_label import exporting as one_label_exporting
+from workflow.kinds.one_label import training
 from workflow.seat import Seat
 
 
@@ -117,3 +119,9 @@ def exported_cells(home: Home, person: int, project: int) -> pd.DataFrame:
     """A line for each label of each row, of label vectors."""
     with Seat(home, person, project).learner(owner=True) as found:
         return label_vectors_exporting.long_frame(found)
+
+
+def newest_version(home: Home, project: int) -> int:
+    """The newest model version that a worker has published; -1 without any."""
+    with home.database.read() as session:
+        return training.newest_version(session, stored_projects.get(session, project))

@@ -103,6 +103,11 @@ class LabelVectorSettings:
         return QUESTION_ENTRIES[self.question]
 
     @property
+    def proves_done(self) -> bool:
+        """Whether "settled" is a proof about predictions: nothing is proved of label vectors."""
+        return False
+
+    @property
     def by_row(self) -> bool:
         """Whether a question is about a whole row, not about one label of it."""
         return self.question_entry.by_row

@@ -15,6 +15,7 @@ from tests.browser.shared.conftest import OWNER, Room
 from tests.browser.test_accessibility import findings
 from workflow.home import Home
 from workflow.room import RoomSettings, change_room
+from workflow.seat import Seat
 
 pytestmark = pytest.mark.browser
 
@@ -30,7 +31,7 @@ def test_many_candidates_leave_the_reason_in_sight_also_under_long_guidelines(
     room.import_csv(page, server.base, frame, "many")
     project = int(re.search(r"project=(\d+)", page.url)[1])  # type: ignore[index]
     rules = "\n".join(f"1. Rule {k}." for k in range(80))
-    change_room(home, OWNER, project, RoomSettings(rules, "fixed", {}))
+    change_room(Seat(home, OWNER, project), RoomSettings(rules, "fixed", {}))
     page.reload()
     page.locator(room.CARD).wait_for()
     expect(page.locator(".choice")).to_have_count(13)
