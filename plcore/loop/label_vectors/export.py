@@ -1,15 +1,17 @@
-"""Every cell of a multi-label project as a person left it, what the model says of it, and where it comes from."""
+"""Every cell of a project of label vectors: what people left in it, what the model says of it, where it comes from."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from plcore.common.types import AnyArray, FloatArray
 from plcore.loop.label_vectors.fold import UNKNOWN
+from plcore.loop.label_vectors.pool import LabelVectorPool
 
 PROBABILITY, SOURCE = "winnow_probability:", "winnow_source:"
 _TEXTS = np.array(["", "0", "1"], dtype=object)  # of -1, 0, 1
@@ -76,6 +78,20 @@ class LabelVectorExport:
         return {
             name: int(count) for name, count in zip(*np.unique(self.sources, return_counts=True), strict=True)
         }
+
+
+def export_of(pool: LabelVectorPool[Any], proba: FloatArray | None) -> LabelVectorExport:
+    """The cells of a pool as they stand. proba : (n, L) of yes by the model; None: there is no model yet"""
+    sources = np.where(pool.answered, "oracle", "given")
+    sources = np.where(pool.cells == UNKNOWN, "model", sources)
+    sources[pool.test_rows] = "truth"
+    sources[pool.bad] = "bad"
+    shares = np.where(pool.cells == UNKNOWN, np.nan, pool.cells)
+    if proba is not None:
+        shares[pool.open] = proba[pool.open]
+    cells = pool.cells.copy()
+    cells[pool.bad], shares[pool.bad] = UNKNOWN, np.nan
+    return LabelVectorExport(tuple(map(str, pool.table.ids)), pool.classes, cells, shares, sources)
 
 
 def _words(cells: AnyArray) -> AnyArray:
