@@ -19,7 +19,9 @@ _TEXTS = np.array(["", "0", "1"], dtype=object)  # of -1, 0, 1
 
 @dataclass(frozen=True, eq=False)
 class LabelVectorExport:
-    """cells (n, L) int8 : 1 yes, 0 no, -1 not asked, which is written as an empty cell and never as 0
+    """All cells of a project as they are given back.
+
+    cells (n, L) int8 : 1 yes, 0 no, -1 not asked, which is written as an empty cell and never as 0
     probabilities (n, L) : of yes; 1 or 0 where the cell is known; NaN where nothing is said
     sources (n, L) str : "given" (at import), "oracle" (answered), "truth" (of a test row), "model" (not asked), "bad"
     """
@@ -41,7 +43,7 @@ class LabelVectorExport:
         )
 
     def wide(self, taken: Collection[str] = ()) -> pd.DataFrame:
-        """A row for each row: a column of 1 / 0 / empty for each label, named like it; then, for each label,
+        """One line for each row: a column of 1 / 0 / empty for each label, named like it; then, for each label,
         `winnow_probability:LABEL` and `winnow_source:LABEL`. All text.
 
         taken : column names these must not have; such a name gets `before_` in front, as often as it takes
@@ -59,7 +61,7 @@ class LabelVectorExport:
         return pd.DataFrame(frame, dtype="str")
 
     def long(self) -> pd.DataFrame:
-        """A row for each cell, by row and then label: `id`, `label`, `value` (1, 0 or empty), `probability`,
+        """One line for each cell, by row and then label: `id`, `label`, `value` (1, 0 or empty), `probability`,
         `source`. All text."""
         n, L = self.cells.shape
         return pd.DataFrame(

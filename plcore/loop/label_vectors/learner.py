@@ -75,7 +75,7 @@ class LabelVectorLearner(Generic[TableT]):
     def check_fit(self, memory: int | None = None) -> None:
         """Raise ValueError, saying what to do, where the features are too many or too large for a model to be fitted.
 
-        memory : bytes that may be used
+        memory : bytes that may be used; None: any number
         """
         check_fit(self._X, self._features.feature_names_, memory)
 
@@ -233,7 +233,7 @@ class LabelVectorLearner(Generic[TableT]):
 
     @property
     def done(self) -> bool:
-        """Nothing is left to ask."""
+        """Whether nothing is left to ask."""
         return not self.pool.open.any()
 
     @property
