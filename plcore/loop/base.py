@@ -19,7 +19,7 @@ CONTROL = "control"
 
 
 class Drawing(Protocol):
-    """The settings by which rows are drawn: see `Pool`."""
+    """The part of the settings by which a `Pool` draws rows."""
 
     @property
     def seed(self) -> int: ...
@@ -35,10 +35,12 @@ FoldT = TypeVar("FoldT", bound=EntryFold[Any])
 
 
 class Pool(ABC, Generic[TableT, SettingsT, FoldT]):
-    """Table + entries -> how each row stands. Everything here follows from table, settings and log alone.
+    """How every row of a table stands after the entries taken in so far. All of it follows from table, settings and
+    log alone.
 
     seq : number of the last entry taken in      answers : entries that are answers and were not withdrawn
-    test_rows : bool (n,), held out to measure the model; never asked      bad : bool (n,), rows taken out
+    test_rows : bool (n,), rows held out to measure the model; nobody is asked about them
+    bad : bool (n,), rows that people marked as bad items
     """
 
     KINDS: tuple[str, ...]
@@ -67,27 +69,29 @@ class Pool(ABC, Generic[TableT, SettingsT, FoldT]):
         self.fold.check(entry)
 
     def takes_class_change(self, seq: int) -> bool:  # noqa: ARG002 - of pools whose classes cannot change
-        """Whether the pool was made under the classes as the entry `seq` leaves them; it then counts as taken in."""
+        """Whether the pool has the classes as the change written in entry `seq` leaves them; that entry then counts as
+        taken in."""
         return False
 
     @abstractmethod
     def apply(self, entry: Entry) -> object | None:
-        """Take in one entry; what it changed for models, or None. Raises AnswerError, and changes nothing, if it
-        cannot be."""
+        """Take in one entry and return what it changed for models, None where nothing. Raises AnswerError, and changes
+        nothing, if the entry is impossible."""
 
     # Who may be asked what
 
     @abstractmethod
     def is_open(self, row: int, label: str | None = None) -> bool:
-        """Whether something about the row, or this label of it, is not known yet and can be asked."""
+        """Whether people can be asked about the row, or this label of it: something of it is not known yet."""
 
     def may_ask(self, place: Place, annotator: str) -> bool:
-        """Whether the place is open and not set aside by this annotator. What they skipped is not set aside."""
+        """Whether this annotator can be asked about the place: it is open, and they have not said that they are unsure
+        about it. What they only skipped can be asked again."""
         aside = self.standings.unsure(annotator)
         return self.is_open(*place) and place not in aside and Place(place.row) not in aside
 
     def control_is_due(self) -> bool:
-        """Whether the next question is a blind one: with probability `control_share`, drawn anew for each entry."""
+        """Whether the next question is a blind control: with probability `control_share`, drawn anew for each entry."""
         share = self.settings.control_share
         return bool(share and np.random.default_rng([self.settings.seed, 3, self.seq]).random() < share)
 
@@ -96,12 +100,12 @@ class Pool(ABC, Generic[TableT, SettingsT, FoldT]):
     @property
     @abstractmethod
     def n_answered(self) -> int:
-        """How many of what questions are about (rows, or labels of rows) have an answer and are not open."""
+        """How many rows, or labels of rows where questions are about these, have an answer and are not open."""
 
     @property
     @abstractmethod
     def n_open(self) -> int:
-        """How many of them can still be asked about; blind controls are among them."""
+        """How many of these can still be asked about, blind controls among them."""
 
     def check_row(self, row: int) -> int:
         """The row number as an int. Raises AnswerError where there is no such row."""
@@ -111,7 +115,7 @@ class Pool(ABC, Generic[TableT, SettingsT, FoldT]):
         return int(row)
 
     def check_asked(self, row: int) -> int:
-        """As `check_row`. Raises AnswerError for test rows and rows taken out too: nobody is asked about them."""
+        """As `check_row`. Raises AnswerError for test rows and bad items too: nobody is asked about them."""
         row = self.check_row(row)
         if self.test_rows[row] or self.bad[row]:
             raise AnswerError(

@@ -1,10 +1,10 @@
 """The classes of a project over time: added, renamed, merged, each change an entry of the log.
 
 A class as it first came in, at import or by an `add`, is a *root*; a class is a set of roots under a name. A name
-that was ever used belongs to its roots for good, so that it says the same class wherever it stands: no second class
-can take it. What was asked and answered under earlier classes keeps its meaning (see
-`plcore.loop.one_label.class_fold`).
-Taking back the latest change puts the names and sets before it back; names given meanwhile stay known.
+that was ever used belongs to its roots for good, so that it means the same class wherever it is written: no second
+class can take it. What was asked and answered under earlier classes keeps its meaning (see
+`plcore.loop.one_label.class_fold`). Taking back the latest change restores the names and sets before it; a name that
+a rename gave stays known as a name of its class.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from plcore.loop.entries import Entry
 
 NAMES_TAKEN = {"add": ("name",), "rename": ("old", "new"), "merge": ("from", "into"), "back": ()}
 NO_ROW = -1
-"""The row of entries about classes: they are about none."""
+"""The row number in entries about classes, which are about no row."""
 
 TableT = TypeVar("TableT")
 
 
 class ClassError(ValueError):
-    """A change of classes that cannot be; nothing was changed by it."""
+    """A change of classes that is impossible after those before it; nothing was changed by it."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,7 +58,8 @@ class ClassChange:
 
 
 def class_changes(entries: Iterable[Entry]) -> tuple[ClassChange, ...]:
-    """The changes among log entries in order: kind "class", labels (kind, *names); and withdrawals of such."""
+    """The changes of classes that these log entries are, in order: entries of kind "class" with the labels (kind,
+    *names), and withdrawals of such entries. All others are passed over."""
     found = []
     for entry in entries:
         if entry.kind == "class":
@@ -89,8 +90,8 @@ class ClassMap:
         into, added ones at the end.
     seq : of the latest change, 0 without any.
     latest : the change that can be taken back now, or None.
-    taken_back : seq of the latest entry that took a change back, 0 without any. What stood on a screen before it may
-        have meant more than it does now.
+    taken_back : seq of the latest entry that took a change back, 0 without any. Names shown before it may have meant
+        more classes than they do now.
     """
 
     def __init__(self, classes: Sequence[str], changes: Iterable[ClassChange] = ()) -> None:
@@ -135,8 +136,9 @@ class ClassMap:
         return self._root.keys()
 
     def earlier_names(self, names: Sequence[str]) -> Iterator[tuple[str, ...]]:
-        """These effective classes as they were called at each time at which they were the same classes, the latest
-        first; in the order of that time. Classes that were merged since were others.
+        """What these effective classes were called at earlier times, the latest time first: one tuple, in the class
+        order of its time, for each time at which all of them were the same classes as now. A class that another was
+        merged into since is not the same.
         """
         present = {self.eras[-1].roots[self.classes.index(name)] for name in names}
         for era in reversed(self.eras):
@@ -146,9 +148,9 @@ class ClassMap:
                 )
 
     def called_now(self, names: Sequence[str], seq: int) -> tuple[str, ...] | None:
-        """The classes that the entry with this seq has under these names as they are called now.
+        """What the classes are called now that went by these names when the entry with this seq was written.
 
-        None where one of them is no longer the same class: merged since, or gone.
+        None where one of them is no longer the same class: merged since, or taken back.
         """
         if not self.changes:
             return tuple(names)
@@ -173,7 +175,7 @@ class ClassMap:
         return self.eras[max(0, bisect_left(self.eras, seq, key=lambda era: era.seq) - 1)]
 
     def roots(self, names: Iterable[str], era: Era) -> BoolArray:
-        """(n_roots,) the roots of these classes of an era. Raises ClassError for a name that was none then."""
+        """(n_roots,) bool, the roots of these classes of an era. Raises ClassError for what was no class then."""
         mask = np.zeros(len(self.columns), dtype=bool)
         for name in names:
             if name not in era.names:
@@ -182,7 +184,8 @@ class ClassMap:
         return mask & self.alive
 
     def onto(self, roots: BoolArray) -> BoolArray:
-        """(..., m) the effective classes of (..., n_roots) roots (or those of the import): True where any root is."""
+        """(..., m) bool, the effective classes that hold any of these roots. roots : bool (..., n_roots), or of the
+        classes at import alone, which are the first roots."""
         present = np.zeros((*roots.shape[:-1], len(self.classes)), dtype=bool)
         for root in range(roots.shape[-1]):
             if self.columns[root] >= 0:
@@ -250,7 +253,7 @@ class ClassMap:
         return names.index(name)
 
     def _check_new(self, name: str, of: str | None = None) -> None:
-        """A new name, or one that this class itself had before."""
+        """Raise ClassError unless the name is new, or one that the class `of` had before."""
         era = self.eras[-1]
         if not name or name != name.strip():
             raise ClassError(
@@ -278,8 +281,9 @@ def map_labels(class_map: ClassMap, labels: Iterable[str]) -> tuple[str, ...]:
 
 
 def with_classes(table: TableT, class_map: ClassMap) -> TableT:
-    """The table under the effective classes: candidates of merged classes joined by or, added ones False, the truth
-    mapped. A new dataclass of the same type; cells are untouched. `table.classes` must be those of the import.
+    """The table under the effective classes: a merged class is a candidate where any of its classes was, an added one
+    nowhere, and true labels are mapped. A new dataclass of the same type; its cells are the same. `table.classes`
+    must be those of the import.
     """
     if not class_map.changes:
         return table

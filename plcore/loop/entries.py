@@ -28,7 +28,7 @@ class EntryKind(StrEnum):
     NO = "no"
     """These labels of the row are not right."""
     BAD = "bad"
-    """The item is no good: the row is out."""
+    """The item is no good; nothing is learnt from the row."""
     UNSURE = "unsure"
     """This person cannot tell."""
     SKIP = "skip"
@@ -40,11 +40,11 @@ class EntryKind(StrEnum):
 
 
 PUT_ASIDE = (EntryKind.UNSURE, EntryKind.SKIP)
-"""Said about a row without saying anything of its labels."""
+"""Kinds of entries that say nothing about the labels of a row."""
 
 
 class AnswerError(ValueError):
-    """An entry that cannot be; nothing was changed by it."""
+    """An entry that is impossible after those before it; nothing was changed by it."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ FoldedT = TypeVar("FoldedT")
 
 
 class EntryFold(ABC, Generic[FoldedT]):
-    """The entries of all rows; what those of a row amount to is for the classes that derive from it.
+    """The entries of all rows. What those of one row make of it, its fold, is what each kind of project adds to this.
 
     first : (n, m), the rows before any answer      classes : the m names
     closed : {row: reason} rows about which no entry is allowed (test rows, rows with a given exact label)
@@ -105,7 +105,7 @@ class EntryFold(ABC, Generic[FoldedT]):
         return self._by_seq[seq]
 
     def fold(self, row: int) -> FoldedT:
-        """What the unwithdrawn entries of a row amount to."""
+        """What the unwithdrawn entries of a row make of it."""
         return self.fold_of(row, self.entries(row))
 
     @abstractmethod

@@ -39,9 +39,9 @@ class ModelEntry:
         between two answers: nearly the same objective as by default, in about half of the time
     c_option : the option that the setting C sets, None where there is none      c_inverse : it is set to 1 / C
     by_length : options that follow from the mean |x|^2 of the rows
-    seeded : whether it draws, by the seed of the project
+    seeded : whether it draws at random, and then takes the seed of the project
     proves_done : whether "settled" is proved about its predictions; of the others it is the share of decided rows
-    uses_scores : whether `fit` takes prior weights of the candidates
+    uses_scores : whether its `fit` takes prior weights of the candidates (`candidate_weights`)
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What each annotator has put aside: places skipped or narrowed for now, and those they are unsure about."""
+"""Which places an annotator is not asked about: those they are unsure about, and for a while those they skipped."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from plcore.loop.entries import Entry, EntryFold
 from plcore.loop.places import Place
 
 SKIP_LASTS = 20
-"""Further entries of the same annotator after which a place they put aside comes back."""
+"""Further entries of the same annotator after which a place they skipped comes back."""
 
 
 class Standings:
-    """Per annotator the places not to be asked. Their latest unwithdrawn entry about a place decides.
+    """For each annotator the places they are not to be asked about. Their latest unwithdrawn entry about a place
+    decides.
 
-    about : the labels of its row that an entry is about; None among them stands for the row as a whole
-    rests : kinds of entries after which a place rests for SKIP_LASTS: all was said that can be said for now
+    about : gives the labels of its row that an entry is about; None among them stands for the row as a whole
+    rests : kinds of entries after which a place rests: it comes back after SKIP_LASTS further entries, for the
+        annotator has said all they could for now
     """
 
     def __init__(
@@ -53,7 +55,7 @@ class Standings:
                 resting[place] = standing.seq
 
     def unsure(self, annotator: str) -> set[Place]:
-        """Places this annotator is unsure about; not to be asked again."""
+        """Places this annotator is unsure about, which they are never asked about again."""
         return self._unsure.get(annotator, set())
 
     def unsure_by_anybody(self) -> set[Place]:

@@ -1,4 +1,4 @@
-"""When to stop asking: rules over the curve, joined by "or". They tell; asking goes on only if it is wanted."""
+"""When to stop asking: rules over the curve, joined by "or". They only say so; people decide whether to go on."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ LEAST_MEASURED = 30
 
 @dataclass(frozen=True)
 class Terms:
-    """What the rules are about, for their words; as given here, predictions of one label for each row.
+    """The words for what the rules count. The defaults are for predictions of one label for each row.
 
-    figure : what the flat rule looks at      measured_on : of what it takes at least LEAST_MEASURED
-    counted, given : what the budget counts, and what has become of it      settled, done : where the share stands, and
-    what is said where nothing is left
+    figure : what the flat rule looks at      measured_on : what that figure is measured on
+    counted, given : what the budget counts, and what those are that it has counted ("40 answers are given")
+    settled : what the share of the first rule is a share of      done : the sentence where nothing is left to settle
     """
 
     figure: str = "Accuracy"
@@ -34,21 +34,23 @@ class Terms:
 
 PREDICTIONS = Terms()
 ROWS = Terms(settled="ambiguous rows are decided", done="No row is open any more.")
-"""Of models without a proof about predictions."""
+"""For models that prove nothing about their predictions."""
 
 LABELS = Terms(
     "F1", "rows", "labels", "answered", "empty labels are known or sure", "No label is open any more."
 )
-"""Of label vectors: `settled` is the share of the bits of what was not known, the model's doubts left out."""
+"""For label vectors. An empty label counts one bit at first, then the entropy of what the model says of it, and nothing
+once it is known: `settled` is the share of the bits that are gone."""
 
 
 @dataclass(frozen=True)
 class StopRules:
-    """Plain JSON values; None switches a rule off. Raises ValueError naming the rule that is wrong.
+    """When to stop, as plain JSON values; None switches a rule off. Raises ValueError naming the rule that is wrong.
 
-    settled : share in (0, 1] of the predictions that no further answer can change; 1 asks for the proof
-    flat_within, flat_over : accuracy moved by no more than this, in (0, 1], over so many answers, at least 1
-    budget : answers, at least 1
+    settled : once this share in (0, 1] of the predictions can be changed by no further answer; 1 asks for the proof
+    flat_within, flat_over : once accuracy has moved by no more than flat_within, in (0, 1], over the latest flat_over
+        answers, at least 1
+    budget : after so many answers, at least 1
     """
 
     settled: float | None = 1.0
@@ -77,7 +79,7 @@ class StopRules:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What has become of one rule: "settled", "flat" or "budget"."""
+    """What one rule, "settled", "flat" or "budget", has come to."""
 
     rule: str
     reached: bool
@@ -100,8 +102,8 @@ def judge(
     answers, accuracy, settled : (p,) the curve, p >= 1, answers ascending; accuracy NaN where it is unknown
     done : whether it is proved that no answer can change a decision (`ActiveLearner.done`)
     measured : rows that the latest accuracy is measured on
-    given : answers now, where the curve may end before them
-    terms : what accuracy, answers and settled are
+    given : how many answers there are now, where the curve may end before the latest; None: as many as it says
+    terms : the words for what accuracy, answers and settled are
     """
     given = int(answers[-1]) if given is None else given
     verdicts = []

@@ -15,17 +15,16 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array, check_consistent_length
 
 from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
-from plcore.kernels.scores import SHARE_UNIT, add_scores, count_open, pick_batch
+from plcore.kernels.scores import SHARE_UNIT, add_scores, pick_batch
 from plcore.labels.candidates import CandidateError, check_candidates
 from plcore.neighbors.graph import NeighborGraph
 from plcore.neighbors.votes import VoteTable, check_graph
-from plcore.query.effects import Rule, add_all_scores, in_blocks, lanes_for
+from plcore.query.effects import Rule, add_all_scores, lanes_for
 from plcore.query.explanation import Explanation, answer_effects
 from plcore.query.order import QuestionOrder
 from plcore.query.parameters import allowed_rows, check_number, check_parameters, check_target_rows
 from plcore.query.possible import MAX_NODES, warn_undecided
-
-NOBODY: IntArray = np.zeros(0, dtype=np.int64)
+from plcore.query.targets import Targets
 
 
 class EffectRanker:
@@ -126,63 +125,29 @@ class EffectRanker:
     def _start(
         self, neighbors: AnyArray, weights: IntArray, candidates: BoolArray, target_rows: IntArray | None
     ) -> EffectRanker:
-        n_rows, n_targets = len(candidates), len(neighbors)
         self.candidates_ = candidates
-        self.n_targets_ = n_targets
+        self.n_targets_ = len(neighbors)
         self.votes_ = votes = VoteTable(neighbors, weights, candidates)
-        self._target_rows = NOBODY if target_rows is None else target_rows
-        self._with_rows = target_rows is not None
-        self._target_of = np.full(n_rows if self._with_rows else 0, -1, dtype=np.int32)
-        self._target_of[self._target_rows] = np.arange(len(self._target_rows))
-        self._ambiguous = candidates.sum(axis=1) >= 2
-        self._initial = self._ambiguous.copy()
         fixed = isinstance(self.targets, str) and self.targets == "fixed"
-        self._counts = self._initial if fixed else self._ambiguous  # rows whose own targets count
+        self._targets = Targets(len(neighbors), target_rows, candidates, fixed)
         self._rule = Rule(
             votes.neighbors, votes.weights, votes.masks, votes.n_classes, self.rule, self.decision,
             self.max_nodes, lanes_for(votes.weights),
         )  # fmt: skip
         self._counted = np.zeros(votes.neighbors.shape, dtype=bool)
-        everyone = np.arange(n_targets)
-        counting = everyone[self._active(everyone)]
         # "mw" has no use for what is settled: found when it is asked for.
-        self._settled = None if self.rule == "mw" else np.zeros(n_targets, dtype=bool)
+        settled = None if self.rule == "mw" else np.zeros(len(neighbors), dtype=bool)
+        self._targets.settled = settled
         self._scores, undecided = add_all_scores(
-            self._rule, counting, self._counted, int(self.n_jobs), self._settled
+            self._rule, self._targets.counting(), self._counted, int(self.n_jobs), settled
         )
         warn_undecided(undecided, self.max_nodes)
-        self._open: tuple[int, int] | None = None
-        self._n_initial = int(self._initial[self._target_rows].sum()) if self._with_rows else n_targets
         # Lower comes first among equal scores; by default the lower row number.
-        self._tie_order: IntArray = np.arange(n_rows)
+        self._tie_order: IntArray = np.arange(len(candidates))
         if self.random_state is not None:
-            self._tie_order = np.random.default_rng(self.random_state).permutation(n_rows)
+            self._tie_order = np.random.default_rng(self.random_state).permutation(len(candidates))
         self._order: QuestionOrder | None = None
         return self
-
-    def _active(self, targets: IntArray) -> BoolArray:
-        """Which targets count now. "ambiguous" drops those whose own row is answered."""
-        if not self._with_rows:
-            return np.ones(len(targets), dtype=bool)
-        return np.asarray(self._counts[self._target_rows[targets]])
-
-    def _count_open(self, targets: IntArray, settled: BoolArray) -> tuple[int, int]:
-        return count_open(targets, self._target_rows, self._counts, self._initial, self._ambiguous, settled)
-
-    def _openness(self) -> tuple[int, int]:
-        """(initially ambiguous targets still open, targets that count and are not settled)."""
-        self._check_fitted()
-        if self._open is None:
-            everyone = np.arange(self.n_targets_)
-            if self._settled is None:
-                self._settled = settled = np.zeros(self.n_targets_, dtype=bool)
-                in_blocks(
-                    everyone[self._active(everyone)],
-                    int(self.n_jobs),
-                    lambda block, _: self._rule.settle(block, settled),
-                )
-            self._open = self._count_open(everyone, self._settled)
-        return self._open
 
     @property
     def scores_(self) -> FloatArray:
@@ -201,13 +166,14 @@ class EffectRanker:
         A target is settled when NL is not empty and APL = NL. When the targets are points of their own: the
         share of them. Zero scores alone do not prove that everything is settled.
         """
-        still_open, _ = self._openness()
-        return (self._n_initial - still_open) / self._n_initial if self._n_initial else 1.0
+        self._check_fitted()
+        return self._targets.share_settled(self._rule, int(self.n_jobs))
 
     @property
     def n_undecided_(self) -> int:
         """How many targets that count now are not settled."""
-        return self._openness()[1]
+        self._check_fitted()
+        return self._targets.openness(self._rule, int(self.n_jobs))[1]
 
     def next(self, n: int = 1, among: BoolArray | None = None, claimed: Iterable[int] = ()) -> IntArray:
         """The rows to ask about now, best first: at most n of those with two candidates or more.
@@ -223,11 +189,11 @@ class EffectRanker:
         held = np.asarray(sorted({self._check_row(row) for row in claimed}), dtype=np.int64)
         if n == 1 and not len(held):
             if self._order is None:
-                keys = np.where(self._ambiguous, self._scores, -1)
+                keys = np.where(self._targets.ambiguous, self._scores, -1)
                 self._order = QuestionOrder(keys, self._tie_order)
-            row = self._order.best(None if among is None else allowed_rows(self._ambiguous, among))
+            row = self._order.best(None if among is None else allowed_rows(self._targets.ambiguous, among))
             return np.array([row] if row >= 0 else [], dtype=np.int64)
-        allowed = allowed_rows(self._ambiguous, among)
+        allowed = allowed_rows(self._targets.ambiguous, among)
         allowed[held] = False
         n = min(int(n), int(allowed.sum()))
         index, rule = self.votes_.index, self._rule
@@ -243,7 +209,7 @@ class EffectRanker:
         For lists people read; to ask several people at once use `next(n)`.
         """
         self._check_fitted()
-        rows = np.flatnonzero(allowed_rows(self._ambiguous, among))
+        rows = np.flatnonzero(allowed_rows(self._targets.ambiguous, among))
         if n is not None:
             check_number(n)
         order = np.lexsort((self._tie_order[rows], -self._scores[rows]))
@@ -268,14 +234,14 @@ class EffectRanker:
         targets = self.votes_.update(row, old, new)
         if np.array_equal(old, new):
             return targets
-        if self._with_rows and (own := self._target_of[row]) >= 0 and not (targets == own).any():
-            targets = np.union1d(targets, [own])  # its own target may have the row with weight 0 only
-        was = self._count_open(targets, self._settled) if self._open and self._settled is not None else None
+        rule, state = self._rule, self._targets
+        targets = state.with_own(row, targets)
+        was = state.open_among(targets)
         self.candidates_[row] = new
-        self._ambiguous[row] = np.count_nonzero(new) >= 2
-        rule, active = self._rule, self._active(targets)
+        state.ambiguous[row] = np.count_nonzero(new) >= 2
+        active = state.active(targets)
         counting = targets if active.all() else targets[active]
-        changing, undecided = rule.changing(counting, self._settled)
+        changing, undecided = rule.changing(counting, state.settled)
         touched = np.empty(len(targets) * rule.neighbors.shape[1] + 1, dtype=np.int64)
         found = add_scores(
             counting, rule.neighbors, rule.weights, changing, self._counted, self._scores, touched
@@ -289,10 +255,8 @@ class EffectRanker:
         if self._order is not None:
             touched[found] = row
             rows = touched[: found + 1]
-            self._order.change(rows, np.where(self._ambiguous[rows], self._scores[rows], -1))
-        if was is not None and self._open is not None and self._settled is not None:
-            now = self._count_open(targets, self._settled)
-            self._open = self._open[0] + now[0] - was[0], self._open[1] + now[1] - was[1]
+            self._order.change(rows, np.where(state.ambiguous[rows], self._scores[rows], -1))
+        state.recount(targets, was)
         warn_undecided(undecided, self.max_nodes)
         return targets
 
@@ -305,7 +269,7 @@ class EffectRanker:
         """
         row = self._check_row(row)
         targets, slots = self.votes_.index.places(row)
-        kept = self._active(targets)
+        kept = self._targets.active(targets)
         targets, slots = targets[kept], slots[kept]
         rule = self._rule
         if rule.rule == "mw":  # it counts decisions, whether they can change or not

@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
-from sklearn.base import clone
-from sklearn.utils import check_array, check_consistent_length, check_random_state
+from sklearn.utils import check_array, check_consistent_length
 
 from plcore.common.checks import check_choice
 from plcore.common.threads import one_thread
 from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.labels.candidates import CandidateError
 from plcore.labels.vectors import UNKNOWN, check_label_vectors
-from plcore.sensing.bml_cs import BMLCSClassifier, draw_projection
+from plcore.sensing.belief import fit_belief
+from plcore.sensing.bml_cs import BMLCSClassifier
 from plcore.sensing.covariance import RowCovariance
 from plcore.sensing.information import (
     CRITERIA,
@@ -24,10 +23,7 @@ from plcore.sensing.information import (
     greedy_rows,
     random_scores,
 )
-from plcore.sensing.noise import Noise, scale_of
-from plcore.sensing.projection import Projection
 from plcore.sensing.recovery import recover
-from plcore.sensing.regression import Regression, make_kernel
 from plcore.sensing.rows import RowInference
 from plcore.sensing.scoring import CellPosteriors, cell_batch
 
@@ -70,7 +66,7 @@ class SensingLearner:
         learner = cls(classifier)
         learner._start(X, y)
         with one_thread():
-            return learner._believe()[0]
+            return fit_belief(classifier, learner._X, learner.cells_, learner.classes_).mean
 
     def _start(self, X: Any, y: Any) -> None:
         self._X = check_array(X, accept_sparse="csr", dtype=np.float64)
@@ -85,7 +81,10 @@ class SensingLearner:
         return self
 
     def _refresh(self) -> None:
-        self.label_mean_, gamma = self._believe()
+        belief = fit_belief(self.classifier, self._X, self.cells_, self.classes_)
+        self._projection, self._noise, self._regression = belief.projection, belief.noise, belief.regression
+        self._prior, self._rounds, self._marginal = belief.prior, belief.rounds, belief.marginal
+        self._fitted, self._inside, self.label_mean_ = belief.fitted, belief.inside, belief.mean
         known = self.cells_ != UNKNOWN
         self._means = RowCovariance(self._regression, self._noise.ridge, self._inside.astype(np.float64))
         self._unsure = RowCovariance(self._regression, self._noise.ridge, known.mean(axis=1))
@@ -93,59 +92,7 @@ class SensingLearner:
         values = self.label_mean_ if self._marginal else np.where(known, self.cells_, 0.0)
         self._targets = values @ self._projection.Phi.T
         self._targets[~self._inside] = 0.0
-        self._cells = CellPosteriors(self._projection, self._noise, gamma, self.row_variance_)
-
-    def _believe(self) -> tuple[FloatArray, FloatArray]:
-        """Fit: Phi, noise, regressions and their fitted values; means (n, L) and gamma (n, L) of the labels."""
-        known = self.cells_ != UNKNOWN
-        self._inside = known.any(axis=1)
-        model = clone(self.classifier)
-        self._prior, self._rounds = (model.a0, model.b0), model.max_iter
-        self._marginal = model.missing == "block"
-        if known.any():
-            self._fit(model)
-            mean, gamma = model.label_mean_, model.label_gamma_
-        else:
-            self._start_without_labels(model)
-            self._fitted = np.zeros((len(known), len(self._projection.Phi)))
-            mean, gamma = np.zeros((2, *known.shape))
-        out = ~self._inside
-        if out.any():  # by the block schedule whatever the mode: questions need all the precisions
-            rows = RowInference(
-                self._projection,
-                self._noise,
-                np.zeros((int(out.sum()), known.shape[1])),
-                known[out],
-                self._fitted[out],
-                *self._prior,
-            ).iterate(self._rounds, "block")
-            mean[out], gamma[out] = rows.mean, rows.gamma
-        return mean, gamma
-
-    def _fit(self, model: BMLCSClassifier) -> None:
-        model.fit(self._X, pd.DataFrame(self.cells_, columns=list(self.classes_)))
-        self._projection, self._noise = model._projection, model._noise
-        at, everywhere = model._at, self._inside.all()
-        self._regression = at.parent if everywhere else Regression(at.parent.kernel, self._X)
-        if at.parent.dual and self._regression.dual:  # the kernel is at hand
-            between = self._regression.moments
-            self._fitted = (between if everywhere else between[:, self._inside]) @ model._coefficients
-        else:
-            self._fitted = at.predict(self._X, model._coefficients)
-
-    def _start_without_labels(self, model: BMLCSClassifier) -> None:
-        """Phi as it will be; noise as if every row had one yes, half of it told by the features."""
-        draw = check_random_state(model.random_state)
-        self._projection = Projection(draw_projection(model.n_components, len(self.classes_), draw))
-        kernel = make_kernel(
-            model.kernel, self._X, model.gamma, model.degree, model.coef0, model.fit_intercept
-        )
-        self._regression = Regression(kernel, self._X)
-        half = 0.5 / len(self._projection.Phi)
-        scale = scale_of(kernel, self._X)
-        total = half if model.noise is None else float(model.noise)
-        prior = half / scale if model.prior_variance is None else float(model.prior_variance)
-        self._noise = Noise(total, prior, model.split)
+        self._cells = CellPosteriors(self._projection, self._noise, belief.gamma, self.row_variance_)
 
     @property
     def row_variance_(self) -> FloatArray:

@@ -60,7 +60,8 @@ class Archive:
         problems = [problem for entry in entries if (problem := _fault(entry)) is not None]
         self._entries: dict[str, zipfile.ZipInfo] = {}
         for entry in entries:
-            if entry.is_dir() or _is_litter(entry.filename):
+            # Not is_dir(): it fails on an empty name, which is what zipfile makes of one that begins with NUL.
+            if entry.filename.endswith("/") or _is_litter(entry.filename):
                 continue
             name = _normal(entry.filename)
             if name in self._entries:

@@ -7,13 +7,11 @@ guessed to be numbers, so that the stray word is reported and not silently turne
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from functools import cached_property
 
 import pandas as pd
 
-from plcore.tables.media import AUDIO_ENDINGS, IMAGE_ENDINGS
+from plcore.tables.column_sample import DEFAULT_SEPARATOR, ColumnSample, mean_of, sample_columns
+from plcore.tables.media import AUDIO_ENDINGS
 from plcore.tables.roles import Roles
 
 _CANDIDATE_NAMES = {
@@ -60,71 +58,9 @@ _ANNOTATOR = re.compile(
     r"(annotator|annotation|worker|rater|coder|vote|voter|expert|labeler|labeller|judge)_?\w*"
 )
 _LABEL_PREFIX = re.compile(r"(label|class|candidate|cand|is|has)_\w+")
-_NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
-_NO_VALUE = re.compile(r"[+-]?inf(inity)?|nan|n/?a|null|none|\?|-", re.IGNORECASE)
-_BITS = {"0", "1", "0.0", "1.0", "true", "false"}
 _YES_NO = {"yes", "no", "y", "n", "true", "false", "t", "f"}
-_SEPARATORS = ("|", ";", ",")
-_SAMPLE = 2000
 MOST_VOTERS = 50
 """Columns of words that may be people's; of more nobody guesses that, and comparing all of them would take seconds."""
-
-
-@dataclass(frozen=True)
-class _Column:
-    """A column as the guesser sees it."""
-
-    name: str
-    cells: tuple[str, ...]  # stripped, non-empty, from a sample of rows
-    unique: bool  # no two rows of the whole table are the same, none is empty
-
-    @cached_property
-    def key(self) -> str:
-        return re.sub(r"\W+", "_", self.name.strip().lower()).strip("_")
-
-    def share(self, pattern: re.Pattern[str]) -> float:
-        return _mean(pattern.fullmatch(cell) is not None for cell in self.cells)
-
-    @cached_property
-    def is_bits(self) -> bool:
-        return _mean(cell.lower() in _BITS for cell in self.cells) >= 0.9
-
-    @cached_property
-    def is_numbers(self) -> bool:
-        # Whether the cells *are* good numbers is not judged here: a decimal comma or an NA gets its own
-        # advice.
-        return 0 < self.share(_NUMBER) >= 0.5 * (1 - self.share(_NO_VALUE))
-
-    def is_image(self, files: bool) -> bool:
-        ends = IMAGE_ENDINGS if files else ()
-        return self.cells_like(lambda cell: cell.startswith("data:image") or cell.lower().endswith(ends))
-
-    def cells_like(self, fits: Callable[[str], bool]) -> bool:
-        """Whether most cells fit; not all, so that a stray one is reported."""
-        return _mean(map(fits, self.cells)) >= 0.5
-
-    @cached_property
-    def words(self) -> float:
-        """Mean number of words in a cell."""
-        return _mean(len(cell.split()) for cell in self.cells)
-
-    @cached_property
-    def repeats(self) -> bool:
-        """Whether its values come again and again, as categories do."""
-        return bool(self.cells) and len(set(self.cells)) <= max(2, len(self.cells) // 2)
-
-    def separator(self) -> str | None:
-        """The separator that splits most of its cells; None where none splits any."""
-        counts = [sum(mark in cell for cell in self.cells) for mark in _SEPARATORS]
-        return _SEPARATORS[counts.index(max(counts))] if any(counts) else None
-
-    def pieces(self, separator: str) -> list[str]:
-        return [piece.strip() for cell in self.cells for piece in cell.split(separator) if piece.strip()]
-
-
-def _mean(values: Iterable[float]) -> float:
-    found = list(values)
-    return sum(found) / len(found) if found else 0.0
 
 
 def _names_audio(cell: str) -> bool:
@@ -144,17 +80,12 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False) -> Roles:
     label; and so are lists of labels beside a column of those that are not right.
     Where nothing looks like candidate labels, all three ways stay empty and the owner has to choose.
     """
-    step = max(1, len(cells) // _SAMPLE)
-    columns = []
-    for place, name in enumerate(cells.columns):
-        series = cells.iloc[:, place]
-        sample = tuple(cell for cell in (str(value).strip() for value in series.iloc[::step]) if cell)
-        columns.append(_Column(str(name), sample, bool(series.is_unique and (series != "").all())))
+    columns = sample_columns(cells)
     # What an earlier export added is no truth and no feature: the model would be measured with its own guesses.
     columns = [column for column in columns if not _OWN.match(column.name)]
     free = {column.name: column for column in columns}
 
-    def take(column: _Column | None) -> str | None:
+    def take(column: ColumnSample | None) -> str | None:
         return None if column is None else free.pop(column.name).name
 
     image = take(next((column for column in columns if column.is_image(files)), None))
@@ -163,8 +94,8 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False) -> Roles:
     candidates, separator = _candidates([column for column in free.values() if column is not others])
     take(candidates)
     not_labels = take(others if candidates is not None else None)
-    annotators: list[_Column] = []
-    label_columns: list[_Column] = []
+    annotators: list[ColumnSample] = []
+    label_columns: list[ColumnSample] = []
     if candidates is None:
         annotators = [column for column in free.values() if _ANNOTATOR.fullmatch(column.key)]
         # Beside votes in words, numbers such as rater_count, vote_total or coder_age are none.
@@ -204,12 +135,12 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False) -> Roles:
     )
 
 
-def _candidates(columns: list[_Column]) -> tuple[_Column | None, str]:
+def _candidates(columns: list[ColumnSample]) -> tuple[ColumnSample | None, str]:
     """The column that lists the candidates, by name, else by cells like `wren|robin`; and its separator."""
     for column in columns:
         if column.key in _CANDIDATE_NAMES and not column.is_bits:
-            return column, column.separator() or _SEPARATORS[0]
-    best, best_separator, best_share = None, _SEPARATORS[0], 0.0
+            return column, column.separator() or DEFAULT_SEPARATOR
+    best, best_separator, best_share = None, DEFAULT_SEPARATOR, 0.0
     for column in columns:
         separator = column.separator()
         pieces = column.pieces(separator) if separator is not None else []
@@ -217,7 +148,7 @@ def _candidates(columns: list[_Column]) -> tuple[_Column | None, str]:
             continue
         share = sum(separator in cell for cell in column.cells) / len(column.cells)
         # Labels are short and come again; the parts of prose and of decimal commas do not.
-        labels_like = len(set(pieces)) <= len(pieces) / 2 and _mean(map(len, pieces)) <= 30
+        labels_like = len(set(pieces)) <= len(pieces) / 2 and mean_of(map(len, pieces)) <= 30
         if labels_like and share >= 0.1 and share > best_share and column.share(_DECIMAL_COMMA) < 0.5:
             best, best_separator, best_share = column, separator, share
     return best, best_separator
@@ -226,7 +157,7 @@ def _candidates(columns: list[_Column]) -> tuple[_Column | None, str]:
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+", re.ASCII)
 
 
-def _voters(columns: list[_Column]) -> list[_Column]:
+def _voters(columns: list[ColumnSample]) -> list[ColumnSample]:
     """Three columns or more of any name that hold much the same words: people named the same labels there."""
     words = {
         column.name: set(column.cells)
@@ -251,7 +182,7 @@ def _voters(columns: list[_Column]) -> list[_Column]:
     return [column for column in columns if column.name in best]
 
 
-def _label_columns(columns: list[_Column]) -> list[_Column]:
+def _label_columns(columns: list[ColumnSample]) -> list[ColumnSample]:
     """The 0/1 columns that are labels: those the true label names, those with a telling name, else all."""
     bits = [column for column in columns if column.is_bits]
     names = {column.name.strip() for column in bits}
@@ -287,22 +218,26 @@ def _are_vectors(cells: pd.DataFrame, columns: list[str]) -> bool:
     return bool((text == "").any(axis=None) or not text.isin(["1", "1.0", "true"]).any(axis=1).all())
 
 
-def _truth(columns: list[_Column], labels: set[str]) -> _Column | None:
+def _truth(columns: list[ColumnSample], labels: set[str]) -> ColumnSample | None:
     """A column named for it; one with a name that often means it and label cells; one with nothing but labels."""
     for column in columns:
         if column.key in _TRUTH_NAMES:
             return column
     for column in columns:
-        if column.key in _MAYBE_TRUTH_NAMES and _mean(cell in labels for cell in column.cells) >= 0.5:
+        if column.key in _MAYBE_TRUTH_NAMES and mean_of(cell in labels for cell in column.cells) >= 0.5:
             return column
     for column in columns:
         # Taken for a category feature instead, a true label would give every answer away.
-        if not column.is_numbers and column.cells and _mean(cell in labels for cell in column.cells) >= 0.95:
+        if (
+            not column.is_numbers
+            and column.cells
+            and mean_of(cell in labels for cell in column.cells) >= 0.95
+        ):
             return column
     return None
 
 
-def _id(columns: list[_Column]) -> _Column | None:
+def _id(columns: list[ColumnSample]) -> ColumnSample | None:
     for column in columns:
         if column.key in _ID_NAMES:
             return column
@@ -312,7 +247,7 @@ def _id(columns: list[_Column]) -> _Column | None:
     return None
 
 
-def _text(columns: list[_Column]) -> _Column | None:
+def _text(columns: list[ColumnSample]) -> ColumnSample | None:
     """The column with the longest text: named for it, or of several words that seldom repeat."""
     texts = [
         column

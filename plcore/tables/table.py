@@ -31,7 +31,7 @@ from plcore.tables.media import Media, MediaFiles, parse_media
 from plcore.tables.problems import Problem, TableError, table_error
 from plcore.tables.roles import Roles, role_problems
 from plcore.tables.suggestion import suggest_roles
-from plcore.tables.table_file import read_parts, write_table
+from plcore.tables.table_file import Parts, read_parts, write_parts
 from plcore.tables.vector_columns import parse_vectors
 
 
@@ -140,20 +140,33 @@ class LabelTable:
         The same table always gives the same bytes. The file appears whole or not at all, and stays after a crash.
         """
         target = Path(path)
-        return write_table(self, target.parent, lambda _digest: target.name)
+        return write_parts(self._parts, target.parent, lambda _digest: target.name)
 
     def write_named(self, folder: str | Path) -> str:
         """`write` as SHA-256.parquet in this folder. The same table twice is harmless."""
-        return write_table(self, Path(folder), "{}.parquet".format)
+        return write_parts(self._parts, Path(folder), "{}.parquet".format)
 
     @classmethod
     def read(cls, path: str | Path) -> LabelTable:
         """The table that `write` put there. Raises TableError where the file is something else or damaged."""
         parts = read_parts(Path(path))
-        cells, roles = parts[0], parts[1]
         # Nothing of label vectors is stored but their cells, which were found good before they were.
-        vectors = parse_vectors(cells, roles, Finder(None))[0] if roles.label_vectors else None
+        is_vectors = parts.roles.label_vectors
+        vectors = parse_vectors(parts.cells, parts.roles, Finder(None))[0] if is_vectors else None
         return cls(*parts, vectors)
+
+    @property
+    def _parts(self) -> Parts:
+        return Parts(
+            self._cells,
+            self.roles,
+            self.ids,
+            self.numbers,
+            self.candidates,
+            self.classes,
+            self.truth,
+            self.media,
+        )
 
 
 def _check_text(cells: pd.DataFrame) -> None:

@@ -16,7 +16,7 @@ import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,26 +32,26 @@ from plcore.tables.media import Media
 from plcore.tables.problems import Problem, TableError
 from plcore.tables.roles import Roles
 
-if TYPE_CHECKING:
-    from plcore.tables.table import LabelTable
 
-Parts = tuple[
-    pd.DataFrame,
-    Roles,
-    npt.NDArray[np.object_],
-    FloatArray,
-    BoolArray,
-    tuple[str, ...],
-    IntArray | None,
-    Media,
-]  # cells, roles, ids, numbers, candidates, classes, truth, media
+class Parts(NamedTuple):
+    """What a LabelTable is made of and a file holds, as its attributes say; of label vectors the cells alone."""
+
+    cells: pd.DataFrame
+    roles: Roles
+    ids: npt.NDArray[np.object_]
+    numbers: FloatArray
+    candidates: BoolArray
+    classes: tuple[str, ...]
+    truth: IntArray | None
+    media: Media
+
 
 _KEY = b"winnow"
 _VERSION = 1
 _ROWS_PER_GROUP = 1 << 16
 
 
-def write_table(table: LabelTable, folder: Path, name_of: Callable[[str], str]) -> str:
+def write_parts(table: Parts, folder: Path, name_of: Callable[[str], str]) -> str:
     """Write the file into the folder, whole or not at all, and return the SHA-256 of its bytes in hex.
 
     name_of : makes the file's name from that SHA-256. When this returns, the file survives a power cut.
@@ -93,7 +93,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def read_parts(path: Path) -> Parts:
-    """What the table is made of, in LabelTable's order. Raises TableError: not our file, or damaged.
+    """What `write_parts` wrote. Raises TableError: not our file, or damaged.
 
     What the system refuses (no such file, no permission, a disk that fails) says nothing about the table: the
     OSError comes through.
@@ -111,7 +111,7 @@ def read_parts(path: Path) -> Parts:
             raise TableError(Problem(None, None, None, message, fix)) from error
 
 
-def _to_arrow(table: LabelTable) -> pa.Table:
+def _to_arrow(table: Parts) -> pa.Table:
     columns: dict[str, Any] = {
         f"cell:{name}": pa.array(table.cells[name], pa.large_string()) for name in table.cells.columns
     }
@@ -119,7 +119,7 @@ def _to_arrow(table: LabelTable) -> pa.Table:
         columns[f"number:{name}"] = pa.array(table.numbers[:, place], from_pandas=True)
     classes = pa.array(table.classes, pa.large_string())
     rows, labels = np.nonzero(table.candidates)
-    offsets = np.searchsorted(rows, np.arange(table.n_rows + 1))
+    offsets = np.searchsorted(rows, np.arange(len(table.ids) + 1))
     columns["candidates"] = pa.ListArray.from_arrays(
         pa.array(offsets, pa.int32()), classes.take(pa.array(labels))
     )
@@ -160,7 +160,7 @@ def _from_arrow(data: pa.Table) -> Parts:
     if roles.truth is not None:
         truth = pc.fill_null(pc.index_in(data["truth"], value_set=index), -1).to_numpy().astype(np.int64)
     ids = parse_ids(cells, roles.id, Finder(None))
-    return cells, roles, ids, numbers, candidates, classes, truth, _media(data)
+    return Parts(cells, roles, ids, numbers, candidates, classes, truth, _media(data))
 
 
 def _media(data: pa.Table) -> Media:

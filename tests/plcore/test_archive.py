@@ -102,6 +102,7 @@ def test_names_that_lead_elsewhere_and_archives_within_are_refused(name: str, sa
 def test_a_name_cut_by_a_nul_is_refused() -> None:
     data = make_zip(birds(**{"evil.png@.txt": picture(9)}))
     assert "cannot be printed" in refusal(data.replace(b"evil.png@.txt", b"evil.png\0.txt"))
+    assert "cannot be printed" in refusal(data.replace(b"evil.png@.txt", b"\0vil.png@.txt"))
 
 
 @pytest.mark.parametrize("mode", [stat.S_IFLNK, stat.S_IFIFO, stat.S_IFBLK])

@@ -1,4 +1,4 @@
-"""Which cell or row is the best to ask: the scores of the model's criterion over what may be asked."""
+"""Which row, or which label of a row, is the best to ask about: the one that the criterion scores highest."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from plcore.loop.places import Place
 
 
 class Chooser:
-    """Best questions of a pool. Without a model, or by the criterion "random", in an order drawn once.
+    """Chooses what to ask about a pool. Without a model, or by the criterion "random", the order is drawn once.
 
-    by_row : whether whole instances are asked
+    by_row : whether questions are about whole rows
     """
 
     def __init__(self, pool: LabelVectorPool[Any]) -> None:
@@ -29,7 +29,7 @@ class Chooser:
         return RANDOM if model is None else self.settings.asked_by
 
     def scores(self, model: LabelVectorModel | None) -> FloatArray:
-        """(n,) for instances, else (n, L); higher = ask sooner."""
+        """(n,) of whole rows, else (n, L) of their labels; higher = ask sooner."""
         if model is not None and CRITERION_ENTRIES[self.settings.asked_by].needs_model:
             return model.scores
         if self._random is None:
@@ -38,7 +38,7 @@ class Chooser:
         return self._random
 
     def best(self, model: LabelVectorModel | None, allowed: BoolArray) -> Place | None:
-        """The best question inside `allowed` (n, L); ties by row, then label."""
+        """The best question about labels inside `allowed` (n, L), None where there is none; ties by row, then label."""
         rows = allowed.any(axis=1)
         if not rows.any():
             return None
@@ -52,7 +52,8 @@ class Chooser:
         return Place(row, self._pool.classes[column])
 
     def score_of(self, model: LabelVectorModel | None, row: int, column: int | None) -> float:
-        """The score of a row or a cell; of a row, where cells are asked, that of its best one; 0 if nothing is open."""
+        """The score of a row, or of one label of it. Of a row whose labels are asked about one by one it is that of the
+        best of them; 0 if nothing is open."""
         scores = self.scores(model)[row]
         if scores.ndim:
             open_ = self._pool.open[row] if column is None else self._pool.open[row, [column]]
@@ -62,7 +63,7 @@ class Chooser:
 
     def ranking(self, model: LabelVectorModel | None) -> tuple[IntArray, IntArray, FloatArray]:
         """(rows, columns, scores): every row that can be asked about, by the score of its best label (its column; -1
-        where whole instances are asked), highest first, then by row."""
+        where whole rows are asked about), highest first, then by row."""
         free = self._pool.open & ~self._pool.control_cells
         rows = np.flatnonzero(free.any(axis=1))
         scores, columns = self.scores(model)[rows], np.full(len(rows), -1)

@@ -28,7 +28,10 @@ SMOOTHING = 4.0  # cells at the overall rate that each label is given
 
 @dataclass(frozen=True)
 class Scaling:
-    """shift, slope : a, b      centre, scale : of the means"""
+    """What a posterior mean adds to the logit of its label's base rate, for one group of cells.
+
+    shift, slope : a, b      centre, scale : of the means
+    """
 
     shift: float = 0.0
     slope: float = 0.0
@@ -42,7 +45,10 @@ class Scaling:
 
 @dataclass(frozen=True)
 class Calibration:
-    """base (L,) : logit r_j      blank, partial : for rows of which nothing, and something, is known"""
+    """Makes probabilities of yes from posterior means.
+
+    base (L,) : logit r_j      blank, partial : for rows of which nothing, and something, is known
+    """
 
     base: FloatArray
     blank: Scaling
@@ -58,7 +64,7 @@ class Calibration:
 
 
 def hide(cells: AnyArray, seed: int) -> AnyArray:
-    """cells (n, L) as the second model is shown them: without a seeded share of the rows, and of the cells."""
+    """The cells (n, L) that the second model is shown: without a seeded share of the rows, and of the cells."""
     random = np.random.default_rng([seed, 5])
     rows = np.flatnonzero((cells != UNKNOWN).any(axis=1))
     shown = np.where(random.random(cells.shape) < HIDDEN, UNKNOWN, cells)
@@ -67,7 +73,10 @@ def hide(cells: AnyArray, seed: int) -> AnyArray:
 
 
 def calibrate(cells: AnyArray, mean: FloatArray, shown: AnyArray, shown_mean: FloatArray) -> Calibration:
-    """cells (n, L) known, mean (n, L) by the model; shown, shown_mean (n, L) : the same of the second model"""
+    """The calibration of a model, fitted to the cells that a second one was not shown.
+
+    cells (n, L) as known, mean (n, L) by the model      shown, shown_mean (n, L) : the same of the second model
+    """
     hidden, base = (cells != UNKNOWN) & (shown == UNKNOWN), base_rates(shown)
     scalings = []
     for partial in (False, True):
@@ -83,7 +92,7 @@ def calibrate(cells: AnyArray, mean: FloatArray, shown: AnyArray, shown_mean: Fl
 
 
 def _group(cells: AnyArray, partial: bool) -> BoolArray:
-    """(n, L) the cells not known of rows of which something, or nothing, is known."""
+    """(n, L) bool, the cells not known of rows of which something (`partial`), or nothing, is known."""
     known = cells != UNKNOWN
     return np.asarray(~known & (known.any(axis=1) == partial)[:, None])
 
@@ -95,7 +104,7 @@ def _centred(scaling: Scaling, means: FloatArray) -> Scaling:
 
 
 def _fit(x: FloatArray, offset: FloatArray, sign: FloatArray) -> tuple[float, float]:
-    """a and b; x, offset, sign (k,) : standardised mean, base rate, 1 for yes and -1 for no"""
+    """a and b for k cells. x, offset, sign (k,) : standardised mean, logit of the base rate, 1 for yes and -1 for no"""
 
     def cost(weights: FloatArray) -> tuple[float, FloatArray]:
         margin = sign * (offset + weights[0] + weights[1] * x)

@@ -1,7 +1,7 @@
 """Honest figures: the model against held-out rows, and against blind controls, all with intervals.
 
-A figure is a share a / b of counts over sampled clusters (a cell; a row, where rows are held out or whole instances
-asked), with its Wilson interval. Cells of one row are alike, so the count b is first brought down to the number of
+A figure is a share a / b of counts over sampled clusters (a cell; a row, where rows are held out or asked about as a
+whole), with its Wilson interval. Cells of one row are alike, so the count b is first brought down to the number of
 independent cells that the variance of the ratio, linearised over the clusters, amounts to (as Korn and Graubard do,
 Survey Methodology 24, 1998). F1 = 2 J / (1 + J) rises with J = TP / (TP + FP + FN), a share as the others (Hand,
 Christen and Kirielle, "F*", 2021), and so do the ends of its interval. The macro F1, a mean of such shares, has the
@@ -23,7 +23,10 @@ NOTHING_FOUND = Share(0.0, 0.0, 1.0)  # F1 where nothing is yes and the model sa
 
 
 def held_out(truth: AnyArray, proba: FloatArray) -> HeldOut | None:
-    """truth (t, L) int8 of the test rows, all cells known; proba (t, L) of yes by the model; None without rows."""
+    """How good the model is on the test rows; None where there are none.
+
+    truth (t, L) int8, all cells known      proba (t, L) : of yes by the model
+    """
     if not len(truth):
         return None
     yes, said = truth == 1, proba > 0.5
@@ -39,7 +42,7 @@ def held_out(truth: AnyArray, proba: FloatArray) -> HeldOut | None:
 
 
 def macro_f1(yes: BoolArray, said: BoolArray) -> Share:
-    """Mean F1 of the labels that are yes or said to be somewhere, as `sensing.metrics.f1_scores`, with its interval.
+    """Mean F1 of the labels that are yes, or said to be, in any row, as `sensing.metrics.f1_scores`; with its interval.
 
     yes, said (n, L) : what is right, what the model says
     """
@@ -65,8 +68,11 @@ def macro_f1(yes: BoolArray, said: BoolArray) -> Share:
 
 
 def control_estimate(sample: ControlSample, proba: FloatArray | None, by_row: bool) -> ControlEstimate:
-    """sample : controls answered, k cells      proba (k,) : of yes, by the model, which has not learnt them; None:
-    there is no model yet      by_row : whether whole rows were drawn, so that labels can be ranked in each
+    """How good the model is on blind controls.
+
+    sample : controls answered, k cells
+    proba (k,) : of yes by the model, which has not learnt them; None: there is no model yet
+    by_row : whether whole rows were drawn, so that labels can be ranked in each
     """
     yes = sample.values == 1
     if proba is None or not len(yes):

@@ -1,15 +1,17 @@
-"""Every cell of a multi-label project as a person left it, what the model says of it, and where it comes from."""
+"""Every cell of a project of label vectors: what people left in it, what the model says of it, where it comes from."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from plcore.common.types import AnyArray, FloatArray
 from plcore.loop.label_vectors.fold import UNKNOWN
+from plcore.loop.label_vectors.pool import LabelVectorPool
 
 PROBABILITY, SOURCE = "winnow_probability:", "winnow_source:"
 _TEXTS = np.array(["", "0", "1"], dtype=object)  # of -1, 0, 1
@@ -17,7 +19,9 @@ _TEXTS = np.array(["", "0", "1"], dtype=object)  # of -1, 0, 1
 
 @dataclass(frozen=True, eq=False)
 class LabelVectorExport:
-    """cells (n, L) int8 : 1 yes, 0 no, -1 not asked, which is written as an empty cell and never as 0
+    """All cells of a project as they are given back.
+
+    cells (n, L) int8 : 1 yes, 0 no, -1 not asked, which is written as an empty cell and never as 0
     probabilities (n, L) : of yes; 1 or 0 where the cell is known; NaN where nothing is said
     sources (n, L) str : "given" (at import), "oracle" (answered), "truth" (of a test row), "model" (not asked), "bad"
     """
@@ -39,7 +43,7 @@ class LabelVectorExport:
         )
 
     def wide(self, taken: Collection[str] = ()) -> pd.DataFrame:
-        """A row for each row: a column of 1 / 0 / empty for each label, named like it; then, for each label,
+        """One line for each row: a column of 1 / 0 / empty for each label, named like it; then, for each label,
         `winnow_probability:LABEL` and `winnow_source:LABEL`. All text.
 
         taken : column names these must not have; such a name gets `before_` in front, as often as it takes
@@ -57,7 +61,7 @@ class LabelVectorExport:
         return pd.DataFrame(frame, dtype="str")
 
     def long(self) -> pd.DataFrame:
-        """A row for each cell, by row and then label: `id`, `label`, `value` (1, 0 or empty), `probability`,
+        """One line for each cell, by row and then label: `id`, `label`, `value` (1, 0 or empty), `probability`,
         `source`. All text."""
         n, L = self.cells.shape
         return pd.DataFrame(
@@ -76,6 +80,20 @@ class LabelVectorExport:
         return {
             name: int(count) for name, count in zip(*np.unique(self.sources, return_counts=True), strict=True)
         }
+
+
+def export_of(pool: LabelVectorPool[Any], proba: FloatArray | None) -> LabelVectorExport:
+    """The cells of a pool as they stand. proba : (n, L) of yes by the model; None: there is no model yet"""
+    sources = np.where(pool.answered, "oracle", "given")
+    sources = np.where(pool.cells == UNKNOWN, "model", sources)
+    sources[pool.test_rows] = "truth"
+    sources[pool.bad] = "bad"
+    shares = np.where(pool.cells == UNKNOWN, np.nan, pool.cells)
+    if proba is not None:
+        shares[pool.open] = proba[pool.open]
+    cells = pool.cells.copy()
+    cells[pool.bad], shares[pool.bad] = UNKNOWN, np.nan
+    return LabelVectorExport(tuple(map(str, pool.table.ids)), pool.classes, cells, shares, sources)
 
 
 def _words(cells: AnyArray) -> AnyArray:

@@ -1,10 +1,11 @@
-"""Log entries of a multi-label project, and what they make of the cells of a row.
+"""Log entries of a project of label vectors, and what they make of the cells of a row: one cell for each label.
 
 Cells are 1 (yes), 0 (no) and -1 (not asked, which is not no). The fold of a row is taken over its unwithdrawn entries
 in the order of `seq`: `yes` and `no` set the cells of the labels they name, whatever came before (the latest wins,
-also over what was given at import), and leave all others alone; `bad` takes the row out until a later `yes` or `no`;
-`unsure` and `skip`, about the row or about one label, leave everything as it is. `withdraw` makes another entry as
-if it had never been. A whole instance is answered by a `yes` with its labels and a `no` with the others.
+also over what was given at import), and leave all others alone; `bad` makes the row a bad item until a later `yes`
+or `no`; `unsure` and `skip`, about the row or about one label, leave everything as it is. `withdraw` makes another
+entry as if it had never been. A question about a whole row is answered by a `yes` with the labels that are right and
+a `no` with the others.
 """
 
 from __future__ import annotations
@@ -29,17 +30,19 @@ def labels_of(entry: Entry) -> Iterable[str | None]:
 
 
 class FoldedVector(NamedTuple):
-    """What the entries of one row amount to."""
+    """What the entries of one row make of it."""
 
-    cells: AnyArray  # (L,) int8, also while the row is out
+    cells: AnyArray  # (L,) int8, also of a bad item
     seqs: IntArray  # (L,) seq of the entry that set the cell; 0: as given at import, or not asked
     out: bool  # marked as a bad item
     answer: Entry | None  # the latest answer that counts
 
 
 class LabelVectorFold(EntryFold[FoldedVector]):
-    """The entries of all rows, and the cells that follow from them. first : int8 (n, L), the cells before any answer;
-    classes are the label names."""
+    """The entries of all rows, and the cells that follow from them.
+
+    first : int8 (n, L), the cells before any answer      classes : the L label names
+    """
 
     def fold_of(self, row: int, entries: Sequence[Entry]) -> FoldedVector:
         """What these entries alone would make of a row, unchecked; changes nothing."""

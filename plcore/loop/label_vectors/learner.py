@@ -17,7 +17,7 @@ from plcore.loop.base import CONTROL
 from plcore.loop.entries import Entry
 from plcore.loop.label_vectors.asking import Chooser
 from plcore.loop.label_vectors.estimates import control_estimate, entropy_of
-from plcore.loop.label_vectors.export import LabelVectorExport
+from plcore.loop.label_vectors.export import LabelVectorExport, export_of
 from plcore.loop.label_vectors.fold import UNKNOWN, FoldedVector
 from plcore.loop.label_vectors.limits import check_fit
 from plcore.loop.label_vectors.model import LabelVectorModel, Refreshed, RefreshJob
@@ -64,7 +64,7 @@ class LabelVectorLearner(Generic[TableT]):
     def rebuilt(
         cls, table: TableT, settings: LabelVectorSettings, entries: Iterable[Entry]
     ) -> LabelVectorLearner[TableT]:
-        """The learner after these entries, with the model that is due: what live ones come to."""
+        """The learner after these entries with the model that is due: as one that lived through them will be."""
         learner = cls(table, settings)
         for entry in entries:
             learner.apply(entry)
@@ -75,7 +75,7 @@ class LabelVectorLearner(Generic[TableT]):
     def check_fit(self, memory: int | None = None) -> None:
         """Raise ValueError, saying what to do, where the features are too many or too large for a model to be fitted.
 
-        memory : bytes that may be used
+        memory : bytes that may be used; None: any number
         """
         check_fit(self._X, self._features.feature_names_, memory)
 
@@ -99,7 +99,7 @@ class LabelVectorLearner(Generic[TableT]):
             self.model_version = change.seq
 
     def words(self, folded: FoldedVector, labels: Sequence[str]) -> tuple[str, ...]:
-        """The cells of these labels as "1", "0" or "" (not asked); of no labels: ("bad",) for a row that is out."""
+        """The cells of these labels as "1", "0" or "" (not asked). Of no labels: ("bad",) for a bad item, else ()."""
         if not labels:
             return ("bad",) if folded.out else ()
         return tuple(_TEXT[int(value)] for value in folded.cells[self.pool.fold.columns(labels)])
@@ -107,7 +107,7 @@ class LabelVectorLearner(Generic[TableT]):
     # The model
 
     def refresh_due(self) -> int | None:
-        """The entry up to which the model is due to be fitted (0: the start); None while it is as it should be."""
+        """The entry up to which the model is due to be fitted anew (0: the start); None while no fit is due."""
         return None if self._job is None else self._job.seq
 
     def job(self) -> RefreshJob | None:
@@ -116,7 +116,7 @@ class LabelVectorLearner(Generic[TableT]):
 
     def adopt(self, refreshed: Refreshed) -> bool:
         """Put a fitted model in place, and let it take in the answers since. False, and nothing happens, where the
-        model in place was fitted to the same entry or a later one. The learner keeps what it is given."""
+        model in place was fitted to the same entry or a later one. The model belongs to the learner from then on."""
         if self._fitted is not None and refreshed.seq <= self._fitted:
             return False
         if refreshed.seq > self.pool.seq:
@@ -147,8 +147,8 @@ class LabelVectorLearner(Generic[TableT]):
     # Questions
 
     def may_ask(self, row: int, annotator: str, label: str | None = None) -> bool:
-        """Whether the row, or this label of it, can be put before this annotator now: not known, not set aside by
-        them. What they skipped can."""
+        """Whether this annotator can be asked about the row, or this label of it, now: it is not known, and they are
+        not unsure about it. What they skipped can be asked again."""
         row, _ = self.pool.check_row(row), self.pool.check_label(label)
         return self.pool.may_ask(Place(row, label), annotator)
 
@@ -160,11 +160,11 @@ class LabelVectorLearner(Generic[TableT]):
     ) -> LabelVectorQuestion | None:
         """The question that matters most for this annotator, or None when nothing is left to ask them.
 
-        exclude : what is before other people now: rows, or (row, label) places
+        exclude : rows, or (row, label) places, before other people now
         With probability `control_share`, and when nothing else is left, the next blind control. Else the best by the
-        criterion of the settings, ties by row, then label. Never what is held out, known, or out, nor what this
-        annotator is unsure about; what they skipped comes back after 20 further entries of theirs, or when nothing
-        else is left, the oldest skip first.
+        criterion of the settings, ties by row, then label. Never a test row, a bad item, a label that is known, or
+        what this annotator is unsure about; what they skipped comes back after 20 further entries of theirs, or when
+        nothing else is left, the oldest skip first.
         """
         pool = self.pool
         barred = {*as_places(exclude), *pool.standings.unsure(annotator)}
@@ -185,8 +185,8 @@ class LabelVectorLearner(Generic[TableT]):
         return None
 
     def question_for(self, row: int, label: str | None = None) -> LabelVectorQuestion:
-        """The question about one label of a row, or about all of it. Raises AnswerError for test rows, rows taken out
-        and labels that do not exist."""
+        """The question about one label of a row, or about all of it. Raises AnswerError for test rows, bad items and
+        labels that do not exist."""
         pool = self.pool
         column, row = pool.check_label(label), pool.check_asked(row)
         cells = pool.cells[row]
@@ -233,7 +233,7 @@ class LabelVectorLearner(Generic[TableT]):
 
     @property
     def done(self) -> bool:
-        """Nothing is left to ask."""
+        """Whether nothing is left to ask."""
         return not self.pool.open.any()
 
     @property
@@ -290,17 +290,7 @@ class LabelVectorLearner(Generic[TableT]):
 
     def export_cells(self) -> LabelVectorExport:
         """Every cell with its probability and where it comes from."""
-        pool = self.pool
-        source = np.where(pool.answered, "oracle", "given")
-        source = np.where(pool.cells == UNKNOWN, "model", source)
-        source[self.test_rows] = "truth"
-        source[pool.bad] = "bad"
-        shares = np.where(pool.cells == UNKNOWN, np.nan, pool.cells)
-        if self._model is not None:
-            shares[pool.open] = self._model.proba()[pool.open]
-        cells = pool.cells.copy()
-        cells[pool.bad], shares[pool.bad] = UNKNOWN, np.nan
-        return LabelVectorExport(tuple(map(str, self.table.ids)), self.classes, cells, shares, source)
+        return export_of(self.pool, None if self._model is None else self._model.proba())
 
 
 _TEXT = {1: "1", 0: "0", UNKNOWN: ""}

@@ -1,4 +1,4 @@
-"""What a model of label vectors can be fitted to; to be asked when a project is made, not at its first fit."""
+"""What a model of label vectors can be fitted to: checked when a project is made, not at its first fit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def check_fit(X: Any, names: Sequence[str], memory: int | None = None) -> None:
     """Raise ValueError, saying what to do, where no model could be fitted to these features.
 
     X : (n, d) features of all rows, dense or CSR      names : (d,) of the columns they come from
-    memory : bytes that may be used; None: as many as it takes
+    memory : bytes that may be used; None: any number
     """
     n, d = X.shape
     side, counted = min(n, d), f"{n:,} rows of {d:,} features"

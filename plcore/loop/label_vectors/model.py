@@ -1,4 +1,4 @@
-"""The model of a multi-label learner: BML-CS fitted to the cells of one moment, then an answer at a time.
+"""The model of a project of label vectors: BML-CS, fitted to the cells of one moment, then an answer at a time.
 
 A fit is a job that holds all it needs, so that it can run in another thread, or be made again from the log: the same
 cells give the same model, and the same changes after it the same state.

@@ -62,14 +62,15 @@ class ControlSample(NamedTuple):
 
 
 class LabelVectorPool(Pool[TableT, LabelVectorSettings, LabelVectorFold]):
-    """Table + entries -> cells. Test rows and control cells are held out: no model learns from them.
+    """The cells of every row after the entries so far. Test rows and control cells are held out: no model learns from
+    them.
 
     test_rows : bool (n,), a seeded share of the rows whose vector is fully known at import; never asked
     control_cells : bool (n, L), a seeded uniform share of the cells of all other rows that are not known at import,
-        or, where whole instances are asked, all such cells of a uniform share of these rows. They are asked blindly
+        or, where whole rows are asked about, all such cells of a uniform share of these rows. They are asked blindly
         now and then, in the order of their draw, so that their answers measure the model.
-    cells : int8 (n, L) as they stand      answered : bool (n, L), set by people      bad : bool (n,), rows taken out
-    open : bool (n, L), may be asked. Read all of these only.
+    cells : int8 (n, L) as they stand      answered : bool (n, L), set by people      bad : bool (n,), bad items
+    open : bool (n, L), may be asked. Do not write to any of these.
     """
 
     KINDS = KINDS
@@ -119,8 +120,8 @@ class LabelVectorPool(Pool[TableT, LabelVectorSettings, LabelVectorFold]):
     # Entries
 
     def apply(self, entry: Entry) -> VectorChange | None:
-        """Take in one entry; what it changed for models, or None. Raises AnswerError, and changes nothing, if it
-        cannot be."""
+        """Take in one entry and return what it changed for models, None where nothing. Raises AnswerError, and changes
+        nothing, if the entry is impossible."""
         self.check(entry)
         touched = entry if entry.target is None else self.fold.entry(entry.target)
         self.fold.add(entry)
@@ -191,7 +192,7 @@ class LabelVectorPool(Pool[TableT, LabelVectorSettings, LabelVectorFold]):
         """The answered controls as far as the draw has been worked through in order.
 
         A control that was answered out of turn, as part of a row that somebody chose, waits until all before it are
-        answered, set aside by somebody as unsure, or out: else the sample would no longer be uniform.
+        answered, or somebody is unsure about them, or their row is bad: else the sample would no longer be uniform.
         """
         waiting = self._controls_in(self.allowed(self.standings.unsure_by_anybody(), control=True))
         end = int(waiting.argmax()) if waiting.any() else len(waiting)
@@ -206,24 +207,24 @@ class LabelVectorPool(Pool[TableT, LabelVectorSettings, LabelVectorFold]):
 
     @property
     def n_answered(self) -> int:
-        """Labels with an answer; where whole rows are asked about, rows with one, bad items too."""
+        """How many labels have an answer; where whole rows are asked about, how many rows, bad items too."""
         if self.settings.by_row:
             return int((self.answered.any(axis=1) | self.bad).sum())
         return int(self.answered.sum())
 
     @property
     def n_open(self) -> int:
-        """Labels that can still be asked about; where whole rows are asked about, rows with one."""
+        """How many labels can still be asked about; where whole rows are asked about, how many rows."""
         return int(self.open.any(axis=1).sum() if self.settings.by_row else self.open.sum())
 
     @property
     def n_holes(self) -> int:
-        """Labels that were not known at import, test rows left out."""
+        """Cells that were not known at import, those of test rows not counted."""
         return int(((self.original == UNKNOWN) & ~self.test_rows[:, None]).sum())
 
     @property
     def share_known(self) -> float:
-        """Share of these that are known, or out, now; 1 where there were none."""
+        """Share of these that are known now, or belong to a bad item; 1 where there were none."""
         holes = self.n_holes
         return 1 - int(self.open.sum()) / holes if holes else 1.0
 

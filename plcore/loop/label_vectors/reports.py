@@ -1,4 +1,4 @@
-"""What a LabelVectorLearner tells: questions, progress, points of its curve, rows as they stand."""
+"""What a LabelVectorLearner reports: questions, progress, points of its curve, rows as they stand."""
 
 from __future__ import annotations
 
@@ -20,16 +20,14 @@ class LabelVectorQuestion:
     row: int
     label: str | None  # None: all labels of the row that are not known
     labels: tuple[str, ...]
-    probabilities: tuple[
-        float, ...
-    ]  # of yes; 1 or 0 where the cell is known; base rates before the first model
+    probabilities: tuple[float, ...]
+    """Of yes; 1 or 0 where the cell is known; base rates before the first model."""
     cells: tuple[int, ...]  # 1, 0, -1 not asked
     strategy: str  # the criterion, or "control"
     score: float
     model_version: int
-    predicted: (
-        str | None
-    )  # "yes" or "no"; of a whole row a JSON list of its labels; None before the first model
+    predicted: str | None
+    """By the model: "yes" or "no"; of a whole row a JSON list of its labels; None before the first model."""
     decides: int = 0  # as in plcore.Question; nothing is proven here
     undecided: int = 0  # cells that can still be asked
 
@@ -45,7 +43,7 @@ class Share:
 
 @dataclass(frozen=True)
 class ControlEstimate:
-    """How good the model is on cells it has not been told, by blind controls; None where nothing can be said.
+    """How good the model is on cells that it has not learnt, by blind controls; None where nothing can be said.
 
     cells : controls answered      yes : answered yes      said_yes : the model says yes
     """
@@ -123,10 +121,10 @@ class LabelVectorProgress:
     by_kind: tuple[tuple[str, int], ...]  # labels answered yes and no; entries bad, unsure, skip; unwithdrawn
     answered: int  # rows with at least one of them
     answered_cells: int
-    bad: int  # rows taken out
+    bad: int  # rows marked as bad items
     unasked: int  # cells that can still be asked
     ambiguous_left: int  # rows with such cells
-    share_known: float  # of the cells not known at import, that are known or out now
+    share_known: float  # of the cells not known at import, that are known now or belong to a bad item
     entropy: float | None  # left in the unasked cells, in bits; None before the first model
     held_out: HeldOut | None
     control: ControlEstimate
@@ -143,7 +141,7 @@ class LabelVectorState:
 
     row: int
     original: tuple[int, ...]  # at import
-    cells: tuple[int, ...]  # now, also while the row is out
+    cells: tuple[int, ...]  # now, also of a bad item
     bad: bool
     test: bool
     answer: Entry | None  # the latest answer that counts

@@ -28,7 +28,7 @@ LEAST_COMPONENTS = 8
 
 @dataclass(frozen=True)
 class LabelVectorSettings:
-    """Plain JSON values. Raises ValueError naming the setting that is wrong.
+    """How a learner learns and asks; plain JSON values. Raises ValueError naming the setting that is wrong.
 
     kind : "multilabel", always: the word under which settings of label vectors are stored
     question : one of `QUESTION_ENTRIES`: "instance" (all labels of a row), "diagnosis" (one label of each row in turn,
@@ -37,13 +37,14 @@ class LabelVectorSettings:
         kind of question has by default
     n_components : K of BML-CS, an int, or a share of the labels; None: half of them, at least 8 (or all, where
         there are fewer) and at most 64
-    mode, missing : as `BMLCSClassifier`      max_iter : as there; more than 1 shrinks what is believed of cells not
-        asked towards a sure no, the more the fewer cells are known
+    mode, missing : as `BMLCSClassifier`
+    max_iter : as there. With more than 1, what is believed of cells that were not asked shrinks towards a sure no; it
+        shrinks more where fewer cells are known
     test_share : share in [0, 1) of the rows whose vector is fully known at import that is held out
     control_share : share in [0, 1) of the cells not known at import, and of the questions, that are blind controls;
-        in question "instance" of the rows (see `LabelVectorPool`)
+        with question "instance", of the rows (see `LabelVectorPool`)
     seed : of the draws of test rows and controls, of Phi, and of the criterion "random"
-    refresh_every : answers after which the model is to be fitted anew; between, each is taken in at rank one
+    refresh_every : answers after which the model is to be fitted anew; each is taken in at once, at rank one
     """
 
     kind: str = KIND

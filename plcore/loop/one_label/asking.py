@@ -1,4 +1,4 @@
-"""Which row is the best to ask: the strategy of the settings over the rows that train."""
+"""Which row is the best to ask about: the one that the strategy of the settings scores highest."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from plcore.query.strategies import ModelStrategy, Strategy
 
 
 class Chooser:
-    """Best questions of a pool. Rows are those of the table; only such as train are chosen and scored.
+    """Chooses what to ask about a pool. Rows are those of the table; only rows that train are chosen and scored.
 
     graph : the neighbours of all rows; None: they are found now, where strategy or model need them. Raises ValueError
         where its shape is another.
-    margins : gives for rows (r,) the two largest shares of each by the model, their difference (r,)
+    margins : gives, for rows (r,), the largest of the model's shares less the second largest (r,)
 
     Attributes
     ----------
     graph : the neighbours in use, None where nothing needs them.
     ranker : the votes of these neighbours and what follows from them, None without a graph. Under a strategy that is
-        no effect rule it still keeps them, by its cheapest rule.
+        no effect rule it still keeps them, and scores by the cheapest rule.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class Chooser:
         return int(self._pool.train[places[0]]) if len(places) else None
 
     def score_of(self, row: int) -> float:
-        """The score of a row."""
+        """The score of a row by the strategy."""
         return self._strategy.score_of(int(self._pool.place[row]))
 
     def explain(self, row: int) -> Explanation | None:

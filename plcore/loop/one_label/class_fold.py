@@ -1,8 +1,8 @@
 """Answers under classes that change: every entry counts under the classes of its time.
 
-The fold of a row runs over roots (see `plcore.loop.classes`) and only its result is put onto the classes of today. So a
-merge turns a row's candidates into their image, whatever was answered: a class ruled out before it was merged into
-one that is still possible takes nothing away. `none` opens also the classes that were added after it.
+The fold of a row runs over roots (see `plcore.loop.classes`), and only its result is mapped to the effective classes.
+So a merge turns a row's candidates into their image, whatever was answered: a class ruled out before it was merged into
+one that is still possible takes nothing away. `none` makes the classes that were added after it candidates too.
 """
 
 from __future__ import annotations
@@ -21,16 +21,17 @@ MakeFold = Callable[[BoolArray, Sequence[str], dict[int, str]], CandidateFold]
 
 
 def fold_under(class_map: ClassMap, imported: BoolArray) -> MakeFold:
-    """What an ActiveLearner of `with_classes(table, class_map)` makes its fold with, in place of `CandidateFold`.
+    """What to call in place of `CandidateFold` to fold the rows of `with_classes(table, class_map)`.
 
     imported : bool (n, m_imported), the candidates of the table before any change
-    The entries then keep the labels they were written with: they are not to be mapped before.
+    The fold takes entries with the labels they were written with; these are not to be mapped to later classes.
     """
     return partial(ClassFold, class_map=class_map, imported=imported) if class_map.changes else CandidateFold
 
 
 class ClassFold(CandidateFold):
-    """An CandidateFold over roots. first, classes : under the effective classes, as everything it gives out.
+    """A CandidateFold that runs over roots. What it is given as first and classes, and all that it returns, is in terms
+    of the effective classes.
 
     Entries up to the latest change are taken as the log has them, for they were checked under their own classes;
     later ones are checked as ever.
@@ -74,7 +75,7 @@ class ClassFold(CandidateFold):
         return FoldedCandidates(self._map.onto(left), out, answer)
 
     def _shown(self, left: BoolArray, era: Era) -> BoolArray:
-        """The roots of every class that was before the person when these roots were left."""
+        """The roots of all classes that a person was shown when these roots were left."""
         shown = np.zeros_like(left)
         for roots in era.roots:
             within = list(roots)

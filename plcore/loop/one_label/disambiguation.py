@@ -23,7 +23,7 @@ def disambiguate(
     """Labels of all rows, each inside its candidates.
 
     shares : the model's label distributions (r, m) of rows, inside their candidates
-    has_model : whether there is one yet; else rows with several candidates have no label
+    has_model : whether there is a model yet; else rows with several candidates have no label
     votes : votes of the training rows' neighbours, which prove some labels; None: nothing is proven
     """
     candidates = pool.candidates

@@ -3,9 +3,9 @@
 The fold of a row is taken over its unwithdrawn entries in the order of `seq`:
 `is` k and `among` S set the candidates, whatever came before (the latest wins); `not` k takes k out of what
 is left; `none` says that no label is right of those that were left when it was asked, and sets all others;
-`bad` takes the row out until a later answer sets candidates; `unsure` and `skip` leave everything as it is.
-`withdraw` makes another entry as if it had never been. An answer that would leave nothing is refused; where a
-withdrawal brings a `not` or `none` that was taken in before to that, it is passed over.
+`bad` makes the row a bad item, without any candidate, until a later answer sets some; `unsure` and `skip` leave
+everything as it is. `withdraw` makes another entry as if it had never been. An answer that would leave nothing is
+refused; an earlier `not` or `none` that would leave nothing now, as another entry was withdrawn, is passed over.
 """
 
 from __future__ import annotations
@@ -23,24 +23,26 @@ KINDS = (*ANSWERS, *PUT_ASIDE, EntryKind.WITHDRAW)
 
 
 class FoldedCandidates(NamedTuple):
-    """What the entries of one row amount to."""
+    """What the entries of one row make of it."""
 
-    left: BoolArray  # (m,) what may be the label, never empty, also while the row is out
+    left: BoolArray  # (m,) what may be the label; never empty, not even of a bad item
     out: bool  # marked as a bad item
     answer: Entry | None  # the latest answer that counts
 
     @property
     def votes(self) -> BoolArray:
-        """(m,) the candidates the row votes for: none while it is out."""
+        """(m,) the candidates that models learn from: none of a bad item."""
         return np.zeros_like(self.left) if self.out else self.left
 
 
 class CandidateFold(EntryFold[FoldedCandidates]):
-    """The entries of all rows, and the candidates that follow from them. first : bool (n, m), the candidates before
-    any answer."""
+    """The entries of all rows, and the candidates that follow from them.
+
+    first : bool (n, m), the candidates before any answer
+    """
 
     def fold_with(self, entry: Entry) -> FoldedCandidates:
-        """What they would amount to with this entry, which `check` lets pass; changes nothing."""
+        """What the entries of its row would make of it with this one, which `check` lets pass; changes nothing."""
         kept = [one for one in self.entries(entry.row) if one.seq != entry.target]
         return self._over(entry.row, kept if entry.kind == "withdraw" else [*kept, entry])
 

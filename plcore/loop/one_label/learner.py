@@ -36,9 +36,10 @@ class ActiveLearner(Generic[TableT]):
     The model is that of the settings: PL-KNN on the table's features or an online learner, which follow each
     answer, or one trained elsewhere (`.training`), whose versions come by `publish`. Questions go by the strategy of
     the settings, by default effect scores over the rows that are ambiguous now; some are blind controls (`.pool`).
-    Held-out rows are never trained on and no targets.
+    Held-out rows, test rows and controls alike, are never trained on, and no question is scored by what it says of
+    them.
 
-    changes : of the classes, all there are in the log (`plcore.loop.classes`)
+    changes : all changes of the classes in the log (`plcore.loop.classes`)
     graph : the `graph` of an earlier learner of the same table and `graph_key(settings)`, so that neighbours need
         not be found again; None: they are found now, where they are needed. Raises ValueError where its shape is
         another.
@@ -117,8 +118,8 @@ class ActiveLearner(Generic[TableT]):
         return self.pool.fold.fold_with(entry).votes
 
     def may_ask(self, row: int, annotator: str, label: str | None = None) -> bool:
-        """Whether the row can be put before this annotator now: open, not set aside by them. A skipped row can; one
-        label of it cannot: a question is about all candidates."""
+        """Whether this annotator can be asked about the row now: it is open, and they are not unsure about it. A row
+        they skipped can be asked; one label of a row cannot: a question is about all candidates."""
         return self.pool.may_ask(Place(self.pool.check_row(row), label), annotator)
 
     def get_ready(self) -> None:
@@ -132,16 +133,16 @@ class ActiveLearner(Generic[TableT]):
 
         exclude : rows, or places, before other people now; an effect strategy also damps the predictions these decide
         With probability `control_share`, and when nothing else is left, the next control row. Else rows with the
-        highest score of the strategy come first, ties by row number. Never a row that is held out for its true
-        label, bad, has one candidate, or that this annotator is unsure about; rows they skipped come back after 20
-        further entries of theirs, or when nothing else is left, the oldest skip first.
+        highest score of the strategy come first, ties by row number. Never a test row, a bad item, a row with
+        one candidate, or one that this annotator is unsure about; rows they skipped come back after 20 further
+        entries of theirs, or when nothing else is left, the oldest skip first.
         """
         pool = self.pool
         shown = {place.row for place in as_places(exclude)}
         barred = shown | {place.row for place in pool.standings.unsure(annotator)}
         resting = [place.row for place in pool.standings.resting(annotator) if place.row not in barred]
         control = [row for row in pool.control_left().tolist() if row not in barred and row not in resting]
-        control.sort(key=lambda row: bool(pool.fold.entries(row)))  # those put aside before come last
+        control.sort(key=lambda row: bool(pool.fold.entries(row)))  # those with entries already come last
         if control and pool.control_is_due():
             return self.question_for(control[0])
         held = self.test_rows | pool.control_rows
@@ -154,8 +155,8 @@ class ActiveLearner(Generic[TableT]):
         return next((self.question_for(row) for row in (*control, *resting) if pool.is_open(row)), None)
 
     def question_for(self, row: int, label: str | None = None) -> Question:
-        """The question about one row as things stand. Raises AnswerError for test rows and rows taken out, and for one
-        label of a row: a question is about all its candidates."""
+        """The question about one row as things stand. Raises AnswerError for test rows and bad items, and for one label
+        of a row: a question is about all its candidates."""
         pool = self.pool
         row = pool.check_asked(row)
         if label is not None:
@@ -195,10 +196,10 @@ class ActiveLearner(Generic[TableT]):
 
     @property
     def done(self) -> bool:
-        """No answer can change a decision any more: the winners (Eq. 1) of every row still ambiguous are settled.
+        """Whether no answer can change a decision any more: the winners (Eq. 1) of every row still ambiguous are settled.
 
-        That holds for answers inside the candidates; `none` and `bad` may still change decisions, and so may
-        any answer those about new points. Models other than PL-KNN have no such proof: done when nothing is open.
+        That holds for answers inside the candidates; `none` and `bad` may still change decisions, and any answer
+        may change decisions about new points. Models of which nothing is proved are done when nothing is open.
         """
         if (proof := self._proof) is None:
             return not (self.pool.sizes[self.pool.train] >= 2).any()
@@ -210,17 +211,17 @@ class ActiveLearner(Generic[TableT]):
         return self._chooser.ranker if self.settings.proves_done else None
 
     def candidates_of(self, row: int) -> BoolArray:
-        """(m,) the row's candidates now, a copy; none while it is out."""
+        """(m,) the row's candidates now, a copy; none of a bad item."""
         return np.array(self.pool.candidates[self.pool.check_row(row)])
 
     @property
     def candidates(self) -> BoolArray:
-        """(n, m) candidates now, a copy; rows taken out have none."""
+        """(n, m) candidates now, a copy; bad items have none."""
         return self.pool.candidates.copy()
 
     @property
     def label_distributions(self) -> FloatArray:
-        """(n, m) what the model says of each row inside its candidates; test rows are NaN, bad rows 0."""
+        """(n, m) what the model says of each row inside its candidates; NaN for test rows, 0 for bad items."""
         result = np.full(self.pool.candidates.shape, np.nan)
         asked = np.flatnonzero(~self.test_rows)
         result[asked] = self._model.shares(asked)

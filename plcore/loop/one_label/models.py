@@ -1,4 +1,4 @@
-"""The models of a learner behind one interface: what they say of training rows and of held-out rows."""
+"""The models of a learner behind one interface: what they say of rows that train and of rows that are held out."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Model(ABC):
 class NeighborModel(Model):
     """PL-KNN over the neighbours of a graph. Votes are exact integers and follow each answer.
 
-    The ranker keeps the votes of the training rows; `learn` expects that it has taken in the change.
+    The ranker keeps the votes about the training rows; it must take in a change before `learn` does.
     """
 
     def __init__(self, pool: OneLabelPool[Any], ranker: EffectRanker, graph: Graph) -> None:
@@ -90,7 +90,7 @@ class NeighborModel(Model):
 
 
 class ScoredModel(Model):
-    """A model trained elsewhere, known here by its scores of all rows; they change when a version is published."""
+    """A model that is trained elsewhere and known here by its scores of all rows, which each version brings anew."""
 
     def __init__(self, pool: OneLabelPool[Any]) -> None:
         self._pool = pool

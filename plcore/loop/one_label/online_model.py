@@ -15,10 +15,10 @@ from plcore.loop.one_label.training import class_scores, standardized_features
 class OnlineModel(Model):
     """First a few passes over all training rows as the table has them, then one round for each answered row.
 
-    The rounds follow the order of the standing answers that made the rows what they are, each with the row's candidates
-    as they stand. A new answer adds a round; a correction or an undo starts again from the weights after the passes
-    and replays the rounds. So the state follows from table and fold alone. A row marked bad leaves the passes too,
-    which are then made anew.
+    The rounds come in the order of the answers that made the rows what they are, those withdrawn or overruled left out,
+    each with the row's candidates as they stand. A new answer adds a round; a correction or an undo starts again from
+    the weights after the passes and replays the rounds. So the state follows from table and fold alone. A row marked
+    bad leaves the passes too: they are made anew.
     """
 
     def __init__(self, pool: OneLabelPool[Any]) -> None:
@@ -26,9 +26,8 @@ class OnlineModel(Model):
         self._X = standardized_features(pool)
         self._X_held = self._X[pool.held]
         self._rows: list[int] = []  # answered training rows, in the order of their rounds
-        self._wrong: list[
-            bool
-        ] = []  # of each round: the prediction before it was not among the candidates after
+        # Of each round: whether the prediction before it is not among the candidates after it.
+        self._wrong: list[bool] = []
         self._out: frozenset[int] = frozenset()
         self._begin()
         self._said = self._predict_held()
@@ -46,12 +45,12 @@ class OnlineModel(Model):
         return float(np.mean(self._wrong)) if self._wrong else None
 
     def _begin(self) -> None:
-        """The passes over the training rows, without those that are out."""
+        """The passes over the training rows that are no bad items."""
         pool = self._pool
         rows = pool.train[~pool.bad[pool.train]]
         settings = pool.settings
         self._model = settings.model_entry.make(self._X[pool.train], settings.C, settings.seed)
-        # With every row out nothing was learnt: the first candidates, without features, say which classes there are.
+        # With every row bad nothing is learnt: the first candidates, without features, say which classes there are.
         nothing = self._X[:1] * 0
         X, sets = (self._X[rows], pool.first[rows]) if len(rows) else (nothing, pool.first[:1])
         self._model.fit(X, sets)

@@ -34,17 +34,18 @@ class CandidateChange(NamedTuple):
 
 
 class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
-    """Table + entries -> candidates. Test rows and control rows are held out: no model learns from them.
+    """The candidates of every row after the entries so far. Test rows and control rows are held out: no model learns
+    from them.
 
-    changes : of the classes (`plcore.loop.classes`), all there are in the log; `table` and `classes` are as
-        they leave them
+    changes : all changes of the classes in the log (`plcore.loop.classes`); `table` and `classes` are as these leave
+        them
     test_rows : bool (n,), a seeded share of the rows with a true label; never asked
     control_rows : bool (n,), a seeded uniform share of all other rows without exact label; asked blindly now and
         then, so that their answers measure the model. Those with one candidate need no asking.
     train, held : row numbers, ascending      place : (n,) of each row in `train` or in `held`
     answered : bool (n,), rows with an answer that counts
     changed_at : (n,) seq of the standing entry since which a row is as it is, 0 for none
-    candidates : bool (n, m) as they stand; none while a row is out      sizes : (n,) how many. Read them only.
+    candidates : bool (n, m) as they stand, none of a bad item      sizes : (n,) how many. Do not write to them.
     """
 
     KINDS = KINDS
@@ -98,16 +99,16 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
     # Entries
 
     def takes_class_change(self, seq: int) -> bool:
-        """Whether the pool was made under the classes as the entry `seq` leaves them; it then counts as taken in."""
         if seq > self.class_map.seq:
             return False
         self.seq = seq
         return True
 
     def apply(self, entry: Entry) -> CandidateChange | None:
-        """Take in one entry; what it changed, or None. Raises AnswerError, and changes nothing, if it cannot be.
+        """Take in one entry and return what it changed, None where nothing. Raises AnswerError, and changes nothing, if
+        the entry is impossible.
 
-        Where only `changed_at` has moved, as when the first of two equal answers is taken back, old equals new.
+        Old equals new where only `changed_at` has moved, as when the first of two equal answers is withdrawn.
         """
         self.check(entry)
         kind = entry.kind if entry.target is None else self.fold.entry(entry.target).kind
@@ -132,7 +133,7 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
     # Who may be asked what
 
     def is_open(self, row: int, label: str | None = None) -> bool:
-        """Whether the row still has two candidates or more, and can be asked about; as a whole alone."""
+        """Whether the row can be asked about: it still has two candidates or more. One label of it never can."""
         return bool(label is None and self.sizes[row] >= 2 and not self.test_rows[row])
 
     def control_left(self) -> IntArray:
@@ -156,7 +157,8 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         """Where the work stands, with a model that says these labels of the held-out rows.
 
         said : (n_held,), -1 for none; None: there is no model yet
-        settled : None: the share of the training rows, of those ambiguous at first, that have one label or are out.
+        settled : share of the decisions that no answer can change; None where the model proves none: it is then the
+            share of the training rows ambiguous at first that have one label now, or are bad items
         """
         known, test = self.known(), self.test_rows[self.held]
         right = (known >= 0) & (said == known) if said is not None else np.zeros(len(known), dtype=bool)
@@ -184,7 +186,7 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
 
     @property
     def n_answered(self) -> int:
-        """Rows with an answer that counts and not more than one candidate; none of them is open."""
+        """Rows with an answer that counts and at most one candidate; none of them is open."""
         return int((self.answered & (self.sizes < 2)).sum())
 
     @property

@@ -1,4 +1,4 @@
-"""What an ActiveLearner is told and tells: questions, progress, disambiguated labels."""
+"""What an ActiveLearner reports: questions, progress, points of its curve, rows, disambiguated labels."""
 
 from __future__ import annotations
 
@@ -33,13 +33,12 @@ class Progress:
 
     answers: int  # unwithdrawn answers (is, among, not, none, bad)
     answered: int  # rows with at least one of them
-    bad: int  # rows taken out
+    bad: int  # rows marked as bad items
     ambiguous_left: int  # rows with two candidates or more
     candidates_left: int  # labels still to be ruled out: sum over these rows of |candidates| - 1
-    settled: (
-        float  # share of decisions that no further answer can change, among the initially ambiguous rows;
-    )
-    # with another model than PL-KNN the share of these rows that have one label, or are out
+    settled: float
+    """Share of the initially ambiguous rows whose decision no further answer can change; under a model that proves
+    none, share of them that have one label now or are bad items."""
     accuracy: float | None  # share of test rows predicted right; None without test rows
     n_train: int
     n_test: int
@@ -68,7 +67,7 @@ class RowState:
 
     row: int
     original: tuple[str, ...]  # candidates at import
-    candidates: tuple[str, ...]  # candidates now; none while the row is out
+    candidates: tuple[str, ...]  # candidates now; none of a bad item
     bad: bool
     test: bool
     answer: Entry | None  # the latest answer that counts

@@ -46,7 +46,7 @@ class Trainer:
         self._X = standardized_features(pool)
 
     def train(self, progress: Callable[[int, float], None] | None = None) -> Version:
-        """One version of the model, from all training rows that are not out.
+        """One version of the model, from all training rows that are no bad items.
 
         progress : called with (iteration, objective); what it raises ends the training
         Raises ValueError where the model cannot be fitted to these data, in the estimator's own words.

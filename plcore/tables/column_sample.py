@@ -1,0 +1,88 @@
+"""A column of a table that has just come in, seen by a sample of its cells: numbers, words, lists, files' names?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import pandas as pd
+
+from plcore.tables.media import IMAGE_ENDINGS
+
+_NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
+_NO_VALUE = re.compile(r"[+-]?inf(inity)?|nan|n/?a|null|none|\?|-", re.IGNORECASE)
+_BITS = {"0", "1", "0.0", "1.0", "true", "false"}
+_SEPARATORS = ("|", ";", ",")
+_SAMPLE = 2000
+DEFAULT_SEPARATOR = _SEPARATORS[0]
+
+
+@dataclass(frozen=True)
+class ColumnSample:
+    """A column as it is looked at when its role is guessed: its name, and cells of some rows."""
+
+    name: str
+    cells: tuple[str, ...]  # stripped, non-empty, from a sample of rows
+    unique: bool  # no two rows of the whole table are the same, none is empty
+
+    @cached_property
+    def key(self) -> str:
+        return re.sub(r"\W+", "_", self.name.strip().lower()).strip("_")
+
+    def share(self, pattern: re.Pattern[str]) -> float:
+        return mean_of(pattern.fullmatch(cell) is not None for cell in self.cells)
+
+    @cached_property
+    def is_bits(self) -> bool:
+        return mean_of(cell.lower() in _BITS for cell in self.cells) >= 0.9
+
+    @cached_property
+    def is_numbers(self) -> bool:
+        # Whether the cells *are* good numbers is not judged here: a decimal comma or an NA gets its own
+        # advice.
+        return 0 < self.share(_NUMBER) >= 0.5 * (1 - self.share(_NO_VALUE))
+
+    def is_image(self, files: bool) -> bool:
+        ends = IMAGE_ENDINGS if files else ()
+        return self.cells_like(lambda cell: cell.startswith("data:image") or cell.lower().endswith(ends))
+
+    def cells_like(self, fits: Callable[[str], bool]) -> bool:
+        """Whether most cells fit; not all, so that a stray one is reported."""
+        return mean_of(map(fits, self.cells)) >= 0.5
+
+    @cached_property
+    def words(self) -> float:
+        """Mean number of words in a cell."""
+        return mean_of(len(cell.split()) for cell in self.cells)
+
+    @cached_property
+    def repeats(self) -> bool:
+        """Whether its values come again and again, as categories do."""
+        return bool(self.cells) and len(set(self.cells)) <= max(2, len(self.cells) // 2)
+
+    def separator(self) -> str | None:
+        """The separator that splits most of its cells; None where none splits any."""
+        counts = [sum(mark in cell for cell in self.cells) for mark in _SEPARATORS]
+        return _SEPARATORS[counts.index(max(counts))] if any(counts) else None
+
+    def pieces(self, separator: str) -> list[str]:
+        return [piece.strip() for cell in self.cells for piece in cell.split(separator) if piece.strip()]
+
+
+def sample_columns(cells: pd.DataFrame) -> list[ColumnSample]:
+    """All columns of a DataFrame of str, each by about _SAMPLE of its rows."""
+    step = max(1, len(cells) // _SAMPLE)
+    columns = []
+    for place, name in enumerate(cells.columns):
+        series = cells.iloc[:, place]
+        sample = tuple(cell for cell in (str(value).strip() for value in series.iloc[::step]) if cell)
+        columns.append(ColumnSample(str(name), sample, bool(series.is_unique and (series != "").all())))
+    return columns
+
+
+def mean_of(values: Iterable[float]) -> float:
+    """Their mean; 0 where there are none."""
+    found = list(values)
+    return sum(found) / len(found) if found else 0.0
