@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from workflow import team
 from workflow.access import Person
 from workflow.home import home
+from workflow.saving import DatabaseReplacedError
 
 #: Header by which pages learn who is there (the person's id); any sent by the client is dropped.
 PERSON_HEADER = "x-winnow-person"
@@ -48,7 +49,11 @@ class Guard:
             await self.app(scope, receive, send)
             return
         secret = HTTPConnection(scope).cookies.get(cookie_name(scope))
-        person = await _person(secret)
+        try:
+            person = await _person(secret)
+        except DatabaseReplacedError as error:  # a connection more was needed than there were
+            await _refuse(scope, receive, send, PlainTextResponse(str(error), 503))
+            return
         if secret is None or person is None:
             await _refuse(scope, receive, send, _ask_to_sign_in(scope, headers))
             return
@@ -65,7 +70,7 @@ def _while_signed_in(secret: str, receive: Receive, send: Send) -> tuple[Receive
     async def receive_while_signed_in() -> Message:
         nonlocal ended
         message = await receive()
-        if message["type"] == "websocket.receive" and not ended and await _person(secret) is None:
+        if message["type"] == "websocket.receive" and not ended and await _has_ended(secret):
             ended = True
             await send({"type": "websocket.close", "code": _SIGNED_OUT})
         return {"type": "websocket.disconnect", "code": _SIGNED_OUT} if ended else message
@@ -103,6 +108,14 @@ async def _person(secret: str | None) -> Person | None:
     ):  # half a millisecond that waits for nobody; a thread would take longer to be had
         return team.person_of(here, secret)
     return await run_in_threadpool(lambda: team.person_of(here, secret))
+
+
+async def _has_ended(secret: str) -> bool:
+    """Whether the sign-in is over. Where the database cannot tell any more, the page asks it again, and says so."""
+    try:
+        return await _person(secret) is None
+    except DatabaseReplacedError:
+        return False
 
 
 def _ask_to_sign_in(scope: Scope, headers: Headers) -> Response:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy.exc import SQLAlchemyError
 
 from db import trained
-from db.engine import DatabaseBusyError
+from db.engine import DatabaseUnavailableError
 from plcore.multilabel.reports import LabelPoint
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class Refresher:
             return
         try:
             self._publish(refreshed, time.monotonic() - begun)
-        except (SQLAlchemyError, DatabaseBusyError):
+        except (SQLAlchemyError, DatabaseUnavailableError):
             # The model is in place all the same; its point of the curve is lost at the next start.
             logger.exception("The figures of project %s could not be stored.", self._project_id)
 
