@@ -18,7 +18,16 @@ from urllib.parse import unquote, urlsplit
 
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import Connection, Engine, PoolProxiedConnection, create_engine, event, make_url, text
+from sqlalchemy import (
+    Connection,
+    Engine,
+    PoolProxiedConnection,
+    create_engine,
+    event,
+    inspect,
+    make_url,
+    text,
+)
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
@@ -85,6 +94,17 @@ class Database:
         """
         with Session(self._reader) as session, session.begin():
             yield session
+
+    def is_new(self) -> bool:
+        """Whether there is nothing of Winnow's in it yet; SQLite's file is not made for the question."""
+        if self._file is not None and not self._file.path.exists():
+            return True
+        with self.read() as session:
+            return not inspect(session.connection()).has_table("projects")
+
+    def is_emptied(self) -> bool:
+        """Whether SQLite's file is there and holds nothing, not even what it holds from the moment it is made."""
+        return self._file is not None and self._file.path.is_file() and not self._file.path.stat().st_size
 
     def check(self) -> None:
         """Raise where the database does not answer, or would lose what is written to it now.
