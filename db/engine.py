@@ -1,21 +1,37 @@
 """The database: one way in for writes, one for reads, and the migrations.
 
-SQLite is opened in WAL mode with synchronous=FULL: an answer that was acknowledged survives a power cut.
+SQLite is opened in WAL mode with synchronous=FULL: an answer that was acknowledged survives a power cut. Nothing is
+committed to a file that is not at its path any more (`db.opened_file`). Reading goes on: what was stored before is in
+that file alone, and can still be looked at and exported; `check` says what has happened.
 `sqlalchemy.orm.Session` used as a context manager is the unit of work; nothing wraps it again.
 """
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import Connection, Engine, PoolProxiedConnection, create_engine, event, make_url
+from sqlalchemy import (
+    Connection,
+    Engine,
+    PoolProxiedConnection,
+    create_engine,
+    event,
+    inspect,
+    make_url,
+    text,
+)
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
+
+from db.opened_file import DatabaseBusyError, DatabaseReplacedError, DatabaseUnavailableError, OpenedFile
 
 MIGRATIONS = Path(__file__).with_name("migrations")
 
@@ -23,11 +39,11 @@ MIGRATIONS = Path(__file__).with_name("migrations")
 BUSY_SECONDS = 30
 
 
+_FORGET_PAGES = "PRAGMA shrink_memory"
 _STAMP = {True: "PRAGMA data_version", False: "SELECT pg_current_wal_insert_lsn()"}
 
 
-class DatabaseBusyError(RuntimeError):
-    """No turn to write came within `BUSY_SECONDS`; nothing was written."""
+__all__ = ["Database", "DatabaseBusyError", "DatabaseReplacedError", "DatabaseUnavailableError", "is_damaged"]
 
 
 class Database:
@@ -40,9 +56,11 @@ class Database:
         parsed = make_url(url)
         self.is_sqlite = parsed.get_backend_name() == "sqlite"
         if self.is_sqlite:
-            self._writer = _sqlite_engine(url, begin="BEGIN IMMEDIATE", query_only=False)
-            self._reader = _sqlite_engine(url, begin="BEGIN", query_only=True)
+            self._file: OpenedFile | None = OpenedFile(_path(parsed.database or ""))
+            self._writer = _sqlite_engine(url, self._file, writes=True)
+            self._reader = _sqlite_engine(url, self._file, writes=False)
         else:
+            self._file = None
             # A writer that has waited for `entries.lock` must see what was committed meanwhile; a reader sees the
             # database at one moment, as on SQLite. Neither is left to the server's settings.
             self._writer = create_engine(
@@ -62,10 +80,11 @@ class Database:
         """A transaction that may write: committed when the block ends, rolled back when it raises.
 
         On SQLite what was read inside is still true at the commit (BEGIN IMMEDIATE).
-        Blocks must not be nested. Raises DatabaseBusyError.
+        Blocks must not be nested. Raises DatabaseBusyError, DatabaseReplacedError.
         """
         with self._one_writer(), Session(self._writer) as session, session.begin():
             yield session
+            self.check_file()
 
     @contextmanager
     def read(self) -> Iterator[Session]:
@@ -75,6 +94,33 @@ class Database:
         """
         with Session(self._reader) as session, session.begin():
             yield session
+
+    def is_new(self) -> bool:
+        """Whether there is nothing of Winnow's in it yet; SQLite's file is not made for the question."""
+        if self._file is not None and not self._file.path.exists():
+            return True
+        with self.read() as session:
+            return not inspect(session.connection()).has_table("projects")
+
+    def is_emptied(self) -> bool:
+        """Whether SQLite's file is there and holds nothing, not even what it holds from the moment it is made."""
+        return self._file is not None and self._file.path.is_file() and not self._file.path.stat().st_size
+
+    def check(self) -> None:
+        """Raise where the database does not answer, or would lose what is written to it now.
+
+        Raises SQLAlchemyError, DatabaseReplacedError.
+        """
+        self.check_file()
+        with self.read() as session:
+            if self.is_sqlite:
+                session.execute(text(_FORGET_PAGES))
+            session.execute(text("SELECT version_num FROM alembic_version")).all()
+
+    def check_file(self) -> None:
+        """Raises DatabaseReplacedError where SQLite's file is not at its path any more. Takes microseconds."""
+        if self._file is not None:
+            self._file.check()
 
     def stamp(self) -> tuple[int, str]:
         """Something that is another after every commit of anybody's; it costs microseconds, so ask often.
@@ -105,6 +151,7 @@ class Database:
         with self._one_writer(), self._writer.begin() as connection:
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
+            self.check_file()
 
     def copy_to(self, path: Path) -> None:
         """Write a consistent copy of the SQLite database to a new file while others go on writing."""
@@ -116,13 +163,31 @@ class Database:
             connection.close()
 
     def close(self) -> None:
-        """Close every connection; the database may be used again afterwards."""
+        """Close every connection; the database may be used again afterwards, whatever file is at its path then."""
         with self._watching:
             if self._watcher is not None:
                 self._watcher.close()
                 self._watcher = None
+        self._leave_no_log()
         self._writer.dispose()
         self._reader.dispose()
+        if self._file is not None:
+            self._file.forget()
+
+    def _leave_no_log(self) -> None:
+        """Where SQLite's file is not at its path any more, bring all that was stored into it.
+
+        SQLite leaves the log of such a file (`-wal`) beside the path, and whatever file is there next would be opened
+        with it, which would mix the two.
+        """
+        try:
+            self.check_file()
+        except DatabaseReplacedError:
+            with (
+                suppress(DatabaseReplacedError, sqlite3.Error),
+                closing(self._writer.raw_connection()) as raw,
+            ):
+                raw.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     @contextmanager
     def _one_writer(self) -> Iterator[None]:
@@ -140,8 +205,25 @@ class Database:
             self._turn.release()
 
 
-def _sqlite_engine(url: str, begin: str, query_only: bool) -> Engine:
+def is_damaged(error: DBAPIError) -> bool:
+    """Whether SQLite found its file overwritten: it is no database, or not a whole one."""
+    code = (
+        getattr(error.orig, "sqlite_errorcode", 0) & 0xFF
+    )  # an extended code has the plain one in its last byte
+    return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def _path(database: str) -> Path:
+    """The file of a URL's database, which may be a URI of SQLite's own."""
+    return Path(unquote(urlsplit(database).path) if database.startswith("file:") else database).absolute()
+
+
+def _sqlite_engine(url: str, file: OpenedFile, *, writes: bool) -> Engine:
     engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS}, pool_size=20)
+
+    @event.listens_for(engine, "do_connect")
+    def _look(*_: Any) -> None:
+        file.check()  # or a file that was deleted would be made anew, empty
 
     @event.listens_for(engine, "connect")
     def _set_up(connection: Any, _record: Any) -> None:
@@ -155,11 +237,19 @@ def _sqlite_engine(url: str, begin: str, query_only: bool) -> Engine:
             "recursive_triggers=ON",
         ):
             connection.execute("PRAGMA " + pragma)
-        if query_only:
+        if not writes:
             connection.execute("PRAGMA query_only=ON")
+        try:
+            file.opened()
+        except BaseException:
+            connection.close()
+            raise
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
-        connection.exec_driver_sql(begin)
+        if writes:
+            # Or it would go by pages that were read before somebody overwrote the file.
+            connection.exec_driver_sql(_FORGET_PAGES)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine

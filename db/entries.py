@@ -125,13 +125,21 @@ def append(session: Session, new: NewEntry) -> LogEntry:
     try:
         session.execute(_APPEND, {key: _json(value) for key, value in stored.items()})
     except IntegrityError as error:
-        # SQLite names the columns, PostgreSQL the constraint: both of ours have one of these words in them.
-        if any(word in str(error.orig) for word in ("token", "revision")):
+        if _is_there_already(error):
             raise DuplicateEntry(
                 f"Project {new.project_id} has an entry for token {new.token!r} already; nothing was written."
             ) from error
         raise
     return entry
+
+
+def _is_there_already(error: IntegrityError) -> bool:
+    """Whether there is an entry with this token, or this revision, already."""
+    diagnosis = getattr(error.orig, "diag", None)  # PostgreSQL names the constraint
+    if diagnosis is not None:
+        return diagnosis.constraint_name in ("uq_entries_token", "uq_entries_revision")
+    # SQLite has no more than words, of which the columns are its own.
+    return any(f"entries.{column}" in str(error.orig) for column in ("token", "revision"))
 
 
 def after(session: Session, project_id: int, seq: int) -> list[LogEntry]:

@@ -11,7 +11,9 @@ from pages.parts import frame, style
 st.set_page_config(page_title="Winnow", page_icon=style.ICON, layout="wide")
 style.apply()
 
-person = frame.begin().person
+page = frame.begin()
+person = page.person
+frame.say_where_nothing_is_saved(page)
 # To others the owner's pages say whose they are; a page that is not named here would be "not found".
 owners: Literal["visible", "hidden"] = "visible" if person.is_owner else "hidden"
 shown = [

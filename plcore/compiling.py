@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
+from numba.core import event
 from scipy import sparse
 
 from plcore.common.types import BoolArray, IntArray
@@ -95,18 +97,39 @@ STEPS: tuple[tuple[str, Callable[[], None]], ...] = (
 )
 
 
-def compile_kernels(progress: Callable[[int, int, str], None] | None = None) -> float:
+Progress = Callable[[int, int, str], None]
+
+
+class _Compiler(event.Listener):
+    """Says once, when the compiler next begins. Numba tells it of every kernel of which no machine code is on disk."""
+
+    def __init__(self) -> None:
+        self.say: Callable[[], None] | None = None
+
+    def on_start(self, event: event.Event) -> None:  # noqa: ARG002
+        say, self.say = self.say, None
+        if say is not None:
+            say()
+
+    def on_end(self, event: event.Event) -> None:
+        pass
+
+
+def compile_kernels(progress: Progress | None = None, compiling: Progress | None = None) -> float:
     """Compile all kernels for the argument types in use; near instant when their machine code is on disk.
 
     progress : called as progress(steps done, steps in all, name of the next step), at the end with ""
+    compiling : called in the same way where the compiler really begins in a step
     Returns the seconds it took. The machine code lies in `__pycache__` beside the sources, or in a folder of
     the user's where that cannot be written.
     """
-    begun = time.perf_counter()
-    for done, (name, step) in enumerate(STEPS):
-        if progress is not None:
-            progress(done, len(STEPS), name)
-        step()
+    begun, compiler = time.perf_counter(), _Compiler()
+    with event.install_listener("numba:compile", compiler):
+        for done, (name, step) in enumerate(STEPS):
+            if progress is not None:
+                progress(done, len(STEPS), name)
+            compiler.say = None if compiling is None else partial(compiling, done, len(STEPS), name)
+            step()
     if progress is not None:
         progress(len(STEPS), len(STEPS), "")
     return time.perf_counter() - begun

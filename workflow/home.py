@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import functools
 import threading
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from db.engine import Database
+from sqlalchemy import make_url
+from sqlalchemy.exc import DBAPIError
+
+from db.engine import Database, is_damaged
 from workflow.common import files
 from workflow.settings import Settings, SettingsError
 from workflow.shelf import Shelf
@@ -54,10 +58,23 @@ class Home:
         self.database.close()
 
 
+class BrokenHomeError(SettingsError):
+    """The database and the tables in WINNOW_HOME do not belong together: opened so, every project would be gone."""
+
+
+MAKING = 1.0
+"""Seconds that another process may need to make its database, which is empty at first."""
+
+
 def open_home(settings: Settings) -> Home:
     """Make the folders where they are missing, for this user alone, and bring the database up to date.
 
-    Raises SettingsError where WINNOW_HOME cannot be such a folder.
+    Raises
+    ------
+    SettingsError
+        WINNOW_HOME cannot be such a folder.
+    BrokenHomeError
+        There are tables without their database, or the database is empty or damaged: no first start.
     """
     tables_dir = settings.home / "tables"
     try:
@@ -68,8 +85,47 @@ def open_home(settings: Settings) -> Home:
             f"WINNOW_HOME must be a folder this user may make and write. Got {str(settings.home)!r}: {error.strerror}."
         ) from error
     database = Database(settings.database_url)
-    database.migrate()
+    try:
+        _check_whole(settings, database, tables_dir)
+        database.migrate()
+    except DBAPIError as error:
+        database.close()
+        if not is_damaged(error):
+            raise
+        raise BrokenHomeError(
+            f"The database {_where(settings)} is damaged, or no database of Winnow's. {_fix(settings)}"
+        ) from error
+    except BrokenHomeError:
+        database.close()
+        raise
     return Home(settings, database, tables_dir)
+
+
+def _check_whole(settings: Settings, database: Database, tables_dir: Path) -> None:
+    """Raise BrokenHomeError where a copy that failed, or half a backup put back, would be taken for a first start."""
+    given_up = time.monotonic() + MAKING
+    while database.is_emptied():
+        if time.monotonic() >= given_up:
+            raise BrokenHomeError(f"The database {_where(settings)} is empty (0 bytes). {_fix(settings)}")
+        time.sleep(MAKING / 20)
+    tables = sum(1 for _ in tables_dir.glob("*.parquet"))
+    if tables and database.is_new():
+        raise BrokenHomeError(
+            f"There is no database at {_where(settings)}, but {tables_dir} holds {tables} "
+            f"table{'' if tables == 1 else 's'} of projects. {_fix(settings)}"
+        )
+
+
+def _where(settings: Settings) -> str:
+    """The database in words for the person at the terminal, without a password."""
+    url = make_url(settings.database_url)
+    return (
+        str(url.database) if url.get_backend_name() == "sqlite" else url.render_as_string(hide_password=True)
+    )
+
+
+def _fix(settings: Settings) -> str:
+    return f"Fix: put the database back from a backup; or, to start anew without projects, move {settings.home} away."
 
 
 _opening = threading.Lock()

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy.exc import SQLAlchemyError
 
 from db import entries, trained
-from db.engine import DatabaseBusyError
+from db.engine import DatabaseUnavailableError
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -69,7 +69,7 @@ def hold(home: Home, project_id: int, worker: str, key: str) -> Iterator[Lease |
             try:
                 with home.database.write() as session:
                     trained.keep_lease(session, project_id, worker, datetime.now(UTC) + LEASE)
-            except (SQLAlchemyError, DatabaseBusyError):
+            except (SQLAlchemyError, DatabaseUnavailableError):
                 logger.exception("The lease of project %s could not be kept; it is tried again.", project_id)
 
     beat = threading.Thread(target=keep, name=f"lease-{project_id}", daemon=True)

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnectionError
 
-from db.engine import DatabaseBusyError
+from db.engine import DatabaseReplacedError, DatabaseUnavailableError, is_damaged
+
+__all__ = ["DatabaseReplacedError", "NotSaved", "saving", "saving_files", "why_nothing_is_saved"]
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -21,7 +23,8 @@ logger = logging.getLogger("winnow")
 
 
 class NotSaved(RuntimeError):  # noqa: N818 - a state of affairs, which the page words
-    """Nothing could be written, to the database or beside it: a full disk, a lost connection. Nothing was stored."""
+    """Nothing could be written, to the database or beside it: a full disk, a lost connection, a database file that is
+    not at its place any more. Nothing was stored."""
 
 
 @contextmanager
@@ -30,11 +33,35 @@ def saving(home: Home) -> Iterator[Session]:
     try:
         with home.database.write() as session:
             yield session
-    except (OperationalError, InterfaceError, NoConnectionError, DatabaseBusyError) as error:
+    except (DBAPIError, NoConnectionError, DatabaseUnavailableError) as error:
+        why = _why(error)
+        if why is None:
+            raise
         logger.exception("The database could not be written.")
-        raise NotSaved(
-            "The database could not be written (is the disk full?). Nothing was stored; try again."
-        ) from error
+        raise NotSaved(why) from error
+
+
+def _why(error: Exception) -> str | None:
+    """Why the database could not be written, in words for everybody; None where what was to be written is at fault."""
+    if isinstance(error, DatabaseReplacedError):
+        return str(error)
+    if isinstance(error, DBAPIError) and is_damaged(error):
+        return (
+            "The database file is damaged: something else has written to it. Nothing was stored. Fix: stop Winnow, "
+            "put a backup in its place, start it again."
+        )
+    if isinstance(error, OperationalError | InterfaceError | NoConnectionError | DatabaseUnavailableError):
+        return "The database could not be written (is the disk full?). Nothing was stored; try again."
+    return None
+
+
+def why_nothing_is_saved(home: Home) -> str | None:
+    """Why nothing can be stored any more, before anybody tries, in words for everybody; None where it can."""
+    try:
+        home.database.check_file()
+    except DatabaseReplacedError as error:
+        return str(error)
+    return None
 
 
 @contextmanager

@@ -22,7 +22,7 @@ import numpy as np
 from sqlalchemy.exc import SQLAlchemyError
 
 from db import entries, projects, trained
-from db.engine import DatabaseBusyError
+from db.engine import DatabaseUnavailableError
 from plcore.common import one_thread_for_good
 from workflow import kinds, leases
 from workflow.common.log import follow, read_class_changes
@@ -163,7 +163,9 @@ class Worker:
             except Exception as error:  # one project must not keep the others waiting
                 logger.exception("The model of project %s cannot be trained.", what.project_id)
                 # What the data bring about stays until there is news; a full disk or a lost file may be mended.
-                passing = isinstance(error, OSError | MemoryError | SQLAlchemyError | DatabaseBusyError)
+                passing = isinstance(
+                    error, OSError | MemoryError | SQLAlchemyError | DatabaseUnavailableError
+                )
                 self._failed[known] = time.monotonic() + RETRY if passing else math.inf
                 lease.fault = str(error) or type(error).__name__
                 return None

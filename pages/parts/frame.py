@@ -15,7 +15,7 @@ from workflow import projects, team
 from workflow.access import NotAllowed, NotFound, Person
 from workflow.home import home
 from workflow.projects import ProjectSummary
-from workflow.saving import NotSaved
+from workflow.saving import DatabaseReplacedError, NotSaved, why_nothing_is_saved
 from workflow.seat import Seat
 
 PERSON_HEADER = "X-Winnow-Person"
@@ -47,6 +47,15 @@ def begin() -> Page:
     except NotAllowed as refusal:
         st.error(str(refusal), icon=":material/lock:")
         st.stop()
+    except DatabaseReplacedError as refusal:
+        st.error(str(refusal), icon=":material/error:")
+        st.stop()
+
+
+def say_where_nothing_is_saved(page: Page) -> None:
+    """What is shown was stored before, and is all that will ever be: on top of every page, not only at a press."""
+    if (why := why_nothing_is_saved(page.seat.home)) is not None:
+        st.error(why, icon=":material/error:")
 
 
 def begin_owner() -> Page:
@@ -151,7 +160,7 @@ def refusals_said_later(*kinds: type[Exception]) -> Iterator[None]:
 
 
 def _said(kinds: tuple[type[Exception], ...]) -> tuple[type[Exception], ...]:
-    return (NotSaved, NotAllowed, NotFound, *kinds)
+    return (NotSaved, NotAllowed, NotFound, DatabaseReplacedError, *kinds)
 
 
 def say_refusal() -> None:

@@ -21,13 +21,15 @@ Rules:
 * One argument type for each parameter (C-contiguous arrays), so that each kernel is compiled once;
   `plcore.compile_kernels` compiles all of them, and the machine code is kept on disk.
 * Numba keeps machine code until the file of the kernel changes, though it contains the kernels called from other
-  files; here it is kept until any file of kernels changes.
+  files; here it is kept until any file of kernels changes, wherever in the package it is. A constant that a kernel
+  uses stands in such a file too.
 * Every kernel has a plain twin in the tests (`tests/plcore/plain_query.py` and beside its tests) that must agree to
   the last bit.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
@@ -38,16 +40,34 @@ from numba import njit
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _sources() -> str:
-    """A hash of all files that machine code can come from: those of this folder, and the constants below it."""
-    digest, here = sha256(), Path(__file__).parent
-    for folder in (here, here.with_name("common")):
-        for source in sorted(folder.glob("*.py")):
-            digest.update(source.read_bytes())
-    return digest.hexdigest()
+CONSTANTS = "common"
+"""The folder whose constants kernels may use."""
+
+_COMPILES = re.compile(rb"^\s*(?:@kernel\b|from numba\b|import numba\b)", re.MULTILINE)
+"""What the source of a file of kernels has in it."""
 
 
-SOURCES = _sources()
+def _package() -> Path:
+    """The folder of the whole package, of which this file may be in a part."""
+    folder = Path(__file__).parent
+    while (folder.parent / "__init__.py").exists():
+        folder = folder.parent
+    return folder
+
+
+def kernel_files() -> dict[Path, bytes]:
+    """{path: source} of all files of the package that machine code can come from, in one order everywhere: those with
+    functions that are compiled, and those whose constants are compiled into them."""
+    sources = {path: path.read_bytes() for path in sorted(_package().rglob("*.py"))}
+    return {
+        path: source
+        for path, source in sources.items()
+        if _COMPILES.search(source) or path.parent.name == CONSTANTS
+    }
+
+
+SOURCES = sha256(b"".join(kernel_files().values())).hexdigest()
+"""Names the state of all files of kernels."""
 
 
 def kernel(function: F) -> F:
@@ -56,6 +76,7 @@ def kernel(function: F) -> F:
         compiled: Any = njit(nogil=True, cache=True, error_model="numpy")(function)
     except RuntimeError:  # no folder to keep it in: compile anew in every process
         return cast(F, njit(nogil=True, error_model="numpy")(function))
-    # Numba's own stamp is the time and size of the one file.
-    compiled._cache._cache_file._source_stamp = SOURCES
+    # Numba's own stamp is that of the one file.
+    file = compiled._cache._cache_file
+    file._source_stamp = SOURCES, file._source_stamp
     return cast(F, compiled)

@@ -75,7 +75,7 @@ def key_for(page: Page, label: str) -> str:
 
 
 def wait_for_next(page: Page, old_token: str) -> None:
-    expect(page.locator(CARD)).not_to_have_attribute("data-token", old_token, timeout=10_000)
+    expect(page.locator(CARD)).not_to_have_attribute("data-token", old_token, timeout=60_000)
 
 
 def annotate(page: Page, server: Server, project: int) -> None:

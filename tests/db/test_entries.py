@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 from sqlalchemy import text
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from db import entries
 from db.engine import Database
@@ -91,6 +91,17 @@ def test_an_unknown_project_or_person_is_not_taken_for_a_duplicate(database: Dat
         append(database, project + 1)
     with pytest.raises(DBAPIError):
         append(database, project, person_id=99)
+
+
+def test_what_an_entry_says_does_not_make_it_a_duplicate(database: Database) -> None:
+    """A driver may repeat all of the entry in the words of its error."""
+    project = add_project(database)
+    told = "token, revision, uq_entries_token, entries.token"
+    with pytest.raises(IntegrityError, match="kind"):
+        append(database, project, kind=None, note=told)
+    append(database, project, note=told)
+    with pytest.raises(DuplicateEntry):
+        append(database, project, note=told)
 
 
 @pytest.mark.parametrize(

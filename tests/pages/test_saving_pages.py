@@ -138,3 +138,23 @@ def test_what_a_page_does_not_say_itself_is_said_around_it(
     monkeypatch.setattr(exporting, "sources", full)
     test = show(owner, "export.py", project=str(project))
     assert "It could not be written." in words(test).replace("\\", "")
+
+
+@pytest.mark.parametrize("page", [None, "annotate.py", "progress.py", "export.py"])
+def test_every_page_says_that_nothing_is_saved_any_more(
+    home: Home, owner: int, show: Open, page: str | None
+) -> None:
+    project = small_project(home, owner)
+    path, away = home.settings.home / "winnow.sqlite3", home.settings.home / "away"
+    said = "database file was deleted, emptied or replaced"
+    assert said not in words(show(owner, page, project=str(project)))
+    path.rename(away)
+    test = show(owner, page, project=str(project))
+    assert said in words(test)
+    if page is None:
+        assert "small" in words(test), "what was stored is still shown"
+    home.database._reader.dispose()  # a connection more is needed than there are
+    test = show(owner, page, project=str(project))
+    assert said in words(test)
+    away.rename(path)
+    assert said not in words(show(owner, page, project=str(project)))

@@ -162,3 +162,19 @@ def test_a_wrong_host_is_refused_before_anything_else(signed_in: TestClient, hos
 @pytest.mark.parametrize("host", ["localhost:8501", "127.0.0.1", "LOCALHOST"])
 def test_own_hosts_are_served(signed_in: TestClient, host: str) -> None:
     assert signed_in.get("/healthz", headers={"host": host}).status_code == 200
+
+
+def test_where_the_database_file_is_gone_it_is_said_and_open_pages_say_it_themselves(
+    signed_in: TestClient, home: Home
+) -> None:
+    with signed_in.websocket_connect(STREAM) as page:
+        (home.settings.home / "winnow.sqlite3").unlink()
+        page.send_text("a press")
+        assert page.receive_json()[0] == "a press"
+        assert signed_in.get("/").status_code == 200, "what was stored can still be looked at"
+        home.database._reader.dispose()  # no connection is left, and none can be opened
+        page.send_text("another")
+        assert page.receive_json()[0] == "another"
+        answer = signed_in.get("/")
+        assert (answer.status_code, "Nothing was stored" in answer.text) == (503, True)
+        assert refused(signed_in)

@@ -24,6 +24,25 @@ def test_nobody_may_frame_winnow_or_run_foreign_scripts() -> None:
     assert "*" not in policy
 
 
+def test_health_is_bad_where_what_is_stored_would_be_lost(client: TestClient, home: Home) -> None:
+    path, away = home.settings.home / "winnow.sqlite3", home.settings.home / "away"
+    path.rename(away)
+    for _ in range(2):
+        answer = client.get("/healthz")
+        assert (answer.status_code, answer.json()) == (503, {"status": "database does not answer"})
+    away.rename(path)
+    assert client.get("/healthz").status_code == 200
+
+
+def test_health_is_bad_where_the_database_is_damaged(client: TestClient, home: Home) -> None:
+    home.database.close()  # all that was stored is in the file itself
+    assert client.get("/healthz").status_code == 200
+    path = home.settings.home / "winnow.sqlite3"
+    path.write_bytes(b"x" * path.stat().st_size)
+    answer = client.get("/healthz")
+    assert (answer.status_code, answer.json()) == (503, {"status": "database does not answer"})
+
+
 def test_health_is_open_and_asks_the_database(
     client: TestClient, home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:

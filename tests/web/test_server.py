@@ -13,6 +13,9 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from tests.browser.server import Server
+from workflow import team
+from workflow.home import open_home
+from workflow.settings import Settings
 
 HTML = {"Accept": "text/html"}
 
@@ -37,6 +40,15 @@ def ask(
     answer.read()
     connection.close()
     return answer
+
+
+def said(server: Server, target: str, headers: dict[str, str]) -> str:
+    """What a PUT is answered."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
+    connection.request("PUT", target, body=b"table", headers=headers)
+    words = connection.getresponse().read().decode()
+    connection.close()
+    return words
 
 
 def handshake(server: Server, origin: str | None = None, **headers: str) -> int:
@@ -101,6 +113,22 @@ def test_one_sign_in_by_the_printed_link(server: Server) -> None:
     printed = "\n".join(server.lines)
     assert printed.count(link.query) == 1  # the link itself, and nothing that logs requests
     assert cookie.partition("=")[2] not in printed
+
+
+def test_the_upload_route_of_streamlit_is_for_owners(server: Server) -> None:
+    home = open_home(Settings.from_environment({"WINNOW_HOME": str(server.home)}))
+    try:
+        owner = team.ensure_owner(home).id
+        links = team.make_start_link(home), team.make_link(home, owner, "Ada")
+        owners, adas = (
+            {"Cookie": f"winnow_signin_{server.port}={team.redeem_link(home, link)}"} for link in links
+        )
+    finally:
+        home.close()
+    for path in ("/_stcore/upload_file/session/file", "/_stcore/upload_file/a%20b/c"):
+        assert ask(server, "PUT", path).status == 401
+        assert said(server, path, adas).startswith("Only owners upload files.")
+        assert said(server, path, owners) == "XSRF token missing or invalid"  # it is Streamlit who answers
 
 
 def test_sigterm_ends_it_cleanly(server: Server) -> None:

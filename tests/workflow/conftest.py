@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.postgres import postgres_server, postgres_url
 from tests.workflow.world import small_project
 from workflow import team
 from workflow.home import Home, open_home
 from workflow.settings import Settings
+
+__all__ = ["postgres_server", "postgres_url"]
 
 
 @pytest.fixture

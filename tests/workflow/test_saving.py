@@ -8,10 +8,11 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import text
 
+from db import entries
 from plcore import LabelTable
 from tests.workflow.world import annotator, answer_next, full_disk, small_project
 from workflow import answering, classes, projects, reviewing, room, saving, stopping, team, undoing
-from workflow.home import Home
+from workflow.home import Home, open_home
 from workflow.seat import Seat
 
 Use = Callable[[Home, int, int], object]
@@ -68,6 +69,65 @@ def test_what_cannot_be_saved_is_said_and_leaves_nothing(
     assert everything(home) == before
     USES[name](home, owner, project)  # and once it can be written again, it is
     assert everything(home) != before
+
+
+@pytest.mark.parametrize("name", USES)
+def test_nothing_is_said_to_be_saved_in_a_file_that_is_not_at_its_place(
+    home: Home, owner: int, project: int, name: str
+) -> None:
+    annotator(home, owner, "Ada")
+    answer_next(home, owner, project)
+    answering.next_question(Seat(home, owner, project))
+    path, away = home.settings.home / "winnow.sqlite3", home.settings.home / "away"
+    before = everything(home)
+    assert saving.why_nothing_is_saved(home) is None
+    path.rename(away)
+    for _ in range(2):
+        with pytest.raises(
+            saving.NotSaved, match=r"deleted, emptied or replaced .*Nothing was stored\. Fix: stop"
+        ):
+            USES[name](home, owner, project)
+        assert saving.why_nothing_is_saved(home)
+    assert everything(home) == before, "what was stored can still be read"
+    assert projects.get_project(Seat(home, owner, project)).answered == 1
+    away.rename(path)
+    assert saving.why_nothing_is_saved(home) is None
+    USES[name](home, owner, project)
+    assert everything(home) != before
+
+
+def test_a_press_that_was_saved_is_there_after_a_restart(home: Home, owner: int, project: int) -> None:
+    """Seven presses while the file is replaced by another: each is saved, or refused; none is gone."""
+    saved = []
+    for turn in range(7):
+        if turn == 3:
+            home.database.copy_to(home.settings.home / "copy.sqlite3")
+            (home.settings.home / "copy.sqlite3").replace(home.settings.home / "winnow.sqlite3")
+        with contextlib.suppress(saving.NotSaved):
+            saved.append(answer_next(home, owner, project).row)
+    home.close()
+    again = open_home(home.settings)
+    try:
+        with again.database.read() as session:
+            stored = [entry.row for entry in entries.after(session, project, 0)]
+    finally:
+        again.close()
+    assert stored == saved
+    assert len(saved) == 3
+
+
+def test_a_file_that_was_overwritten_is_said(home: Home, owner: int, project: int) -> None:
+    answer_next(home, owner, project)
+    home.database.close()  # all that was stored is in the file itself
+    answer_next(home, owner, project)
+    home.database.close()
+    answering.next_question(Seat(home, owner, project))
+    path = home.settings.home / "winnow.sqlite3"
+    path.write_bytes(b"x" * path.stat().st_size)
+    with pytest.raises(
+        saving.NotSaved, match=r"The database file is damaged.*Nothing was stored\. Fix: stop"
+    ):
+        room.change_room(Seat(home, owner, project), room.RoomSettings("look"))
 
 
 def test_restoring_signing_in_and_out_say_it_too(home: Home, owner: int, project: int) -> None:

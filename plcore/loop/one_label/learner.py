@@ -196,7 +196,7 @@ class ActiveLearner(Generic[TableT]):
 
     @property
     def done(self) -> bool:
-        """Whether no answer can change a decision any more: the winners (Eq. 1) of every row still ambiguous are settled.
+        """Whether no answer can change a decision any more: the winners (Eq. 1) of every ambiguous row are settled.
 
         That holds for answers inside the candidates; `none` and `bad` may still change decisions, and any answer
         may change decisions about new points. Models of which nothing is proved are done when nothing is open.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NoReturn
 from sqlalchemy.exc import SQLAlchemyError
 
 from db import trained
-from db.engine import DatabaseBusyError
+from db.engine import DatabaseUnavailableError
 from plcore import LabelTable
 from plcore.loop.label_vectors import LabelVectorLearner, LabelVectorPoint
 
@@ -93,7 +93,7 @@ class ThreadTraining:
             return
         try:
             self._publish(refreshed, time.monotonic() - begun)
-        except (SQLAlchemyError, DatabaseBusyError):
+        except (SQLAlchemyError, DatabaseUnavailableError):
             # The model is in place all the same; its point of the curve is lost at the next start.
             logger.exception("The figures of project %s could not be stored.", self._project_id)
 
