@@ -1,11 +1,15 @@
-"""From the command to the first question, on an empty home and on one that is there; and a large file read.
+"""The command's help; from the command to the first question, on an empty home and on one that is there; a large file.
 
-Beside the reading: pandas, which parses the same bytes and checks nothing of them.
+Beside the help: Python started for nothing. Beside the reading: pandas, which parses the same bytes and checks nothing
+of them.
 """
 
 from __future__ import annotations
 
 import io
+import resource
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -21,19 +25,55 @@ from tests.browser import room
 from tests.browser.conftest import ARGUMENTS
 from tests.browser.obtain import obtain
 from tests.browser.server import Server
+from tests.conftest import ROOT
 
 TIMES = 5
 ROWS, FEATURES = 100_000, 64
 TARGET = 15  # s
+HELP_TARGET = 0.3  # CPU s
 
 
 def main() -> None:
     report.write(
         "start",
         "Start, and reading a large file",
-        f"{starts()}\n\n{reading()}",
+        f"{help_of_the_command()}\n\n{starts()}\n\n{reading()}",
         ("streamlit", "numpy", "pandas", "playwright"),
     )
+
+
+def help_of_the_command() -> str:
+    """CPU time of whole processes, the least of several: what a command costs before it does anything."""
+    figures = {
+        "`python -c pass`": processor_seconds("-c", "pass"),
+        "`python -c 'import click'`": processor_seconds("-c", "import click"),
+        "`winnow --help`": processor_seconds("-m", "winnow", "--help"),
+        "`winnow simulate --help`": processor_seconds("-m", "winnow", "simulate", "--help"),
+        "`winnow exprot`, which there is not": processor_seconds("-m", "winnow", "exprot"),
+    }
+    base = figures["`python -c pass`"]
+    return "\n".join(
+        [
+            "## Help of the command",
+            "",
+            f"CPU time in s of a process from its start to its end, the least of {TIMES}. Target: {HELP_TARGET} s.",
+            "",
+            "| what | CPU s | ratio to Python alone |",
+            "|---|---|---|",
+            *(f"| {name} | {spent:.3f} | {spent / base:.1f} |" for name, spent in figures.items()),
+        ]
+    )
+
+
+def processor_seconds(*words: str) -> float:
+    """CPU seconds, user and system, of Python with these words, the least of several runs."""
+    spent = []
+    for _ in range(TIMES):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, check=False)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent.append(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
+    return min(spent)
 
 
 def starts() -> str:

@@ -1,4 +1,4 @@
-"""What the README tells people to type works."""
+"""What the README tells people to type works, and what CONTRIBUTING.md names is there."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import cli
 from plcore.loop import MODEL_ENTRIES
 from tests.conftest import ROOT
 from tests.workflow.world import small_frame
@@ -20,15 +21,17 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", README, flags=re.S)
 
 
-def test_make_targets_exist() -> None:
-    named = set(re.findall(r"^make (\w+)", "\n".join(blocks("console")), flags=re.M))
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+def test_make_targets_exist(name: str) -> None:
+    named = set(re.findall(r"(?:^|`)make (\w+)", (ROOT / name).read_text(), flags=re.M))
     assert {"run", "test"} <= named
     targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), flags=re.M))
     assert named <= targets
 
 
-def test_links_lead_somewhere() -> None:
-    targets = re.findall(r"\]\(([^)#]+)\)", README)
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+def test_links_lead_somewhere(name: str) -> None:
+    targets = re.findall(r"\]\(([^)#]+)\)", (ROOT / name).read_text())
     assert targets
     missing = [target for target in targets if not target.startswith("http") and not (ROOT / target).exists()]
     assert not missing
@@ -89,6 +92,12 @@ def test_the_shell_commands_work_in_order(shell, tmp_path: Path) -> None:
         shell(line)
     assert (tmp_path / "work" / "birds-winnowed.csv").read_text().count("\n") == len(frame) + 1
     assert (tmp_path / "winnow-backup" / "winnow.sqlite3").exists()
+
+
+def test_the_commands_it_names_exist() -> None:
+    named = set(re.findall(r"(?:^|`)winnow ([a-z]+)", README, flags=re.M))
+    assert "serve" in named
+    assert named <= set(cli.main.commands)
 
 
 def test_every_setting_is_documented() -> None:

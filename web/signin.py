@@ -38,8 +38,8 @@ button {{ font: inherit; padding: .5rem 1.2rem; }}
 
 _HOW_TO_SIGN_IN = (
     "<p>Winnow lets people in by a link that works once.</p>"
-    "<p>If you started Winnow: open the link printed in the terminal. In Winnow's folder "
-    "<code>.venv/bin/python cli.py link</code> prints a new one.</p>"
+    "<p>If you started Winnow: open the link printed in the terminal. <code>winnow link</code>, in Winnow's folder "
+    "<code>.venv/bin/python cli.py link</code>, prints a new one.</p>"
     "<p>Everybody else: ask the owner of this Winnow for a link.</p>"
 )
 _GO_ON = '<p>If this browser is signed in already: <a href="/">open Winnow</a>.</p>'
