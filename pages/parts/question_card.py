@@ -7,48 +7,38 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from streamlit.components.v2.types import ComponentRenderer
 
 from pages.parts import state
+from pages.parts.components import component
 from workflow.history import Given
 from workflow.labeling import OpenQuestion
 from workflow.rows import RowView
 from workflow.standing import Saved, Standing
 
-_HERE = Path(__file__).parent
-_SCRIPTS = (
-    "card_dom",
-    "card_instance",
-    "card_answers",
-    "card_panels",
-    "card_vectors",
-    "card_keys",
-    "question_card",
-)
+
+def card_of(kind: str) -> ComponentRenderer:
+    """Register a kind's card: its folder's `card.js` and `card.css` with what all cards share.
+
+    The JavaScript puts every text from the table into textContent; nothing of a user's ever goes through `html`.
+    """
+    return component(
+        f"winnow_{kind}_card", f"{kind}/card.js", ("card/card.css", "card/panels.css", f"{kind}/card.css")
+    )
 
 
-def _joined(*names: str) -> str:
-    return "\n".join((_HERE / name).read_text() for name in names)
-
-
-# Registered once, when this module is imported. The JavaScript puts every text from the table into
-# textContent; nothing of a user's ever goes through `html`.
-_CARD = st.components.v2.component(
-    "winnow_question_card",
-    css=_joined("question_card.css", "card_panels.css", "vector_card.css"),
-    js=_joined(*(f"{name}.js" for name in _SCRIPTS)),
-)
-_CLASSES = st.components.v2.component("winnow_class_list", js=_joined("class_list.js"))
+_CARD = card_of("one_label")
+_CLASSES = component("winnow_class_list", "one_label/class_list.js")
 
 DONE = (
     "No answer can change a decision any more: every prediction is settled. You may stop here; "
     "further answers only make single rows exact."
 )
 KEYS = "123456789abdeijklnoqrvw"
-"""Keys of the candidates in order: the digits, then the letters that are no command (see `card_panels.js`)."""
+"""Keys of the candidates in order: the digits, then the letters that are no command (see `one_label/candidates.js`)."""
 
 NAMED = 6
 """Labels that an answer is told with; of more their number."""
@@ -72,6 +62,7 @@ def question_card(
 ) -> None:
     """Draw the question, or the empty state. ``on_press`` runs before the redraw; read ``pressed()`` there."""
     draw_card(
+        _CARD,
         project_id,
         "candidates",
         question.token if question else None,
@@ -102,6 +93,7 @@ class Heading:
 
 
 def draw_card(
+    card: ComponentRenderer,
     project_id: int,
     room: str,
     token: str | None,
@@ -111,7 +103,7 @@ def draw_card(
     notice: str | None,
     on_press: Callable[[], None],
 ) -> None:
-    """Draw the card with this question. room : how it is answered, one of ROOMS in the JavaScript"""
+    """Draw a kind's card with this question. room : how it is answered, one of those in the kind's `card.js`"""
     data: dict[str, Any] = {
         "project": project_id,
         "room": room,
@@ -133,7 +125,7 @@ def draw_card(
             "of": heading.of,
         },
     }
-    _CARD(key=state.CARD, data=data, on_press_change=on_press)
+    card(key=state.CARD, data=data, on_press_change=on_press)
 
 
 def why_stop(standing: Standing, done: str = DONE) -> str | None:

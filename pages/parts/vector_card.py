@@ -6,9 +6,11 @@ from collections.abc import Callable
 from itertools import zip_longest
 from typing import Any
 
-from pages.parts.question_card import KEYS, Heading, draw_card, view_of, why_stop
+from pages.parts.question_card import KEYS, Heading, card_of, draw_card, view_of, why_stop
 from workflow.standing import Standing
 from workflow.vector_showing import LabelLine, VectorQuestion
+
+_CARD = card_of("label_vectors")
 
 DONE = "Every label of every row is known, or was set aside."
 
@@ -22,6 +24,7 @@ def vector_card(
 ) -> None:
     """As ``question_card``."""
     draw_card(
+        _CARD,
         project_id,
         room="cell" if question is not None and question.label is not None else "labels",
         token=question.token if question else None,
