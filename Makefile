@@ -13,10 +13,11 @@ test: check browser  ## everything: format, lint, types, tests, the browser
 check: lint  ## all that needs no browser
 	$(BIN)/python -m pytest -n 2 -m "not browser"
 
-lint: .venv/.ready-dev
+lint: .venv/.ready-dev node_modules/.ready
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	npm run --silent lint
 
 bench: .venv/.ready-dev browser  ## the benchmark tables of benchmarks/results
 	$(BIN)/python -m benchmarks
@@ -41,5 +42,12 @@ browser: .venv/.ready-dev
 	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --requirement requirements-dev.txt
 	@touch $@
 
+node_modules/.ready: package.json package-lock.json
+	@node -e 'process.exit(process.versions.node.split(".")[0] < 20 ? 1 : 0)' && npm --version > /dev/null \
+		|| { echo "The JavaScript is checked by programs that need Node.js 20 or newer and its npm. Get them from https://nodejs.org or by your system's packages (nodejs, npm)."; exit 1; }
+	@echo "Adding what checks the JavaScript (once) ..."
+	@npm ci --silent --no-audit --no-fund
+	@touch $@
+
 clean:
-	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis dist screenshots
+	rm -rf .venv node_modules .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis dist screenshots

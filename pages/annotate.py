@@ -7,7 +7,6 @@ import contextlib
 import streamlit as st
 
 from pages.parts import frame, kinds, question_card, state
-from pages.parts.class_list import class_list
 from workflow import answering, room, standing, undoing
 from workflow.access import NotAllowed, NotFound
 
@@ -79,6 +78,5 @@ if settings.guidelines:
         st.markdown(settings.guidelines)  # HTML in it is shown as text
 names = st.session_state[state.CLASS_NAMES] = room.class_names(page.seat)
 answer()
-if parts.SEARCHES_CLASSES:
-    # Outside the answering loop: a thousand names need not come again with every question.
-    class_list(page.project.id, names, settings.descriptions)
+# Outside the answering loop: a thousand names need not come again with every question.
+parts.class_list(page.project.id, names, settings.descriptions)

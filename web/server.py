@@ -11,6 +11,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.routing import Route
 from streamlit import config
 
+from web import scripts
 from web.guard import Guard
 from web.headers import SecurityHeaders
 from web.health import healthz
@@ -23,6 +24,7 @@ from workflow.settings import DEFAULT_PORT, Settings, SettingsError
 ROUTES = [
     Route("/healthz", healthz, methods=["GET"]),
     Route(f"{media.PATH}/{{name}}", kept_file, methods=["GET"]),
+    Route(scripts.ADDRESS, scripts.script, methods=["GET"]),
     Route("/signin", signin, methods=["GET", "POST"]),
     Route("/signout", signout, methods=["GET", "POST"]),
 ]

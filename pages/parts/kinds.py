@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pages.parts import label_vectors, one_label
@@ -28,11 +28,12 @@ class Parts(Protocol):
     """The lines of the form that says how the project learns and asks."""
     PREPARING: str
     """Said while a project is made."""
-    SEARCHES_CLASSES: bool
-    """Whether the card searches all classes of the project, so that the browser needs their list."""
 
     def question_card(self, project_id: int, question: Any) -> Drawing:
         """What draws the question card."""
+
+    def class_list(self, project_id: int, classes: Sequence[str], descriptions: Mapping[str, str]) -> None:
+        """Give the browser what the card searches beside its question; drawn outside of the answering loop."""
 
     def queue_page(self, page: ProjectPage) -> None:
         """The Queue page below its heading."""

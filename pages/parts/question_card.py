@@ -5,41 +5,29 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from streamlit.components.v2.types import ComponentRenderer
 
 from pages.parts import state
+from pages.parts.components import component
 from workflow.common.rows import RowView
 from workflow.standing import OwnAnswer, Saved, Standing
 
-_HERE = Path(__file__).parent
-_SCRIPTS = (
-    "card_dom",
-    "card_instance",
-    "card_answers",
-    "card_panels",
-    "card_vectors",
-    "card_keys",
-    "question_card",
-)
 
+def card_of(kind: str) -> ComponentRenderer:
+    """Register a kind's card: its folder's `card.js` and `card.css` with what all cards share.
 
-def _joined(*names: str) -> str:
-    return "\n".join((_HERE / name).read_text() for name in names)
+    The JavaScript puts every text from the table into textContent; nothing of a user's ever goes through `html`.
+    """
+    return component(
+        f"winnow_{kind}_card", f"{kind}/card.js", ("card/card.css", "card/panels.css", f"{kind}/card.css")
+    )
 
-
-# Registered once, when this module is imported. The JavaScript puts every text from the table into
-# textContent; nothing of a user's ever goes through `html`.
-_CARD = st.components.v2.component(
-    "winnow_question_card",
-    css=_joined("question_card.css", "card_panels.css", "vector_card.css"),
-    js=_joined(*(f"{name}.js" for name in _SCRIPTS)),
-)
 
 KEYS = "123456789abdeijklnoqrvw"
-"""Keys of the candidates in order: the digits, then the letters that are no command (see `card_panels.js`)."""
+"""Keys of the candidates in order: the digits, then the letters that are no command (see `one_label/candidates.js`)."""
 
 NAMED = 6
 """Labels that an answer is told with; of more their number."""
@@ -62,6 +50,7 @@ class Heading:
 
 
 def draw_card(
+    card: ComponentRenderer,
     project_id: int,
     room: str,
     token: str | None,
@@ -71,7 +60,7 @@ def draw_card(
     notice: str | None,
     on_press: Callable[[], None],
 ) -> None:
-    """Draw the card with this question. room : how it is answered, one of ROOMS in the JavaScript"""
+    """Draw a kind's card with this question. room : how it is answered, one of those in the kind's `card.js`"""
     data: dict[str, Any] = {
         "project": project_id,
         "room": room,
@@ -93,7 +82,7 @@ def draw_card(
             "of": heading.of,
         },
     }
-    _CARD(key=state.CARD, data=data, on_press_change=on_press)
+    card(key=state.CARD, data=data, on_press_change=on_press)
 
 
 def why_stop(standing: Standing, done: str) -> str | None:

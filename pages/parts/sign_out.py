@@ -2,26 +2,10 @@
 
 from __future__ import annotations
 
-import streamlit as st
+from pages.parts.components import component
 
-_BUTTON = st.components.v2.component(
-    "winnow_sign_out",
-    html='<button type="button">Sign out</button>',
-    css="""
-button { font: inherit; font-size: 0.9rem; color: var(--st-text-color); background: transparent; cursor: pointer;
-  border: 1px solid var(--st-border-color); border-radius: 10px; padding: 0.3rem 0.9rem; }
-button:hover { border-color: var(--st-primary-color); }
-button:focus-visible { outline: 3px solid var(--st-primary-color); outline-offset: 2px; }
-""",
-    js="""
-export default function ({ parentElement }) {
-  parentElement.querySelector("button").onclick = async () => {
-    const answer = await fetch("/signout", { method: "POST" });
-    if (answer.ok) window.location.assign("/signin");
-    else parentElement.querySelector("button").textContent = "Still signed in: the disk may be full. Try again";
-  };
-}
-""",
+_BUTTON = component(
+    "winnow_sign_out", "sign_out.js", ["sign_out.css"], html='<button type="button">Sign out</button>'
 )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages.parts import state
+from pages.parts.components import component
 
 ICON = Path(__file__).with_name("icon.png")
 
@@ -23,7 +24,7 @@ _STYLE = """<style>
 .st-key-winnow_menu { display: none; }
 </style>"""
 
-_MENU = st.components.v2.component("winnow_menu", js=Path(__file__).with_name("menu.js").read_text())
+_MENU = component("winnow_menu", "menu.js")
 
 
 def apply() -> None:

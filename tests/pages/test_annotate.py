@@ -11,6 +11,7 @@ from tests.pages.conftest import Open
 from tests.workflow.four import ask, four_class_project
 from tests.workflow.vector_world import answer_truly, vector_project
 from tests.workflow.world import answer_next, small_project
+from web.scripts import FOLDER
 from workflow import answering, standing
 from workflow.home import Home
 from workflow.room import RoomSettings, change_room
@@ -22,13 +23,15 @@ COMMANDS = "smucxyftghzp"
 def test_no_command_has_a_candidates_key() -> None:
     assert not set(question_card.KEYS) & set(COMMANDS + "0?")
     assert len(set(question_card.KEYS)) == len(question_card.KEYS)
-    panels = (question_card._HERE / "card_panels.js").read_text()
-    answers = (question_card._HERE / "card_answers.js").read_text()
+    panels, answers, actions = (
+        (FOLDER / f"{name}.js").read_text()
+        for name in ("card/panels", "one_label/candidates", "card/actions")
+    )
     for key in "smucxfth":
-        assert f'"{key}"' in answers, f"{key} is a command"
-    assert 'redo: "y"' in (question_card._HERE / "question_card.js").read_text()
+        assert f'"{key}"' in answers + actions, f"{key} is a command"
+    assert 'redo: "y"' in answers
     for key in COMMANDS.upper():
-        assert key in panels, f"{key} is on the key sheet"
+        assert key in panels + answers, f"{key} is on the key sheet"
 
 
 def test_guidelines_are_shown_where_there_are_some(home: Home, owner: int, show: Open) -> None:

@@ -14,7 +14,6 @@ from plcore import Entry
 
 if TYPE_CHECKING:
     from plcore.loop import Place
-    from workflow.common.turn import Turn
 
 
 class EntryWriter(ABC):
@@ -23,7 +22,8 @@ class EntryWriter(ABC):
     CHANGED: ClassVar[str]
     """What is said where the place stands otherwise than an earlier answer to it found it."""
 
-    def __init__(self, turn: Turn[Any, Any, Any], place: Place) -> None:
+    def __init__(self, turn: Any, place: Place) -> None:
+        """turn : the `workflow.common.turn.Turn` in which it writes"""
         self._turn, self._place = turn, place
         self._kept: list[Entry] = list(turn.learner.state(place.row).entries)
         self._seq = turn.learner.seq
@@ -62,7 +62,7 @@ class EntryWriter(ABC):
         self._kept = [one for one in self._kept if one.seq != target]
         if target is None:
             self._kept.append(entry)
-        stored = turn.append(
+        stored: entries.LogEntry = turn.append(
             entries.NewEntry(
                 project_id=turn.project_id,
                 kind=str(kind),

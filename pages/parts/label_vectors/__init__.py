@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pages.parts.label_vectors.card import SEARCHES_CLASSES, question_card
+from pages.parts.label_vectors.card import class_list, question_card
 from pages.parts.label_vectors.classes import classes_part
 from pages.parts.label_vectors.create import PREPARING, settings, summary
 from pages.parts.label_vectors.form import LEARNING
@@ -17,8 +17,8 @@ __all__ = [
     "MAP",
     "PREPARING",
     "REVIEW",
-    "SEARCHES_CLASSES",
     "STOP",
+    "class_list",
     "classes_part",
     "progress_page",
     "question_card",

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import zip_longest
 from typing import Any
 
-from pages.parts.question_card import KEYS, Drawing, Heading, draw_card, view_of, why_stop
+from pages.parts.question_card import KEYS, Drawing, Heading, card_of, draw_card, view_of, why_stop
 from workflow.kinds.label_vectors.showing import LabelLine, ShownVector
 from workflow.standing import Standing
-
-SEARCHES_CLASSES = False
 
 KNOWN_OR_SURE = (
     "A label that was empty at import counts one bit, then the model's own doubt about it as of its latest fit, and "
     "nothing once it is known or its row is out: the share of the bits that is gone"
 )
 """What the share on the card, and the metric of the Progress page, means."""
+
+_CARD = card_of("label_vectors")
 
 DONE = "Every label of every row is known, or was set aside."
 
@@ -36,6 +36,7 @@ def _draw(
     on_press: Callable[[], None],
 ) -> None:
     draw_card(
+        _CARD,
         project_id,
         room="cell" if question is not None and question.label is not None else "labels",
         token=question.token if question else None,
@@ -77,3 +78,7 @@ def _line(one: LabelLine, key: str | None) -> dict[str, Any]:
         "probability": round(one.probability, 4),
         "cell": one.cell,
     }
+
+
+def class_list(project_id: int, classes: Sequence[str], descriptions: Mapping[str, str]) -> None:
+    """Nothing: the card itself has every label of its row."""

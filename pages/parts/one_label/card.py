@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import zip_longest
 from typing import Any
 
-from pages.parts.question_card import KEYS, Drawing, Heading, draw_card, view_of, why_stop
+from pages.parts import state
+from pages.parts.components import component
+from pages.parts.question_card import KEYS, Drawing, Heading, card_of, draw_card, view_of, why_stop
 from workflow.kinds.one_label.showing import ShownQuestion
 from workflow.standing import Standing
 
-SEARCHES_CLASSES = True
+_CARD = card_of("one_label")
+_CLASSES = component("winnow_class_list", "one_label/class_list.js")
 
 DONE = (
     "No answer can change a decision any more: every prediction is settled. You may stop here; "
@@ -35,6 +38,7 @@ def _draw(
     on_press: Callable[[], None],
 ) -> None:
     draw_card(
+        _CARD,
         project_id,
         "candidates",
         question.token if question else None,
@@ -82,3 +86,9 @@ def _model(question: ShownQuestion) -> str:
     if question.predicted is None:
         return "Even shares: no model yet"
     return f"Shares by model {question.model_version}"
+
+
+def class_list(project_id: int, classes: Sequence[str], descriptions: Mapping[str, str]) -> None:
+    """Send the browser every class of the project, once, for the search of the card."""
+    listed = [[label, descriptions.get(label, "")] for label in classes]
+    _CLASSES(key=f"{state.CLASSES}-{project_id}", data={"project": project_id, "classes": listed})

@@ -12,7 +12,9 @@ from playwright.sync_api import Page, expect
 from tests.browser import room
 from tests.browser.server import Server
 from tests.browser.shared.conftest import OWNER, Room
+from web.scripts import FOLDER
 from workflow.classes import change_classes
+from workflow.common.scripts import scripts_in
 from workflow.home import Home
 
 pytestmark = pytest.mark.browser
@@ -82,15 +84,19 @@ def test_a_list_that_comes_late_is_shown_in_the_open_search(annotating: Page, he
     page = annotating
     search = page.get_by_role("dialog", name="None of these")
     lit = search.locator("[aria-selected=true]")
-    listed = f"window.__winnowClasses.get({here.project})"
-    page.wait_for_function(f"window.__winnowClasses && {listed}")
-    page.evaluate(f"window.late = {listed}.splice(0, 2)")
+    module = scripts_in(FOLDER).address("one_label/classes.js")
+    page.wait_for_function(f"async () => (await import('{module}')).classesOf({here.project}).length > 0")
+    page.evaluate(f"""async () => {{
+        window.classes = await import('{module}');
+        window.all = window.classes.classesOf({here.project}).map((one) => [one.label, one.about]);
+        window.classes.keep({here.project}, window.all.slice(2));
+    }}""")
     page.keyboard.press("0")
     expect(search.get_by_role("status")).to_have_text("2 found.")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
     chosen = lit.locator("span").first.inner_text()
-    page.evaluate(f"{listed}.unshift(...window.late); window.dispatchEvent(new Event('winnow-classes'))")
+    page.evaluate(f"window.classes.keep({here.project}, window.all)")
     expect(search.get_by_role("status")).to_have_text("4 found.")
     expect(lit).to_contain_text(chosen)  # Enter takes what it would have taken
     page.keyboard.press("Enter")

@@ -1,0 +1,75 @@
+// @ts-check
+// The buttons under a question: answers without a label, and what goes back, notes and helps.
+
+import { key, make } from "./elements.js";
+import { openNote, setFlag } from "./notes.js";
+import { openHistory, openKeys } from "./panels.js";
+import { press } from "./press.js";
+import { roomOf } from "./state.js";
+
+/** @import { EntryKind, State } from "./types.js" */
+
+/**
+ * @param {string} name its key
+ * @param {string} text
+ * @param {() => void} does
+ * @param {Record<string, unknown>} more attributes
+ */
+export const actionButton = (name, text, does, more = {}) =>
+  make(
+    "button",
+    { class: "action", type: "button", "data-key": name, "aria-keyshortcuts": name, onclick: does, ...more },
+    key(name.toUpperCase()),
+    make("span", { text }),
+  );
+
+/**
+ * An answer without a label.
+ *
+ * @param {State} state
+ * @param {string} name its key
+ * @param {EntryKind} kind
+ * @param {string} text
+ * @param {Record<string, unknown>} more attributes
+ */
+export function answerButton(state, name, kind, text, more = {}) {
+  const button = actionButton(name, text, () => press(state, button, kind, []), more);
+  return button;
+}
+
+/** @param {Parameters<typeof make>[2][]} buttons */
+export const answerGroup = (...buttons) =>
+  make("div", { class: "actions", role: "group", "aria-label": "Other answers" }, ...buttons);
+
+/** @param {State} state */
+export function otherActions(state) {
+  const { data } = state;
+  /**
+   * @param {string} name
+   * @param {EntryKind} kind
+   * @param {string} text
+   * @param {number | null} seq
+   * @param {string} label
+   */
+  const back = (name, kind, text, seq, label) => {
+    const button = actionButton(name, text, () => press(state, button, kind, [], seq), {
+      disabled: seq === null,
+      "aria-label": label,
+    });
+    return button;
+  };
+  return make(
+    "div",
+    { class: "actions minor", role: "group", "aria-label": "Back, notes and help" },
+    back("u", "undo", "Undo", data.undoable, "Undo my last answer"),
+    back(roomOf(state).redo, "redo", "Redo", data.redoable, "Redo the answer I took back"),
+    data.question && actionButton("t", "Note", () => openNote(state), { "aria-expanded": String(Boolean(state.note)) }),
+    data.question &&
+      actionButton("f", "Flag", () => setFlag(state, !state.flagged), {
+        "aria-pressed": String(state.flagged),
+        title: "Marks the row for a second look, with your answer",
+      }),
+    actionButton("h", "History", () => openHistory(state), { "aria-haspopup": "dialog" }),
+    actionButton("?", "Keys", () => openKeys(state), { "aria-haspopup": "dialog" }),
+  );
+}

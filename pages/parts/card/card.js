@@ -1,0 +1,150 @@
+// @ts-check
+// The question card: one instance, its choices on keys, one press per question. It knows no kind of project:
+// each brings its rooms, in a module that is the component (`one_label/card.js`, `label_vectors/card.js`).
+
+import { otherActions } from "./actions.js";
+import { find, make } from "./elements.js";
+import { instance } from "./instance.js";
+import { onKey } from "./keys.js";
+import { activeIn, begin, buttonOf, keepDraft, roomOf, say } from "./state.js";
+import { pressWaiting } from "./waiting.js";
+
+/** @import { Component, Data, Room, State } from "./types.js" */
+
+/**
+ * The card as a Streamlit component.
+ *
+ * @param {Record<string, Room>} rooms how questions are drawn and answered, by the name that the server gives a room
+ * @returns {(component: Component<Data>) => () => void}
+ */
+export const questionCard = (rooms) => (component) => {
+  const { data, setTriggerValue } = component;
+  const place = /** @type {ParentNode & { __winnow?: State }} */ (component.parentElement);
+  const known = place.__winnow;
+  const state = known ?? begin(component, rooms);
+  place.__winnow = state;
+  const other = !known || known.data.token !== data.token || known.data.tab !== data.tab;
+  if (other) keepDraft(state, data.token);
+  const fresh = other || state.turn !== data.turn;
+  Object.assign(state, { rooms, data, send: setTriggerValue });
+  if (fresh) {
+    clearTimeout(state.late);
+    clearTimeout(state.saving);
+    Object.assign(state, { turn: data.turn, busy: false });
+    state.dialog?.close();
+    draw(state);
+    pressWaiting(state);
+    // On a phone the answer was given below: the next instance begins at its top.
+    if (other && state.holder.getBoundingClientRect().top < 0) state.holder.scrollIntoView({ block: "start" });
+  }
+  return listen(state);
+};
+
+/**
+ * Hears the keys until the card is taken away. Streamlit may end a call after it has made the next one, to the same
+ * card; only the end of the latest is the card's end.
+ *
+ * @param {State} state
+ * @returns {() => void}
+ */
+function listen(state) {
+  const call = {};
+  state.call = call;
+  if (!state.listener) {
+    state.listener = (event) => onKey(state, event);
+    window.addEventListener("keydown", state.listener, true);
+  }
+  return () => {
+    if (state.call !== call || !state.listener) return;
+    window.removeEventListener("keydown", state.listener, true);
+    state.listener = null;
+    state.dialog?.close();
+  };
+}
+
+/** @param {State} state */
+function draw(state) {
+  const { data, holder } = state;
+  const { question } = data;
+  const focused = /** @type {HTMLElement | null} */ (activeIn(state))?.dataset.key;
+  state.saved = make("p", {
+    class: `saved ${data.saved ? data.saved.tone : "quiet"}`,
+    "data-seq": data.saved?.seq ?? "",
+    "data-row": data.saved?.row ?? "",
+    text: data.saved ? data.saved.message : "Nothing answered yet in this project.",
+  });
+  const root = make(
+    "div",
+    { class: "card", "data-token": data.token ?? "", "data-row": question?.view.id ?? "", "data-turn": data.turn },
+    heading(state),
+  );
+  if (question) {
+    root.append(
+      make("div", { class: "body" }, instance(state, question), roomOf(state).asking(state, question)),
+      make("footer", { class: "foot" }, roomOf(state).actions(state, question), otherActions(state)),
+    );
+  } else {
+    root.append(
+      make(
+        "section",
+        { class: "done" },
+        make("h2", { text: data.empty?.title }),
+        make("p", { text: data.empty?.message }),
+      ),
+      otherActions(state),
+    );
+  }
+  holder.replaceChildren(root);
+  if (question) roomOf(state).drawn?.(state, question);
+  // Before the frame is painted, but after all else that is changed for it: the page is laid out once.
+  requestAnimationFrame(() => leaveRoom(state));
+  // What was saved is heard, and the focus stays on its key.
+  say(state, state.saved.textContent);
+  if (focused) buttonOf(state, focused)?.focus({ preventScroll: true });
+}
+
+/** @param {State} state */
+function heading({ data, saved }) {
+  const { counts } = data;
+  const total = counts.answered + counts.left;
+  return make(
+    "header",
+    { class: "head" },
+    make(
+      "div",
+      { class: "counts" },
+      make("span", { text: `${counts.answered.toLocaleString()} answered` }),
+      make("span", { class: "quiet", text: `${counts.left.toLocaleString()} open` }),
+      make("span", { class: "quiet", text: counts.share, title: counts.about }),
+    ),
+    make(
+      "div",
+      {
+        class: "track",
+        role: "progressbar",
+        "aria-valuemin": 0,
+        "aria-valuemax": total,
+        "aria-valuenow": counts.answered,
+        "aria-label": counts.of,
+      },
+      make("span", { class: "fill", style: `width:${total ? (100 * counts.answered) / total : 100}%` }),
+    ),
+    saved,
+    data.done && make("p", { class: "settled", text: data.done }),
+  );
+}
+
+/**
+ * The list is so high that what stands under it is in sight above the footer; guidelines that are open do not count.
+ *
+ * @param {State} state
+ */
+function leaveRoom({ holder }) {
+  if (!holder.querySelector(".choices")) return;
+  const [list, ask, foot] = [".choices", ".ask", ".foot"].map((one) => find(holder, one).getBoundingClientRect());
+  const scrolled = document.querySelector("[data-testid=stMain]")?.scrollTop ?? 0;
+  const around = Math.min(list.top + scrolled, 384) + (ask.bottom - list.bottom) + foot.height + 16;
+  const room = `${Math.ceil(around)}px`;
+  // Setting it has the whole page laid out once more.
+  if (holder.style.getPropertyValue("--around") !== room) holder.style.setProperty("--around", room);
+}

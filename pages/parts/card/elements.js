@@ -1,0 +1,59 @@
+// @ts-check
+// Making elements. Text from tables and people enters through textContent and attributes only.
+
+/**
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Record<string, unknown>} attributes null, undefined and false: not set; `text`; `on…`: what hears it
+ * @param {(Node | string | false | null | undefined | 0)[]} children what is not there is left out
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
+export function make(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name === "text") node.textContent = String(value);
+    else if (name.startsWith("on")) Object.assign(node, { [name]: value });
+    else node.setAttribute(name, value === true ? "" : String(value));
+  }
+  node.append(.../** @type {(Node | string)[]} */ (children.filter(Boolean)));
+  return node;
+}
+
+/**
+ * The element that was drawn there.
+ *
+ * @template {Element} [Found=HTMLElement]
+ * @param {ParentNode} root
+ * @param {string} selector
+ * @returns {Found}
+ */
+export function find(root, selector) {
+  const found = root.querySelector(selector);
+  if (!found) throw new Error(`The card has no ${selector}.`);
+  return /** @type {Found} */ (found);
+}
+
+/** @param {string} name */
+export const key = (name) => make("kbd", { text: name, "aria-hidden": "true" });
+
+/** @param {number} share */
+export const percentOf = (share) => Math.round(share * 100);
+
+/**
+ * The share as a bar and as a number.
+ *
+ * @param {number} percent
+ */
+export const shareBar = (percent) => [
+  make("span", { class: "bar" }, make("span", { class: "fill", style: `width:${percent}%` })),
+  make("span", { class: "percent", text: `${percent} %` }),
+];
+
+/**
+ * True for what one types into: a key pressed there is text, and no command.
+ *
+ * @param {EventTarget | null} node
+ */
+export const typesText = (node) =>
+  node instanceof HTMLElement && (/^(INPUT|TEXTAREA|SELECT)$/.test(node.tagName) || node.isContentEditable);

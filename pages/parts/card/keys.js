@@ -1,0 +1,87 @@
+// @ts-check
+// One listener on the window, before Streamlit's own keys. A press is a click on the button that has the key.
+
+import { typesText } from "./elements.js";
+import { playOrPause, soundOf } from "./instance.js";
+import { keyName, typed } from "./key_names.js";
+import { buttonOf, roomOf } from "./state.js";
+import { keepForNext } from "./waiting.js";
+
+/** @import { State } from "./types.js" */
+
+/** What takes Enter for itself where it has the focus. */
+const HAS_ENTER = "a[href], button, summary, audio, [role=button], [role=tab], [role=option]";
+
+/**
+ * @param {State} state
+ * @param {KeyboardEvent} event
+ */
+export function onKey(state, event) {
+  if (!(event instanceof KeyboardEvent)) return; // what fills in forms sends a keydown without a key
+  if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+  const path = event.composedPath();
+  const typing = path.some(typesText);
+  const take = () => {
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  };
+  const dialog = state.dialog?.open ? state.dialog : null;
+  const { question } = state.data;
+  const name = keyName(event);
+  if (!typing && keepForNext(state, event, name)) {
+    take();
+    return;
+  }
+  if (event.key === "Escape") {
+    if (dialog) return; // it closes itself
+    const note = /** @type {HTMLElement | null} */ (state.holder.querySelector(".note"));
+    if (note && path.includes(note)) {
+      take();
+      note.blur();
+    } else if (question && roomOf(state).escape?.(state)) take();
+    return;
+  }
+  if (typing) return;
+  // A held Enter would press the key that has the focus again at every question to come.
+  if (event.key === "Enter" && event.repeat && (path.includes(state.holder) || path.includes(state.over))) {
+    take();
+    return;
+  }
+  if (dialog) {
+    if (dialog.keys?.(typed(event))) take();
+    else if (event.key.length === 1 && event.key !== " ") event.stopImmediatePropagation();
+    return;
+  }
+  const enter = event.key === "Enter" && question && roomOf(state).entering?.(state, question);
+  if (enter) {
+    const other = path.find((node) => node instanceof Element && node.matches(HAS_ENTER));
+    if (other instanceof Element && !other.classList.contains("choice")) return; // Enter is that one's own
+    take();
+    if (!event.repeat) enter();
+    return;
+  }
+  const does = commandOf(state, event, name);
+  if (does) {
+    take();
+    if (!event.repeat) does();
+  } else if (name === "c" || name === "r") {
+    event.stopImmediatePropagation(); // Streamlit would clear its caches, or run the page anew
+  }
+}
+
+/**
+ * What this key does on the card now, null where it does nothing.
+ *
+ * @param {State} state
+ * @param {KeyboardEvent} event
+ * @param {string} name of the key
+ */
+function commandOf(state, event, name) {
+  const sound = soundOf(state);
+  if (name === "p" && sound) return () => playOrPause(sound);
+  /** @type {HTMLElement | null} */
+  const guidelines = document.querySelector(".st-key-winnow_guidelines summary");
+  if (name === "g" && guidelines) return () => guidelines.click();
+  const button = buttonOf(state, name, event.shiftKey && name !== "?" ? "data-out" : "data-key");
+  return button && (() => button.click());
+}

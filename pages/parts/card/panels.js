@@ -1,0 +1,111 @@
+// @ts-check
+// What every kind's card opens over itself: the history and the key sheet.
+
+import { closeButton, openDialog } from "./dialog.js";
+import { make } from "./elements.js";
+import { press } from "./press.js";
+import { roomOf } from "./state.js";
+
+/** @import { Given, State } from "./types.js" */
+
+/** @param {State} state */
+export function openHistory(state) {
+  const { history } = state.data;
+  /** @param {Given} one */
+  const line = (one) => {
+    const back = one.withdrawn;
+    const button = make(
+      "button",
+      {
+        class: "action",
+        type: "button",
+        disabled: back && !one.redoable,
+        "aria-label": `${back ? "Redo" : "Undo"}: ${one.words}`,
+        title: back && !one.redoable ? "Given again, or the row has other candidates now" : null,
+        onclick: () => {
+          dialog.close();
+          press(state, null, back ? "redo" : "undo", [], one.seq);
+        },
+      },
+      make("span", { text: back ? "Redo" : "Undo" }),
+    );
+    return make(
+      "li",
+      { class: back ? "back" : "" },
+      make(
+        "div",
+        { class: "told" },
+        make("span", { class: "words", text: one.words }),
+        back && make("span", { class: "about", text: "taken back" }),
+        one.flagged && make("span", { class: "about", text: "flagged" }),
+        one.note && make("span", { class: "about", text: `“${one.note}”` }),
+      ),
+      button,
+    );
+  };
+  const dialog = openDialog(
+    state,
+    "history",
+    "Your last answers",
+    make("h2", { text: "Your last answers" }),
+    history.length
+      ? make("ol", { class: "past" }, ...history.map(line))
+      : make("p", { text: "Nothing answered yet in this project." }),
+    make(
+      "div",
+      { class: "row" },
+      closeButton(() => dialog.close()),
+    ),
+  );
+  dialog.keys = closedBy("h", () => dialog.close());
+}
+
+/**
+ * What ends every sheet of keys.
+ *
+ * @type {[string, string][]}
+ */
+export const COMMON_KEYS = [
+  ["H", "History of your answers"],
+  ["T / F", "Note, flag: stored with the answer"],
+  ["Z", "Zoom into the image; wheel or + and −, arrows move it"],
+  ["P", "Play or pause the recording"],
+  ["G", "Guidelines, where the owner has written some"],
+  ["Tab", "To every button; Enter presses it"],
+  ["? / Esc", "This sheet; close what is open"],
+];
+
+/** @param {State} state */
+export function openKeys(state) {
+  const dialog = openDialog(
+    state,
+    "sheet",
+    "Keys",
+    make("h2", { text: "Keys" }),
+    make(
+      "dl",
+      { class: "sheet" },
+      ...roomOf(state).keys.flatMap(([name, does]) => [
+        make("dt", {}, make("kbd", { text: name })),
+        make("dd", { text: does }),
+      ]),
+    ),
+    make(
+      "div",
+      { class: "row" },
+      closeButton(() => dialog.close()),
+    ),
+  );
+  dialog.keys = closedBy("?", () => dialog.close());
+}
+
+/**
+ * @param {string} its the key that opened it closes it too
+ * @param {() => void} close
+ * @returns {(name: string) => boolean}
+ */
+const closedBy = (its, close) => (name) => {
+  if (name !== its) return false;
+  close();
+  return true;
+};

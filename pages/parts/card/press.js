@@ -1,0 +1,49 @@
+// @ts-check
+// One press per question: it carries the token of the question on screen, and the card is deaf after it until the
+// server has moved on (`turn`).
+
+/** @import { EntryKind, State } from "./types.js" */
+
+/**
+ * @param {State} state
+ * @param {HTMLElement | null} button that was pressed
+ * @param {EntryKind} kind
+ * @param {string[]} labels
+ * @param {number | null} seq of the answer that undo or redo means
+ */
+export function press(state, button, kind, labels, seq = null) {
+  if (state.busy) return;
+  state.busy = true;
+  state.late = setTimeout(() => whenLate(state), 4000);
+  if (kind !== "undo" && kind !== "redo") state.answered = state.data.token;
+  state.send("press", {
+    kind,
+    labels,
+    seq,
+    token: state.data.token,
+    shown: state.data.question?.shown ?? null,
+    note: state.note,
+    flagged: state.flagged,
+  });
+  // Once it is on its way. Most answers are stored before the words would be read; painting them would only delay what comes.
+  setTimeout(() => state.busy && button?.classList.add("pressed"));
+  state.saving = setTimeout(() => {
+    state.saved.className = "saved waiting";
+    state.saved.textContent = "Saving…";
+  }, 150);
+}
+
+/**
+ * No word from the server: it may be slow, or it was restarted and knows this page no more. Once it answers
+ * again the page is loaded anew; the token makes sure that nothing is stored twice.
+ *
+ * @param {State} state
+ */
+async function whenLate(state) {
+  state.saved.textContent = "Still saving… An answer that is not shown as saved was not stored.";
+  while (state.busy && state.listener) {
+    await new Promise((resolve) => setTimeout(resolve, 2000));
+    const answer = await fetch("/healthz", { cache: "no-store" }).catch(() => null);
+    if (state.busy && answer?.ok) window.location.reload();
+  }
+}

@@ -1,0 +1,86 @@
+// @ts-check
+// What one card remembers from drawing to drawing.
+
+import { make } from "./elements.js";
+
+/** @import { Component, Data, Room, State } from "./types.js" */
+
+/**
+ * The state of a card that is not drawn yet, and the nodes that it is drawn into.
+ *
+ * @param {Component<Data>} component
+ * @param {Record<string, Room>} rooms
+ * @returns {State}
+ */
+export function begin({ data, parentElement, setTriggerValue }, rooms) {
+  const state = {
+    rooms,
+    data,
+    send: setTriggerValue,
+    holder: make("div", { class: "holder" }),
+    over: make("div", { class: "over" }),
+    // A node that stays, so that a screen reader hears what was saved.
+    spoken: make("p", { class: "spoken", role: "status" }),
+    saved: make("p"),
+    turn: null,
+    busy: false,
+    late: undefined,
+    saving: undefined,
+    answered: null,
+    note: "",
+    flagged: false,
+    drafts: new Map(),
+    dialog: null,
+    waiting: null,
+    listener: null,
+    call: null,
+  };
+  parentElement.append(state.holder, state.over, state.spoken);
+  return state;
+}
+
+/**
+ * How the question on screen is drawn and answered.
+ *
+ * @param {State} state
+ */
+export const roomOf = (state) => state.rooms[state.data.room];
+
+/**
+ * @param {State} state
+ * @param {string} words
+ */
+export function say(state, words) {
+  state.spoken.textContent = words;
+}
+
+/**
+ * Note and flag of a question left unanswered (undo, redo) wait until it comes back.
+ *
+ * @param {State} state
+ * @param {string | null} token of the question that comes
+ */
+export function keepDraft(state, token) {
+  const old = state.data.token;
+  if (old && old !== state.answered) state.drafts.set(old, { note: state.note, flagged: state.flagged });
+  Object.assign(state, (token && state.drafts.get(token)) || { note: "", flagged: false });
+  if (token) state.drafts.delete(token);
+}
+
+/**
+ * The button of this key.
+ *
+ * @param {State} state
+ * @param {string} name
+ * @param {"data-key" | "data-out"} attribute
+ * @returns {HTMLElement | null}
+ */
+export const buttonOf = (state, name, attribute = "data-key") =>
+  state.holder.querySelector(`[${attribute}="${CSS.escape(name)}"]`);
+
+/**
+ * What has the focus, where that is in the card.
+ *
+ * @param {State} state
+ */
+export const activeIn = (state) => /** @type {Document | ShadowRoot} */ (state.holder.getRootNode()).activeElement;

@@ -1,0 +1,144 @@
+/** What the modules of the question card hand to one another, and what the server sends them (`question_card.py`). */
+
+/** Every kind of entry that a press can send: an answer, or undo and redo. A test holds the list against the server's. */
+export type EntryKind =
+  | "is"
+  | "among"
+  | "not"
+  | "none"
+  | "labels"
+  | "yes"
+  | "no"
+  | "unsure"
+  | "bad"
+  | "skip"
+  | "undo"
+  | "redo";
+
+/** The row that is asked about. A feature is its name and its value, both as they are read. */
+export interface View {
+  id: string;
+  image: string | null;
+  audio: string | null;
+  text: string | null;
+  features: [string, string][];
+}
+
+/** One label of a question. key : the key that stands for it, null beyond the keys. probability : the model's, 0 to 1 */
+export interface Line {
+  key: string | null;
+  label: string;
+  about: string;
+  probability: number;
+}
+
+/** What every kind's question has. shown : a stamp of what is on the screen, which the answer carries back */
+export interface Question {
+  rows: Line[];
+  model: string;
+  why: string;
+  shown: string;
+  telling: { between: [string, string]; columns: string[] } | null;
+  view: View;
+}
+
+/** One of the person's last answers. */
+export interface Given {
+  seq: number;
+  words: string;
+  withdrawn: boolean;
+  redoable: boolean;
+  note: string | null;
+  flagged: boolean;
+}
+
+/** What the server sends at every drawing. turn : counts the presses it has dealt with. tab : names its session */
+export interface Data<Q extends Question = Question> {
+  project: number;
+  room: string;
+  tab: string;
+  turn: number;
+  token: string | null;
+  question: Q | null;
+  empty: { title: string; message: string } | null;
+  undoable: number | null;
+  redoable: number | null;
+  history: Given[];
+  saved: { tone: "good" | "bad"; message: string; seq: number | null; row: number | null } | null;
+  done: string | null;
+  counts: { answered: number; left: number; share: string; about: string; of: string };
+}
+
+/** One press, as the server reads it. */
+export interface Press {
+  kind: EntryKind;
+  labels: string[];
+  seq: number | null;
+  token: string | null;
+  shown: string | null;
+  note: string;
+  flagged: boolean;
+}
+
+/** What Streamlit calls a component with. */
+export interface Component<D> {
+  data: D;
+  parentElement: ParentNode & Node;
+  setTriggerValue(name: string, value: unknown): void;
+}
+
+/** A dialog over the card. keys : deals with a key that is typed there; true where it did */
+export type Panel = HTMLDialogElement & { keys?: (name: string) => boolean };
+
+export interface Draft {
+  note: string;
+  flagged: boolean;
+}
+
+/** How a question of one sort is drawn and answered: what a kind of project brings to the card. */
+export interface Room<Q extends Question = Question> {
+  /** The key of redo; undo is U in every room. */
+  redo: string;
+  /** The sheet of keys: each key, and what it does. */
+  keys: [string, string][];
+  /** What stands beside the instance. */
+  asking(state: State, question: Q): HTMLElement;
+  /** The answers under it. */
+  actions(state: State, question: Q): HTMLElement;
+  /** Called once the question stands on the page. */
+  drawn?(state: State, question: Q): void;
+  /** What Enter does now; null where it does nothing of the room's. */
+  entering?(state: State, question: Q): (() => void) | null;
+  /** Deals with Escape; true where it did. */
+  escape?(state: State): boolean;
+}
+
+/** What one card remembers from drawing to drawing. */
+export interface State {
+  rooms: Record<string, Room>;
+  data: Data;
+  send(name: "press", value: Press): void;
+  /** The nodes that stay: the card itself, what opens over it, what a screen reader hears. */
+  holder: HTMLElement;
+  over: HTMLElement;
+  spoken: HTMLElement;
+  /** The line that says what was saved. */
+  saved: HTMLElement;
+  turn: number | null;
+  /** An answer is on its way: the card is deaf. */
+  busy: boolean;
+  late: number | undefined;
+  saving: number | undefined;
+  /** Token of the question answered last. */
+  answered: string | null;
+  note: string;
+  flagged: boolean;
+  /** Notes and flags of questions that were left unanswered, by token. */
+  drafts: Map<string, Draft>;
+  dialog: Panel | null;
+  /** A key, and what was typed after it, that is meant for the question to come. */
+  waiting: { name: string; text: string } | null;
+  listener: ((event: KeyboardEvent) => void) | null;
+  /** The latest call by Streamlit: only its end is the card's end. */
+  call: object | null;
+}

@@ -1,0 +1,153 @@
+// @ts-check
+// A question about a whole row: all its labels as toggles. Enter stores which are right; all others are not.
+
+import { answerGroup } from "../card/actions.js";
+import { find, key, make, percentOf, shareBar } from "../card/elements.js";
+import { noteField } from "../card/notes.js";
+import { COMMON_KEYS } from "../card/panels.js";
+import { press } from "../card/press.js";
+import { questionHead, reason } from "../card/question.js";
+import { search } from "./search.js";
+import { setAside, setAsideKeys } from "./set_aside.js";
+
+/** @import { Room, State } from "../card/types.js" */
+/** @import { CellLine, Picks, VectorQuestion } from "./types.js" */
+
+/** @type {Room<VectorQuestion>} */
+export const labels = {
+  redo: "y",
+  keys: [
+    ["1 – 9, then letters", "The label is right, or not after all"],
+    ["↵ Enter", "Save: the marked labels are right, all others are not"],
+    ["0", "Search the labels; Enter marks the first and never unmarks it, Escape goes back to the keys"],
+    ["C", "Cannot tell: you are not asked about this row again"],
+    ["U / Y", "Undo, redo: over your last 50 answers"],
+    ...setAsideKeys,
+    ...COMMON_KEYS,
+  ],
+  asking,
+  actions: (state) => answerGroup(...setAside(state)),
+  drawn: showPicked,
+  entering: (state, question) => () => saveRow(state, question),
+};
+
+/** @type {WeakMap<State, Picks>} */
+const kept = new WeakMap();
+
+/**
+ * What is picked stays while the same question is on screen, also after a refused save.
+ *
+ * @param {State} state
+ * @param {VectorQuestion} question
+ * @returns {Picks}
+ */
+function picksOf(state, question) {
+  const screen = `${state.data.tab} ${state.data.token} ${question.shown}`;
+  const before = kept.get(state);
+  if (before?.screen === screen) return before;
+  const known = question.rows.filter((row) => row.cell === 1).map((row) => row.label);
+  const picks = { screen, labels: new Set(known), sought: "" };
+  kept.set(state, picks);
+  return picks;
+}
+
+/**
+ * @param {State} state
+ * @param {VectorQuestion} question
+ * @param {CellLine} row
+ */
+function toggleRow(state, question, row) {
+  const percent = percentOf(row.probability);
+  const known = row.cell === 1 ? "known: yes" : row.cell === 0 ? "known: no" : null;
+  const about = [known, row.about].filter(Boolean).join(" · ");
+  const picked = picksOf(state, question).labels;
+  const toggle = make(
+    "button",
+    {
+      class: "choice toggle",
+      type: "button",
+      "data-key": row.key,
+      "data-label": row.label,
+      "aria-keyshortcuts": row.key || null,
+      "aria-pressed": String(picked.has(row.label)),
+      "aria-label": `${row.label}${about ? `, ${about}` : ""}, the model's share ${percent} %`,
+      onclick: () => {
+        if (!picked.delete(row.label)) picked.add(row.label);
+        toggle.setAttribute("aria-pressed", String(picked.has(row.label)));
+        showPicked(state, question);
+      },
+    },
+    row.key ? key(row.key.toUpperCase()) : make("span"),
+    make(
+      "span",
+      { class: "what" },
+      make("span", { class: "label", text: row.label }),
+      about && make("span", { class: "about", text: about }),
+    ),
+    ...shareBar(percent),
+  );
+  return toggle;
+}
+
+/**
+ * @param {State} state
+ * @param {VectorQuestion} question
+ */
+function asking(state, question) {
+  const list = make(
+    "div",
+    { class: "choices", role: "group", "aria-label": "Labels" },
+    ...question.rows.map((row) => toggleRow(state, question, row)),
+  );
+  return make(
+    "section",
+    { class: "ask labels", "aria-label": "Labels" },
+    questionHead(question, "Which labels are right?"),
+    ...search(picksOf(state, question), list, question.rows.length),
+    list,
+    make(
+      "button",
+      {
+        class: "action strong saverow",
+        type: "button",
+        "data-save-row": "",
+        "aria-keyshortcuts": "Enter",
+        onclick: () => saveRow(state, question),
+      },
+      key("↵"),
+      make("span", { class: "count" }),
+    ),
+    noteField(state),
+    reason(question, "Why this row?"),
+  );
+}
+
+/**
+ * @param {State} state
+ * @param {VectorQuestion} question
+ */
+function showPicked(state, question) {
+  const yes = picksOf(state, question).labels.size;
+  find(state.holder, "[data-save-row] .count").textContent = saveWords(yes, question.rows.length);
+}
+
+/**
+ * What a press on the button that saves will store.
+ *
+ * @param {number} yes labels that are picked
+ * @param {number} all
+ */
+export function saveWords(yes, all) {
+  const counted = (/** @type {number} */ count) => `${count.toLocaleString()} ${count === 1 ? "label" : "labels"}`;
+  return yes === 0 ? `Save: none of ${counted(all)}` : `Save: ${counted(yes)}, ${(all - yes).toLocaleString()} not`;
+}
+
+/**
+ * @param {State} state
+ * @param {VectorQuestion} question
+ */
+function saveRow(state, question) {
+  const picked = picksOf(state, question).labels;
+  const right = question.rows.map((row) => row.label).filter((label) => picked.has(label));
+  press(state, find(state.holder, "[data-save-row]"), "labels", right);
+}

@@ -1,0 +1,75 @@
+// @ts-check
+// The search over the labels of a row, where they are many. Enter marks the first that is left.
+
+import { actionButton } from "../card/actions.js";
+import { make } from "../card/elements.js";
+
+/** @import { Picks } from "./types.js" */
+
+/** Labels beyond which there is a search. */
+const SEARCHED = 12;
+
+/**
+ * The field and what it says; where the labels are few only the latter.
+ *
+ * @param {Picks} picks
+ * @param {HTMLElement} list
+ * @param {number} count
+ */
+export function search(picks, list, count) {
+  const told = make("p", { class: "small quiet", role: "status", hidden: true });
+  const tell = (/** @type {string} */ words) => {
+    told.textContent = words;
+    told.hidden = !words;
+  };
+  const seek = make("input", {
+    class: "query seek",
+    type: "text",
+    autocomplete: "off",
+    spellcheck: "false",
+    "aria-label": "Search the labels",
+    placeholder: `Search ${count.toLocaleString()} labels; Enter marks the first`,
+  });
+  const toggles = /** @type {HTMLElement[]} */ ([...list.children]);
+  const filter = () => {
+    picks.sought = seek.value;
+    for (const toggle of toggles) toggle.hidden = !holdsWords(toggle.dataset.label ?? "", seek.value);
+    tell(toggles.some((toggle) => !toggle.hidden) ? "" : "No label holds these words.");
+  };
+  seek.oninput = filter;
+  seek.onkeydown = (event) => {
+    if (event.isComposing || !["Enter", "Escape"].includes(event.key)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (event.key === "Escape" && !seek.value) {
+      seek.blur();
+      return;
+    }
+    const takes = event.key === "Enter" && !event.repeat && seek.value.trim();
+    const first = takes && toggles.find((toggle) => !toggle.hidden);
+    seek.value = "";
+    filter();
+    if (!first) return;
+    const marked = first.getAttribute("aria-pressed") === "true"; // to search for it is no wish to unmark it
+    if (!marked) first.click();
+    const { label } = first.dataset;
+    tell(marked ? `${label} was marked already; press it to unmark it.` : `${label} is marked.`);
+  };
+  seek.value = picks.sought;
+  filter();
+  if (count <= SEARCHED) return [told];
+  const opens = actionButton("0", "Find", () => seek.focus(), { "aria-label": "Find a label" });
+  return [make("div", { class: "seeking" }, opens, seek), told];
+}
+
+/**
+ * @param {string} label
+ * @param {string} query
+ */
+export function holdsWords(label, query) {
+  const name = label.toLowerCase();
+  return query
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => name.includes(word));
+}

@@ -1,0 +1,27 @@
+// @ts-check
+// What one answers about label vectors without saying what is right.
+
+import { answerButton } from "../card/actions.js";
+
+/** @import { State } from "../card/types.js" */
+
+/**
+ * Cannot tell, skip, bad item.
+ *
+ * @param {State} state
+ */
+export const setAside = (state) => [
+  answerButton(state, "c", "unsure", "Cannot tell", { title: "You are not asked this again" }),
+  answerButton(state, "s", "skip", "Skip", { title: "It comes back later" }),
+  answerButton(state, "x", "bad", "Bad item", { title: "The row is broken or belongs to none: take it out" }),
+];
+
+/**
+ * The last two of them on the sheet of keys.
+ *
+ * @type {[string, string][]}
+ */
+export const setAsideKeys = [
+  ["S", "Skip: it comes back later"],
+  ["X", "Bad item: take the row out"],
+];

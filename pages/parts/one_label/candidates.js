@@ -1,0 +1,117 @@
+// @ts-check
+// The candidates of a row, each on its key, and everything else one can answer.
+
+import { actionButton, answerButton, answerGroup } from "../card/actions.js";
+import { key, make, percentOf, shareBar } from "../card/elements.js";
+import { noteField } from "../card/notes.js";
+import { COMMON_KEYS } from "../card/panels.js";
+import { press } from "../card/press.js";
+import { questionHead, reason } from "../card/question.js";
+import { isMarking, markingBar, saveMarked, setMarking, toggleMark } from "./marking.js";
+import { openSearch } from "./search.js";
+
+/** @import { Line, Room, State } from "../card/types.js" */
+/** @import { CandidateQuestion } from "./types.js" */
+
+/** @type {Room<CandidateQuestion>} */
+export const candidates = {
+  redo: "y",
+  keys: [
+    ["1 – 9, then letters", "It is this one"],
+    ["Shift + its key", "Rule it out"],
+    ["M, keys, Enter", "Mark several: it is one of these"],
+    ["0", "None of these: search all classes, or say that you cannot name it"],
+    ["C", "Cannot tell: you are not asked about this row again"],
+    ["S", "Skip: it comes back later"],
+    ["X", "Bad item: take the row out"],
+    ["U / Y", "Undo, redo: over your last 50 answers"],
+    ...COMMON_KEYS,
+  ],
+  asking,
+  actions,
+  entering: (state) => (isMarking(state) ? () => saveMarked(state) : null),
+  escape: (state) => {
+    if (!isMarking(state)) return false;
+    setMarking(state, false);
+    return true;
+  },
+};
+
+/**
+ * @param {State} state
+ * @param {CandidateQuestion} question
+ */
+function asking(state, question) {
+  return make(
+    "section",
+    { class: "ask", "aria-label": "Candidates" },
+    questionHead(question, "Which one is it?"),
+    make("div", { class: "choices" }, ...question.rows.map((candidate) => candidateRow(state, candidate))),
+    question.hidden &&
+      make("p", {
+        class: "small quiet",
+        text: `${question.hidden.toLocaleString()} more candidates with smaller shares: find them with 0.`,
+      }),
+    markingBar(state),
+    noteField(state),
+    reason(question, "Why this row?"),
+  );
+}
+
+/**
+ * @param {State} state
+ * @param {Line} candidate
+ */
+function candidateRow(state, candidate) {
+  const percent = percentOf(candidate.probability);
+  const choose = make(
+    "button",
+    {
+      class: "choice",
+      type: "button",
+      "data-key": candidate.key,
+      "data-label": candidate.label,
+      "aria-keyshortcuts": candidate.key || null,
+      "aria-label": `${candidate.label}${candidate.about ? `, ${candidate.about}` : ""}, the model's share ${percent} %`,
+      onclick: () => (isMarking(state) ? toggleMark(state, choose) : press(state, choose, "is", [candidate.label])),
+    },
+    candidate.key ? key(candidate.key.toUpperCase()) : make("span"),
+    make(
+      "span",
+      { class: "what" },
+      make("span", { class: "label", text: candidate.label }),
+      candidate.about && make("span", { class: "about", text: candidate.about }),
+    ),
+    ...shareBar(percent),
+  );
+  const out = make("button", {
+    class: "out",
+    type: "button",
+    "data-out": candidate.key,
+    text: "✕",
+    "aria-label": `Rule out ${candidate.label}`,
+    title: candidate.key ? `Rule out (Shift+${candidate.key.toUpperCase()})` : "Rule out",
+    "aria-keyshortcuts": candidate.key ? `Shift+${candidate.key}` : null,
+    onclick: () => press(state, out, "not", [candidate.label]),
+  });
+  return make("div", { class: "candidate" }, choose, out);
+}
+
+/**
+ * @param {State} state
+ * @param {CandidateQuestion} question
+ */
+function actions(state, question) {
+  return answerGroup(
+    actionButton("0", question.none ? "None of these…" : "Find a class…", () => openSearch(state, question), {
+      "aria-haspopup": "dialog",
+    }),
+    question.rows.length > 1 &&
+      actionButton("m", "Mark several", () => setMarking(state, !isMarking(state)), { "aria-pressed": "false" }),
+    answerButton(state, "c", "unsure", "Cannot tell"),
+    answerButton(state, "s", "skip", "Skip", { title: "It comes back later" }),
+    answerButton(state, "x", "bad", "Bad item", {
+      title: "Takes the row out: broken, or not what this project is about",
+    }),
+  );
+}

@@ -1,0 +1,7 @@
+// @ts-check
+// The question card of projects with one label a row.
+
+import { questionCard } from "../card/card.js";
+import { candidates } from "./candidates.js";
+
+export default questionCard({ candidates });

@@ -1,0 +1,11 @@
+// @ts-check
+// Every class of the project, sent when the page is opened and kept for the card's search.
+
+import { keep } from "./classes.js";
+
+/** @import { Component } from "../card/types.js" */
+
+/** @param {Component<{ project: number, classes: [string, string][] }>} component */
+export default function classList({ data }) {
+  keep(data.project, data.classes);
+}

@@ -1,0 +1,141 @@
+// @ts-check
+// The search over all classes. Enter takes the one that is lit.
+
+import { closeButton, openDialog } from "../card/dialog.js";
+import { make } from "../card/elements.js";
+import { press } from "../card/press.js";
+import { classesOf, follow, matching } from "./classes.js";
+
+/** @import { State } from "../card/types.js" */
+/** @import { CandidateQuestion, SoughtClass } from "./types.js" */
+
+/** @typedef {{ text: string, about?: string, labels: string[], cannot?: boolean }} Option */
+
+const SHOWN = 50;
+
+/** @type {Record<string, number>} */
+const STEPS = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 };
+
+/**
+ * @param {State} state
+ * @param {CandidateQuestion} question
+ */
+export function openSearch(state, question) {
+  const here = new Set(question.rows.map((one) => one.label));
+  const title = question.none ? "None of these" : "Find a class";
+  const list = make("ul", { class: "found", role: "listbox", id: "found", "aria-label": "Classes" });
+  const status = make("p", { class: "small quiet", role: "status" });
+  const input = make("input", {
+    class: "query",
+    type: "text",
+    role: "combobox",
+    "aria-expanded": "true",
+    "aria-controls": "found",
+    "aria-autocomplete": "list",
+    autocomplete: "off",
+    spellcheck: "false",
+    "aria-label": "Search all classes",
+    placeholder: `Search all ${question.nClasses.toLocaleString()} classes`,
+  });
+  /** @type {SoughtClass[]} */
+  let others = [];
+  /** @type {Option[]} */
+  let options = [];
+  let active = 0;
+  const readClasses = () => {
+    const classes = classesOf(state.data.project);
+    others = [...classes.filter((one) => !here.has(one.label)), ...classes.filter((one) => here.has(one.label))];
+  };
+  const light = (/** @type {number} */ place) => {
+    list.children[active]?.setAttribute("aria-selected", "false");
+    active = Math.min(place, options.length - 1);
+    list.children[active]?.setAttribute("aria-selected", "true");
+    list.children[active]?.scrollIntoView({ block: "nearest" });
+    if (active < 0) input.removeAttribute("aria-activedescendant");
+    else input.setAttribute("aria-activedescendant", `found${active}`);
+  };
+  const take = (/** @type {Option | undefined} */ option) => {
+    if (!option) return;
+    dialog.close();
+    press(state, null, "none", option.labels);
+  };
+  /** @type {(option: Option, place: number) => HTMLElement} */
+  const line = (option, place) =>
+    make(
+      "li",
+      {
+        role: "option",
+        id: `found${place}`,
+        class: option.cannot ? "cannot" : "",
+        "aria-selected": "false",
+        onpointermove: () => light(place),
+        onclick: () => take(option),
+      },
+      make("span", { text: option.text }),
+      make("span", {
+        class: "about",
+        text: [here.has(option.labels[0]) && "a candidate", option.about].filter(Boolean).join(" · ") || null,
+      }),
+    );
+  const fill = () => {
+    const found = matching(others, input.value);
+    const cannot = question.none ? [{ text: "None of these, and I cannot say which", labels: [], cannot: true }] : [];
+    const named = found.slice(0, SHOWN).map((one) => ({ text: one.label, about: one.about, labels: [one.label] }));
+    options = input.value.trim() ? [...named, ...cannot] : [...cannot, ...named];
+    list.replaceChildren(...options.map(line));
+    status.textContent = howMany(others.length, found.length, question.none);
+    light(input.value.trim() && !found.length ? -1 : 0); // a word that no class has must not say "none of these"
+  };
+  // The list may come, or come anew, while the search is open: it is shown, and what was lit stays lit.
+  const refill = () => {
+    const [lit] = options[active]?.labels ?? [];
+    readClasses();
+    fill();
+    const place = options.findIndex((one) => one.labels[0] === lit);
+    if (lit !== undefined && place >= 0) light(place);
+  };
+  input.oninput = fill;
+  input.onkeydown = (event) => {
+    const step = STEPS[event.key];
+    if (step) {
+      event.preventDefault();
+      light(Math.max(0, active + step));
+    } else if (event.key === "Enter" && !event.isComposing && !event.repeat) {
+      event.preventDefault();
+      take(options[active]);
+    }
+  };
+  const dialog = openDialog(
+    state,
+    "searching",
+    title,
+    make("h2", { text: title }),
+    question.none && make("p", { class: "small", text: "Which one is it instead? Enter takes the one that is lit." }),
+    input,
+    list,
+    status,
+    make(
+      "div",
+      { class: "row" },
+      closeButton(() => dialog.close()),
+    ),
+  );
+  dialog.addEventListener("close", follow(refill));
+  readClasses();
+  fill();
+  input.focus();
+}
+
+/**
+ * What the search says it found.
+ *
+ * @param {number} all classes there are to search
+ * @param {number} found of them
+ * @param {boolean} none one may answer that it is none, without a name
+ */
+export function howMany(all, found, none) {
+  if (!all) return "The list of classes is still on its way.";
+  if (!found && none) return "0 found. Arrow down, then Enter: none of these, without a name.";
+  if (found > SHOWN) return `${SHOWN} of ${found.toLocaleString()} shown; type to narrow.`;
+  return `${found.toLocaleString()} found.`;
+}

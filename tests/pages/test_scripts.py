@@ -1,0 +1,72 @@
+"""The JavaScript beside the pages: its pure parts in Node, who imports whom, the words it shares with the server."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import shutil
+import subprocess
+from pathlib import PurePosixPath
+
+import pytest
+
+from tests.conftest import ROOT
+from web.scripts import FOLDER
+from workflow.common.scripts import scripts_in
+from workflow.kinds.label_vectors.turn import LabelVectorTurn
+from workflow.kinds.one_label.turn import OneLabelTurn
+
+SCRIPTS = scripts_in(FOLDER)
+IMPORT = r'^(?:import|export) (?:[^;"]+ from )?"([^"]+)";$'
+KIND_FOLDERS = {path.parent.name for path in FOLDER.glob("*/card.js")} - {"card"}
+
+
+def test_the_pure_parts_pass_their_own_tests() -> None:
+    npm = shutil.which("npm")
+    assert npm, "The tests of the JavaScript need Node.js 20 or newer with npm: https://nodejs.org"
+    run = subprocess.run([npm, "test", "--silent"], cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout + run.stderr
+    passed = re.search(r"^\D*pass (\d+)$", run.stdout, re.MULTILINE)
+    assert passed, run.stdout
+    assert int(passed[1]) >= 30
+
+
+def imported(name: str) -> set[str]:
+    """The modules that this one imports, by their paths in the folder."""
+    found = set()
+    for address in re.findall(IMPORT, SCRIPTS.contents[name].decode(), re.MULTILINE):
+        assert address.startswith("."), f"{name} imports {address}: there is no other module in the browser"
+        found.add(posixpath.normpath(f"{PurePosixPath(name).parent}/{address}"))
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(SCRIPTS.contents))
+def test_what_a_module_imports_is_there_and_no_other_kind_s(name: str) -> None:
+    modules = imported(name)
+    assert modules <= SCRIPTS.contents.keys()
+    folder = PurePosixPath(name).parent.name
+    folders = {PurePosixPath(one).parent.name for one in modules}
+    if folder in KIND_FOLDERS:
+        assert folders <= {"card", folder}
+    else:
+        assert folders <= {folder}, "what is shared knows no kind"
+    assert SCRIPTS.contents[name].startswith(b"// @ts-check\n")
+
+
+def test_the_walk_sees_imports_over_several_lines() -> None:
+    assert imported("one_label/card.js") == {"card/card.js", "one_label/candidates.js"}
+    assert "card/press.js" in imported("label_vectors/labels.js")
+    assert {"one_label", "label_vectors"} <= KIND_FOLDERS
+
+
+def test_the_card_sends_the_kinds_of_entries_that_the_server_takes() -> None:
+    types = (FOLDER / "card" / "types.d.ts").read_text()
+    union = re.search(r"export type EntryKind =(.*?);", types, re.S)
+    assert union is not None
+    known = re.findall(r'"(\w+)"', union[1])
+    assert sorted(known) == sorted({*OneLabelTurn.ANSWERS, *LabelVectorTurn.ANSWERS, "undo", "redo"})
+    # That nothing else is sent is for the types to say (`make lint`); that each is sent, for this.
+    scripts = "".join(
+        content.decode() for name, content in SCRIPTS.contents.items() if PurePosixPath(name).parent.name
+    )
+    assert [kind for kind in known if f'"{kind}"' not in scripts] == []
