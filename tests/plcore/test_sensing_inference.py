@@ -13,7 +13,7 @@ from plcore.sensing.noise import Noise, find_noise
 from plcore.sensing.projection import Projection
 from plcore.sensing.regression import Regression, make_kernel
 from plcore.sensing.rows import RowInference
-from plcore.sensing.training import Training
+from plcore.sensing.training import HoleTraining
 
 NOISES = [Noise(0.2, 1.0, 0.5), Noise(0.01, 3.0, 0.1), Noise(2.0, 0.3, 0.9)]
 
@@ -89,7 +89,7 @@ def keep_covariances(training):
 @settings(max_examples=60)
 def test_the_bound_never_falls_and_equals_the_dense_one(seed, noise, schedule, missing, prior, dual):
     X, values, known, projection = small(seed, missing=missing)
-    training = Training(Regression(linear(X), X, dual), projection, noise, values, known, *prior)
+    training = HoleTraining(Regression(linear(X), X, dual), projection, noise, values, known, *prior)
     rows = training.rows
     keep_covariances(training)
     rows.update_labels()
@@ -154,7 +154,7 @@ def test_rows_with_the_same_precisions_share_one_factor_and_agree():
 @pytest.mark.parametrize("dual", [False, True])
 def test_nothing_missing_the_iteration_ends_in_the_closed_form(noise, dual):
     X, values, known, projection = small(3, missing=0.0)
-    training = Training(Regression(linear(X), X, dual), projection, noise, values, known, 1e-6, 1e-6)
+    training = HoleTraining(Regression(linear(X), X, dual), projection, noise, values, known, 1e-6, 1e-6)
     start = training.rows.fitted.copy()
     training.rows.latent = np.zeros_like(training.rows.latent)  # far from it
     for _ in range(400):
@@ -291,7 +291,7 @@ def test_gibbs_sampling_agrees_on_a_tiny_problem():
     known = rng.random((n, L)) < 0.5
     projection = Projection(rng.normal(size=(K, L)) / np.sqrt(K))
     noise = Noise(0.3, 1.0, 0.5)
-    training = Training(Regression(linear(X), X), projection, noise, truth * known, known, 1.0, 1.0)
+    training = HoleTraining(Regression(linear(X), X), projection, noise, truth * known, known, 1.0, 1.0)
     for _ in range(300):
         training.round("block")
     mean, deviation, labels = gibbs(X, truth * known, known, projection.Phi, noise, 1.0, 1.0)

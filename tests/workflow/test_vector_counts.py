@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sqlalchemy.orm import Session
 
-from db import entries
+from db import answers
 from tests.workflow.vector_world import LABELS, answer_truly, vector_project
 from tests.workflow.world import counts_agreed, opened
 from workflow import answering, projects, undoing
@@ -66,7 +66,7 @@ def test_a_log_is_read_again_only_where_it_has_grown(
     home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = vector_project(home, owner), vector_project(home, owner, "others", question="instance")
-    read, calls = entries.answers_of, []
+    read, calls = answers.answers_of, []
 
     def counting(
         session: Session, project: int, answers: tuple[str, ...]
@@ -74,7 +74,7 @@ def test_a_log_is_read_again_only_where_it_has_grown(
         calls.append(project)
         return read(session, project, answers)
 
-    monkeypatch.setattr(entries, "answers_of", counting)
+    monkeypatch.setattr(answers, "answers_of", counting)
     for _ in range(2):
         projects.list_projects(Seat(home, owner))
     assert sorted(calls) == [first, second]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from workflow.common.found import ReviewList, Search
     from workflow.common.history import Parts
     from workflow.home import Home
-    from workflow.shelf import Training
+    from workflow.shelf import BackgroundTraining
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class KindWords:
     finished: str
 
 
-class Settings(Protocol):
+class KindSettings(Protocol):
     """What every kind's settings have; plain JSON values, read by the kind."""
 
     @property
@@ -49,7 +49,7 @@ class Settings(Protocol):
     def to_json(self) -> dict[str, Any]: ...
 
 
-class WorkerSettings(Settings, Protocol):
+class WorkerSettings(KindSettings, Protocol):
     """Of a project whose model a worker trains."""
 
     @property
@@ -107,7 +107,7 @@ class Kind(Protocol):
     ) -> Any: ...
     def background_training(
         self, home: Home, project_id: int, learner: Any, lock: threading.RLock
-    ) -> Training: ...
+    ) -> BackgroundTraining: ...
 
     # counting.py
     def count(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from db import entries
+from db import answers
 from plcore import FeatureTransformer, LabelTable, LearnerSettings
 from plcore.loop.one_label import ANSWERS, OneLabelPool
 from workflow.common.log import follow, read_class_changes
@@ -42,7 +42,7 @@ def count(
     """(answered, open, what is worth keeping) by the whole log, as the pool of a learner counts them."""
     changes = read_class_changes(session, project.id)
     if not changes:
-        answered = entries.answered_rows(session, project.id, ANSWERS)
+        answered = answers.answered_rows(session, project.id, ANSWERS)
         return answered, max(0, project.n_to_ask - answered), None
     # What an entry left of a row may be other labels now. A long log is folded once.
     if kept is None or not follow(session, project.id, kept, kept.apply):
