@@ -43,7 +43,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 CONSTANTS = "common"
 """The folder whose constants kernels may use."""
 
-_COMPILES = re.compile(rb"^\s*(?:@kernel\b|from numba\b|import numba\b)", re.MULTILINE)
+_COMPILES = re.compile(rb"^\s*@kernel\b|\bnjit\b", re.MULTILINE)
 """What the source of a file of kernels has in it."""
 
 
