@@ -17,7 +17,7 @@ from pages.parts import charts, frame, map_chart, oracle_button
 from pages.parts.one_label import progress as progress_part
 from plcore.loop.stopping import StopRules
 from tests.conftest import ROOT
-from tests.workflow.test_progress import answer_truly
+from tests.workflow.kinds.one_label.test_progress import answer_truly
 from tests.workflow.world import annotator, small_project
 from workflow import (
     answering,
