@@ -116,8 +116,8 @@ def test_a_trained_models_versions_are_its_curve(home: Home, owner: int) -> None
     assert before.control is None, "no model: nothing is claimed"
     assert progress.watched(Seat(home, owner, project)) == (0, -1)
     worker = training.Worker(home, "test")
-    for answers in (0, 6, 12):
-        answer_truly(home, owner, project, answers - progress.watched(Seat(home, owner, project))[0])
+    for answered in (0, 6, 12):
+        answer_truly(home, owner, project, answered - progress.watched(Seat(home, owner, project))[0])
         (due,) = training.due(home)
         assert worker.train(due) is not None
     assert progress.watched(Seat(home, owner, project)) == (12, 12)
