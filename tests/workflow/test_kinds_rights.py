@@ -191,7 +191,7 @@ def test_the_rest_is_for_everybody(world: KindWorld, seat: Seat, ada: Seat) -> N
         refused.add("projects.change_strategy")
     for name, act in OWNERS.items():
         if name in refused:  # they may, but it does not fit the project
-            with pytest.raises(ValueError, match="project|changed"):
+            with pytest.raises(ValueError, match=r"project|changed"):
                 act(seat, world, mine)
         else:
             act(seat, world, mine)
