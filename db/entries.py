@@ -69,14 +69,14 @@ _APPEND = insert(_TABLE)
 class NewEntry:
     """What is known of an entry before the log gives it its place.
 
-    kind : what it says; the words are those of the callers
+    kind : a word of the callers', stored as it is and not understood here
     row : row number in the table, from 0; NO_ROW where the classes are changed
     label : the one label asked about, None where the whole set is the question
     revision : entries of this person on this row and label before this one
     token : name of the question answered; unique in the project
     target_seq : the entry that this one takes back; None where it takes back none
-    before, after : candidate labels of the row, in class order      seconds : from shown to answered
-    predicted : the label the model gave the row when it was shown      flagged : marked for a second look
+    before, after : the labels that it can change, in the callers' form      seconds : from shown to answered
+    predicted : what the model said when the question was shown      flagged : marked for another look
     """
 
     project_id: int
@@ -235,8 +235,10 @@ def last(session: Session, project_id: int) -> LogEntry | None:
 
 
 def answered_rows(session: Session, project_id: int, answers: Collection[str]) -> int:
-    """How many rows have an answer that was not withdrawn, and after their latest entry one candidate, or none, as a
-    bad item. answers : kinds of entries that are answers"""
+    """How many rows have an answer that was not withdrawn, and at most one label in `after` of their latest entry.
+
+    answers : the kinds of entries that are answers
+    """
     here = EntryRow.project_id == project_id
     latest = select(func.max(EntryRow.seq)).where(here).group_by(EntryRow.row)
     decided = select(EntryRow.row).where(
@@ -252,7 +254,7 @@ def answered_rows(session: Session, project_id: int, answers: Collection[str]) -
 def answers_of(
     session: Session, project_id: int, answers: Collection[str]
 ) -> list[tuple[int, str, tuple[str, ...]]]:
-    """(row, kind, labels) of every answer that was not withdrawn, in order. answers : kinds of entries that are some"""
+    """(row, kind, labels) of every answer that was not withdrawn, in order. answers : the kinds that are answers"""
     found = select(EntryRow.row, EntryRow.kind, EntryRow.labels).where(
         EntryRow.project_id == project_id, EntryRow.kind.in_(answers), ~_withdrawn()
     )
