@@ -236,9 +236,7 @@ def last(session: Session, project_id: int) -> LogEntry | None:
 
 def answered_rows(session: Session, project_id: int, answers: Collection[str]) -> int:
     """How many rows have an answer that was not withdrawn, and at most one label in `after` of their latest entry.
-
-    answers : the kinds of entries that are answers
-    """
+    answers : the kinds of entries that are answers"""
     here = EntryRow.project_id == project_id
     latest = select(func.max(EntryRow.seq)).where(here).group_by(EntryRow.row)
     decided = select(EntryRow.row).where(

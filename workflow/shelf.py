@@ -27,7 +27,7 @@ class Training(Protocol):
         """Wait until no fit is under way in this process. Call it without the lock."""
 
     def abandon(self) -> None:
-        """Begin and store nothing more: the learner is out of use. A fit under way goes on, for nothing."""
+        """Begin no fit and store none any more: the learner was replaced. One under way ends by itself, for nothing."""
 
     def stop(self) -> None:
         """As `abandon`, before the database is closed: waits a little for a fit under way."""

@@ -232,7 +232,7 @@ class Worker:
             path.with_name(f"{number}.npy").unlink(missing_ok=True)
 
 
-class _Stopped(Exception):  # noqa: N818 - not an error: the worker is told to end
+class _Stopped(Exception):  # noqa: N818 - not an error: the worker is to end
     """The fit under way is given up."""
 
 

@@ -30,7 +30,7 @@ KEYS = "123456789abdeijklnoqrvw"
 """Keys of the candidates in order: the digits, then the letters that are no command (see `one_label/candidates.js`)."""
 
 NAMED = 6
-"""Labels that are named when an answer is told; of the rest their number is given."""
+"""Labels that are named where an answer is put into words; of the rest their number is given."""
 
 Drawing = Callable[[Standing, str | None, Callable[[], None]], None]
 """Draws a card, given how the project stands, what to say, and what to call for a press before the redraw."""

@@ -70,7 +70,7 @@ class ThreadTraining:
                     return
 
     def abandon(self) -> None:
-        """Begin and store nothing more: the learner is out of use. A fit under way goes on, for nothing."""
+        """Begin no fit and store none any more: the learner was replaced. One under way ends by itself, for nothing."""
         self._stopped = True
 
     def stop(self) -> None:
