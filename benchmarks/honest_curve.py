@@ -31,7 +31,7 @@ from plcore.loop.one_label.reports import CurvePoint
 from plcore.loop.one_label.settings import LearnerSettings
 from plcore.loop.one_label.training import Trainer
 from plcore.neighbors.classifier import PLKNeighborsClassifier
-from tests.plcore.fake_table import FakeTable
+from tests.plcore.loop.fake_table import FakeTable
 
 SETS = ("digits", "segment", "birdsong")
 MODELS = {"PL-KNN, asked by apl": ("plknn", "apl"), "CLPL, asked by margin": ("clpl", "margin")}

@@ -29,7 +29,7 @@ from plcore.loop.one_label.learner import ActiveLearner
 from plcore.loop.one_label.settings import LearnerSettings
 from plcore.loop.stopping import StopRules, judge, points
 from plcore.neighbors.classifier import PLKNeighborsClassifier
-from tests.plcore.fake_table import FakeTable
+from tests.plcore.loop.fake_table import FakeTable
 
 REAL = ("lost", "msrcv2", "birdsong")
 SETS = ("iris", "wine", *FILES, "digits", *REAL)

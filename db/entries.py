@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, bindparam, func, insert, select
+from sqlalchemy import Row, Select, bindparam, func, insert, select
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import Session
 
 from db.models import Base, EntryRow, ProjectRow
 
@@ -39,29 +38,6 @@ _COUNT = select(func.count()).where(
     _TABLE.c.label == bindparam("label"),
 )
 _LAST_SEQ = select(func.max(_TABLE.c.seq)).where(_IN_PROJECT)
-_WITHDRAWAL = _TABLE.alias()
-_HISTORY = (
-    select(
-        *(
-            _TABLE.c[name]
-            for name in ("seq", "kind", "row", "label", "labels", "token", "before", "note", "flagged")
-        ),
-        _WITHDRAWAL.c.seq,
-        _WITHDRAWAL.c.person_id,
-    )
-    .outerjoin(
-        _WITHDRAWAL,
-        (_WITHDRAWAL.c.project_id == bindparam("project")) & (_WITHDRAWAL.c.target_seq == _TABLE.c.seq),
-    )
-    .where(
-        _IN_PROJECT,
-        _TABLE.c.person_id == bindparam("person"),
-        _TABLE.c.row != NO_ROW,
-        _TABLE.c.target_seq.is_(None),
-    )
-    .order_by(_TABLE.c.seq.desc())
-    .limit(bindparam("limit"))
-)
 _APPEND = insert(_TABLE)
 
 
@@ -181,35 +157,6 @@ def withdrawal_of(session: Session, project_id: int, seq: int) -> LogEntry | Non
     return None if row is None else as_entry(row)
 
 
-@dataclass(frozen=True)
-class PastEntry:
-    """What a list of a person's answers needs of an entry.
-
-    withdrawal, withdrawn_by : seq of what took it back, and whose that was; None while it stands
-    """
-
-    seq: int
-    kind: str
-    row: int
-    label: str | None
-    labels: tuple[str, ...]
-    token: str
-    before: tuple[str, ...]
-    note: str | None
-    flagged: bool
-    withdrawal: int | None
-    withdrawn_by: int | None
-
-
-def history(session: Session, project_id: int, person_id: int, limit: int) -> list[PastEntry]:
-    """This person's latest entries about rows but for withdrawals, newest first."""
-    rows = session.execute(_HISTORY, {"project": project_id, "person": person_id, "limit": limit})
-    return [
-        PastEntry(seq, kind, row, label or None, tuple(labels), token, tuple(before), *more)
-        for seq, kind, row, label, labels, token, before, *more in rows
-    ]
-
-
 def changed_since(session: Session, project_id: int, row: int, moment: datetime) -> bool:
     """Whether an entry after this moment gave the row other candidates."""
     before = (
@@ -234,48 +181,10 @@ def last(session: Session, project_id: int) -> LogEntry | None:
     return None if row is None else as_entry(row)
 
 
-def answered_rows(session: Session, project_id: int, answers: Collection[str]) -> int:
-    """How many rows have an answer that was not withdrawn, and at most one label in `after` of their latest entry.
-    answers : the kinds of entries that are answers"""
-    here = EntryRow.project_id == project_id
-    latest = select(func.max(EntryRow.seq)).where(here).group_by(EntryRow.row)
-    decided = select(EntryRow.row).where(
-        here, EntryRow.seq.in_(latest), func.json_array_length(EntryRow.after) < 2
-    )
-    return session.execute(
-        select(func.count(func.distinct(EntryRow.row))).where(
-            here, EntryRow.kind.in_(answers), EntryRow.row.in_(decided), ~_withdrawn()
-        )
-    ).scalar_one()
-
-
-def answers_of(
-    session: Session, project_id: int, answers: Collection[str]
-) -> list[tuple[int, str, tuple[str, ...]]]:
-    """(row, kind, labels) of every answer that was not withdrawn, in order. answers : the kinds that are answers"""
-    found = select(EntryRow.row, EntryRow.kind, EntryRow.labels).where(
-        EntryRow.project_id == project_id, EntryRow.kind.in_(answers), ~_withdrawn()
-    )
-    return [(row, kind, tuple(labels)) for row, kind, labels in session.execute(found.order_by(EntryRow.seq))]
-
-
 def about_classes(session: Session, project_id: int) -> list[LogEntry]:
     """The changes of classes and their withdrawals, in order; found by index, whatever the length of the log."""
     query = every_column().where(EntryRow.project_id == project_id, EntryRow.row == NO_ROW)
     return [as_entry(row) for row in session.execute(query.order_by(EntryRow.seq))]
-
-
-def _withdrawn() -> ColumnElement[bool]:
-    """True of an entry that a later one takes back."""
-    withdrawal = aliased(EntryRow)
-    return (
-        select(withdrawal.seq)
-        .where(
-            withdrawal.project_id == EntryRow.project_id,
-            withdrawal.target_seq == EntryRow.seq,
-        )
-        .exists()
-    )
 
 
 def last_seq(session: Session, project_id: int) -> int:
@@ -288,28 +197,6 @@ def time_of(session: Session, project_id: int, seq: int) -> datetime | None:
     return session.execute(
         select(EntryRow.at).where(EntryRow.project_id == project_id, EntryRow.seq == seq)
     ).scalar_one_or_none()
-
-
-def seconds_of_latest(
-    session: Session,
-    project_id: int,
-    limit: int,
-    without_kinds: Collection[str] = (),
-    without_note: str | None = None,
-) -> list[float]:
-    """Seconds spent on each of the project's latest entries, newest first; withdrawals do not count.
-
-    without_kinds, without_note : entries of these kinds, or with this note, do not count either
-    """
-    spent = select(EntryRow.seconds).where(EntryRow.project_id == project_id, EntryRow.seconds.is_not(None))
-    if without_note is not None:
-        spent = spent.where(EntryRow.note.is_distinct_from(without_note))
-    answers = (
-        spent.where(EntryRow.kind.not_in(without_kinds), EntryRow.target_seq.is_(None))
-        .order_by(EntryRow.seq.desc())
-        .limit(limit)
-    )
-    return [seconds for seconds in session.execute(answers).scalars() if seconds is not None]
 
 
 def every_column() -> Select[Any]:

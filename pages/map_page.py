@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import charts, frame, kinds
+from pages.parts import charts, frame, kinds, map_chart
 from pages.parts.answers import MOST
 from workflow import instance_map as use_case
 from workflow.instance_map import STATES
@@ -21,7 +21,7 @@ named = [
 ]
 counts = ", ".join(f"{states.count(state):,} {state}" for state in STATES if state in states)
 charts.show(
-    charts.instance_map(shown.places, states, shown.row_ids, named),
+    map_chart.instance_map(shown.places, states, shown.row_ids, named),
     {
         "row": shown.rows + 1,
         "row_id": shown.row_ids,

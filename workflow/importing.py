@@ -118,7 +118,7 @@ def create(
     seat: Seat,
     name: str,
     table: LabelTable,
-    settings: kinds.Settings | None = None,
+    settings: kinds.KindSettings | None = None,
     description: str = "",
 ) -> int:
     """Make the project. Raises as ``workflow.projects.create_project``."""

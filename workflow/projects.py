@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from db import entries, projects, questions, trained
+from db import projects, questions, trained
 from workflow import kinds
+from workflow.common.summary import ProjectSummary, summarised
 from workflow.kinds import counting
 from workflow.saving import saving_files
 
@@ -15,8 +16,29 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from plcore import LabelTable
-    from workflow.home import Home
     from workflow.seat import Seat
+
+__all__ = [
+    "CONTROL_SHARE",
+    "DESCRIPTION_LENGTH",
+    "NAME_LENGTH",
+    "CannotLearn",
+    "ProjectNameError",
+    "ProjectSummary",
+    "PutAway",
+    "archive_project",
+    "bin_project",
+    "change_learner",
+    "change_strategy",
+    "create_project",
+    "default_settings",
+    "get_project",
+    "learner_settings",
+    "list_projects",
+    "put_away",
+    "rename_project",
+    "restore_project",
+]
 
 NAME_LENGTH = 80
 DESCRIPTION_LENGTH = 2_000
@@ -32,35 +54,11 @@ class CannotLearn(ValueError):  # noqa: N818 - what a page says, not a fault
     """The learner cannot be built from this table with these settings."""
 
 
-@dataclass(frozen=True)
-class ProjectSummary:
-    """One project as Home lists it.
-
-    kind, words : its name in `workflow.kinds.KINDS`, and how pages speak of it
-    n_to_ask : rows, or of label vectors cells, that were open at import
-    answered, left : as the pool of its learner counts them      by_row : whether they are rows, not labels of rows
-    """
-
-    id: int
-    name: str
-    description: str
-    n_rows: int
-    n_classes: int
-    n_to_ask: int
-    answered: int
-    left: int
-    last_answer: datetime | None
-    created_at: datetime
-    kind: str
-    words: kinds.KindWords
-    by_row: bool
-
-
 def create_project(
     seat: Seat,
     name: str,
     table: LabelTable,
-    settings: kinds.Settings | None = None,
+    settings: kinds.KindSettings | None = None,
     description: str = "",
 ) -> int:
     """Store the table as an immutable file and the project that points to it. Returns the project's number.
@@ -110,9 +108,9 @@ def create_project(
     return project_id
 
 
-def default_settings(table: LabelTable) -> kinds.Settings:
+def default_settings(table: LabelTable) -> kinds.KindSettings:
     """How a project of this table learns and asks if nobody says more: blind checks where no truth can be held out."""
-    settings: kinds.Settings = kinds.default_settings(table, CONTROL_SHARE)
+    settings: kinds.KindSettings = kinds.default_settings(table, CONTROL_SHARE)
     return settings
 
 
@@ -121,7 +119,7 @@ def list_projects(seat: Seat) -> list[ProjectSummary]:
     with seat.reading() as reading:
         in_use = projects.listed(reading.session)
         counting.keep_only(seat.home, {project.id for project in in_use})
-        summaries = [_summary(seat.home, reading.session, project) for project in in_use]
+        summaries = [summarised(seat.home, reading.session, project) for project in in_use]
     return sorted(summaries, key=lambda one: one.last_answer or one.created_at, reverse=True)
 
 
@@ -136,7 +134,7 @@ def get_project(seat: Seat) -> ProjectSummary:
         The person is unknown or disabled.
     """
     with seat.reading() as reading:
-        return _summary(seat.home, reading.session, reading.project)
+        return summarised(seat.home, reading.session, reading.project)
 
 
 def change_strategy(seat: Seat, strategy: str) -> None:
@@ -264,8 +262,8 @@ def put_away(seat: Seat) -> PutAway:
         binned.sort(key=lambda one: one.deleted_at or one.created_at, reverse=True)
         archived.sort(key=lambda one: one.archived_at or one.created_at, reverse=True)
         return PutAway(
-            archived=tuple(_summary(home, session, one) for one in archived),
-            binned=tuple(_summary(home, session, one) for one in binned),
+            archived=tuple(summarised(home, session, one) for one in archived),
+            binned=tuple(summarised(home, session, one) for one in binned),
         )
 
 
@@ -284,23 +282,3 @@ def _check_free(session: Session, name: str, except_for: int | None = None) -> N
     found = projects.by_name(session, name)
     if found is not None and found.id != except_for:
         raise ProjectNameError(f"A project named '{name}' exists already. Fix: choose another name.")
-
-
-def _summary(home: Home, session: Session, project: projects.Project) -> ProjectSummary:
-    last = entries.last(session, project.id)
-    answered, left = counting.counts(home, session, project)
-    return ProjectSummary(
-        id=project.id,
-        name=project.name,
-        description=project.description,
-        n_rows=project.n_rows,
-        n_classes=project.n_classes,
-        n_to_ask=project.n_to_ask,
-        answered=answered,
-        left=left,
-        last_answer=last.at if last else None,
-        created_at=project.created_at,
-        kind=kinds.kind_name(project),
-        words=kinds.words(project),
-        by_row=kinds.read_settings(project).by_row,
-    )

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from plcore.loop import Learner
 
 
-class Training(Protocol):
+class BackgroundTraining(Protocol):
     """How a learner gets the models that are fitted while people answer. Hold the slot's lock when you call it.
 
     fault : why the latest fit in this process failed; None where it did not, or where a worker does the fitting
@@ -39,9 +39,9 @@ class Slot:
 
     lock: threading.RLock = field(default_factory=threading.RLock)
     learner: Learner | None = None
-    training: Training | None = None
+    training: BackgroundTraining | None = None
     looked_at: float = -math.inf
-    out_of_use: list[Training] = field(default_factory=list)
+    out_of_use: list[BackgroundTraining] = field(default_factory=list)
     """Trainings of learners that were replaced; a fit of theirs may still be under way."""
 
     def take_news(self, training: Any, older: float = 0.0) -> None:

@@ -23,16 +23,9 @@ MANY = (FIRST, "#22936f", "#9673c9", SECOND, "#d1495b")
 MOST_POINTS = 1_000
 """Points of a curve that are drawn; the downloaded data has all of them."""
 NAMED_VERSIONS = 8
-"""Model versions that have their name on the chart, the newest among them; of others it is told when pointed at."""
+"""Model versions named on the chart, the newest among them; the others say their name when pointed at."""
 MOST_LABELS = 30
 """Classes in a chart; the downloaded data has all of them."""
-STATE_MARKS = {
-    "given": ("#7d8b97", "circle"),
-    "held out": ("#9673c9", "square"),
-    "open": ("#d9730d", "circle-open"),
-    "answered": ("#22936f", "diamond"),
-    "bad": ("#d1495b", "x"),
-}
 
 
 @dataclass(frozen=True)
@@ -108,7 +101,7 @@ def accuracy_curve(
         named = np.arange(len(answers))[::-every]
         _name_versions(figure, answers[named], versions[named])
     figure = _over_answers(figure, answers, share=True)
-    return _with_legend(figure) if len(curves) > 1 else figure
+    return with_legend(figure) if len(curves) > 1 else figure
 
 
 def _error_bar(curve: Honest, points: np.ndarray) -> dict[str, Any] | None:
@@ -168,7 +161,7 @@ def share_curves(answers: np.ndarray, curves: Sequence[Honest]) -> go.Figure:
             hovertemplate=f"{curve.name}: %{{y:.1%}} (%{{customdata[0]:.1%}} to %{{customdata[1]:.1%}})"
             "<br>after %{x} answers<extra></extra>",
         )
-    return _with_legend(_over_answers(figure, answers, share=True))
+    return with_legend(_over_answers(figure, answers, share=True))
 
 
 def _pale(colour: str) -> str:
@@ -193,7 +186,7 @@ def count_curve(answers: np.ndarray, count: np.ndarray) -> go.Figure:
 
 def label_bars(names: Sequence[str], answered: Sequence[int], given: Sequence[int]) -> go.Figure:
     """Rows per label, by answers and as given at import; the first names of the list."""
-    shown = _plain(names[:MOST_LABELS])
+    shown = plain(names[:MOST_LABELS])
     figure = go.Figure()
     for name, counts, colour in (("answered", answered, FIRST), ("given at import", given, "#7d8b97")):
         figure.add_bar(
@@ -204,17 +197,17 @@ def label_bars(names: Sequence[str], answered: Sequence[int], given: Sequence[in
             name=name,
             hovertemplate="%{y}: %{x:,} rows " + name + "<extra></extra>",
         )
-    figure = _dress(figure)
+    figure = dress(figure)
     rows = np.add(answered[:MOST_LABELS], given[:MOST_LABELS])
     figure.update_xaxes(title_text="Rows", **_whole(rows))
     figure.update_yaxes(autorange="reversed", type="category")
     figure.update_layout(barmode="stack", height=max(220, 120 + 24 * len(shown)))
-    return _with_legend(figure)
+    return with_legend(figure)
 
 
 def confusion_map(labels: Sequence[str], counts: np.ndarray) -> go.Figure:
     """Answered label (down) against what the model had said (across), counts; the first names of the list."""
-    shown = _plain(labels[:MOST_LABELS])
+    shown = plain(labels[:MOST_LABELS])
     part = counts[:MOST_LABELS, :MOST_LABELS]
     figure = go.Figure(
         go.Heatmap(
@@ -232,41 +225,14 @@ def confusion_map(labels: Sequence[str], counts: np.ndarray) -> go.Figure:
             hovertemplate="answered %{y}, model said %{x}: %{z}<extra></extra>",
         )
     )
-    figure = _dress(figure)
+    figure = dress(figure)
     figure.update_xaxes(type="category", title_text="Model said", showgrid=False)
     figure.update_yaxes(type="category", title_text="Answered", autorange="reversed", showgrid=False)
     figure.update_layout(height=max(260, 120 + 26 * len(shown)))
     return figure
 
 
-def instance_map(
-    places: np.ndarray, states: Sequence[str], names: Sequence[str], candidates: Sequence[str]
-) -> go.Figure:
-    """Rows as points: places (k, 2), and of each its state, its name and what may be its label."""
-    figure = go.Figure()
-    of_state = np.array(states)
-    shown, may_be = np.array(_plain(names), dtype=object), np.array(_plain(candidates), dtype=object)
-    for state, (colour, symbol) in STATE_MARKS.items():
-        here = of_state == state
-        if not here.any():
-            continue
-        figure.add_scatter(
-            x=places[here, 0],
-            y=places[here, 1],
-            mode="markers",
-            name=f"{state} ({here.sum():,})",
-            marker={"color": colour, "symbol": symbol, "size": 6, "opacity": 0.8},
-            customdata=np.column_stack([shown[here], may_be[here]]),
-            hovertemplate=f"%{{customdata[0]}}<br>{state}: %{{customdata[1]}}<extra></extra>",
-        )
-    figure = _dress(figure)
-    figure.update_layout(height=560, legend_itemsizing="constant")
-    figure.update_xaxes(title_text="First component", showticklabels=False, zeroline=False)
-    figure.update_yaxes(title_text="Second component", showticklabels=False, zeroline=False)
-    return _with_legend(figure)
-
-
-def _plain(names: Sequence[str]) -> list[str]:
+def plain(names: Sequence[str]) -> list[str]:
     """Plotly reads a little HTML in names, links too; a label is shown as it is."""
     return [escape(name, quote=False) for name in names]
 
@@ -280,7 +246,7 @@ def _mode(points: np.ndarray) -> str:
     return "lines+markers" if len(points) < 60 else "lines"
 
 
-def _dress(figure: go.Figure) -> go.Figure:
+def dress(figure: go.Figure) -> go.Figure:
     figure.update_layout(
         height=320,
         margin={"l": 8, "r": 8, "t": 30, "b": 8},  # at the top is room for the toolbar
@@ -292,7 +258,7 @@ def _dress(figure: go.Figure) -> go.Figure:
 
 def _over_answers(figure: go.Figure, answers: np.ndarray, *, share: bool) -> go.Figure:
     """Dressed, with answers across, and down a share, which is never outside 0 to 1, or anything else."""
-    figure = _dress(figure).update_xaxes(title_text="Answers", **_whole(answers))
+    figure = dress(figure).update_xaxes(title_text="Answers", **_whole(answers))
     figure.update_traces(cliponaxis=False)  # the first point is drawn whole
     return figure.update_yaxes(tickformat=".1~%", minallowed=0, maxallowed=1) if share else figure
 
@@ -303,7 +269,7 @@ def _whole(counts: np.ndarray) -> dict[str, Any]:
     return {"rangemode": "tozero", "tickformat": ",d", "dtick": 1 if few else None}
 
 
-def _with_legend(figure: go.Figure) -> go.Figure:
+def with_legend(figure: go.Figure) -> go.Figure:
     """With its legend under the plot: above it, on a phone, lies the toolbar."""
     below = -68 / (figure.layout.height - 102)  # pixels, as the share of the plot that the legend counts in
     figure.update_layout(showlegend=True, legend={"orientation": "h", "y": below, "yanchor": "top", "x": 0})

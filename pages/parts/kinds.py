@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pages.parts.stop_panel import StopWords
 
 
-class Parts(Protocol):
+class KindParts(Protocol):
     """What the folder of each kind has."""
 
     EXPORT: ExportWords
@@ -54,10 +54,10 @@ class Parts(Protocol):
         """The fields that say how the new project learns and asks. checks : per cent of blind questions by default"""
 
 
-PARTS: Mapping[str, Parts] = {"one_label": one_label, "label_vectors": label_vectors}
+PARTS: Mapping[str, KindParts] = {"one_label": one_label, "label_vectors": label_vectors}
 """By the name of the kind in `workflow.kinds`."""
 
 
-def parts_of(page: ProjectPage) -> Parts:
+def parts_of(page: ProjectPage) -> KindParts:
     """Those of the project's kind."""
     return PARTS[page.project.kind]

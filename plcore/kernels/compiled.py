@@ -23,8 +23,8 @@ Rules:
 * Numba keeps machine code until the file of the kernel changes, though it contains the kernels called from other
   files; here it is kept until any file of kernels changes, wherever in the package it is. A constant that a kernel
   uses stands in such a file too.
-* Every kernel has a plain twin in the tests (`tests/plcore/plain_query.py` and beside its tests) that must agree to
-  the last bit.
+* Every kernel has a plain twin in the tests (`tests/plcore/query/plain_query.py` and beside its tests) that must agree
+  to the last bit.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 CONSTANTS = "common"
 """The folder whose constants kernels may use."""
 
-_COMPILES = re.compile(rb"^\s*(?:@kernel\b|from numba\b|import numba\b)", re.MULTILINE)
+_COMPILES = re.compile(rb"^\s*@kernel\b|\bnjit\b", re.MULTILINE)
 """What the source of a file of kernels has in it."""
 
 

@@ -4,7 +4,7 @@ Scores come from a matrix product made in blocks that stay in the second-level c
 comparisons for each row and class, would cost NumPy ten passes over (n, m). One pass here finds the label, its
 rivals, the loss, its derivative and the dual value, and marks the rows that carry a loss: the gradient is a
 product over those rows alone. The rules are those of `plcore.kernels.compiled`, but for its second: these numbers are
-floats. Plain twins are in `tests/plcore/test_margin_kernels.py`.
+floats. Plain twins are in `tests/plcore/kernels/test_margin.py`.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ that a round changes U in the rows that change in V.
 
 Rows longer than LARGEST_FEATURE, and those that hold NaN, end the loop: the caller puts the state back. The rules are
 those of `plcore.kernels.compiled`, but for its second: these numbers are floats. Plain twins:
-`tests/plcore/plain_online.py`.
+`tests/plcore/online/plain_online.py`.
 """
 
 from __future__ import annotations

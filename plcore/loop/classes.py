@@ -58,8 +58,7 @@ class ClassChange:
 
 
 def class_changes(entries: Iterable[Entry]) -> tuple[ClassChange, ...]:
-    """The changes of classes that these log entries are, in order: entries of kind "class" with the labels (kind,
-    *names), and withdrawals of such entries. All others are passed over."""
+    """The changes among log entries, in order: of kind "class" with labels (kind, *names), or withdrawals of such."""
     found = []
     for entry in entries:
         if entry.kind == "class":

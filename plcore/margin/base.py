@@ -38,7 +38,7 @@ KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
 
 
 @dataclass(frozen=True)
-class Training:
+class PreparedFit:
     """One fit: the map to features and Z (n, D) of them, candidates (n, m) of the classes (m,), weights (n,), and
     where to start from."""
 
@@ -93,7 +93,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     _W: FloatArray
     _possible: BoolArray
 
-    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Training:
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> PreparedFit:
         """Check the input and make the features. What an earlier fit learned stays until `_finish`: a fit that ends
         in an error, or by `progress`, leaves the old classes with the old weights."""
         fitted = hasattr(self, "_W") and self.warm_start
@@ -115,7 +115,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         start = None
         if before is not None and np.array_equal(before[2], classes):
             start = _continue_from(before[0], before[1], new_map, X, Z, gram)
-        return Training(new_map, Z, classes, candidates, weights, gram, start)
+        return PreparedFit(new_map, Z, classes, candidates, weights, gram, start)
 
     def _make_map(self) -> Any:
         """The features of this learner's kernel."""
@@ -123,7 +123,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return make_map("linear", self.fit_intercept)
         return make_map(self.kernel, self.fit_intercept, self.degree, self.gamma, self.coef0)
 
-    def _finish(self, training: Training, solution: Solution) -> None:
+    def _finish(self, training: PreparedFit, solution: Solution) -> None:
         """Store what was learned."""
         W = self._W = solution.W
         self._map, self.classes_ = training.map, training.classes

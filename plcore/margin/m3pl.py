@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval
 
 from plcore.common.threads import one_thread
 from plcore.common.types import BoolArray, FloatArray, IntArray
-from plcore.margin.base import COMMON_CONSTRAINTS, KERNEL_CONSTRAINTS, MarginClassifier, Training
+from plcore.margin.base import COMMON_CONSTRAINTS, KERNEL_CONSTRAINTS, MarginClassifier, PreparedFit
 from plcore.margin.majorise import ConvexStep, Progress, Solution
 from plcore.margin.transport import assign, class_capacities
 
@@ -90,7 +90,7 @@ class M3PLClassifier(MarginClassifier):
         self.assignment_ = self.classes_[labels]
         return self
 
-    def _alternate(self, training: Training, progress: Progress | None) -> tuple[Solution, IntArray]:
+    def _alternate(self, training: PreparedFit, progress: Progress | None) -> tuple[Solution, IntArray]:
         problem = training.problem(self.C_max, all_others=True)
         candidates = training.candidates
         if training.start is None:

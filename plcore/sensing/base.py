@@ -113,7 +113,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def __sklearn_tags__(self) -> Any:
         # `multi_label` stays off: its check wants `predict` in the type of y, and ours is int8. The other checks
-        # of that tag are in tests/plcore/test_sensing_estimators.py.
+        # of that tag are in tests/plcore/sensing/test_estimators.py.
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags

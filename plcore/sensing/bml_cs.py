@@ -23,7 +23,7 @@ from plcore.sensing.projection import LabelPosterior, Projection
 from plcore.sensing.recovery import Recovered, recover
 from plcore.sensing.regression import Regression, RegressionAt, make_kernel
 from plcore.sensing.rows import label_entropy
-from plcore.sensing.training import Training
+from plcore.sensing.training import HoleTraining
 
 FEWEST = (
     8  # components a share gives at least, if there are as many labels: fewer save nothing and lose labels
@@ -143,7 +143,7 @@ class BMLCSClassifier(MultiLabelClassifier):
             np.random.default_rng(random.randint(2**31)),
         )
         self.noise_, self.prior_variance_ = self._noise.total, self._noise.prior
-        training = Training(
+        training = HoleTraining(
             Regression(kernel, rows), self._projection, self._noise, values, known, self.a0, self.b0, targets
         )
         self._at = training.at
@@ -156,7 +156,7 @@ class BMLCSClassifier(MultiLabelClassifier):
         self.bound_, self.n_iter_ = np.array(bound), max(len(bound), 1)
         self._believe(X, vectors, asked, training)
 
-    def _believe(self, X: Any, vectors: LabelVectors, asked: BoolArray, training: Training) -> None:
+    def _believe(self, X: Any, vectors: LabelVectors, asked: BoolArray, training: HoleTraining) -> None:
         """Posterior of the training cells."""
         self.label_mean_ = vectors.values  # made by us; nothing else holds it
         self.label_variance_, self.label_gamma_ = np.zeros((2, *vectors.values.shape))

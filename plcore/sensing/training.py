@@ -11,7 +11,7 @@ from plcore.sensing.regression import Regression, RegressionAt
 from plcore.sensing.rows import RowInference
 
 
-class Training:
+class HoleTraining:
     """One fit: the rows of `regression`, their labels, and the noise.
 
     values, known (n, L) : labels, 0 where not known      targets (n, K) : Phi values, if they are at hand

@@ -31,7 +31,7 @@ from plcore.tables.media import Media, MediaFiles, parse_media
 from plcore.tables.problems import Problem, TableError, table_error
 from plcore.tables.roles import Roles, role_problems
 from plcore.tables.suggestion import suggest_roles
-from plcore.tables.table_file import Parts, read_parts, write_parts
+from plcore.tables.table_file import TableParts, read_parts, write_parts
 from plcore.tables.vector_columns import parse_vectors
 
 
@@ -156,8 +156,8 @@ class LabelTable:
         return cls(*parts, vectors)
 
     @property
-    def _parts(self) -> Parts:
-        return Parts(
+    def _parts(self) -> TableParts:
+        return TableParts(
             self._cells,
             self.roles,
             self.ids,

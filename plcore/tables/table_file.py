@@ -33,7 +33,7 @@ from plcore.tables.problems import Problem, TableError
 from plcore.tables.roles import Roles
 
 
-class Parts(NamedTuple):
+class TableParts(NamedTuple):
     """What a LabelTable is made of and a file holds, as its attributes say; of label vectors the cells alone."""
 
     cells: pd.DataFrame
@@ -51,7 +51,7 @@ _VERSION = 1
 _ROWS_PER_GROUP = 1 << 16
 
 
-def write_parts(table: Parts, folder: Path, name_of: Callable[[str], str]) -> str:
+def write_parts(table: TableParts, folder: Path, name_of: Callable[[str], str]) -> str:
     """Write the file into the folder, whole or not at all, and return the SHA-256 of its bytes in hex.
 
     name_of : makes the file's name from that SHA-256. When this returns, the file survives a power cut.
@@ -92,7 +92,7 @@ def _sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-def read_parts(path: Path) -> Parts:
+def read_parts(path: Path) -> TableParts:
     """What `write_parts` wrote. Raises TableError: not our file, or damaged.
 
     What the system refuses (no such file, no permission, a disk that fails) says nothing about the table: the
@@ -111,7 +111,7 @@ def read_parts(path: Path) -> Parts:
             raise TableError(Problem(None, None, None, message, fix)) from error
 
 
-def _to_arrow(table: Parts) -> pa.Table:
+def _to_arrow(table: TableParts) -> pa.Table:
     columns: dict[str, Any] = {
         f"cell:{name}": pa.array(table.cells[name], pa.large_string()) for name in table.cells.columns
     }
@@ -138,7 +138,7 @@ def _to_arrow(table: Parts) -> pa.Table:
     return data.combine_chunks()  # how the text happened to be chunked must not show in the file
 
 
-def _from_arrow(data: pa.Table) -> Parts:
+def _from_arrow(data: pa.Table) -> TableParts:
     about = json.loads((data.schema.metadata or {})[_KEY])
     if about["version"] != _VERSION:
         raise ValueError(f"version {about['version']} of the format; this program reads {_VERSION}")
@@ -160,7 +160,7 @@ def _from_arrow(data: pa.Table) -> Parts:
     if roles.truth is not None:
         truth = pc.fill_null(pc.index_in(data["truth"], value_set=index), -1).to_numpy().astype(np.int64)
     ids = parse_ids(cells, roles.id, Finder(None))
-    return Parts(cells, roles, ids, numbers, candidates, classes, truth, _media(data))
+    return TableParts(cells, roles, ids, numbers, candidates, classes, truth, _media(data))
 
 
 def _media(data: pa.Table) -> Media:

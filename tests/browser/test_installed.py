@@ -57,7 +57,7 @@ def test_serve_asks_the_first_question_and_trains_in_processes_of_its_own(
     home.close()
     page.goto(f"{server.base}/annotate?project={project}")
     page.locator(".card .choice").first.wait_for()
-    wait_for_model(page, 0, seconds=COMPILING)
+    wait_for_model(page, server, project, 0)
 
     assert server.stop() in (0, -15)
     assert not [line for line in server.lines if "Traceback" in line]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from db import entries, questions
+from db import answers, entries, questions
 from db.engine import Database
 from db.questions import OpenQuestion
 
@@ -16,7 +16,7 @@ ANSWERS = ("yes", "no", "bad")
 def test_answers_about_cells_are_told_as_long_as_they_stand(database: Database) -> None:
     project, other = add_project(database), add_project(database, "other")
     with database.write() as session:
-        assert entries.answers_of(session, project, ANSWERS) == []
+        assert answers.answers_of(session, project, ANSWERS) == []
         entries.append(session, new_entry(project, kind="no", labels=("robin", "owl"), token="1.3.0"))
         entries.append(session, new_entry(project, 1, kind="yes", labels=("wren",), token="1.3.0.is"))
         entries.append(session, new_entry(project, kind="yes", row=4, label="wren", labels=("wren",)))
@@ -24,7 +24,7 @@ def test_answers_about_cells_are_told_as_long_as_they_stand(database: Database) 
             entries.append(session, new_entry(project, number, kind=kind, row=5, labels=()))
         entries.append(session, new_entry(other, kind="yes"))
         told = [(3, "no", ("robin", "owl")), (3, "yes", ("wren",))]
-        assert entries.answers_of(session, project, ANSWERS) == [
+        assert answers.answers_of(session, project, ANSWERS) == [
             *told,
             (4, "yes", ("wren",)),
             (5, "bad", ()),
@@ -32,7 +32,7 @@ def test_answers_about_cells_are_told_as_long_as_they_stand(database: Database) 
         entries.append(
             session, new_entry(project, 1, kind="withdraw", row=4, label="wren", labels=(), target_seq=3)
         )
-        assert entries.answers_of(session, project, ANSWERS) == [*told, (5, "bad", ())]
+        assert answers.answers_of(session, project, ANSWERS) == [*told, (5, "bad", ())]
 
 
 def test_a_persons_history_names_the_label_asked_about(database: Database) -> None:
@@ -40,7 +40,7 @@ def test_a_persons_history_names_the_label_asked_about(database: Database) -> No
     with database.write() as session:
         entries.append(session, new_entry(project, kind="yes", label="wren"))
         entries.append(session, new_entry(project, kind="no", label=None, labels=("robin",)))
-        assert [one.label for one in entries.history(session, project, 1, 9)] == [None, "wren"]
+        assert [one.label for one in answers.history(session, project, 1, 9)] == [None, "wren"]
 
 
 def test_a_label_is_reserved_apart_from_its_row(database: Database) -> None:

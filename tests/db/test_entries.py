@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from db import entries
+from db import answers, entries
 from db.engine import Database
 from db.entries import DuplicateEntry, LogEntry
 
@@ -139,7 +139,7 @@ def test_undo_takes_back_the_latest_of_this_person_that_stands(database: Databas
 
     def latest_standing() -> int | None:
         with database.read() as session:
-            found = entries.history(session, project, 1, 9)
+            found = answers.history(session, project, 1, 9)
         return next((one.seq for one in found if one.withdrawal is None), None)
 
     assert latest_standing() == skip.seq
@@ -161,17 +161,17 @@ def test_answered_rows_latest_and_pace(database: Database) -> None:
     append(database, project, row=2, kind="skip", labels=(), seconds=9.0)
     append(database, project, row=3, person_id=2, seconds=4.0)
     with database.read() as session:
-        assert entries.answered_rows(session, project, ANSWERS) == 2
-        assert entries.seconds_of_latest(session, project, 2, ("skip",)) == [4.0, 3.0]
+        assert answers.answered_rows(session, project, ANSWERS) == 2
+        assert answers.seconds_of_latest(session, project, 2, ("skip",)) == [4.0, 3.0]
         assert [one.seq for one in entries.latest(session, project, 1, 9)] == [3, 2, 1]
         assert [one.seq for one in entries.latest(session, project, 1, 2)] == [3, 2]
         assert [one.seq for one in entries.latest(session, project, 2, 9)] == [4]
         assert entries.last(session, project + 1) is None
     append(database, project, 1, row=3, person_id=2, kind="withdraw", target_seq=4)
     with database.read() as session:
-        assert entries.answered_rows(session, project, ANSWERS) == 1
+        assert answers.answered_rows(session, project, ANSWERS) == 1
     append(database, project, 2, row=1, kind="withdraw", target_seq=first.seq)
     with database.read() as session:
         assert (
-            entries.answered_rows(session, project, ANSWERS) == 1
+            answers.answered_rows(session, project, ANSWERS) == 1
         )  # the second answer to row 1 still stands

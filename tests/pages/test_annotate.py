@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from pages.parts import label_vectors, one_label, question_card
+from pages.parts.label_vectors import card as label_vectors_card
+from pages.parts.one_label import card as one_label_card
 from tests.pages.conftest import Open
 from tests.workflow.four import ask, four_class_project
 from tests.workflow.vector_world import answer_truly, vector_project
@@ -48,7 +50,8 @@ def test_guidelines_are_shown_where_there_are_some(home: Home, owner: int, show:
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """What the card is told, in place of a browser."""
     told: list[dict[str, Any]] = []
-    monkeypatch.setattr(question_card, "_CARD", lambda key, data, on_press_change: told.append(data))
+    for kind in (one_label_card, label_vectors_card):
+        monkeypatch.setattr(kind, "_CARD", lambda key, data, on_press_change: told.append(data))
     monkeypatch.setattr(question_card.st, "session_state", {})
     return told
 
@@ -89,7 +92,8 @@ def test_the_share_on_the_card_is_that_of_progress(
     draw = parts.question_card(project, answering.next_question(seat))
     now, told = standing.standing(seat), []
     with monkeypatch.context() as drawing:
-        drawing.setattr(question_card, "_CARD", lambda key, data, on_press_change: told.append(data))
+        for kind in (one_label_card, label_vectors_card):
+            drawing.setattr(kind, "_CARD", lambda key, data, on_press_change: told.append(data))
         drawing.setattr(question_card.st, "session_state", {})
         draw(now, None, lambda: None)
     name = "Known or sure" if model == "vectors" else "Settled"

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.parts import frame
 from tests.conftest import ROOT
-from tests.plcore.zips import make_zip, picture
+from tests.plcore.tables.zips import make_zip, picture
 from tests.workflow.test_media import FILES, ZIP, kept
 from workflow import answering, projects, team
 from workflow.home import Home, close_home

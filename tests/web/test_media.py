@@ -6,7 +6,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from plcore import LearnerSettings
-from tests.plcore.zips import WAV, make_zip, picture
+from tests.plcore.tables.zips import WAV, make_zip, picture
 from tests.web.conftest import COOKIE
 from tests.workflow.test_media import CSV, FILES, kept
 from web.headers import HEADERS

@@ -15,6 +15,7 @@ from websockets.sync.client import connect
 from tests.browser.server import Server
 from workflow import team
 from workflow.home import open_home
+from workflow.seat import Seat
 from workflow.settings import Settings
 
 HTML = {"Accept": "text/html"}
@@ -119,7 +120,7 @@ def test_the_upload_route_of_streamlit_is_for_owners(server: Server) -> None:
     home = open_home(Settings.from_environment({"WINNOW_HOME": str(server.home)}))
     try:
         owner = team.ensure_owner(home).id
-        links = team.make_start_link(home), team.make_link(home, owner, "Ada")
+        links = team.make_start_link(home), team.make_link(Seat(home, owner), "Ada")
         owners, adas = (
             {"Cookie": f"winnow_signin_{server.port}={team.redeem_link(home, link)}"} for link in links
         )

@@ -18,6 +18,7 @@ from tests.web.conftest import COOKIE
 from web import guard, server
 from workflow import team
 from workflow.home import Home
+from workflow.seat import Seat
 from workflow.settings import Settings
 
 PATH = f"/{BASE_ROUTE_UPLOAD_FILE}/session/file"
@@ -96,7 +97,7 @@ def owner(home: Home) -> str:
 
 @pytest.fixture
 def ada(home: Home, owner: str) -> str:
-    return team.redeem_link(home, team.make_link(home, team.ensure_owner(home).id, "Ada"))
+    return team.redeem_link(home, team.make_link(Seat(home, team.ensure_owner(home).id), "Ada"))
 
 
 async def until(condition: Callable[[], bool]) -> None:

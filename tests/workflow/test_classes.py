@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from db import entries, questions
+from db import answers, entries, questions
 from db.entries import NO_ROW
 from plcore import LabelTable, read_cells
 from plcore.loop.classes import ClassMap, map_labels
@@ -62,7 +62,7 @@ def test_a_change_is_an_entry_about_no_row(home: Home, owner: int, project: int)
         "a change of classes answers nothing"
     )
     with home.database.read() as session:
-        (last,) = entries.history(session, project, owner, 9)
+        (last,) = answers.history(session, project, owner, 9)
         assert last.kind == "is", "undo on the Annotate page never takes back a class"
         assert [one.kind for one in entries.latest(session, project, owner, 5)] == ["is"]
 

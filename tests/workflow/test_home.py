@@ -16,6 +16,7 @@ from tests.workflow.world import small_project
 from workflow import projects, team
 from workflow.access import NotAllowed, NotFound, require_owner, require_person, require_project
 from workflow.home import BrokenHomeError, open_home
+from workflow.seat import Seat
 from workflow.settings import Settings, SettingsError
 
 
@@ -71,7 +72,7 @@ def test_tables_without_their_database_are_no_first_start(used: Path) -> None:
     refused(used, "no database at .*winnow.sqlite3, but .* holds 1 table of projects")
     (used / "kept").rename(used / "winnow.sqlite3")
     home = open_home(settings(used))
-    assert [one.name for one in projects.list_projects(home, 1)] == ["small"]
+    assert [one.name for one in projects.list_projects(Seat(home, 1))] == ["small"]
     home.close()
 
 

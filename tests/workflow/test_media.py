@@ -11,7 +11,7 @@ import pytest
 from db import people, projects
 from plcore import LabelTable, LearnerSettings
 from plcore.tables.media import MediaFiles
-from tests.plcore.zips import WAV, make_zip, picture
+from tests.plcore.tables.zips import WAV, make_zip, picture
 from tests.workflow.world import annotator, exported, opened
 from workflow import answering, backup, importing, media, team
 from workflow.access import NotAllowed, NotFound

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from db import entries
+from db import answers
 from plcore.loop import EntryKind, StopRules, Verdict
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class StopView:
 
 def pace(session: Session, project_id: int) -> float | None:
     """Median seconds for each of the latest answers by people; None before the first."""
-    seconds = entries.seconds_of_latest(
+    seconds = answers.seconds_of_latest(
         session, project_id, PACE_WINDOW, without_kinds=(EntryKind.SKIP,), without_note=SIMULATED
     )
     return float(np.median(seconds)) if seconds else None

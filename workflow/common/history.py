@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from db import entries
+from db import answers, entries
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -39,7 +39,7 @@ class OwnAnswer:
     redoable: bool
 
 
-Parts = Sequence[entries.LogEntry | entries.PastEntry]
+Parts = Sequence[entries.LogEntry | answers.PastEntry]
 """The entries that one press stored, in order."""
 
 
@@ -66,10 +66,10 @@ def history_of(
     stands_as_before : of a row and the entries of one press, whether the row is as it was before them
     """
     # Two entries may be one answer.
-    found = entries.history(session, project_id, person_id, 2 * REACH)
+    found = answers.history(session, project_id, person_id, 2 * REACH)
     by_token = {entry.token: entry for entry in found}
     newest: dict[tuple[int, str | None], int] = {}  # row, label -> seq of the newest answer that stands
-    answers = []
+    own = []
     for entry in found:
         withdrawal = entry.withdrawal
         if f"{entry.token}{SECOND}" in by_token:
@@ -85,7 +85,7 @@ def history_of(
             and newest.get((entry.row, entry.label), 0) < withdrawal
             and stands_as_before(entry.row, (first, entry))
         )
-        answers.append(
+        own.append(
             OwnAnswer(
                 seq=entry.seq,
                 kind=entry.kind,
@@ -98,7 +98,7 @@ def history_of(
                 redoable=redoable,
             )
         )
-    return tuple(answers[:REACH])
+    return tuple(own[:REACH])
 
 
 def latest_standing(answers: Sequence[OwnAnswer]) -> int | None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workflow.kinds import label_vectors, one_label
-from workflow.kinds.kind import Kind, KindWords, Settings, WorkerSettings
+from workflow.kinds.kind import Kind, KindSettings, KindWords, WorkerSettings
 
 if TYPE_CHECKING:
     from db.projects import Project
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 __all__ = [
     "KINDS",
     "Kind",
+    "KindSettings",
     "KindWords",
-    "Settings",
     "WorkerSettings",
     "changed_settings",
     "default_settings",
@@ -58,7 +58,7 @@ def of_table(table: LabelTable) -> Kind:
     return next(kind for kind in KINDS.values() if kind.fits(table))
 
 
-def of_settings(settings: Settings) -> Kind:
+def of_settings(settings: KindSettings) -> Kind:
     """The kind that has such settings."""
     return next(kind for kind in KINDS.values() if kind.is_stored(settings.to_json()))
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from workflow.common.found import ReviewList, Search
     from workflow.common.history import Parts
     from workflow.home import Home
-    from workflow.shelf import Training
+    from workflow.shelf import BackgroundTraining
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class KindWords:
     finished: str
 
 
-class Settings(Protocol):
+class KindSettings(Protocol):
     """What the settings of every kind have in common. The values are plain JSON."""
 
     @property
@@ -52,7 +52,7 @@ class Settings(Protocol):
         """As they are stored."""
 
 
-class WorkerSettings(Settings, Protocol):
+class WorkerSettings(KindSettings, Protocol):
     """Settings of a project whose model a worker trains."""
 
     @property
@@ -129,7 +129,7 @@ class Kind(Protocol):
 
     def background_training(
         self, home: Home, project_id: int, learner: Any, lock: threading.RLock
-    ) -> Training:
+    ) -> BackgroundTraining:
         """How this learner gets models that are fitted while people answer. lock : the one under which it is used"""
 
     # counting.py

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from plcore.loop import ClassChange, Learner
     from workflow.common.opened import Reading
     from workflow.home import Home
-    from workflow.shelf import Slot, Training
+    from workflow.shelf import BackgroundTraining, Slot
 
     Enter = Callable[[Session], Reading]
 
@@ -126,6 +126,6 @@ def _build(home: Home, kind: Kind, reading: Reading, changes: tuple[ClassChange,
     return learner
 
 
-def _training(home: Home, project_id: int, slot: Slot, enter: Enter, learner: Learner) -> Training:
+def _training(home: Home, project_id: int, slot: Slot, enter: Enter, learner: Learner) -> BackgroundTraining:
     kind = find_kind(home, enter)
     return kind.background_training(home, project_id, learner, slot.lock)

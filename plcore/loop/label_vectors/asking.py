@@ -13,7 +13,7 @@ from plcore.loop.label_vectors.registry import CRITERION_ENTRIES, RANDOM
 from plcore.loop.places import Place
 
 
-class Chooser:
+class PlaceChooser:
     """Chooses what to ask about a pool. Without a model, or by the criterion "random", the order is drawn once.
 
     by_row : whether questions are about whole rows

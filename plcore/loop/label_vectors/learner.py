@@ -15,7 +15,7 @@ import numpy as np
 from plcore.common.types import AnyArray, FloatArray, IntArray
 from plcore.loop.base import CONTROL
 from plcore.loop.entries import Entry
-from plcore.loop.label_vectors.asking import Chooser
+from plcore.loop.label_vectors.asking import PlaceChooser
 from plcore.loop.label_vectors.estimates import control_estimate, entropy_of
 from plcore.loop.label_vectors.export import LabelVectorExport, export_of
 from plcore.loop.label_vectors.fold import UNKNOWN, FoldedVector
@@ -57,7 +57,7 @@ class LabelVectorLearner(Generic[TableT]):
         self._job: RefreshJob | None = RefreshJob.of(self.pool, self._X)
         self._curve: list[LabelVectorPoint] = []
         self._point: LabelVectorPoint | None = None  # of the model in place
-        self._chooser = Chooser(self.pool)
+        self._chooser = PlaceChooser(self.pool)
         self.model_version = 0
 
     @classmethod
@@ -221,7 +221,7 @@ class LabelVectorLearner(Generic[TableT]):
         return np.asarray(((learnt == 1).sum(axis=0) + 1) / ((learnt != UNKNOWN).sum(axis=0) + 2))
 
     def ranking(self) -> tuple[IntArray, IntArray, FloatArray]:
-        """(rows, columns, scores), as `Chooser.ranking`."""
+        """(rows, columns, scores), as `PlaceChooser.ranking`."""
         return self._chooser.ranking(self._model)
 
     # How things stand

@@ -17,7 +17,7 @@ from plcore.query.registry import Need, StrategyKind
 from plcore.query.strategies import ModelStrategy, Strategy
 
 
-class Chooser:
+class RowChooser:
     """Chooses what to ask about a pool. Rows are those of the table; only rows that train are chosen and scored.
 
     graph : the neighbours of all rows; None: they are found now, where strategy or model need them. Raises ValueError

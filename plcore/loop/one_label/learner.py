@@ -15,7 +15,7 @@ from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray, Table
 from plcore.loop.base import CONTROL
 from plcore.loop.classes import ClassChange
 from plcore.loop.entries import AnswerError, Entry
-from plcore.loop.one_label.asking import Chooser
+from plcore.loop.one_label.asking import RowChooser
 from plcore.loop.one_label.disambiguation import disambiguate
 from plcore.loop.one_label.models import Model, NeighborModel, ScoredModel
 from plcore.loop.one_label.online_model import OnlineModel
@@ -57,7 +57,7 @@ class ActiveLearner(Generic[TableT]):
         pool, table = self.pool, self.pool.table
         self.table, self.classes, self.original = table, pool.classes, pool.original
         self.test_rows = pool.test_rows
-        self._chooser = Chooser(pool, graph, lambda rows: self._model.margins(rows))
+        self._chooser = RowChooser(pool, graph, lambda rows: self._model.margins(rows))
         self._model = _make_model(pool, self._chooser)
         self.model_version = 0
         self._curve = [self._curve_point()]
@@ -272,7 +272,7 @@ class ActiveLearner(Generic[TableT]):
         return self.pool.point(self._model.said, settled, self.model_version, self._model.progressive_error)
 
 
-def _make_model(pool: OneLabelPool[Any], chooser: Chooser) -> Model:
+def _make_model(pool: OneLabelPool[Any], chooser: RowChooser) -> Model:
     """The model of the settings, by how it is kept up to date."""
     upkeep = pool.settings.model_entry.upkeep
     if upkeep is Upkeep.TRAINED:

@@ -26,7 +26,7 @@ EXACT_WORK = 6.4e11
 SPARSE_COST = 8
 
 
-class Search(Protocol):
+class NeighborSearch(Protocol):
     """Finds the rows of a matrix that are nearest to queries."""
 
     kind: str  # "exact" | "kd-tree" | "approximate"
@@ -42,7 +42,7 @@ class Search(Protocol):
         ...
 
 
-def make_search(X: Any, n_neighbors: int, search: str = "auto", seed: int = 0) -> Search:
+def make_search(X: Any, n_neighbors: int, search: str = "auto", seed: int = 0) -> NeighborSearch:
     """A search among the rows of X for up to `n_neighbors` of them, besides a query's own row.
 
     X : float64, finite, array (n, d) or CSR, already checked

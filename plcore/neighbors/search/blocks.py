@@ -118,7 +118,7 @@ class BlockSearch:
     def nearest(
         self, queries: Any, n_nearest: int, own: IntArray | None = None
     ) -> tuple[IntArray, FloatArray]:
-        """(rows, distances) (q, n_nearest), as `Search`."""
+        """(rows, distances) (q, n_nearest), as `NeighborSearch`."""
         queries = ready(queries)
         found = Found(queries, n_nearest, own, self)
         for first in range(0, queries.shape[0], BATCH):

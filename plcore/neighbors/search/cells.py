@@ -68,7 +68,7 @@ class CellSearch:
     def nearest(
         self, queries: Any, n_nearest: int, own: IntArray | None = None
     ) -> tuple[IntArray, FloatArray]:
-        """(rows, distances) (q, n_nearest), as `Search`."""
+        """(rows, distances) (q, n_nearest), as `NeighborSearch`."""
         queries = ready(queries)
         n_queries = queries.shape[0]
         found = Found(queries, n_nearest, own, self._exact)

@@ -34,7 +34,7 @@ class TreeSearch:
     def nearest(
         self, queries: Any, n_nearest: int, own: IntArray | None = None
     ) -> tuple[IntArray, FloatArray]:
-        """(rows, distances) (q, n_nearest), as `Search`."""
+        """(rows, distances) (q, n_nearest), as `NeighborSearch`."""
         n_queries = queries.shape[0]
         Q = ready(queries)
         mine = np.full(n_queries, -1) if own is None else own

@@ -88,7 +88,7 @@ class Room:
     def __init__(self, server: Server, home: Home, name: str) -> None:
         self.server, self.name = server, name
         self.project = four_class_project(home, OWNER, name)
-        change_room(home, OWNER, self.project, ROOM)
+        change_room(Seat(home, OWNER, self.project), ROOM)
 
     @property
     def address(self) -> str:

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser import room
 from tests.browser.server import Server
-from tests.plcore.zips import make_zip, picture
+from tests.plcore.tables.zips import make_zip, picture
 
 pytestmark = pytest.mark.browser
 ROWS = 8

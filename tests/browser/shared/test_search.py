@@ -16,6 +16,7 @@ from web.scripts import FOLDER
 from workflow.classes import change_classes
 from workflow.common.scripts import scripts_in
 from workflow.home import Home
+from workflow.seat import Seat
 
 pytestmark = pytest.mark.browser
 
@@ -63,7 +64,7 @@ def test_a_misspelt_class_is_not_none_of_these(annotating: Page, here: Room) -> 
 
 def test_a_class_added_meanwhile_is_found_in_an_open_tab(annotating: Page, here: Room, home: Home) -> None:
     page = annotating
-    change_classes(home, OWNER, here.project, 0, "add", ["eel"])
+    change_classes(Seat(home, OWNER, here.project), 0, "add", ["eel"])
     room.press(page, "1")
     expect(page.locator(".saved")).not_to_contain_text("Not saved")  # what it meant it still means
     assert len(here.log()) == 2

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from db import entries
+from db import answers
 from plcore import LabelTable
 from plcore.loop import EntryKind
 from plcore.loop.label_vectors import ANSWERS, LabelVectorSettings
@@ -27,7 +27,7 @@ def count(
     """(answered, open, None: nothing is kept), rows or labels as the pool of a learner counts them."""
     holes, column = _holes(home.table_path(project.table_hash))
     answered, out = np.zeros_like(holes), np.zeros(len(holes), dtype=bool)
-    for row, kind, labels in entries.answers_of(session, project.id, ANSWERS):
+    for row, kind, labels in answers.answers_of(session, project.id, ANSWERS):
         answered[row, [column[label] for label in labels]] = True
         out[row] = kind == EntryKind.BAD  # an answer brings a row back
     left = holes & ~answered & ~out[:, None]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from db import entries
+from db import answers
 from plcore import FeatureTransformer, LabelTable, LearnerSettings
 from plcore.loop.one_label import ANSWERS, OneLabelPool
 from workflow.common.log import follow, read_class_changes
@@ -45,7 +45,7 @@ def count(
     """(answered, open, what to give as `kept` at the next count), rows as the pool of a learner counts them."""
     changes = read_class_changes(session, project.id)
     if not changes:
-        answered = entries.answered_rows(session, project.id, ANSWERS)
+        answered = answers.answered_rows(session, project.id, ANSWERS)
         return answered, max(0, project.n_to_ask - answered), None
     # After a change of the classes the stored `after` of an entry may mean other labels, so the log is folded anew; a
     # long one only once.

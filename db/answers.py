@@ -1,0 +1,129 @@
+"""Answers in the log: how many there are, how long they took, and those of one person."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, bindparam, func, select
+from sqlalchemy.orm import Session, aliased
+
+from db.entries import NO_ROW
+from db.models import Base, EntryRow
+
+_TABLE = Base.metadata.tables["entries"]
+# Built once: it runs for every answer, and to build it takes as long as to run it.
+_WITHDRAWAL = _TABLE.alias()
+_HISTORY = (
+    select(
+        *(
+            _TABLE.c[name]
+            for name in ("seq", "kind", "row", "label", "labels", "token", "before", "note", "flagged")
+        ),
+        _WITHDRAWAL.c.seq,
+        _WITHDRAWAL.c.person_id,
+    )
+    .outerjoin(
+        _WITHDRAWAL,
+        (_WITHDRAWAL.c.project_id == bindparam("project")) & (_WITHDRAWAL.c.target_seq == _TABLE.c.seq),
+    )
+    .where(
+        _TABLE.c.project_id == bindparam("project"),
+        _TABLE.c.person_id == bindparam("person"),
+        _TABLE.c.row != NO_ROW,
+        _TABLE.c.target_seq.is_(None),
+    )
+    .order_by(_TABLE.c.seq.desc())
+    .limit(bindparam("limit"))
+)
+
+
+@dataclass(frozen=True)
+class PastEntry:
+    """The part of an entry that a list of a person's answers needs.
+
+    withdrawal, withdrawn_by : seq and person of the entry that took it back; None where none did
+    """
+
+    seq: int
+    kind: str
+    row: int
+    label: str | None
+    labels: tuple[str, ...]
+    token: str
+    before: tuple[str, ...]
+    note: str | None
+    flagged: bool
+    withdrawal: int | None
+    withdrawn_by: int | None
+
+
+def history(session: Session, project_id: int, person_id: int, limit: int) -> list[PastEntry]:
+    """This person's latest `limit` entries about rows, newest first; withdrawals are left out."""
+    rows = session.execute(_HISTORY, {"project": project_id, "person": person_id, "limit": limit})
+    return [
+        PastEntry(seq, kind, row, label or None, tuple(labels), token, tuple(before), *more)
+        for seq, kind, row, label, labels, token, before, *more in rows
+    ]
+
+
+def answered_rows(session: Session, project_id: int, answers: Collection[str]) -> int:
+    """How many rows have an answer that was not withdrawn, and at most one label in `after` of their latest entry.
+
+    answers : the kinds of entries that are answers
+    """
+    here = EntryRow.project_id == project_id
+    latest = select(func.max(EntryRow.seq)).where(here).group_by(EntryRow.row)
+    decided = select(EntryRow.row).where(
+        here, EntryRow.seq.in_(latest), func.json_array_length(EntryRow.after) < 2
+    )
+    return session.execute(
+        select(func.count(func.distinct(EntryRow.row))).where(
+            here, EntryRow.kind.in_(answers), EntryRow.row.in_(decided), ~_withdrawn()
+        )
+    ).scalar_one()
+
+
+def answers_of(
+    session: Session, project_id: int, answers: Collection[str]
+) -> list[tuple[int, str, tuple[str, ...]]]:
+    """(row, kind, labels) of every answer that was not withdrawn, in order. answers : the kinds that are answers"""
+    found = select(EntryRow.row, EntryRow.kind, EntryRow.labels).where(
+        EntryRow.project_id == project_id, EntryRow.kind.in_(answers), ~_withdrawn()
+    )
+    return [(row, kind, tuple(labels)) for row, kind, labels in session.execute(found.order_by(EntryRow.seq))]
+
+
+def seconds_of_latest(
+    session: Session,
+    project_id: int,
+    limit: int,
+    without_kinds: Collection[str] = (),
+    without_note: str | None = None,
+) -> list[float]:
+    """Seconds spent on each of the project's latest entries, newest first; withdrawals do not count.
+
+    without_kinds, without_note : entries of these kinds, or with this note, do not count either
+    """
+    spent = select(EntryRow.seconds).where(EntryRow.project_id == project_id, EntryRow.seconds.is_not(None))
+    if without_note is not None:
+        spent = spent.where(EntryRow.note.is_distinct_from(without_note))
+    answers = (
+        spent.where(EntryRow.kind.not_in(without_kinds), EntryRow.target_seq.is_(None))
+        .order_by(EntryRow.seq.desc())
+        .limit(limit)
+    )
+    return [seconds for seconds in session.execute(answers).scalars() if seconds is not None]
+
+
+def _withdrawn() -> ColumnElement[bool]:
+    """True of an entry that a later one takes back."""
+    withdrawal = aliased(EntryRow)
+    return (
+        select(withdrawal.seq)
+        .where(
+            withdrawal.project_id == EntryRow.project_id,
+            withdrawal.target_seq == EntryRow.seq,
+        )
+        .exists()
+    )

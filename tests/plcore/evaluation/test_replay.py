@@ -1,0 +1,223 @@
+"""Replay against known truth, and errors of sets of winners under both readings of ties."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import load_iris
+from sklearn.naive_bayes import GaussianNB
+from sklearn.preprocessing import MinMaxScaler
+
+from plcore import ActiveLearner, CandidateError, Entry, LearnerSettings, PLKNeighborsClassifier
+from plcore.evaluation import ask_oracle, contaminate, error_rate, replay
+from plcore.labels.candidates import check_candidates
+from plcore.neighbors.graph import NeighborGraph
+from plcore.query import STRATEGIES, EffectRanker, make_strategy, winners
+from tests.plcore.loop.fake_table import blobs
+
+WINNERS = np.array([[1, 0, 0], [1, 1, 0], [1, 1, 1], [0, 0, 0], [0, 0, 1]], dtype=bool)
+
+
+def test_error_rate_by_hand():
+    y = [0, 1, 2, 0, 0]
+    assert error_rate(WINNERS, y) == pytest.approx(4 / 5)
+    assert error_rate(WINNERS, y, "uniform") == pytest.approx(1 - (1 + 1 / 2 + 1 / 3) / 5)
+    assert error_rate(WINNERS.astype(int), [7, 2, -1, 0, 2], "uniform") == pytest.approx(4 / 5)
+    names = ["wren", "emu", "owl"]
+    assert error_rate(WINNERS, [names[label] for label in y], classes=names) == pytest.approx(4 / 5)
+    assert error_rate(np.eye(3), [0, 1, 2]) == error_rate(np.eye(3), [0, 1, 2], "uniform") == 0
+
+
+def test_uniform_ties_is_the_mean_over_draws():
+    rng = np.random.default_rng(0)
+    best = rng.random((50, 4)) < 0.5
+    best[:, 0] |= ~best.any(axis=1)
+    y = rng.integers(4, size=50)
+    drawn = [
+        np.mean([rng.choice(np.flatnonzero(row)) != label for row, label in zip(best, y, strict=True)])
+        for _ in range(300)
+    ]
+    assert np.mean(drawn) == pytest.approx(error_rate(best, y, "uniform"), abs=0.02)
+    assert error_rate(best, y, "error") >= error_rate(best, y, "uniform")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((WINNERS, [0] * 5, "first"), "ties must be one of 'error', 'uniform'. Got 'first'"),
+        ((WINNERS, [0] * 4), "5 labels"),
+        ((WINNERS[:0], []), "at least one"),
+        ((WINNERS * 2, [0] * 5), "winners must be True/False"),
+        ((WINNERS[0], [0] * 3), "winners must be"),
+    ],
+)
+def test_error_rate_refuses(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        error_rate(*arguments)
+    with pytest.raises(ValueError, match="name the 3 columns"):
+        error_rate(WINNERS, [0] * 5, classes=[1, 2])
+
+
+@pytest.fixture(scope="module")
+def iris():
+    X, y = load_iris(return_X_y=True)
+    order = np.random.default_rng(1).permutation(len(y))
+    train, test = order[:100], order[100:]
+    sets = contaminate(y[train], p=0.9, q=0.9, random_state=2)
+    return X[train], sets, y[train], X[test], y[test]
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_replay_is_the_loop_by_hand(iris, name):
+    X, sets, y, X_test, y_test = iris
+    knn = PLKNeighborsClassifier(3, weights="uniform")
+    run = replay(X, sets, y, X_test, y_test, strategy=name, learner=knn, budget=0.2, every=7, random_state=4)
+    assert run.answers.tolist() == [0, 7, 14, 20]
+    strategy = make_strategy(name, n_neighbors=3, weights="uniform", random_state=4).fit(X, sets)
+    rows, errors = [], []
+    for step in range(21):
+        if step in (0, 7, 14, 20):
+            model = PLKNeighborsClassifier(3, weights="uniform").fit(X, strategy.candidates_)
+            scores = model.decision_function(X_test)
+            errors.append(error_rate(scores == scores.max(axis=1, keepdims=True), y_test))
+        if step < 20:
+            row = int(strategy.next()[0])
+            rows.append(row)
+            strategy.update(row, np.eye(3, dtype=bool)[y[row]])
+    assert run.rows.tolist() == rows
+    assert run.errors.tolist() == errors
+    np.testing.assert_array_equal(run.candidates, strategy.candidates_)
+    assert (run.candidates[run.rows].sum(axis=1) == 1).all()
+    again = replay(X, sets, y, X_test, y_test, strategy=name, learner=knn, budget=20, random_state=4)
+    assert again.rows.tolist() == rows
+    assert again.errors.tolist() == [errors[0], errors[-1]]
+
+
+def test_answers_help_and_effects_help_most(iris):
+    errors = {
+        name: replay(
+            *iris, strategy=name, learner=PLKNeighborsClassifier(3), random_state=0, ties="uniform"
+        ).errors
+        for name in ("random", "apl")
+    }
+    assert errors["apl"][0] == errors["random"][0]
+    assert errors["apl"][-1] < errors["random"][-1] < errors["random"][0]
+
+
+def test_winners_of_the_paper_are_those_of_the_learner(iris):
+    """Eq. 1 unweighted on a graph made once, as benchmarks/table8.py does it, equals replay with PL-KNN."""
+    X, sets, y, X_test, y_test = iris
+    for ties in ("error", "uniform"):
+        run = replay(
+            X, sets, y, X_test, y_test, ties=ties, strategy=EffectRanker("apl", 3, "fixed"),
+            learner=PLKNeighborsClassifier(3, weights="uniform"),
+        )  # fmt: skip
+        scaler = MinMaxScaler().fit(X)
+        graph = NeighborGraph(scaler.transform(X), 3, "linear", None)
+        fixed = np.flatnonzero(sets.sum(axis=1) >= 2)
+        ranker = EffectRanker("apl", 3, "fixed").fit_graph(*graph.own_neighbors(fixed), sets, fixed)
+        assert list(ask_oracle(ranker, y, 10)) == run.rows.tolist()
+        neighbors, weights = graph.neighbors_of(scaler.transform(X_test))
+        best = winners(neighbors, np.ones_like(weights), ranker.candidates_)
+        assert error_rate(best, y_test, ties) == run.errors[-1]
+
+
+class Refitted(ClassifierMixin, BaseEstimator):
+    """A learner without `update` and with names as classes; looks at the candidates of the row's own kind."""
+
+    def __init__(self, proba=True):
+        self.proba = proba
+
+    def __getattribute__(self, name):
+        if name == "predict_proba" and not object.__getattribute__(self, "proba"):
+            raise AttributeError(name)
+        return super().__getattribute__(name)
+
+    def fit(self, X, candidates):
+        known, self.classes_ = check_candidates(candidates)
+        self.model = GaussianNB().fit(X, known.argmax(axis=1))
+        return self
+
+    def predict_proba(self, X):
+        proba = np.zeros((len(X), len(self.classes_)))
+        proba[:, self.model.classes_] = self.model.predict_proba(X)
+        return proba
+
+    def predict(self, X):
+        return self.classes_[self.model.predict(X)]
+
+
+@pytest.mark.parametrize("proba", [True, False])
+def test_any_learner_and_names_as_classes(iris, proba):
+    X, sets, y, X_test, y_test = iris
+    names = np.array(["setosa", "versicolor", "virginica"])
+    frame = pd.DataFrame(sets, columns=names)
+    run = replay(
+        X, frame, names[y], X_test, names[y_test], strategy="mp", learner=Refitted(proba), budget=50, every=20
+    )
+    assert run.answers.tolist() == [0, 20, 40, 50]
+    last = Refitted().fit(X, pd.DataFrame(run.candidates, columns=names))
+    assert run.errors[-1] == pytest.approx(np.mean(last.predict(X_test) != names[y_test]))
+    assert run.errors[-1] < run.errors[0]
+
+
+def test_two_classes_and_the_default_learner():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), rng.integers(2, size=60)
+    X[:, 0] += 3 * y
+    sets = np.ones((40, 2), dtype=bool)
+    run = replay(X[:40], sets, y[:40], X[40:], y[40:], budget=100, every=100)
+    assert run.answers.tolist() == [0, 40]  # nothing left to ask
+    assert run.errors[0] == 1.0  # everything ties
+    assert run.errors[1] < 0.3
+    assert sorted(run.rows.tolist()) == list(range(40))
+    assert replay(X[:40], sets, y[:40], X[40:], y[40:], ties="uniform", budget=0).errors.tolist() == [0.5]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"budget": -1}, "budget must be an int of at least 0"),
+        ({"budget": 1.5}, "budget"),
+        ({"budget": True}, "budget"),
+        ({"every": 0}, "every must be"),
+        ({"ties": "no"}, "ties must be"),
+        ({"strategy": "best"}, "strategy must be one of"),
+    ],
+)
+def test_wrong_options_are_refused(iris, options, message):
+    with pytest.raises(ValueError, match=message):
+        replay(*iris, **options)
+
+
+def test_wrong_labels_are_refused(iris):
+    X, sets, y, X_test, y_test = iris
+    with pytest.raises(ValueError, match="100 labels"):
+        replay(X, sets, y[:50], X_test, y_test)
+    with pytest.raises(CandidateError, match="Got 3 in row 0"):
+        replay(X, sets, y + 3 - y[0], X_test, y_test)
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_replay_asks_as_the_live_learner_does(name):
+    table, y = blobs(90, m=4, seed=1)
+    options = LearnerSettings(n_neighbors=4, strategy=name, seed=3)
+    learner = ActiveLearner(table, options)
+    train, test = np.flatnonzero(~learner.test_rows), np.flatnonzero(learner.test_rows)
+    live, accuracy = [], [learner.progress().accuracy]
+    for seq in range(1, 16):
+        row = learner.next_question("ann").row
+        live.append(row)
+        learner.apply(Entry(seq, "is", row, "ann", (learner.classes[y[row]],)))
+        accuracy.append(learner.progress().accuracy)
+    run = replay(
+        table.X[train], table.candidates[train], y[train], table.X[test], y[test],
+        strategy=make_strategy(name, n_neighbors=4, random_state=3 if name == "random" else None),
+        learner=PLKNeighborsClassifier(4), budget=15, every=1, ties="uniform",
+    )  # fmt: skip
+    assert train[run.rows].tolist() == live
+    np.testing.assert_allclose(
+        1 - run.errors, accuracy, atol=0.1
+    )  # the learner gives ties to the first class

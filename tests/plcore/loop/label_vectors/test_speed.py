@@ -1,0 +1,63 @@
+"""On public data an answer and the next question after it are there at once, by CPU time."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from plcore.loop.label_vectors.learner import LabelVectorLearner
+from plcore.loop.label_vectors.settings import LabelVectorSettings
+from tests.plcore.loop.label_vectors.test_learner import answers
+
+MOST_SECONDS = 0.1
+
+
+class PublicTable:
+    """Features as they are, labels of which 2 % of the cells and a twentieth of the rows are known."""
+
+    def __init__(self, path):
+        with np.load(path) as stored:
+            self.truth = stored["Y"].astype(np.int8)
+            if "X" in stored.files:
+                self.X = stored["X"].astype(float)
+            else:
+                parts = (stored["data"], stored["indices"], stored["indptr"])
+                self.X = sparse.csr_matrix(parts, shape=tuple(stored["shape"]), dtype=float)
+        n, L = self.truth.shape
+        known = np.random.default_rng(0).random((n, L)) < 0.02
+        known[: n // 20] = True
+        self.label_vectors = np.where(known, self.truth, -1).astype(np.int8)
+        self.classes = tuple(f"l{column}" for column in range(L))
+        self.ids = np.arange(n).astype(str)
+
+    def features(self):
+        return self
+
+    def fit(self, table, rows):
+        return self
+
+    def transform(self, table, rows):
+        return self.X[rows]
+
+
+@pytest.mark.public_data
+@pytest.mark.parametrize(
+    ("name", "question"), [("cal500", "cell"), ("cal500", "instance"), ("corel5k", "cell")]
+)
+def test_the_next_question_is_there_at_once(data_folder, name, question):
+    table = PublicTable(data_folder / f"{name}.npz")
+    learner = LabelVectorLearner(table, LabelVectorSettings(question=question, control_share=0.1))
+    learner.adopt(learner.job().run())
+    took = []
+    for _ in range(15):
+        asked = learner.next_question("ann")
+        entries = answers(asked, table.truth, learner.seq + 1)
+        start = time.process_time()
+        for entry in entries:
+            learner.apply(entry)
+        assert learner.next_question("ann") is not None
+        took.append(time.process_time() - start)
+    assert float(np.median(took)) < MOST_SECONDS, took

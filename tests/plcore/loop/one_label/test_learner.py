@@ -1,0 +1,342 @@
+"""ActiveLearner: what is asked, what is held out, what is reported."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from plcore import ActiveLearner, AnswerError, Entry, LearnerSettings, PLKNeighborsClassifier
+from plcore.neighbors.graph import NeighborGraph
+from plcore.query import STRATEGIES, EffectRanker, necessary_labels
+from tests.plcore.loop.fake_table import FakeTable, blobs
+
+SETTINGS = LearnerSettings(n_neighbors=5)
+
+
+def answer(learner, seq, row, label, annotator="ann"):
+    learner.apply(Entry(seq, "is", row, annotator, (learner.classes[label],)))
+
+
+def test_test_rows_are_a_seeded_share_of_the_known_truth():
+    table, _ = blobs(120, truth=0.5)
+    labelled = np.flatnonzero(table.truth >= 0)
+    learner = ActiveLearner(table, SETTINGS)
+    assert learner.test_rows.sum() == round(len(labelled) / 3)
+    assert (table.truth[learner.test_rows] >= 0).all()
+    np.testing.assert_array_equal(learner.test_rows, ActiveLearner(table, SETTINGS).test_rows)
+    other = ActiveLearner(table, LearnerSettings(seed=1))
+    assert (other.test_rows != learner.test_rows).any()
+    assert ActiveLearner(table, LearnerSettings(test_share=0)).test_rows.sum() == 0
+    assert ActiveLearner(table, LearnerSettings(test_share=0.5)).test_rows.sum() == int(
+        len(labelled) / 2 + 0.5
+    )
+    assert ActiveLearner(blobs(truth="none")[0], SETTINGS).test_rows.sum() == 0
+    one = ActiveLearner(
+        FakeTable([[0.0], [1.0]], np.ones((2, 2)), np.array([0, 1])), LearnerSettings(test_share=0.99)
+    )
+    assert one.test_rows.sum() == 1  # somebody is left to learn from
+
+
+def test_features_are_fitted_on_training_rows_only():
+    table, _ = blobs()
+    learner = ActiveLearner(table, SETTINGS)
+    np.testing.assert_array_equal(table.made[-1].fitted_rows, np.flatnonzero(~learner.test_rows))
+
+
+def test_the_model_is_the_estimator():
+    table, y = blobs()
+    learner = ActiveLearner(table, SETTINGS)
+    train, test = np.flatnonzero(~learner.test_rows), np.flatnonzero(learner.test_rows)
+    features = table.made[-1]
+    for seq in range(1, 12):
+        X = features.transform(table, train)
+        model = PLKNeighborsClassifier(n_neighbors=5, scaling=None).fit(X, learner.candidates[train])
+        np.testing.assert_array_equal(learner.label_distributions[train], model.label_distributions_)
+        assert np.isnan(learner.label_distributions[test]).all()
+        assert learner.progress().accuracy == model.score(features.transform(table, test), y[test])
+        ranker = EffectRanker(n_neighbors=5, scaling=None).fit(X, learner.candidates[train])
+        question = learner.next_question("ann")
+        assert question.row == train[ranker.next()[0]]
+        assert question.score == ranker.scores_.max()
+        answer(learner, seq, question.row, y[question.row])
+
+
+def test_held_out_labels_never_matter():
+    table, y = blobs()
+    learner = ActiveLearner(table, SETTINGS)
+    test = learner.test_rows
+    other_sets, other_truth = table.candidates.copy(), table.truth.copy()
+    other_sets[test] = True
+    other_truth[test] = (other_truth[test] + 1) % 4
+    other = ActiveLearner(FakeTable(table.X, other_sets, other_truth), SETTINGS)
+    np.testing.assert_array_equal(other.test_rows, test)
+    for seq in range(1, 30):
+        question = learner.next_question("ann")
+        assert question == other.next_question("ann")
+        answer(learner, seq, question.row, y[question.row])
+        answer(other, seq, question.row, y[question.row])
+    np.testing.assert_array_equal(learner.label_distributions, other.label_distributions)
+    assert learner.progress().settled == other.progress().settled
+    assert learner.progress().accuracy != other.progress().accuracy
+    with pytest.raises(AnswerError, match="held out to measure"):
+        answer(learner, 99, int(np.flatnonzero(test)[0]), 0)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_hidden_truth_never_matters(strategy):
+    table, y = blobs()
+    settings = LearnerSettings(n_neighbors=5, strategy=strategy)
+    learner = ActiveLearner(table, settings)
+    hidden = np.where(learner.test_rows, table.truth, (table.truth + 1) % 4)
+    other = ActiveLearner(FakeTable(table.X, table.candidates, hidden), settings)
+    np.testing.assert_array_equal(other.test_rows, learner.test_rows)
+    for seq in range(1, 31):
+        question = learner.next_question("ann")
+        assert question == other.next_question("ann")
+        answer(learner, seq, question.row, y[question.row])
+        answer(other, seq, question.row, y[question.row])
+    np.testing.assert_array_equal(learner.label_distributions, other.label_distributions)
+    assert learner.progress() == other.progress()
+    assert learner.curve == other.curve
+    assert len(learner.curve) == 31
+
+
+def test_given_truth_trains():
+    table, _ = blobs()
+    hidden = ActiveLearner(table, SETTINGS)
+    settings = LearnerSettings(n_neighbors=5, truth_role="given")
+    given = ActiveLearner(table, settings)
+    np.testing.assert_array_equal(given.test_rows, hidden.test_rows)
+    np.testing.assert_array_equal(hidden.candidates, table.candidates)
+    train = ~given.test_rows
+    assert (given.candidates[train].sum(axis=1) == 1).all()
+    np.testing.assert_array_equal(given.candidates[train].argmax(axis=1), table.truth[train])
+    np.testing.assert_array_equal(given.original, table.candidates)
+    assert given.next_question("ann") is None
+    assert given.progress().settled == 1.0
+    assert given.progress().accuracy > hidden.progress().accuracy
+    result = given.disambiguate()
+    assert set(result.sources) == {"truth"}
+    np.testing.assert_array_equal(result.labels, table.truth)
+    row = int(np.flatnonzero(train)[0])
+    with pytest.raises(AnswerError, match="exact label was given"):
+        given.apply(Entry(1, "bad", row, "ann"))
+    held = int(np.flatnonzero(~train)[0])
+    np.testing.assert_array_equal(given.candidates[~train], table.candidates[~train])
+    with pytest.raises(AnswerError, match="held out to measure"):
+        given.apply(Entry(1, "bad", held, "ann"))
+
+
+def test_weights_are_those_of_the_settings():
+    table, y = blobs()
+    linear, uniform = (
+        ActiveLearner(table, LearnerSettings(n_neighbors=5, weights=weights))
+        for weights in ("linear", "uniform")
+    )
+    train, test = np.flatnonzero(~uniform.test_rows), np.flatnonzero(uniform.test_rows)
+    X = table.made[-1].transform(table, train)
+    model = PLKNeighborsClassifier(n_neighbors=5, weights="uniform", scaling=None).fit(
+        X, table.candidates[train]
+    )
+    np.testing.assert_array_equal(uniform.label_distributions[train], model.label_distributions_)
+    assert (uniform.label_distributions[train] != linear.label_distributions[train]).any()
+    assert uniform.progress().accuracy == model.score(table.made[-1].transform(table, test), y[test])
+    ranker = EffectRanker(n_neighbors=5, weights="uniform", scaling=None).fit(X, table.candidates[train])
+    assert uniform.next_question("ann").score == ranker.scores_.max()
+
+
+def test_a_held_out_row_without_votes_is_predicted_wrong():
+    sets = [[1, 1], [1, 0], [0, 1], [0, 1]]
+    table = FakeTable([[0.0], [0.1], [5.0], [6.0]], sets, np.array([0, -1, -1, -1]))
+    learner = ActiveLearner(table, LearnerSettings(n_neighbors=1, test_share=0.9))
+    assert learner.test_rows.tolist() == [True, False, False, False]
+    assert learner.progress().accuracy == 1.0
+    learner.apply(Entry(1, "bad", 1, "ann"))  # its only neighbour
+    assert learner.progress().accuracy == 0.0
+
+
+@pytest.mark.parametrize("row", [-1, 90, 1.7, 1.0, "1", None, True])
+def test_wrong_rows_are_refused(row):
+    learner = ActiveLearner(blobs()[0], SETTINGS)
+    for ask in (
+        learner.state,
+        learner.question_for,
+        learner.answer_of,
+        learner.candidates_of,
+        lambda wrong: learner.may_ask(wrong, "ann"),
+    ):
+        with pytest.raises(AnswerError, match=r"row must be in 0\.\.89"):
+            ask(row)
+
+
+def test_rows_that_are_not_there_can_be_excluded():
+    learner = ActiveLearner(blobs()[0], LearnerSettings(n_neighbors=5, test_share=0.0))
+    for row in range(89):
+        if learner.may_ask(row, "ann"):
+            learner.apply(Entry(row + 1, "unsure", row, "ann"))
+    assert learner.may_ask(89, "ann")
+    question = learner.next_question("ann", exclude={-1, 999})
+    assert question is not None
+    assert question.row == 89
+    assert learner.next_question("ann", exclude={89}) is None
+
+
+def test_progress_and_curve_count():
+    table, y = blobs()
+    learner = ActiveLearner(table, SETTINGS)
+    train = ~learner.test_rows
+    sizes = table.candidates[train].sum(axis=1)
+    start = learner.progress()
+    assert start.ambiguous_left == (sizes >= 2).sum()
+    assert start.candidates_left == (sizes - 1).sum()
+    assert (start.n_train, start.n_test) == (train.sum(), (~train).sum())
+    assert [point.seq for point in learner.curve] == [0]
+
+    rows = [row for row in range(90) if train[row] and table.candidates[row].sum() >= 2]
+    answer(learner, 1, rows[0], y[rows[0]])
+    learner.apply(Entry(2, "skip", rows[1], "ann"))
+    answer(learner, 3, rows[0], y[rows[0]])  # says nothing new
+    learner.apply(Entry(4, "unsure", rows[1], "ann"))
+    learner.apply(Entry(5, "bad", rows[2], "ann"))
+    learner.apply(Entry(6, "withdraw", rows[1], "ann", target=4))
+    assert [(point.seq, point.answers, point.model_version) for point in learner.curve] == [
+        (0, 0, 0),
+        (1, 1, 1),
+        (5, 3, 5),
+    ]
+    progress = learner.progress()
+    assert (progress.answers, progress.answered, progress.bad) == (3, 2, 1)
+    assert progress.model_version == learner.model_version == 5
+    size = table.candidates.sum(axis=1) - 1
+    assert progress.candidates_left == start.candidates_left - size[rows[0]] - size[rows[2]]
+    learner.apply(Entry(7, "withdraw", rows[2], "ann", target=5))
+    learner.apply(Entry(8, "withdraw", rows[0], "ann", target=3))  # the first answer still stands
+    assert learner.model_version == 7
+    learner.apply(Entry(9, "withdraw", rows[0], "ann", target=1))
+    after = learner.progress()
+    assert (after.answers, after.answered, after.bad) == (0, 0, 0)
+    assert (after.settled, after.accuracy, after.candidates_left) == (
+        start.settled,
+        start.accuracy,
+        start.candidates_left,
+    )
+    assert ActiveLearner(blobs(truth="none")[0], SETTINGS).progress().accuracy is None
+
+
+def test_disambiguate_names_its_sources():
+    table, y = blobs(150, q=0.25)
+    learner = ActiveLearner(table, SETTINGS)
+    bad = learner.next_question("ann").row
+    learner.apply(Entry(1, "bad", bad, "ann"))
+    for seq in range(2, 20):
+        question = learner.next_question("ann")
+        answer(learner, seq, question.row, y[question.row])
+    narrowed = learner.next_question("ann").row
+    learner.apply(Entry(20, "not", narrowed, "ann", (learner.state(narrowed).candidates[0],)))
+    result = learner.disambiguate()
+    train = np.flatnonzero(~learner.test_rows)
+    graph = NeighborGraph(table.made[-1].transform(table, train), 5, "linear", None).own_neighbors()
+    candidates = learner.candidates[train]
+    votes = np.zeros(candidates.shape, dtype=np.int64)
+    necessary = np.zeros(candidates.shape, dtype=bool)
+    for place, (rows, weights) in enumerate(zip(*graph, strict=True)):
+        voting = candidates[rows].any(axis=1)  # bad rows cast no vote
+        votes[place] = (weights[voting, None] * candidates[rows[voting]]).sum(axis=0)
+        compact = np.flatnonzero(voting)
+        necessary[place] = necessary_labels(
+            np.arange(len(compact))[None], weights[None, voting], candidates[rows[voting]]
+        )[0]
+    for place, row in enumerate(train.tolist()):
+        own = learner.candidates[row]
+        source, label, sure = result.sources[row], result.labels[row], result.confidence[row]
+        if row == bad:
+            assert (source, label) == ("bad", -1)
+            assert np.isnan(sure)
+            continue
+        assert own[label]
+        share = votes[place, label] / votes[place, own].sum()
+        if own.sum() == 1:
+            assert source == ("given" if learner.answer_of(row) is None else "oracle")
+            assert sure == 1
+        elif (necessary[place] & own).sum() == 1:
+            assert source == "necessary"
+            assert (necessary[place] & own)[label]
+            assert sure == pytest.approx(share)
+        else:
+            assert source == "model"
+            assert label == np.where(own, votes[place], -1).argmax()
+            assert sure == pytest.approx(share)
+    test = learner.test_rows
+    np.testing.assert_array_equal(result.labels[test], table.truth[test])
+    assert set(result.sources) == {"given", "oracle", "truth", "necessary", "model", "bad"}
+    assert (result.sources == "oracle").sum() >= 18
+
+
+def test_what_an_entry_would_do():
+    table, _ = blobs()
+    learner, other = ActiveLearner(table, SETTINGS), ActiveLearner(table, SETTINGS)
+    row = learner.next_question("ann").row
+    first, last = learner.state(row).candidates[0], learner.state(row).candidates[-1]
+    entries = [
+        Entry(1, "not", row, "ann", (first,)),
+        Entry(2, "is", row, "ann", (last,)),
+        Entry(3, "bad", row, "bob"),
+        Entry(4, "withdraw", row, "bob", target=3),
+        Entry(5, "skip", row, "bob"),
+        Entry(6, "withdraw", row, "ann", target=2),
+    ]
+    for entry in entries:
+        after = learner.candidates_after(entry)
+        assert learner.progress() == other.progress()  # still as without it
+        learner.apply(entry)
+        other.apply(entry)
+        np.testing.assert_array_equal(learner.candidates[row], after)
+    with pytest.raises(AnswerError, match="comes too late"):
+        learner.candidates_after(entries[0])
+
+
+def test_whether_a_row_may_be_asked():
+    table, y = blobs()
+    learner = ActiveLearner(table, SETTINGS)
+    for row in range(90):
+        open_row = table.candidates[row].sum() >= 2 and not learner.test_rows[row]
+        assert learner.may_ask(row, "ann") == open_row
+    row = learner.next_question("ann").row
+    learner.apply(Entry(1, "skip", row, "ann"))
+    assert learner.may_ask(row, "ann")
+    learner.apply(Entry(2, "unsure", row, "ann"))
+    assert not learner.may_ask(row, "ann")
+    assert learner.may_ask(row, "bob")
+    answer(learner, 3, row, y[row], "bob")
+    assert not learner.may_ask(row, "bob")
+
+
+def test_returned_arrays_are_copies():
+    table, _ = blobs()
+    learner = ActiveLearner(table, SETTINGS)
+    question = learner.next_question("ann")
+    learner.candidates[:] = False
+    learner.curve.clear()
+    assert learner.next_question("ann") == question
+    assert len(learner.curve) == 1
+    for shared in (learner.original, learner.test_rows):
+        with pytest.raises(ValueError, match="read-only"):
+            shared[0] = True
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_neighbors": 0}, "n_neighbors must be an int of at least 1. Got 0"),
+        ({"n_neighbors": "3"}, "n_neighbors"),
+        ({"weights": "x"}, "weights must be one of 'linear', 'uniform'"),
+        ({"strategy": "best"}, "strategy must be one of 'apl', 'pl', 'mw', 'mp', 'act', 'random', 'margin'"),
+        ({"test_share": 1.0}, "test_share"),
+        ({"test_share": -0.1}, "test_share"),
+        ({"truth_role": "shown"}, "truth_role must be one of 'hidden', 'given'"),
+        ({"seed": -1}, "seed"),
+    ],
+)
+def test_wrong_settings_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        LearnerSettings(**options)

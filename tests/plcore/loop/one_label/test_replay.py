@@ -1,0 +1,175 @@
+"""Replay == live, and a learner after any entries == a learner told only what still stands."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plcore import ActiveLearner, AnswerError, Entry, LearnerSettings
+from plcore.query import STRATEGIES
+from tests.plcore.loop.fake_table import FakeTable, blobs
+
+KINDS = ["is", "is", "among", "not", "none", "unsure", "bad", "skip", "withdraw"]
+
+
+def random_entry(rng, learner, seq):
+    """Any entry, possible or not."""
+    kind = str(rng.choice(KINDS))
+    annotator = str(rng.choice(["ann", "bob"]))
+    if kind == "withdraw":
+        target = int(rng.integers(max(seq, 1))) or 1
+        standing = [entry for row in range(len(learner.original)) for entry in learner.state(row).entries]
+        row = next((entry.row for entry in standing if entry.seq == target), 0)
+        return Entry(seq, kind, row, annotator, target=target)
+    row = int(rng.integers(len(learner.original)))
+    choices = learner.classes
+    count = {"is": 1, "not": 1, "among": int(rng.integers(1, len(choices) + 1))}.get(kind, 0)
+    labels = tuple(rng.permutation(choices)[:count].tolist())
+    return Entry(seq, kind, row, annotator, labels)
+
+
+def lived(table, options, seed, length):
+    """A learner that lived through random entries, with the log of those it did not refuse."""
+    rng = np.random.default_rng(seed)
+    learner, log = ActiveLearner(table, options), []
+    for seq in range(1, length + 1):
+        entry = random_entry(rng, learner, seq)
+        try:
+            learner.apply(entry)
+        except AnswerError:
+            continue
+        log.append(entry)
+    return learner, log
+
+
+def plain_fold(first, classes, log):
+    """The candidates after a log as sets of names, by docs/decisions/0002 and not by plcore.loop.one_label.fold."""
+    withdrawn = {entry.target for entry in log}
+    result = []
+    for row, mask in enumerate(first):
+        left, out = {name for name, can in zip(classes, mask, strict=True) if can}, False
+        for entry in log:
+            if entry.row != row or entry.seq in withdrawn:
+                continue
+            if entry.kind in ("is", "among"):
+                left, out = set(entry.labels), False
+            elif entry.kind == "none" and left != set(classes):
+                left, out = set(classes) - left, False
+            elif entry.kind == "not" and left != set(entry.labels):
+                left = left - set(entry.labels)
+            elif entry.kind == "bad":
+                out = True
+        result.append(set() if out else left)
+    return result
+
+
+def assert_same_state(one, other):
+    np.testing.assert_array_equal(one.candidates, other.candidates)
+    np.testing.assert_array_equal(one.label_distributions, other.label_distributions)
+    assert one.next_question("ann") == other.next_question("ann")
+    assert one.next_question("bob") == other.next_question("bob")
+    for left, right in zip(
+        vars(one.disambiguate()).values(), vars(other.disambiguate()).values(), strict=True
+    ):
+        np.testing.assert_array_equal(left, right)
+
+
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from(STRATEGIES),
+    st.sampled_from(["hidden", "given"]),
+    st.integers(1, 7),
+)
+@settings(max_examples=40)
+def test_replay_equals_live(seed, strategy, role, k):
+    options = LearnerSettings(n_neighbors=k, strategy=strategy, truth_role=role)
+    table, _ = blobs(24, m=3, seed=seed, truth=0.6)
+    learner, log = lived(table, options, seed, 40)
+    again = ActiveLearner(table, options)
+    for entry in log:
+        again.apply(entry)
+    assert_same_state(learner, again)
+    assert again.curve == learner.curve
+    assert again.progress() == learner.progress()
+    assert again.seq == learner.seq
+    for row in range(24):
+        assert again.state(row) == learner.state(row)
+
+
+@given(st.integers(0, 10**6), st.integers(3, 5))
+@settings(max_examples=60)
+def test_candidates_are_the_fold_of_the_log(seed, m):
+    table, _ = blobs(8, m=m, seed=seed, truth="none")
+    learner, log = lived(table, LearnerSettings(n_neighbors=2), seed, 80)
+    expected = plain_fold(table.candidates, table.classes, log)
+    assert [set(learner.state(row).candidates) for row in range(8)] == expected
+
+
+@given(st.integers(0, 10**6), st.integers(1, 7))
+@settings(max_examples=40)
+def test_a_learner_equals_one_whose_table_already_says_so(seed, k):
+    """Law 4: however the candidates came about, model and scores are those of a fresh start on them."""
+    options = LearnerSettings(n_neighbors=k)
+    table, _ = blobs(24, m=3, seed=seed, truth="none")
+    learner, _ = lived(table, options, seed, 40)
+    bad = ~learner.candidates.any(
+        axis=1
+    )  # a table has no rows without candidates: these become bad once more
+    said = np.where(bad[:, None], table.candidates, learner.candidates)
+    fresh = ActiveLearner(FakeTable(table.X, said), options)
+    for seq, row in enumerate(np.flatnonzero(bad).tolist(), start=1):
+        fresh.apply(Entry(seq, "bad", row, "ann"))
+    np.testing.assert_array_equal(fresh.candidates, learner.candidates)
+    np.testing.assert_array_equal(fresh.label_distributions, learner.label_distributions)
+    question, expected = learner.next_question("nobody"), fresh.next_question("nobody")
+    assert (question is None) == (expected is None)
+    if question and expected:
+        assert (question.row, question.score, question.choices) == (
+            expected.row,
+            expected.score,
+            expected.choices,
+        )
+        assert question.probabilities == expected.probabilities
+        assert question.decides == expected.decides
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=25)
+def test_withdrawing_everything_is_the_start(seed):
+    table, _ = blobs(24, m=3, seed=seed, truth=0.6)
+    options = LearnerSettings(n_neighbors=4)
+    learner, _ = lived(table, options, seed, 30)
+    start = ActiveLearner(table, options)
+    standing = [entry for row in range(24) for entry in learner.state(row).entries]
+    order = np.random.default_rng(seed).permutation(len(standing))
+    for seq, number in enumerate(order.tolist(), start=100):
+        entry = standing[number]
+        learner.apply(Entry(seq, "withdraw", entry.row, "ann", target=entry.seq))
+    np.testing.assert_array_equal(learner.candidates, start.candidates)
+    np.testing.assert_array_equal(learner.label_distributions, start.label_distributions)
+    one, other = learner.progress(), start.progress()
+    assert (one.answers, one.answered, one.bad, one.settled, one.accuracy) == (
+        other.answers,
+        other.answered,
+        other.bad,
+        other.settled,
+        other.accuracy,
+    )
+    question, first = learner.next_question("ann"), start.next_question("ann")
+    assert (question and question.row) == (first and first.row)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_asking_beats_the_start(strategy):
+    table, y = blobs(150, m=5, seed=3, q=0.6)
+    learner = ActiveLearner(table, LearnerSettings(n_neighbors=5, strategy=strategy))
+    start = learner.progress()
+    for seq in range(1, 41):
+        question = learner.next_question("ann")
+        learner.apply(Entry(seq, "is", question.row, "ann", (learner.classes[y[question.row]],)))
+    end = learner.progress()
+    assert end.accuracy > start.accuracy
+    assert end.settled > start.settled
+    assert end.candidates_left < start.candidates_left

@@ -1,0 +1,218 @@
+"""ActiveLearner under every strategy: the order of questions, the ranking of open rows, and being done."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from plcore import ActiveLearner, AnswerError, Entry, LearnerSettings
+from plcore.loop.one_label.pool import OneLabelPool
+from plcore.neighbors.graph import NeighborGraph
+from plcore.query import STRATEGIES, EffectRanker, make_strategy, necessary_labels, possible_labels, winners
+from tests.plcore.loop.fake_table import FakeTable, blobs
+
+
+def answer(learner, seq, row, label, annotator="ann"):
+    learner.apply(Entry(seq, "is", row, annotator, (learner.classes[label],)))
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_questions_and_ranking_follow_the_strategy(name):
+    table, y = blobs(90, seed=2)
+    learner = ActiveLearner(table, LearnerSettings(n_neighbors=5, strategy=name, seed=4))
+    train = np.flatnonzero(~learner.test_rows)
+    X = table.made[-1].transform(table, train)
+    for seq in range(1, 12):
+        seed = 4 if name == "random" else None
+        strategy = make_strategy(name, n_neighbors=5, scaling=None, random_state=seed)
+        strategy.fit(X, learner.candidates[train])
+        question = learner.next_question("ann")
+        assert question.row == train[strategy.next()[0]]
+        assert question.strategy == name
+        rows, scores = learner.ranking()
+        assert rows[0] == question.row
+        assert scores[0] == question.score
+        np.testing.assert_array_equal(scores, strategy.scores_[np.searchsorted(train, rows)])
+        open_rows = np.flatnonzero((learner.candidates.sum(axis=1) >= 2) & ~learner.test_rows)
+        assert sorted(rows.tolist()) == open_rows.tolist()
+        keys = list(zip((-scores).tolist(), rows.tolist(), strict=True))
+        assert keys == sorted(keys)
+        for row, score in zip(rows[:5].tolist(), scores[:5].tolist(), strict=True):
+            assert learner.question_for(row).score == score
+        answer(learner, seq, question.row, y[question.row])
+
+
+def test_what_is_learnt_and_why_do_not_depend_on_the_strategy():
+    table, y = blobs(60, seed=5)
+    learners = [ActiveLearner(table, LearnerSettings(n_neighbors=4, strategy=name)) for name in STRATEGIES]
+    rows = learners[0].ranking()[0]
+    for seq, row in enumerate(rows[:8].tolist(), start=1):
+        questions = [learner.question_for(row) for learner in learners]
+        approximate = {
+            question.decides for question in questions if question.strategy != "pl"
+        }  # PL's own effect may differ
+        assert len(approximate) == 1
+        assert len({question.undecided for question in questions}) == 1
+        assert len({question.probabilities for question in questions}) == 1
+        for learner in learners:
+            answer(learner, seq, row, y[row])
+        assert len({learner.progress() for learner in learners}) == 1
+        assert len({learner.done for learner in learners}) == 1
+
+
+def test_what_is_held_out_and_when_it_is_asked_do_not_depend_on_strategy_or_model():
+    """Or the estimates of two strategies would be of different rows, and a strategy could choose what measures it."""
+    table, y = blobs(120, seed=5, truth="none")
+    options = [{"strategy": name} for name in (*STRATEGIES, "margin")]
+    options += [{"strategy": "margin", "model": name} for name in ("plsvc", "pegasos-max")]
+    pools = [
+        OneLabelPool(table, LearnerSettings(n_neighbors=4, control_share=0.2, seed=3, **one))
+        for one in options
+    ]
+    order = pools[0].control_left().tolist()
+    assert len(order) > 10
+    rows = np.setdiff1d(pools[0].train[pools[0].sizes[pools[0].train] >= 2], order)[:40]
+    due = []
+    for seq, row in enumerate(rows.tolist(), start=1):
+        assert all(pool.control_left().tolist() == order for pool in pools)
+        due.append({pool.control_is_due() for pool in pools})
+        for pool in pools:
+            pool.apply(Entry(seq, "is", row, "ann", (pool.classes[y[row]],)))
+    assert all(len(said) == 1 for said in due)
+    assert {True, False} == set.union(*due)
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_skips_bad_items_and_withdrawals_under_every_strategy(name):
+    table, y = blobs(60, seed=7)
+    options = LearnerSettings(n_neighbors=4, strategy=name)
+    learner = ActiveLearner(table, options)
+    first = learner.next_question("ann")
+    learner.apply(Entry(1, "skip", first.row, "ann"))
+    second = learner.next_question("ann")
+    assert second.row != first.row
+    learner.apply(Entry(2, "bad", second.row, "ann"))
+    assert second.row not in learner.ranking()[0]
+    third = learner.next_question("ann").row
+    answer(learner, 3, third, y[third])
+    for seq, target, row in ((4, 3, third), (5, 2, second.row), (6, 1, first.row)):
+        learner.apply(Entry(seq, "withdraw", row, "ann", target=target))
+    start = ActiveLearner(table, options)
+    again = learner.next_question("ann")
+    assert (again.row, again.score) == (first.row, first.score)
+    np.testing.assert_array_equal(learner.ranking(), start.ranking())
+
+
+def test_the_random_order_is_seeded():
+    table, _ = blobs(90, truth="none")
+    rankings = [
+        ActiveLearner(table, LearnerSettings(strategy="random", seed=seed)).ranking()[0].tolist()
+        for seed in (0, 0, 1)
+    ]
+    assert rankings[0] == rankings[1] != rankings[2]
+
+
+def separated(seed):
+    """Three clusters with a few false candidates: most rows need no answer."""
+    table, y = blobs(60, m=3, seed=seed, truth="none", q=0.2)
+    table.X += 3 * np.eye(3)[y]
+    return table, y
+
+
+def ask_until_done(learner, y):
+    """Answer with the truth until no answer can change a decision; the entries."""
+    log = []
+    while not learner.done:
+        question = learner.next_question("ann")
+        log.append(Entry(len(log) + 1, "is", question.row, "ann", (learner.classes[y[question.row]],)))
+        learner.apply(log[-1])
+    return log
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+@pytest.mark.parametrize("seed", range(4))
+def test_done_means_that_no_answer_changes_a_decision(seed, name):
+    table, y = separated(seed)
+    learner = ActiveLearner(table, LearnerSettings(n_neighbors=5, strategy=name))
+    log = ask_until_done(learner, y)
+    assert log
+    assert learner.progress().settled == 1
+    left = learner.ranking()[0]
+    assert len(left)  # questions are left, and their answers decide nothing
+    X = table.made[-1].transform(table, np.arange(60))
+    graph = NeighborGraph(X, 5, "linear", None).own_neighbors(left)
+    necessary, possible = (rule(*graph, learner.candidates) for rule in (necessary_labels, possible_labels))
+    assert necessary.any(axis=1).all()
+    np.testing.assert_array_equal(necessary, possible)
+    decided = winners(*graph, learner.candidates)
+    rng = np.random.default_rng(seed)
+    for row in rng.permutation(left).tolist():
+        assert learner.question_for(row).decides == 0
+        label = rng.choice(np.flatnonzero(learner.candidates[row]))  # true or not
+        answer(learner, learner.seq + 1, row, label)
+        assert learner.done
+        np.testing.assert_array_equal(winners(*graph, learner.candidates), decided)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_before_that_something_was_open_and_an_undo_opens_it_again(seed):
+    table, y = separated(seed)
+    learner = ActiveLearner(table, LearnerSettings(n_neighbors=5))
+    last = ask_until_done(learner, y)[-1]
+    learner.apply(Entry(last.seq + 1, "withdraw", last.row, "ann", target=last.seq))
+    assert not learner.done
+    assert learner.progress().settled < 1
+    assert learner.question_for(last.row).undecided > 0
+
+
+def test_one_open_prediction_of_hundreds_is_not_done():
+    table, y = blobs(400, m=3, seed=1, truth="none", q=0.3)
+    table.X += 3 * np.eye(3)[y]
+    learner = ActiveLearner(table, LearnerSettings(n_neighbors=5))
+    last = ask_until_done(learner, y)[-1]
+    learner.apply(Entry(last.seq + 1, "withdraw", last.row, "ann", target=last.seq))
+    assert 0.99 < learner.progress().settled < 1
+    assert not learner.done
+
+
+def test_effects_are_done_sooner():
+    counts = {}
+    for name in ("random", "act", "apl"):
+        counts[name] = 0
+        for seed in range(4):
+            table, y = separated(seed)
+            learner = ActiveLearner(table, LearnerSettings(n_neighbors=5, strategy=name))
+            counts[name] += len(ask_until_done(learner, y))
+    assert counts["apl"] < 0.5 * min(counts["random"], counts["act"])
+
+
+def test_done_at_once_when_nothing_is_ambiguous():
+    table = FakeTable([[0.0], [1.0], [2.0]], np.eye(3), None)
+    learner = ActiveLearner(table, LearnerSettings(n_neighbors=2))
+    assert learner.done
+    assert learner.next_question("ann") is None
+    assert [len(part) for part in learner.ranking()] == [0, 0]
+
+
+def test_candidates_of_is_a_copy():
+    table, _ = blobs()
+    learner = ActiveLearner(table, LearnerSettings())
+    learner.candidates_of(3)[:] = False
+    np.testing.assert_array_equal(learner.candidates_of(3), table.candidates[3])
+    with pytest.raises(AnswerError, match=r"0\.\.89"):
+        learner.candidates_of(90)
+
+
+def test_two_people_are_not_asked_about_the_same_predictions():
+    """The second person's question is the best once the predictions that the first one decides are damped."""
+    table, _ = blobs(80, seed=11)
+    learner = ActiveLearner(table, LearnerSettings(n_neighbors=5))
+    first = learner.next_question("ann").row
+    train = np.flatnonzero(~learner.test_rows)
+    ranker = EffectRanker("apl", 5)
+    graph = learner.graph
+    ranker.fit_graph(graph.neighbors, graph.weights, learner.candidates[train], np.arange(len(train)))
+    pair = train[ranker.next(2)].tolist()
+    assert pair[0] == first
+    assert learner.next_question("bob", exclude={first}).row == pair[1]
+    assert learner.next_question("bob", exclude={first, -1, 10**6}).row == pair[1]

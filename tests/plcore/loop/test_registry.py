@@ -1,0 +1,202 @@
+"""Models, strategies, questions and criteria stand in registries: each entry works, and nothing else names them."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from plcore import CLPLClassifier, LearnerSettings
+from plcore.loop import MODEL_ENTRIES, Entry, ModelEntry, Upkeep
+from plcore.loop.label_vectors import (
+    CRITERION_ENTRIES,
+    QUESTION_ENTRIES,
+    RANDOM,
+    LabelVectorLearner,
+    LabelVectorSettings,
+)
+from plcore.loop.one_label import ActiveLearner, Trainer
+from plcore.query import STRATEGIES, STRATEGY_ENTRIES, Need, StrategyKind, make_strategy
+from plcore.query.effects import RULES
+from plcore.sensing import information
+from tests.conftest import ROOT
+from tests.plcore.loop.fake_table import blobs
+from tests.plcore.loop.fake_vectors import vectors
+
+REGISTRIES = (MODEL_ENTRIES, STRATEGY_ENTRIES, QUESTION_ENTRIES, CRITERION_ENTRIES)
+
+
+@pytest.mark.parametrize("registry", REGISTRIES)
+def test_every_entry_stands_under_its_name_and_has_its_own_words(registry):
+    assert registry
+    for name, entry in registry.items():
+        assert entry.name == name
+        assert entry.words == entry.words.strip() != ""
+        assert "\n" not in entry.words
+        assert getattr(entry, "why", "said elsewhere").strip()
+    assert len({entry.words for entry in registry.values()}) == len(registry)
+
+
+def refused(settings, name):
+    """The names that a setting takes, as the message about a wrong one lists them."""
+    with pytest.raises(ValueError, match=f"{name} must be one of") as error:
+        settings(**{name: "?"})
+    listed = str(error.value).split("one of ")[1].split(". Got")[0]
+    return [word.strip("'") for word in listed.split(", ")]
+
+
+@pytest.mark.parametrize(
+    ("settings", "name", "registry"),
+    [
+        (LearnerSettings, "model", MODEL_ENTRIES),
+        (LearnerSettings, "strategy", STRATEGY_ENTRIES),
+        (LabelVectorSettings, "question", QUESTION_ENTRIES),
+        (LabelVectorSettings, "criterion", CRITERION_ENTRIES),
+    ],
+)
+def test_the_settings_take_what_is_in_the_registry_and_nothing_else(settings, name, registry):
+    assert refused(settings, name) == list(registry)
+    for entry in registry:
+        assert getattr(settings(**{name: entry}), name) == entry
+    default = {field.name: field.default for field in dataclasses.fields(settings)}[name]
+    assert default == (None if name == "criterion" else next(iter(registry)))
+
+
+@pytest.mark.parametrize("name", MODEL_ENTRIES)
+def test_every_model_can_be_made_and_learns(name):
+    table, y = blobs(n=60)
+    entry = MODEL_ENTRIES[name]
+    plain = entry.make(table.X, C=2.0, seed=1).fit(table.X, table.candidates)
+    assert plain.score(table.X, y) > 0.5
+    learner = ActiveLearner(table, LearnerSettings(model=name, strategy="random", n_neighbors=5))
+    if entry.upkeep is Upkeep.TRAINED:
+        version = Trainer(learner.pool).train()
+        learner.publish(version.scores, [version.point])
+    question = learner.next_question("ann")
+    assert question.predicted in question.choices
+    learner.apply(Entry(1, "is", question.row, "ann", (table.classes[y[question.row]],)))
+    assert learner.progress().accuracy > 0.5
+    assert (learner.model_version == 1) == (entry.upkeep is not Upkeep.TRAINED)
+    assert (learner.curve[-1].progressive_error is not None) == (entry.upkeep is Upkeep.ONLINE)
+
+
+@pytest.mark.parametrize("name", MODEL_ENTRIES)
+def test_c_sets_the_option_that_the_entry_names(name):
+    table, _ = blobs(n=30)
+    entry = MODEL_ENTRIES[name]
+    one, other = (entry.make(table.X, C).get_params() for C in (4.0, 8.0))
+    changed = {option for option in one if one[option] != other[option]}
+    assert changed == ({entry.c_option} if entry.c_option else set())
+    if entry.c_option:
+        assert one[entry.c_option] == (0.25 if entry.c_inverse else 4.0)
+        assert clone(entry.make(table.X)).get_params()[entry.c_option] != one[entry.c_option]
+
+
+@pytest.mark.parametrize("name", MODEL_ENTRIES)
+def test_what_the_settings_say_of_a_model_is_what_its_entry_says(name):
+    settings, entry = LearnerSettings(model=name), MODEL_ENTRIES[name]
+    assert settings.is_trained == (entry.upkeep is Upkeep.TRAINED)
+    assert settings.is_online == (entry.upkeep is Upkeep.ONLINE)
+    assert settings.proves_done == entry.proves_done
+    if entry.proves_done:  # the proof follows from the votes
+        assert entry.upkeep is Upkeep.VOTES
+
+
+def test_online_models_step_by_the_length_of_the_rows():
+    X = np.full((4, 3), 2.0)  # |x|^2 = 12
+    assert MODEL_ENTRIES["perceptron-max"].make(X).eta0 == 1 / 12
+    assert MODEL_ENTRIES["pegasos-max"].make(X).alpha == 12 / 1000
+    assert MODEL_ENTRIES["pegasos-average"].make(X, seed=5).random_state == 5
+    assert MODEL_ENTRIES["perceptron-max"].make(X[:0]).eta0 == 1.0
+
+
+def test_no_model_uses_scores_yet():
+    """Where one learns to, its estimator takes them in `fit`, and this test becomes one that fits it with some."""
+    assert not any(entry.uses_scores for entry in MODEL_ENTRIES.values())
+
+
+def test_a_new_model_is_one_class_and_one_entry(monkeypatch):
+    entry = ModelEntry("toy", "Toy: for this test", CLPLClassifier, Upkeep.TRAINED, {"tol": 1e-1}, "C")
+    monkeypatch.setitem(MODEL_ENTRIES, "toy", entry)
+    table, _ = blobs(n=60)
+    settings = LearnerSettings(model="toy", strategy="margin", C=3.0)
+    assert settings.is_trained
+    learner = ActiveLearner(table, settings)
+    version = Trainer(learner.pool).train()
+    learner.publish(version.scores, [version.point])
+    assert learner.next_question("ann").predicted is not None
+
+
+def test_models_are_named_in_the_registry_alone():
+    """A stored name in any other file would be a place to forget when a model is added."""
+    named = {}
+    for room in ("plcore", "workflow", "pages", "web", "cli.py", "app.py", "worker.py"):
+        path = ROOT / room
+        for file in [path] if path.is_file() else sorted(path.rglob("*.py")):
+            words = {
+                node.value
+                for node in ast.walk(ast.parse(file.read_text()))
+                if isinstance(node, ast.Constant) and isinstance(node.value, str)
+            }
+            if found := words & set(MODEL_ENTRIES):
+                named[str(file.relative_to(ROOT))] = found
+    assert set(named) == {"plcore/loop/registry.py"}
+
+
+@pytest.mark.parametrize("name", STRATEGY_ENTRIES)
+def test_every_strategy_asks(name):
+    table, y = blobs(n=60)
+    learner = ActiveLearner(table, LearnerSettings(strategy=name, n_neighbors=5))
+    asked = []
+    for seq in range(1, 6):
+        question = learner.next_question("ann")
+        assert question.strategy == name
+        assert learner.ranking()[0][0] == question.row
+        asked.append(question.row)
+        learner.apply(Entry(seq, "is", question.row, "ann", (table.classes[y[question.row]],)))
+    assert len(set(asked)) == 5
+
+
+def test_the_kinds_of_strategies():
+    by_kind = {kind: {n for n, e in STRATEGY_ENTRIES.items() if e.kind is kind} for kind in StrategyKind}
+    assert by_kind[StrategyKind.RULE] == set(RULES)
+    assert set(STRATEGIES) == by_kind[StrategyKind.RULE] | by_kind[StrategyKind.BASELINE]
+    needs = {StrategyKind.RULE: {Need.GRAPH}, StrategyKind.MODEL: {Need.MODEL}}
+    for entry in STRATEGY_ENTRIES.values():
+        assert entry.needs in needs.get(entry.kind, {None, Need.FEATURES})
+    for name in STRATEGIES:
+        assert isinstance(make_strategy(name), STRATEGY_ENTRIES[name].strategy)
+
+
+def test_only_what_draws_depends_on_the_seed():
+    table, _ = blobs(n=80, truth="none")
+    for name, entry in STRATEGY_ENTRIES.items():
+        first = [
+            ActiveLearner(table, LearnerSettings(strategy=name, seed=seed)).ranking()[0] for seed in (0, 1)
+        ]
+        assert np.array_equal(*first) != entry.draws, name
+
+
+def test_questions_and_criteria_are_those_of_the_science():
+    assert {one.scored_as for one in QUESTION_ENTRIES.values()} == set(information.KINDS)
+    assert set(CRITERION_ENTRIES) < set(information.CRITERIA)
+    for entry in QUESTION_ENTRIES.values():
+        assert entry.criterion == information.DEFAULTS[entry.scored_as]
+        assert LabelVectorSettings(question=entry.name).asked_by == entry.criterion
+        assert entry.by_row == LabelVectorSettings(question=entry.name).by_row
+    assert [name for name, one in CRITERION_ENTRIES.items() if not one.needs_model] == [RANDOM]
+
+
+@pytest.mark.parametrize("question", QUESTION_ENTRIES)
+@pytest.mark.parametrize("criterion", CRITERION_ENTRIES)
+def test_every_question_is_asked_by_every_criterion(question, criterion):
+    table, _ = vectors(n=30, seed=2)
+    learner = LabelVectorLearner(table, LabelVectorSettings(question=question, criterion=criterion))
+    assert learner.next_question("ann").strategy == RANDOM
+    learner.adopt(learner.job().run())
+    asked = learner.next_question("ann")
+    assert asked.strategy == criterion
+    assert (asked.label is None) == QUESTION_ENTRIES[question].by_row

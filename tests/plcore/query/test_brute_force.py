@@ -1,0 +1,166 @@
+"""Sets and scores against enumeration on thousands of small random problems, ties and zero weights among them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from plcore.query import effect_scores, necessary_labels, possible_labels, winners
+from tests.plcore.query import brute_force, enumeration, plain_query
+
+SIZES = [(k, m) for k in (1, 2, 3, 4, 5) for m in (1, 2, 3, 4)]
+EACH = 3000  # 20 sizes: 60,000 cases
+
+
+@pytest.fixture(scope="module")
+def enumerated():
+    """For every size: the graph, h, NL, APL, PL (T, m) each, and what some answer changes, (T, K) each."""
+    rng = np.random.default_rng(1)
+    found = []
+    for k, m in SIZES:
+        sets, weights = enumeration.cases(rng, EACH, k, m)
+        expected = np.zeros((EACH, 4, m), dtype=bool)
+        changes = np.zeros((EACH, k, 5), dtype=bool)
+        enumeration.enumerate_all(sets, weights, expected, changes)
+        found.append((enumeration.as_graph(sets, weights), expected, changes))
+    return found
+
+
+def test_the_two_enumerations_agree(enumerated):
+    """The compiled one, which the tests below rely on, and the plain one of Python sets."""
+    for (neighbors, weights, candidates), expected, changes in enumerated:
+        for target in range(8):
+            sets = [set(np.flatnonzero(candidates[row]).tolist()) for row in neighbors[target]]
+            plain = brute_force.label_sets(weights[target].tolist(), sets)
+            assert [set(np.flatnonzero(row).tolist()) for row in expected[target]] == list(plain)
+            for slot in np.flatnonzero(weights[target]):  # without weight no answer counts
+                for rule, decision, which in (("apl", "set", [0, 2, 3]), ("pl", "incumbent", [1, 2, 4])):
+                    plain = brute_force.changes(weights[target].tolist(), sets, slot, rule, decision)
+                    assert changes[target, slot, which].any() == plain
+
+
+def test_sets_equal_enumeration(enumerated):
+    for graph, expected, _ in enumerated:
+        h, necessary, approximate, possible = expected.transpose(1, 0, 2)
+        np.testing.assert_array_equal(winners(*graph), h)
+        np.testing.assert_array_equal(necessary_labels(*graph), necessary)
+        np.testing.assert_array_equal(possible_labels(*graph, exact=False), approximate)
+        found, undecided = possible_labels(*graph, return_undecided=True)
+        np.testing.assert_array_equal(found, possible)
+        assert not undecided.any()
+        # The facts of the paper (Prop. 2).
+        assert (necessary <= possible).all()
+        assert (possible <= approximate).all()
+        assert (h <= possible).all()
+        decided = necessary.any(axis=1)
+        np.testing.assert_array_equal(approximate[decided], possible[decided])
+
+
+@pytest.mark.parametrize("decision", ["set", "incumbent"])
+@pytest.mark.parametrize("rule", ["mw", "apl", "pl"])
+def test_scores_equal_enumeration(enumerated, rule, decision):
+    for graph, _, changes in enumerated:
+        _, weights, candidates = graph
+        counts = (candidates.sum(axis=1) >= 2).reshape(weights.shape)
+        if rule != "mw":
+            which = [0 if decision == "set" else 1, 2, 3 if rule == "apl" else 4]
+            counts = changes[:, :, which].any(axis=2)
+        total = np.maximum(weights.sum(axis=1, keepdims=True), 1)
+        expected = np.rint(weights * 2.0**40 / total) * counts / 2.0**40
+        found = effect_scores(*graph, rule=rule, decision=decision)
+        np.testing.assert_array_equal(found, expected.ravel())
+
+
+@pytest.mark.parametrize("decision", ["set", "incumbent"])
+@pytest.mark.parametrize("rule", ["mw", "apl", "pl"])
+def test_scores_of_shared_neighbours_equal_enumeration(rule, decision):
+    rng = np.random.default_rng(2)
+    for _ in range(150):
+        neighbors, weights, candidates = brute_force.random_graph(rng)
+        expected = brute_force.scores(neighbors, weights, candidates, rule, decision)
+        found = effect_scores(neighbors, weights, candidates, rule=rule, decision=decision)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-11)
+
+
+def test_each_proposition_alone_is_if_and_only_if():
+    """Prop. 4, 5 and 6 one by one; together they would hide one another's mistakes."""
+    rng = np.random.default_rng(6)
+    for _ in range(2500):
+        neighbors, weights, candidates = brute_force.random_graph(rng)
+        rows, heavy = neighbors[0], weights[0]
+        sets = [set(np.flatnonzero(candidates[row]).tolist()) for row in rows]
+        asked = [slot for slot in range(len(rows)) if len(sets[slot]) >= 2 and heavy[slot] > 0]
+        if not asked:
+            continue
+        known = plain_query.label_sets(candidates[neighbors[:1]], weights[:1])
+        case = candidates[rows[asked]], heavy[asked][:, None], known, np.zeros(len(asked), dtype=int)
+        before = brute_force.label_sets(heavy.tolist(), sets)
+        after = [
+            [
+                brute_force.label_sets(heavy.tolist(), [*sets[:slot], {answer}, *sets[slot + 1 :]])
+                for answer in sets[slot]
+            ]
+            for slot in asked
+        ]
+        changed = [[any(new[kind] != before[kind] for new in news) for news in after] for kind in range(3)]
+        assert plain_query._changes_winners(*case, "set").tolist() == changed[0]
+        assert plain_query._changes_necessary(*case).tolist() == changed[1]
+        assert plain_query._changes_approximation(*case).tolist() == changed[2]
+        unseated = [any(not before[0] <= new[0] for new in news) for news in after]
+        assert plain_query._changes_winners(*case, "incumbent").tolist() == unseated
+
+
+def test_exact_search_beyond_enumeration_of_pairs():
+    """Larger K: the search against enumeration, with few distinct weights so that packings are tight."""
+    rng = np.random.default_rng(3)
+    for _ in range(60):
+        candidates = rng.random((8, 5)) < 0.4
+        candidates[np.arange(8), rng.integers(5, size=8)] = True
+        weights = rng.integers(1, 6, size=(1, 8))
+        sets = [set(np.flatnonzero(row).tolist()) for row in candidates]
+        expected = brute_force.label_sets(weights[0].tolist(), sets)[3]
+        found = possible_labels(np.arange(8)[None], weights, candidates)
+        assert set(np.flatnonzero(found[0]).tolist()) == expected
+
+
+def test_an_answer_only_settles():
+    """Prop. 3: answers only shrink APL and PL and only grow NL."""
+    rng = np.random.default_rng(4)
+    for _ in range(600):
+        neighbors, weights, candidates = brute_force.random_graph(rng)
+        weights[:, 0] += (
+            1  # targets without any weight decide nothing, and answers only hide labels from them
+        )
+        row = int(rng.integers(len(candidates)))
+        answered = candidates.copy()
+        answered[row] = False
+        answered[row, rng.choice(np.flatnonzero(candidates[row]))] = True
+        for exact in (True, False):
+            before = possible_labels(neighbors, weights, candidates, exact=exact)
+            assert (possible_labels(neighbors, weights, answered, exact=exact) <= before).all()
+        assert (
+            necessary_labels(neighbors, weights, candidates) <= necessary_labels(neighbors, weights, answered)
+        ).all()
+
+
+def test_zero_scores_do_not_prove_that_all_is_settled():
+    """Two answers together may change what neither changes alone."""
+    sets = np.array([[1, 1, 1], [1, 1, 0], [1, 1, 1], [0, 1, 0], [0, 1, 1]], dtype=bool)
+    graph = np.arange(5)[None], np.array([[4, 5, 3, 2, 5]])
+    for rule in ("apl", "pl"):
+        assert effect_scores(*graph, sets, rule=rule).tolist() == [0] * 5
+    assert not necessary_labels(*graph, sets).any()
+    assert possible_labels(*graph, sets).all()
+    sets[0] = [True, False, False]  # one answer later
+    assert effect_scores(*graph, sets).any()
+
+
+def test_neither_effect_contains_the_other():
+    sets = np.array([[1, 0, 0], [1, 0, 1], [1, 1, 0], [1, 1, 0]], dtype=bool)
+    graph = np.arange(4)[None], np.array([[2, 2, 3, 2]])
+    assert (effect_scores(*graph, sets, rule="apl") > 0).tolist() == [False, True, True, True]
+    assert (effect_scores(*graph, sets, rule="pl") > 0).tolist() == [False, False, True, True]
+    sets = np.array([[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 1, 1], [1, 0, 1, 1], [0, 1, 1, 1]], dtype=bool)
+    graph = np.arange(5)[None], np.array([[2, 4, 3, 2, 3]])
+    assert (effect_scores(*graph, sets, rule="apl") > 0).tolist() == [False, True, True, True, True]
+    assert (effect_scores(*graph, sets, rule="pl") > 0).all()

@@ -1,0 +1,293 @@
+"""EffectRanker: the graph it builds, update == refit, what is settled, and the order of questions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+
+from plcore import CandidateError
+from plcore.neighbors.graph import NeighborGraph
+from plcore.query import EffectRanker, effect_scores, necessary_labels, possible_labels
+from tests.plcore.query import brute_force
+
+
+def some_sets(rng, n, m, share=0.5):
+    sets = rng.random((n, m)) < share
+    sets[np.arange(n), rng.integers(m, size=n)] = True
+    return sets
+
+
+def problem(seed, n=40, m=4, d=2):
+    rng = np.random.default_rng(seed)
+    return rng.integers(0, 5, size=(n, d)).astype(float), some_sets(rng, n, m), rng
+
+
+def same(one, other):
+    np.testing.assert_array_equal(one.scores_, other.scores_)
+    np.testing.assert_array_equal(one.candidates_, other.candidates_)
+    np.testing.assert_array_equal(one.next(99), other.next(99))
+
+
+@pytest.mark.parametrize("rule", ["mw", "apl", "pl"])
+@pytest.mark.parametrize("targets", ["ambiguous", "fixed"])
+@pytest.mark.parametrize("k", [1, 3, 100])
+def test_scores_are_effect_scores_on_the_own_first_graph(rule, targets, k):
+    X, sets, _ = problem(0)
+    ranker = EffectRanker(rule, k, targets).fit(X, sets)
+    ambiguous = np.flatnonzero(sets.sum(axis=1) >= 2)
+    neighbors, weights = NeighborGraph(X, k, "linear", "minmax").own_neighbors(ambiguous)
+    assert neighbors.shape[1] == min(k, 40)
+    assert neighbors[:, 0].tolist() == ambiguous.tolist()
+    np.testing.assert_array_equal(ranker.scores_, effect_scores(neighbors, weights, sets, rule=rule))
+    assert (ranker.scores_[sets.sum(axis=1) == 1] == 0).all()
+
+
+def test_outside_targets():
+    X, sets, rng = problem(1)
+    points = rng.random((15, 2)) * 5
+    neighbors, weights = NeighborGraph(X, 3, "linear", "minmax").neighbors_of(points)
+    ranker = EffectRanker(targets=points).fit(X, sets)
+    assert ranker.n_targets_ == 15
+    np.testing.assert_array_equal(ranker.scores_, effect_scores(neighbors, weights, sets))
+    necessary = necessary_labels(neighbors, weights, sets)
+    possible = possible_labels(neighbors, weights, sets)
+    assert ranker.settled_ == (necessary.any(axis=1) & (necessary == possible).all(axis=1)).mean()
+    same(ranker, EffectRanker().fit_graph(neighbors, weights, sets))
+    nothing = EffectRanker(targets=np.zeros((0, 2))).fit(X, sets)
+    assert nothing.scores_.tolist() == [0] * 40
+    assert nothing.settled_ == 1.0
+    same(EffectRanker(targets=sparse.csr_matrix(points), scaling=None).fit(sparse.csr_matrix(X), sets),
+         EffectRanker(targets=points, scaling=None).fit(X, sets))  # fmt: skip
+
+
+def test_decisions_differ_as_the_definition_says():
+    rng = np.random.default_rng(2)
+    for _ in range(200):
+        neighbors, weights, candidates = brute_force.random_graph(rng)
+        for decision in ("set", "incumbent"):
+            ranker = EffectRanker("pl", decision=decision).fit_graph(neighbors, weights, candidates)
+            expected = brute_force.scores(neighbors, weights, candidates, "pl", decision)
+            np.testing.assert_allclose(ranker.scores_, expected, rtol=0, atol=1e-11)
+
+
+@st.composite
+def answer_sequences(draw):
+    seed, m = draw(st.integers(0, 10**6)), draw(st.integers(2, 4))
+    n = draw(st.integers(1, 16))
+    return seed, n, m, draw(st.lists(st.integers(0, n - 1), max_size=8)), draw(st.integers(1, 6))
+
+
+@given(answer_sequences(), st.sampled_from(["mw", "apl", "pl"]), st.sampled_from(["set", "incumbent"]))
+@settings(max_examples=150)
+def test_update_equals_refit_and_undo(case, rule, decision):
+    seed, n, m, rows, k = case
+    X, sets, rng = problem(seed, n, m)
+    ranker = EffectRanker(rule, k, decision=decision).fit(X, sets)
+    history = [(ranker.scores_, ranker.settled_)]
+    steps = []
+    for row in rows:
+        steps.append((row, ranker.candidates_[row].copy()))
+        ranker.update(row, some_sets(rng, 1, m)[0])
+        same(ranker, EffectRanker(rule, k, decision=decision).fit(X, ranker.candidates_))
+        history.append((ranker.scores_, ranker.settled_))
+    for row, old in reversed(steps):
+        assert ranker.settled_ == history[-1][1]
+        np.testing.assert_array_equal(ranker.scores_, history.pop()[0])
+        ranker.update(row, old)
+    same(ranker, EffectRanker(rule, k, decision=decision).fit(X, sets))
+    assert ranker.settled_ == history[0][1]
+
+
+@given(answer_sequences(), st.sampled_from(["mw", "apl"]))
+@settings(max_examples=60)
+def test_fixed_targets_stay(case, rule):
+    seed, n, m, rows, k = case
+    X, sets, rng = problem(seed, n, m)
+    ranker = EffectRanker(rule, k, "fixed").fit(X, sets)
+    first = np.flatnonzero(sets.sum(axis=1) >= 2)
+    neighbors, weights = NeighborGraph(X, k, "linear", "minmax").own_neighbors(first)
+    for row in rows:
+        ranker.update(row, some_sets(rng, 1, m)[0])
+        np.testing.assert_array_equal(
+            ranker.scores_, effect_scores(neighbors, weights, ranker.candidates_, rule=rule)
+        )
+
+
+def test_a_row_taken_out_casts_no_vote():
+    X, sets, _ = problem(3)
+    ranker = EffectRanker().fit(X, sets)
+    row = int(ranker.next()[0])
+    before = ranker.scores_
+    targets = ranker.update(row, np.zeros(4, dtype=bool))
+    assert ranker.scores_[row] == 0
+    assert row not in ranker.next(99)
+    for target in targets.tolist():
+        rows = [r for r in ranker.votes_.neighbors[target].tolist() if ranker.candidates_[r].any()]
+        votes = sum(
+            weight * ranker.candidates_[r].astype(int)
+            for r, weight in zip(ranker.votes_.neighbors[target], ranker.votes_.weights[target], strict=True)
+            if r in rows
+        )
+        np.testing.assert_array_equal(ranker.votes_.votes[target], votes)
+    for other in range(40):  # even with nobody left to vote nothing breaks
+        ranker.update(other, np.zeros(4, dtype=bool))
+    assert ranker.scores_.tolist() == [0] * 40
+    assert len(ranker.next(5)) == 0
+    for other in range(40):
+        ranker.update(other, sets[other])
+    np.testing.assert_array_equal(ranker.scores_, before)
+
+
+@pytest.mark.parametrize("rule", ["mw", "apl", "pl"])
+def test_graphs_made_elsewhere(rule):
+    """Repeated neighbours, zero weights, and targets that are not among their own neighbours."""
+    rng = np.random.default_rng(8)
+    sets = some_sets(rng, 9, 3)
+    neighbors = rng.integers(0, 9, size=(6, 5))
+    weights = rng.integers(0, 4, size=(6, 5))
+    rows = rng.permutation(9)[:6]
+    ranker = EffectRanker(rule).fit_graph(neighbors, weights, sets, rows)
+    settled = ranker.settled_
+    first = ranker.candidates_.copy()
+    for row in [*range(9), *range(9)]:
+        ranker.update(row, some_sets(rng, 1, 3)[0])
+        same(ranker, EffectRanker(rule).fit_graph(neighbors, weights, ranker.candidates_, rows))
+    for row in range(9):
+        ranker.update(row, first[row])
+    same(ranker, EffectRanker(rule).fit_graph(neighbors, weights, sets, rows))
+    assert ranker.settled_ == settled
+    np.testing.assert_array_equal(sets, first)
+
+
+def test_settled_share():
+    X, sets, _ = problem(4)
+    ranker = EffectRanker().fit(X, sets)
+    first = np.flatnonzero(sets.sum(axis=1) >= 2)
+    graph = NeighborGraph(X, 3, "linear", "minmax").own_neighbors(first)
+    seen = []
+    while len(row := ranker.next()):
+        necessary = necessary_labels(*graph, ranker.candidates_)
+        possible = possible_labels(*graph, ranker.candidates_, exact=False)
+        settled = necessary.any(axis=1) & (necessary == possible).all(axis=1)
+        settled |= ranker.candidates_[first].sum(axis=1) == 1
+        assert ranker.settled_ == settled.mean()
+        seen.append(ranker.settled_)
+        answer = np.zeros(4, dtype=bool)
+        answer[np.flatnonzero(ranker.candidates_[row[0]])[-1]] = True
+        ranker.update(int(row[0]), answer)
+    assert ranker.settled_ == 1.0
+    assert seen[0] < 1
+    assert EffectRanker().fit(X, np.eye(4, dtype=bool)[sets.argmax(axis=1)]).settled_ == 1.0
+
+
+def test_next_is_ordered_and_never_more_than_there_are():
+    X, sets, _ = problem(5, n=60)
+    ranker = EffectRanker("mw", 3).fit(X, sets)
+    ambiguous = np.flatnonzero(sets.sum(axis=1) >= 2)
+    rows = ranker.top()
+    assert sorted(rows.tolist()) == ambiguous.tolist()
+    keys = [(-ranker.scores_[row], row) for row in rows]
+    assert keys == sorted(keys)
+    for n in (0, 1, 2, 7):
+        assert ranker.top(n).tolist() == rows[:n].tolist()
+        assert len(ranker.next(n)) == n
+        assert ranker.next(n)[:1].tolist() == rows[: min(n, 1)].tolist()
+    assert sorted(ranker.next(1000).tolist()) == ambiguous.tolist()
+    among = np.zeros(60, dtype=bool)
+    among[rows[3:5]] = True
+    assert ranker.top(9, among).tolist() == rows[3:5].tolist()
+    assert sorted(ranker.next(9, among)) == sorted(rows[3:5])
+    assert ranker.next(1, among).tolist() == rows[3:4].tolist()
+    with pytest.raises(ValueError, match="Got -1"):
+        ranker.next(-1)
+
+
+def test_zero_scores_are_still_asked():
+    sets = np.array([[1, 1, 1], [1, 1, 0], [1, 1, 1], [0, 1, 0], [0, 1, 1]], dtype=bool)
+    ranker = EffectRanker().fit_graph(np.arange(5)[None], [[4, 5, 3, 2, 5]], sets)
+    assert ranker.scores_.tolist() == [0] * 5
+    assert ranker.settled_ == 0.0
+    assert ranker.next(9).tolist() == [0, 1, 2, 4]
+
+
+def test_random_ties_are_seeded():
+    X, sets = np.zeros((30, 1)), np.ones((30, 2), dtype=bool)
+    plain = EffectRanker("mw", 30).fit(X, sets)
+    assert plain.next(30).tolist() == list(range(30))
+    mixed = EffectRanker("mw", 30, random_state=7).fit(X, sets)
+    assert mixed.next(30).tolist() != list(range(30))
+    assert sorted(mixed.next(30).tolist()) == list(range(30))
+    assert mixed.next(30).tolist() == EffectRanker("mw", 30, random_state=7).fit(X, sets).next(30).tolist()
+    assert mixed.next().tolist() == mixed.next(30)[:1].tolist()
+
+
+@pytest.mark.parametrize("rule", ["mw", "apl", "pl"])
+def test_explain(rule):
+    X, sets, _ = problem(6)
+    ranker = EffectRanker(rule).fit(X, sets)
+    for row in range(40):
+        why = ranker.explain(row)
+        assert why.score == ranker.scores_[row]
+        assert why.candidates == sets[row].sum()
+        assert set(why.changes) <= set(why.targets)
+        if rule != "mw":
+            assert bool(why.changes) == (why.score > 0)
+        for target in why.targets:
+            assert row in ranker.votes_.neighbors[target]
+            assert sets[target].sum() >= 2  # a target that counts
+    assert ranker.explain(0).undecided == ranker.n_undecided_ > 0
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"rule": "ap"}, "rule must be one of 'mw', 'apl', 'pl'. Got 'ap'"),
+        ({"decision": "both"}, "decision must be"),
+        ({"targets": "all"}, "targets must be one of 'ambiguous', 'fixed'"),
+        ({"weights": "none"}, "weights must be"),
+        ({"scaling": "max"}, "scaling must be"),
+        ({"n_neighbors": 0}, "n_neighbors must be an int of at least 1. Got 0"),
+        ({"n_neighbors": 1.5}, "n_neighbors"),
+        ({"max_nodes": 0}, "max_nodes"),
+        ({"targets": np.zeros((3, 5))}, "2 features of X. Got 5"),
+    ],
+)
+def test_wrong_parameters_are_refused_in_fit(parameters, message):
+    X, sets, _ = problem(0)
+    ranker = EffectRanker(**parameters)
+    with pytest.raises(ValueError, match=message):
+        ranker.fit(X, sets)
+
+
+def test_fit_comes_first():
+    ranker = EffectRanker()
+    for call in (lambda: ranker.scores_, lambda: ranker.settled_, ranker.next, lambda: ranker.update(0, [1])):
+        with pytest.raises(NotFittedError, match="call fit"):
+            call()
+    assert not hasattr(ranker, "scores_")
+
+
+def test_wrong_input_is_refused():
+    X, sets, _ = problem(0)
+    with pytest.raises(CandidateError, match="row 3 "):
+        EffectRanker().fit(X, sets & (np.arange(40) != 3)[:, None])
+    with pytest.raises(ValueError, match="inconsistent"):
+        EffectRanker().fit(X[:5], sets)
+    ranker = EffectRanker().fit(X, pd.DataFrame(sets, columns=list("abcd")))
+    for row in (-1, 40, 1.0):
+        with pytest.raises(ValueError, match=r"0\.\.39"):
+            ranker.update(row, sets[0])
+        with pytest.raises(ValueError, match=r"0\.\.39"):
+            ranker.explain(row)
+    for wrong in ([1, 0], [[1, 0, 0, 0]], [1, 0, 0, 2], [1, 0, 0, np.nan]):
+        with pytest.raises(CandidateError, match="4 values"):
+            ranker.update(0, wrong)
+    same(ranker, EffectRanker().fit(X, sets))
+    for target_rows in ([0, 0], [0], [0, 40], [0.0, 1.0]):
+        with pytest.raises(ValueError, match="target_rows"):
+            EffectRanker().fit_graph([[0, 1], [1, 0]], [[1, 1], [1, 1]], sets, target_rows)

@@ -1,0 +1,183 @@
+"""The house as a whole: who may know whom, what is asked in one place alone, how long a file may be."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from functools import cache
+from statistics import median
+
+import pytest
+
+from plcore.loop import EntryKind
+from tests.conftest import ROOT
+from tests.plcore.test_floors import circles
+
+ROOMS = ("app", "cli", "worker", "winnow", "pages", "web", "workflow", "plcore", "db")
+KINDS = ("one_label", "label_vectors")
+FACES = {
+    "plcore",
+    "plcore.common",
+    "plcore.evaluation",
+    "plcore.labels",
+    "plcore.loop",
+    "plcore.loop.label_vectors",
+    "plcore.loop.one_label",
+    "plcore.neighbors",
+    "plcore.query",
+    "plcore.sensing",
+    "plcore.tables",
+}
+"""What workflow may import of plcore: packages, never the modules inside them."""
+
+MOST_LINES = 300
+LONGER: dict[str, str] = {}
+"""Files that may be longer, each with its reason; three at most."""
+
+OPENS_BY_ITSELF = {
+    "workflow/seat.py": "it is the way in",
+    "workflow/kinds/opening.py": "the seat's own machinery",
+    "workflow/saving.py": "the transaction that the seat takes",
+    "workflow/team.py": "signing in: nobody is there yet",
+    "workflow/demo.py": "the first project, before anybody is there",
+    "workflow/training.py": "the worker, who is no person",
+    "workflow/leases.py": "the worker, who is no person",
+    "workflow/kinds/one_label/training.py": "takes in what a worker has published, whoever is there",
+    "workflow/kinds/label_vectors/training.py": "a thread of the server, who is no person",
+}
+"""Modules that open a transaction without a seat, each with its reason."""
+
+
+@cache
+def sources() -> dict[str, str]:
+    """{path: text} of every Python file of the rooms."""
+    files = [ROOT / f"{room}.py" for room in ROOMS]
+    files += [path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py"))]
+    return {str(path.relative_to(ROOT)): path.read_text() for path in files if path.is_file()}
+
+
+def module_of(path: str) -> str:
+    return path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
+
+
+@cache
+def edges() -> dict[str, set[str]]:
+    """Every module, and the modules of the house that it imports, inside functions and for types alone too."""
+    modules = {module_of(path) for path in sources()}
+    found: dict[str, set[str]] = {}
+    for path, text in sources().items():
+        names = set()
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Import):
+                names |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                inner = {f"{node.module}.{alias.name}" for alias in node.names}
+                names |= inner & modules
+                names |= {node.module} if inner - modules else set()
+        found[module_of(path)] = names & modules
+    return found
+
+
+def places(pattern: str) -> dict[str, list[str]]:
+    """{path: lines} where the pattern stands in code."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for path, text in sources().items():
+        for line in text.splitlines():
+            if re.search(pattern, line):
+                found[path].append(line.strip())
+    return dict(found)
+
+
+def test_no_two_modules_need_each_other() -> None:
+    assert circles(edges()) == []
+
+
+@pytest.mark.parametrize("above", ["workflow.kinds", "pages.parts", "plcore.loop"])
+def test_the_kinds_do_not_know_each_other(above: str) -> None:
+    for own, other in (KINDS, KINDS[::-1]):
+        mine = [name for name in edges() if name.startswith(f"{above}.{own}")]
+        assert mine
+        for name in mine:
+            assert not {found for found in edges()[name] if f".{other}" in found}, name
+
+
+@pytest.mark.parametrize("folder", ["workflow/kinds", "pages/parts"])
+def test_every_kind_has_files_of_the_same_names(folder: str) -> None:
+    only_there = {"graphs.py"}  # neighbours kept on disk, which one kind alone has
+    names = [{path.name for path in (ROOT / folder / kind).glob("*.py")} - only_there for kind in KINDS]
+    assert names[0] == names[1]
+    assert len(names[0]) > 5
+
+
+def test_only_kinds_ask_which_kind() -> None:
+    inside = ("workflow/kinds/", "pages/parts/one_label/", "pages/parts/label_vectors/")
+    asked = places(r"isinstance\([^)]*(?:Learner|Turn|Pool)\b|(?<!labels)\.vectors\b(?! import)|\bkind_of\(")
+    assert not {path: lines for path, lines in asked.items() if not path.startswith(inside)}
+    assert "workflow/kinds/__init__.py" in asked
+
+
+def test_kinds_are_named_in_one_place_of_each_room() -> None:
+    """A third kind is a new folder in each room, and its name where the folders are listed."""
+    naming = {
+        name
+        for name, others in edges().items()
+        for other in others
+        if re.match(r"(workflow\.kinds|pages\.parts)\.(one_label|label_vectors)\b", other)
+        and not re.search(r"\.(one_label|label_vectors)\b", name)
+    }
+    assert naming == {"workflow.kinds", "pages.parts.kinds"}
+
+
+def test_workflow_uses_the_faces_of_plcore_alone() -> None:
+    wrong = {
+        f"{name} imports {other}"
+        for name, others in edges().items()
+        if name.split(".")[0] == "workflow"
+        for other in others
+        if other.split(".")[0] == "plcore" and other not in FACES
+    }
+    assert not wrong
+
+
+def test_no_use_case_opens_a_transaction_but_by_its_seat() -> None:
+    opened = places(r"\.database\.(?:read|write)\(|(?<!def )\bsaving\(")
+    ours = {path for path in opened if path.startswith("workflow/")}
+    assert ours <= set(OPENS_BY_ITSELF)
+    assert set(OPENS_BY_ITSELF) <= ours, "what does so no longer is named for nothing"
+
+
+def test_pages_and_web_do_not_open_the_database_but_to_look_whether_it_answers() -> None:
+    opened = places(r"\.database\.(?:read|write)\(")
+    assert not {path for path in opened if path.startswith(("pages/", "web/", "cli.py"))}
+
+
+def test_no_two_public_classes_have_one_name() -> None:
+    where = defaultdict(list)
+    for path, text in sources().items():
+        for node in ast.parse(text).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                where[node.name].append(path)
+    assert not {name: paths for name, paths in where.items() if len(paths) > 1}
+
+
+def test_the_kinds_of_entries_are_written_in_one_place() -> None:
+    """db is told them, pages and the card read them: only there are they literals."""
+    kinds = "|".join(EntryKind)
+    compared = places(rf"""\bkind (?:==|!=|in|not in) \(?["'](?:{kinds})["']""")
+    assert not {path for path in compared if path.startswith(("db/", "workflow/", "web/"))}
+
+
+def test_files_are_short_enough_to_read() -> None:
+    lengths = {path: len(text.splitlines()) for path, text in sources().items()}
+    assert {path for path, count in lengths.items() if count > MOST_LINES} == set(LONGER)
+    assert len(LONGER) <= 3
+    assert median(lengths.values()) <= 110
+
+
+def test_first_levels_hold_few_rooms() -> None:
+    def entries(folder: str) -> int:
+        return sum(not path.name.startswith("__pycache__") for path in (ROOT / folder).iterdir())
+
+    assert entries("plcore") <= 16
+    assert entries("workflow") <= 30

@@ -1,0 +1,791 @@
+"""Label vectors: finding answers that count, and correcting rows by new entries, exactly once."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import numpy as np
+import pandas as pd
+import pytest
+from sqlalchemy import insert
+
+from db import entries
+from db.models import EntryRow
+from plcore import AnswerError, Entry, LabelTable, Roles
+from plcore.loop.label_vectors.learner import LabelVectorLearner
+from plcore.loop.label_vectors.pool import LabelVectorPool
+from plcore.loop.label_vectors.settings import LabelVectorSettings
+from tests.workflow.kinds.label_vectors.test_answering import cells, log
+from tests.workflow.vector_world import LABELS, ROLES, answer_truly, vector_frame, vector_project
+from tests.workflow.world import annotator, exported, opened, small_project
+from workflow import answering, exporting, projects, reviewing, undoing
+from workflow.access import NotAllowed, NotFound
+from workflow.common import log_csv
+from workflow.common.found import Search
+from workflow.common.log import learner_entry
+from workflow.common.turn import StaleQuestion
+from workflow.home import Home, open_home
+from workflow.kinds.label_vectors.correcting import still_counting
+from workflow.kinds.label_vectors.reviewing import VectorRowReview
+from workflow.kinds.label_vectors.showing import ShownVector
+from workflow.kinds.one_label.reviewing import RowReview
+from workflow.seat import Seat
+from workflow.standing import Saved
+from workflow.undoing import own_answers
+
+
+@pytest.fixture
+def one(home: Home, owner: int) -> int:
+    """One label at a time is asked about."""
+    return vector_project(home, owner, question="cell")
+
+
+@pytest.fixture
+def rows(home: Home, owner: int) -> int:
+    """Whole rows are asked about."""
+    return vector_project(home, owner, "rows", question="instance")
+
+
+def say(home: Home, person: int, project: int, kind: str, **more: object) -> tuple[int, str]:
+    """Answer the next question about one label in this way; its place."""
+    asked = answering.next_question(Seat(home, person, project))
+    assert asked is not None
+    assert asked.label is not None
+    answering.submit_answer(Seat(home, person, project), asked.token, kind, **more)  # type: ignore[arg-type]
+    return asked.view.row, asked.label
+
+
+def ask(home: Home, person: int, project: int, row: int, label: str, kind: str, **more: object) -> None:
+    asked = answering.ask_next(Seat(home, person, project), row, label)
+    answering.submit_answer(Seat(home, person, project), asked.token, kind, **more)  # type: ignore[arg-type]
+
+
+def open_places(home: Home, owner: int, project: int) -> list[tuple[int, str]]:
+    with opened(home, owner, project) as learner:
+        return [
+            (int(row), LABELS[column]) for row, column in zip(*np.nonzero(learner.pool.open), strict=True)
+        ]
+
+
+def open_row(home: Home, owner: int, project: int, n: int) -> tuple[int, list[str]]:
+    """A row of which n labels or more are open, and these."""
+    places = open_places(home, owner, project)
+    row = next(row for row, _ in places if sum(other == row for other, _ in places) >= n)
+    return row, [label for other, label in places if other == row]
+
+
+def find(home: Home, person: int, project: int, **search: object) -> list[tuple[int, str, tuple[str, ...]]]:
+    found = reviewing.find(Seat(home, person, project), Search(**search))  # type: ignore[arg-type]
+    assert found.total == len(found.rows)
+    return [(line.row, line.kind, line.labels) for line in found.rows]
+
+
+def correct(
+    home: Home,
+    person: int,
+    project: int,
+    row: int,
+    changes: Mapping[str, int] | None = None,
+    kind: str = "labels",
+    **more: object,
+) -> Saved:
+    opened = reviewing.open_row(Seat(home, person, project), row)
+    return reviewing.correct(
+        Seat(home, person, project), row, opened.token, kind, changes=changes, shown=opened.shown, **more
+    )  # type: ignore[arg-type]
+
+
+def next_of_a_model(home: Home, owner: int, project: int) -> ShownVector:
+    """The next question, once there is a model that says something of it."""
+    answering.next_question(Seat(home, owner, project))
+    home.shelf.settle(project)
+    asked = answering.next_question(Seat(home, owner, project))
+    assert asked is not None
+    assert asked.predicted is not None
+    return asked
+
+
+def stands(home: Home, person: int, project: int, row: int) -> dict[str, int]:
+    return {line.label: line.cell for line in reviewing.open_row(Seat(home, person, project), row).labels}
+
+
+# Finding
+
+
+def test_answers_are_found_by_label_kind_person_flag_and_words(home: Home, owner: int, one: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    yes = say(home, owner, one, "yes", flagged=True, note="see again")
+    no = say(home, ada, one, "no")
+    unsure = say(home, ada, one, "unsure")
+    say(home, owner, one, "skip")
+    out = say(home, owner, one, "bad")
+    lines = {
+        "bad": (out[0], "bad", ()),
+        "unsure": (unsure[0], "unsure", (unsure[1],)),
+        "no": (no[0], "no", (no[1],)),
+        "yes": (yes[0], "yes", (yes[1],)),
+    }
+    assert find(home, owner, one) == list(lines.values()), "the newest first; a skip says nothing"
+    for kind, line in lines.items():
+        assert find(home, owner, one, kind=kind) == [line]
+    assert find(home, owner, one, flagged=True) == [lines["yes"]]
+    assert find(home, owner, one, person_id=ada) == [lines["unsure"], lines["no"]]
+    for label in LABELS:
+        assert find(home, owner, one, label=label) == [one for one in lines.values() if label in one[2]]
+    assert find(home, owner, one, label=yes[1], kind="no", person_id=owner) == []
+    assert find(home, owner, one, words=f"R{yes[0]}")[-1] == lines["yes"]
+    assert find(home, owner, one, words="no such thing") == []
+    (line,) = reviewing.find(Seat(home, owner, one), Search(kind="yes")).rows
+    assert (line.note, line.flagged, line.person, line.row_id) == ("see again", True, "owner", f"r{yes[0]}")
+    with pytest.raises(ValueError, match="kind must be one of"):
+        reviewing.find(Seat(home, owner, one), Search(kind="withdraw"))
+
+
+def test_a_whole_row_is_found_by_what_was_said_of_each_label(home: Home, owner: int, rows: int) -> None:
+    row, labels = open_row(home, owner, rows, 2)
+    asked = answering.ask_next(Seat(home, owner, rows), row)
+    right = {line.label for line in asked.lines if line.cell == 1} | {labels[0]}
+    answering.submit_answer(Seat(home, owner, rows), asked.token, "labels", sorted(right), shown=asked.shown)
+    said = {kind: labels for _, kind, labels in find(home, owner, rows)}
+    assert said == {"yes": (labels[0],), "no": tuple(labels[1:])}
+    assert find(home, owner, rows, label=labels[0], kind="yes") == [(row, "yes", (labels[0],))]
+    assert find(home, owner, rows, label=labels[0], kind="no") == []
+    assert find(home, owner, rows, label=labels[1]) == [(row, "no", tuple(labels[1:]))]
+
+
+def test_what_was_taken_back_or_said_anew_is_not_found(home: Home, owner: int, one: int) -> None:
+    row, labels = open_row(home, owner, one, 2)
+    ask(home, owner, one, row, labels[0], "yes")
+    undoing.undo(Seat(home, owner, one))
+    assert find(home, owner, one) == []
+    ask(home, owner, one, row, labels[0], "yes")
+    ada = annotator(home, owner, "Ada")
+    ask(home, ada, one, row, labels[1], "unsure")
+    correct(home, owner, one, row, {labels[0]: 0, labels[1]: 1})
+    assert find(home, owner, one) == [(row, "yes", (labels[1],)), (row, "no", (labels[0],))]
+    assert find(home, ada, one) == [(row, "unsure", (labels[1],))], "of what she said, it still is the latest"
+
+
+def test_disagreement_is_with_what_the_model_said_when_it_was_asked(
+    home: Home, owner: int, one: int, rows: int
+) -> None:
+    against = {}
+    for project in (one, rows):
+        answering.next_question(Seat(home, owner, project))
+        home.shelf.settle(project)
+        for turn in range(8):
+            asked = answering.next_question(Seat(home, owner, project))
+            assert asked is not None
+            assert asked.predicted is not None
+            unknown = [line.label for line in asked.lines if line.cell < 0]
+            if asked.label is not None:
+                kind = asked.predicted if turn % 2 else {"yes": "no", "no": "yes"}[asked.predicted]
+                answering.submit_answer(Seat(home, owner, project), asked.token, kind)
+                against[project, asked.view.row, asked.label] = kind != asked.predicted
+                continue
+            known = {line.label for line in asked.lines if line.cell == 1}
+            said = set(json.loads(asked.predicted))
+            answer = known | (said if turn % 2 else said ^ {unknown[0]})
+            answering.submit_answer(
+                Seat(home, owner, project), asked.token, "labels", sorted(answer), shown=asked.shown
+            )
+            against |= {
+                (project, asked.view.row, label): turn % 2 == 0 and label == unknown[0] for label in unknown
+            }
+        home.shelf.settle(project)
+        for label in LABELS:
+            wanted = {
+                row
+                for (of, row, name), differs in against.items()
+                if (of, name) == (project, label) and differs
+            }
+            lines = find(home, owner, project, label=label, disagrees=True)
+            assert {row for row, _, _ in lines} == wanted
+    assert any(against.values())
+    assert not all(against.values())
+    shown = reviewing.find(Seat(home, owner, rows), Search()).rows[0].predicted
+    assert shown == "no label" or set((shown or "").split(", ")) <= set(LABELS)
+
+
+def test_after_a_correction_the_model_disagrees_with_what_stands_now(
+    home: Home, owner: int, one: int
+) -> None:
+    asked = next_of_a_model(home, owner, one)
+    said, row = str(asked.predicted), asked.view.row
+    other, value = {"yes": "no", "no": "yes"}[said], {"yes": 1, "no": 0}
+    assert asked.label is not None
+    answering.submit_answer(Seat(home, owner, one), asked.token, other)
+    assert find(home, owner, one, disagrees=True) == [(row, other, (asked.label,))]
+    correct(home, owner, one, row, flagged=True)  # said once more
+    assert find(home, owner, one, disagrees=True) == [(row, other, (asked.label,))]
+    correct(home, owner, one, row, {asked.label: value[said]})
+    assert find(home, owner, one, disagrees=True) == []
+    unasked = next(label for place, label in open_places(home, owner, one) if place == row)
+    correct(home, owner, one, row, {asked.label: value[other], unasked: value[other]})
+    assert find(home, owner, one, disagrees=True, label=asked.label)
+    assert find(home, owner, one, disagrees=True, label=unasked) == [], "of it the model was never asked"
+    line = reviewing.open_row(Seat(home, owner, one), row).history[-1]
+    assert line.predicted == (asked.label if said == "yes" else "no label")
+
+
+def test_after_a_correction_of_a_whole_row_each_label_is_judged_by_what_stands(
+    home: Home, owner: int, rows: int
+) -> None:
+    asked = next_of_a_model(home, owner, rows)
+    row, first, second, *_ = asked.view.row, *[line.label for line in asked.lines if line.cell < 0]
+    known = {line.label for line in asked.lines if line.cell == 1}
+    said = set(json.loads(str(asked.predicted)))
+    answer = sorted((known | said) ^ {first, second})
+    answering.submit_answer(Seat(home, owner, rows), asked.token, "labels", answer, shown=asked.shown)
+
+    def against(label: str) -> list[tuple[int, str, tuple[str, ...]]]:
+        return find(home, owner, rows, disagrees=True, label=label)
+
+    assert against(first)
+    assert against(second)
+    correct(home, owner, rows, row, {first: int(first in said)})
+    assert against(first) == []
+    assert against(second), "nobody has corrected that one"
+    correct(home, owner, rows, row, {first: int(first not in said), second: -1})
+    assert against(first)
+    assert {one for line in find(home, owner, rows, disagrees=True) for one in line[2]} >= {first}
+    assert against(second) == []
+    correct(home, owner, rows, row, {first: int(first in said)})
+    assert find(home, owner, rows, disagrees=True) == []
+
+
+def test_a_label_of_the_file_that_is_corrected_was_never_the_models_to_say(
+    home: Home, owner: int, rows: int
+) -> None:
+    next_of_a_model(home, owner, rows)
+    with opened(home, owner, rows) as learner:
+        mixed = learner.pool.open.any(axis=1) & (learner.original == 0).any(axis=1)
+        row = int(np.flatnonzero(mixed)[0])
+        given = LABELS[int(np.flatnonzero(learner.original[row] == 0)[0])]
+    answer_truly(home, owner, rows, answering.ask_next(Seat(home, owner, rows), row))
+    correct(home, owner, rows, row, {given: 1})
+    assert find(home, owner, rows, label=given) == [(row, "yes", (given,))]
+    assert find(home, owner, rows, label=given, disagrees=True) == []
+
+
+def test_pages_of_answers(home: Home, owner: int) -> None:
+    project = vector_project(home, owner, question="cell", refresh_every=500)
+    asked = [say(home, owner, project, "no") for _ in range(53)]
+    first, second = (reviewing.find(Seat(home, owner, project), Search(), page) for page in (0, 1))
+    assert (first.total, first.pages, len(first.rows), len(second.rows)) == (53, 2, 50, 3)
+    lines = [*first.rows, *second.rows]
+    assert [(line.row, *line.labels) for line in lines] == asked[::-1]
+    assert reviewing.find(Seat(home, owner, project), Search(), 9).page == 1
+
+
+def test_what_counts_is_what_the_fold_says() -> None:
+    random = np.random.default_rng(3)
+    table = LabelTable.from_cells(vector_frame(), ROLES)
+    for _ in range(60):
+        pool = LabelVectorPool(table, LabelVectorSettings(test_share=0.0))
+        for seq in range(1, int(random.integers(2, 14))):
+            kind = str(random.choice(["yes", "no", "bad", "unsure", "skip"], p=[0.35, 0.3, 0.1, 0.15, 0.1]))
+            most = {"yes": 3, "no": 3, "bad": 0}.get(kind, 1)
+            labels = random.permutation(LABELS)[: random.integers(min(most, kind in ("yes", "no")), most + 1)]
+            pool.apply(Entry(seq, kind, 20, str(random.integers(2)), tuple(map(str, labels))))
+        entries_ = pool.fold.entries(20)
+        folded, still = pool.fold.fold(20), still_counting(pool, 20, entries_)
+        by_seq = {one.seq: one for one in entries_}
+        if folded.out:
+            assert folded.answer is not None
+            assert still == {folded.answer.seq: ()}
+            continue
+        setting = {(seq, label) for seq, labels in still.items() for label in labels}
+        assert {place for place in setting if by_seq[place[0]].kind != "unsure"} == {
+            (int(seq), label) for label, seq in zip(LABELS, folded.seqs, strict=True) if seq
+        }
+        for one in entries_:
+            if one.kind == "unsure":
+                place = one.labels[0] if one.labels else None
+                unknown = folded.cells[pool.fold.columns(one.labels) or slice(None)] == -1
+                waits = (20, place) in pool.standings.unsure(one.annotator) and bool(unknown.any())
+                newest = max(
+                    other.seq
+                    for other in entries_
+                    if (other.kind, other.annotator, other.labels) == ("unsure", one.annotator, one.labels)
+                )
+                assert (one.seq in still) == (waits and one.seq == newest)
+
+
+def test_an_annotator_finds_and_opens_their_own_alone(home: Home, owner: int, one: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    row, labels = open_row(home, owner, one, 2)
+    ask(home, ada, one, row, labels[0], "yes")
+    ask(home, owner, one, row, labels[1], "no")
+    other = say(home, owner, one, "yes")
+    assert find(home, ada, one) == [(row, "yes", (labels[0],))]
+    assert find(home, ada, one, person_id=owner) == [(row, "yes", (labels[0],))]
+    with pytest.raises(NotFound):
+        reviewing.open_row(Seat(home, ada, one), other[0] if other[0] != row else (row + 1) % 40)
+    opened = reviewing.open_row(Seat(home, ada, one), row)
+    assert [told.person for told in opened.history] == ["Ada"]
+    assert {line.label: line.person for line in opened.labels if line.person} == {labels[0]: "Ada"}
+    assert {line.label for line in opened.labels if line.may_forget} == {labels[0]}
+    assert len(reviewing.open_row(Seat(home, owner, one), row).history) == 2
+    with pytest.raises(NotFound):
+        reviewing.open_row(Seat(home, owner, one), 40)
+
+
+def test_one_use_case_reviews_both_kinds_each_in_its_way(home: Home, owner: int, one: int) -> None:
+    plain = small_project(home, owner)
+    assert reviewing.find(Seat(home, owner, plain), Search()).total == 0
+    assert type(reviewing.open_row(Seat(home, owner, plain), 0)) is RowReview
+    assert reviewing.find(Seat(home, owner, one), Search()).total == 0
+    assert type(reviewing.open_row(Seat(home, owner, one), 0)) is VectorRowReview
+    assert reviewing.options(Seat(home, owner, one)).classes == LABELS
+    assert not reviewing.options(Seat(home, owner, one)).anything
+    say(home, owner, one, "unsure")
+    assert reviewing.options(Seat(home, owner, one)).anything
+
+
+# Correcting
+
+
+def test_a_correction_is_new_entries_and_the_learner_follows(home: Home, owner: int, one: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    row, labels = open_row(home, owner, one, 3)
+    first, second, third = labels[:3]
+    ask(home, ada, one, row, first, "yes")
+    before = log(home, one)
+    saved = correct(home, owner, one, row, {first: 0, second: 1}, note=" wrong ", flagged=True)
+    now = log(home, one)
+    assert now[:1] == before, "nothing of the past changes"
+    assert [(e.kind, e.labels, e.before, e.after) for e in now[1:]] == [
+        ("no", (first,), ("1",), ("0",)),
+        ("yes", (second,), ("",), ("1",)),
+    ]
+    assert {(e.person_id, e.note, e.flagged, e.strategy, e.label) for e in now[1:]} == {
+        (owner, "wrong", True, "review", None)
+    }
+    assert (saved.seq, saved.repeated, saved.kind) == (3, False, "yes")
+    line = cells(home, owner, one)[row]
+    assert [line[LABELS.index(name)] for name in (first, second, third)] == [0, 1, -1]
+    opened = reviewing.open_row(Seat(home, owner, one), row)
+    assert [(told.person, told.kind, told.before, told.after) for told in opened.history] == [
+        ("Ada", "yes", ("not known",), ("yes",)),
+        ("owner", "no", ("yes",), ("no",)),
+        ("owner", "yes", ("not known",), ("yes",)),
+    ]
+    assert opened.flagged
+    assert undoing.undo(Seat(home, owner, one)) is not None
+    assert stands(home, owner, one, row)[first] == 1, "one press, one undo"
+    assert stands(home, owner, one, row)[second] == -1
+    assert undoing.redo(Seat(home, owner, one)) is not None
+    assert stands(home, owner, one, row)[first] == 0
+
+
+def test_a_label_becomes_not_known_again_and_is_asked_anew(home: Home, owner: int, one: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    row, labels = open_row(home, owner, one, 2)
+    before = cells(home, owner, one)
+    ask(home, ada, one, row, labels[0], "yes")
+    opened = reviewing.open_row(Seat(home, owner, one), row)
+    made = [
+        reviewing.correct(
+            Seat(home, owner, one), row, opened.token, "labels", changes={labels[0]: -1}, shown=opened.shown
+        )
+        for _ in range(3)
+    ]
+    assert [one.repeated for one in made] == [False, True, True]
+    assert [e.kind for e in log(home, one)] == ["yes", "withdraw"]
+    assert cells(home, owner, one).tolist() == before.tolist()
+    assert (row, labels[0]) in open_places(home, owner, one)
+    assert find(home, owner, one) == []
+    opened = reviewing.open_row(Seat(home, owner, one), row)
+    assert not opened.may_correct, "nobody has an answer there any more"
+    assert [(told.kind, told.labels, told.taken_back) for told in opened.history] == [
+        ("yes", (labels[0],), True),
+        ("withdraw", (labels[0],), False),
+    ]
+    ask(home, ada, one, row, labels[0], "no")
+    assert cells(home, owner, one)[row, LABELS.index(labels[0])] == 0
+
+
+def test_what_was_said_in_the_same_go_is_said_once_more(home: Home, owner: int, rows: int) -> None:
+    row, labels = open_row(home, owner, rows, 3)
+    asked = answering.ask_next(Seat(home, owner, rows), row)
+    known = {line.label for line in asked.lines if line.cell == 1}
+    answering.submit_answer(Seat(home, owner, rows), asked.token, "labels", sorted(known | set(labels[:2])))
+    before = stands(home, owner, rows, row)
+    correct(home, owner, rows, row, {labels[0]: -1, labels[2]: 1})
+    assert stands(home, owner, rows, row) == before | {labels[0]: -1, labels[2]: 1}
+    rest = [label for label in labels if label not in (labels[0], labels[2])]
+    entry = log(home, rows)[-1]
+    assert entry.kind == "yes"
+    assert set(entry.labels) == {label for label in rest if before[label] == 1} | {labels[2]}
+    assert find(home, owner, rows, label=labels[0]) == []
+
+
+def test_only_what_people_added_can_become_not_known(home: Home, owner: int, rows: int) -> None:
+    with opened(home, owner, rows) as learner:
+        mixed = learner.pool.open.any(axis=1) & (learner.original == 1).any(axis=1)
+        row = int(np.flatnonzero(mixed)[0])
+        given = LABELS[int(np.flatnonzero(learner.original[row] == 1)[0])]
+    answer_truly(home, owner, rows, answering.ask_next(Seat(home, owner, rows), row))
+    correct(home, owner, rows, row, {given: 0})
+    with pytest.raises(AnswerError, match="cannot be made not known"):
+        correct(home, owner, rows, row, {given: -1})
+    assert stands(home, owner, rows, row)[given] == 0
+    assert not next(
+        line.may_forget
+        for line in reviewing.open_row(Seat(home, owner, rows), row).labels
+        if line.label == given
+    )
+
+
+def test_somebody_elses_answer_is_overruled_by_an_annotator_but_taken_back_by_the_owner_alone(
+    home: Home, owner: int, one: int
+) -> None:
+    ada, bob = annotator(home, owner, "Ada"), annotator(home, owner, "Bob")
+    row, labels = open_row(home, owner, one, 2)
+    ask(home, ada, one, row, labels[0], "yes")
+    ask(home, bob, one, row, labels[1], "yes")
+    with pytest.raises(AnswerError, match="the owner alone"):
+        correct(home, ada, one, row, {labels[1]: -1})
+    correct(home, ada, one, row, {labels[1]: 0})
+    with pytest.raises(AnswerError, match="the owner alone"):
+        correct(home, ada, one, row, {labels[1]: -1})
+    correct(home, ada, one, row, {labels[0]: -1})
+    correct(home, owner, one, row, {labels[1]: -1})
+    assert [stands(home, owner, one, row)[label] for label in labels[:2]] == [-1, -1]
+
+
+def test_who_may_correct(home: Home, owner: int, one: int) -> None:
+    ada, bob = annotator(home, owner, "Ada"), annotator(home, owner, "Bob")
+    row, label = say(home, ada, one, "yes")
+    with pytest.raises(NotAllowed):
+        reviewing.correct(Seat(home, bob, one), row, f"{bob}.{row}.0", "bad")
+    untouched = next(other for other, _ in open_places(home, owner, one) if other != row)
+    with pytest.raises(NotAllowed):
+        reviewing.correct(Seat(home, owner, one), untouched, f"{owner}.{untouched}.0", "bad")
+    assert not reviewing.open_row(Seat(home, owner, one), untouched).may_correct
+    correct(home, ada, one, row, {label: 0})
+    correct(home, owner, one, row, {label: 1})
+    assert len(log(home, one)) == 3
+
+
+def test_two_tabs_store_one_correction_and_a_changed_row_is_refused(home: Home, owner: int, one: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    row, labels = open_row(home, owner, one, 2)
+    ask(home, owner, one, row, labels[0], "yes")
+    left = right = reviewing.open_row(Seat(home, owner, one), row)
+    first = reviewing.correct(
+        Seat(home, owner, one), row, left.token, "labels", changes={labels[0]: 0}, shown=left.shown
+    )
+    again = reviewing.correct(
+        Seat(home, owner, one), row, right.token, "labels", changes={labels[0]: 0}, shown=right.shown
+    )
+    assert (again.seq, first.repeated, again.repeated) == (first.seq, False, True)
+    left = reviewing.open_row(Seat(home, owner, one), row)
+    ask(home, ada, one, row, labels[1], "no")
+    with pytest.raises(StaleQuestion, match="have changed since you opened it"):
+        reviewing.correct(
+            Seat(home, owner, one), row, left.token, "labels", changes={labels[0]: 1}, shown=left.shown
+        )
+    for token in ("nonsense", f"{owner}.{row}.77"):
+        with pytest.raises(StaleQuestion):
+            reviewing.correct(Seat(home, owner, one), row, token, "bad")
+    assert len(log(home, one)) == 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes"),
+    [
+        ("is", {}),
+        ("skip", {}),
+        ("withdraw", {}),
+        ("bad", {"beach": 1}),
+        ("labels", {"dodo": 1}),
+        ("labels", {"beach": 2}),
+    ],
+)
+def test_what_fits_no_row_is_refused(
+    home: Home, owner: int, one: int, kind: str, changes: dict[str, int]
+) -> None:
+    row, _ = say(home, owner, one, "no")
+    with pytest.raises(AnswerError):
+        correct(home, owner, one, row, changes, kind)
+    assert len(log(home, one)) == 1
+
+
+def test_with_no_label_named_what_was_said_is_said_again(home: Home, owner: int, rows: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    asked = answering.next_question(Seat(home, ada, rows))
+    assert asked is not None
+    answer_truly(home, ada, rows, asked)
+    row = asked.view.row
+    before = stands(home, owner, rows, row)
+    correct(home, owner, rows, row, flagged=True)
+    assert stands(home, owner, rows, row) == before
+    assert {line[0] for line in find(home, owner, rows, flagged=True)} == {row}
+    assert find(home, owner, rows, person_id=ada), "hers are there still, for her"
+    assert {
+        line.person for line in reviewing.open_row(Seat(home, owner, rows), row).labels if line.person
+    } == {"owner"}
+    correct(home, owner, rows, row)
+    assert find(home, owner, rows, flagged=True) == []
+    assert not reviewing.open_row(Seat(home, owner, rows), row).flagged
+
+
+def test_there_is_nothing_to_say_again_where_nobody_knew(home: Home, owner: int, one: int) -> None:
+    row, label = say(home, owner, one, "unsure")
+    with pytest.raises(AnswerError, match="name a label"):
+        correct(home, owner, one, row)
+    correct(home, owner, one, row, {label: 1})
+    assert find(home, owner, one) == [(row, "yes", (label,))]
+
+
+def test_what_stands_so_already_is_not_said_again(home: Home, owner: int, one: int) -> None:
+    row, label = say(home, owner, one, "yes")
+    with pytest.raises(AnswerError, match=r"^Every label named stands so already. Fix: name one"):
+        correct(home, owner, one, row, {label: 1})
+    assert len(log(home, one)) == 1
+
+
+def test_a_flag_needs_an_answer_that_carries_it(home: Home, owner: int, one: int) -> None:
+    row, labels = open_row(home, owner, one, 2)
+    ask(home, owner, one, row, labels[0], "yes")
+    with pytest.raises(AnswerError, match="carries no flag"):
+        correct(home, owner, one, row, {labels[0]: -1}, flagged=True)
+    assert len(log(home, one)) == 1
+    correct(home, owner, one, row, {labels[0]: -1, labels[1]: 0}, flagged=True)
+    assert reviewing.open_row(Seat(home, owner, one), row).flagged
+    assert find(home, owner, one, flagged=True) == [(row, "no", (labels[1],))]
+
+
+def test_a_bad_item_comes_back(home: Home, owner: int, one: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    row, labels = open_row(home, owner, one, 2)
+    ask(home, ada, one, row, labels[0], "bad")
+    assert reviewing.open_row(Seat(home, owner, one), row).out
+    correct(home, owner, one, row)
+    assert not reviewing.open_row(Seat(home, owner, one), row).out
+    ask(home, owner, one, row, labels[0], "bad")
+    opened = reviewing.open_row(Seat(home, owner, one), row)
+    assert opened.out
+    correct(home, owner, one, row, {labels[0]: 1})
+    opened = reviewing.open_row(Seat(home, owner, one), row)
+    assert not opened.out
+    assert [told.kind for told in opened.history] == ["bad", "withdraw", "bad", "yes"]
+    correct(home, owner, one, row, {labels[0]: -1})
+    assert not reviewing.open_row(Seat(home, owner, one), row).out, (
+        "what brought it back is gone, and so is why it went"
+    )
+    assert [entry.kind for entry in log(home, one)[-2:]] == ["withdraw", "withdraw"]
+
+
+def test_an_annotator_brings_a_row_back_by_saying_something(home: Home, owner: int, one: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    row, labels = open_row(home, owner, one, 2)
+    ask(home, ada, one, row, labels[0], "unsure")
+    ask(home, owner, one, row, labels[1], "bad")
+    with pytest.raises(AnswerError, match="Only the owner takes back"):
+        correct(home, ada, one, row)
+    assert len(log(home, one)) == 2
+    correct(home, ada, one, row, {labels[0]: 1})
+    assert not reviewing.open_row(Seat(home, owner, one), row).out
+
+
+def test_a_correction_ends_the_question_that_was_open_about_the_row(home: Home, owner: int, one: int) -> None:
+    row, labels = open_row(home, owner, one, 3)
+    ask(home, owner, one, row, labels[0], "yes")
+    open_now = answering.ask_next(Seat(home, owner, one), row, labels[1])
+    correct(home, owner, one, row, {labels[1]: 1})
+    with pytest.raises(StaleQuestion):
+        answering.submit_answer(Seat(home, owner, one), open_now.token, "no")
+    assert stands(home, owner, one, row)[labels[1]] == 1
+    asked = answering.next_question(Seat(home, owner, one))
+    assert asked is not None
+    correct(home, owner, one, row, {labels[2]: 0})
+    if asked.view.row != row:
+        still = answering.next_question(Seat(home, owner, one))
+        assert still is not None
+        assert still.token == asked.token, "a question about another row stays"
+
+
+def test_the_model_learns_the_correction(home: Home, owner: int) -> None:
+    project = vector_project(home, owner, question="cell", refresh_every=1)
+    with opened(home, owner, project) as learner:
+        free = np.flatnonzero(learner.pool.open[:, 0]).tolist()
+    *wrong, other = free[:6]
+
+    def believed() -> tuple[float, float]:
+        """What the model gives the label in a row nobody answers: calibrated, and by the regression alone."""
+        answering.next_question(Seat(home, owner, project))
+        home.shelf.settle(project)
+        with opened(home, owner, project) as learner:
+            assert learner._model is not None
+            mean = learner._model._sensing.predict_mean(learner._X[[wrong[0]]])[0, 0]
+            return learner.question_for(other, LABELS[0]).probabilities[0], float(mean)
+
+    for row in wrong:
+        ask(home, owner, project, row, LABELS[0], "no")
+    mistaken = believed()
+    for row in wrong:
+        correct(home, owner, project, row, {LABELS[0]: 1})
+    right = believed()
+    for row in wrong:
+        correct(home, owner, project, row, {LABELS[0]: -1})
+    unknown = believed()
+    for low, between, high in zip(mistaken, unknown, right, strict=True):
+        assert low + 0.02 < between < high - 0.02
+    with opened(home, owner, project) as learner:
+        told = [learner_entry(entry) for entry in log(home, project)]
+        fresh = LabelVectorLearner.rebuilt(learner.table, learner.settings, told)
+        assert fresh.cells.tolist() == learner.cells.tolist()
+        assert fresh.question_for(other, LABELS[0]) == learner.question_for(other, LABELS[0])
+
+
+def test_corrections_go_through_log_and_files_and_a_restart(home: Home, owner: int, rows: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    changed = []
+    for turn in range(4):
+        row, labels = open_row(home, owner, rows, 3)
+        answer_truly(home, ada, rows, answering.ask_next(Seat(home, ada, rows), row))
+        before = stands(home, owner, rows, row)
+        changes = [
+            {labels[0]: 1 - before[labels[0]]},
+            {labels[0]: -1},
+            {labels[0]: 1 - before[labels[0]], labels[1]: -1},
+            {},
+        ][turn]
+        correct(home, owner, rows, row, changes, "labels" if turn < 3 else "bad", flagged=turn == 0)
+        changed.append((row, before | changes))
+    now = cells(home, owner, rows)
+    for row, wanted in changed:
+        assert dict(zip(LABELS, now[row].tolist(), strict=True)) == wanted
+    read = log_csv.read_log(exporting.export_log(Seat(home, owner, rows)), rows)
+    assert [replace(line.entry, person_id=0) for line in read] == [
+        replace(entry, person_id=0) for entry in log(home, rows)
+    ]
+    people = {"owner": owner, "Ada": ada}
+    with opened(home, owner, rows) as learner:
+        fresh = LabelVectorLearner(learner.table, learner.settings)
+        for line in read:
+            fresh.apply(learner_entry(replace(line.entry, person_id=people[line.annotator])))
+        assert fresh.cells.tolist() == now.tolist()
+        assert fresh.progress().by_kind == learner.progress().by_kind
+        out = learner.pool.bad.copy()
+    wide = exported(home, owner, rows)
+    again = LabelTable.from_cells(wide[[*ROLES.numbers, "id", *LABELS]], ROLES)
+    assert again.label_vectors is not None
+    assert again.label_vectors[~out].tolist() == now[~out].tolist()
+    assert (again.label_vectors[out] == -1).all()
+    other = open_home(home.settings)
+    try:
+        assert cells(other, owner, rows).tolist() == now.tolist()
+        for row, _ in changed:
+            assert reviewing.open_row(Seat(other, owner, rows), row) == reviewing.open_row(
+                Seat(home, owner, rows), row
+            )
+    finally:
+        other.close()
+
+
+def test_a_long_log_is_searched_quickly(home: Home, owner: int) -> None:
+    n, labels = 600, 5
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": random.normal(size=n).round(3)})
+    frame[[f"l{k}" for k in range(labels)]] = ""
+    names = tuple(f"l{k}" for k in range(labels))
+    table = LabelTable.from_cells(
+        frame.astype("str"), Roles(label_columns=names, label_vectors=True, numbers=("x",))
+    )
+    project = projects.create_project(
+        Seat(home, owner), "long", table, LabelVectorSettings(question="cell", refresh_every=10**6)
+    )
+    told = [
+        {
+            "project_id": project,
+            "seq": place + 1,
+            "kind": "yes" if place % 3 == 0 else "no",
+            "row": place // labels,
+            "label": names[place % labels],
+            "labels": [names[place % labels]],
+            "person_id": owner,
+            "token": f"t{place}",
+            "revision": 0,
+            "model_version": 0,
+            "before": [""],
+            "after": ["1"],
+            "at": datetime.now(UTC),
+            "predicted": "yes",
+            "flagged": place % 7 == 0,
+        }
+        for place in range(n * labels)
+    ]
+    with home.database.write() as session:
+        session.execute(insert(EntryRow), told)
+    reviewing.find(Seat(home, owner, project), Search())
+    begun = time.thread_time()
+    every = reviewing.find(Seat(home, owner, project), Search())
+    some = reviewing.find(Seat(home, owner, project), Search(label="l1", disagrees=True, flagged=True))
+    spent = time.thread_time() - begun
+    assert every.total == n * labels
+    assert some.total == sum(
+        place % labels == 1 and place % 7 == 0 and place % 3 != 0 for place in range(n * labels)
+    )
+    assert spent < 1.0, f"two searches took {spent:.2f} s"
+
+
+def test_a_correction_of_three_parts_is_stored_whole_or_not_at_all(
+    home: Home, owner: int, one: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row, labels = open_row(home, owner, one, 3)
+    for label in labels[:3]:
+        ask(home, owner, one, row, label, "yes")
+    append, calls = entries.append, []
+
+    def breaking(session: object, new: entries.NewEntry) -> entries.LogEntry:
+        calls.append(new.kind)
+        if len(calls) > 2:
+            raise KeyboardInterrupt
+        return append(session, new)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(entries, "append", breaking)
+    with pytest.raises(KeyboardInterrupt):
+        correct(home, owner, one, row, {labels[0]: -1, labels[1]: -1, labels[2]: 0})
+    monkeypatch.undo()
+    assert calls == ["withdraw", "withdraw", "no"]
+    assert len(log(home, one)) == 3
+    assert [stands(home, owner, one, row)[label] for label in labels[:3]] == [1, 1, 1]
+
+
+def test_what_the_owner_took_back_is_not_given_again_by_redo(home: Home, owner: int, one: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    row, label = say(home, ada, one, "yes")
+    seq = log(home, one)[-1].seq
+    correct(home, owner, one, row, {label: -1})
+    with Seat(home, ada, one).learner() as found:
+        (given,) = own_answers(found)
+    assert given.withdrawal is not None
+    assert not given.redoable
+    assert undoing.redo(Seat(home, ada, one)) is None
+    with pytest.raises(StaleQuestion, match="Somebody else took that answer back"):
+        undoing.redo(Seat(home, ada, one), seq=seq)
+    assert stands(home, owner, one, row)[label] == -1
+
+
+def test_a_correction_that_took_answers_back_is_not_half_undone(home: Home, owner: int, rows: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    row, labels = open_row(home, owner, rows, 3)
+    asked = answering.ask_next(Seat(home, ada, rows), row)
+    answering.submit_answer(Seat(home, ada, rows), asked.token, "labels", labels, shown=asked.shown)
+    correct(home, owner, rows, row, {labels[0]: -1})
+    before, stored = stands(home, owner, rows, row), len(log(home, rows))
+    with pytest.raises(StaleQuestion, match="made labels not known"):
+        undoing.undo(Seat(home, owner, rows))
+    assert stands(home, owner, rows, row) == before
+    assert len(log(home, rows)) == stored
+    correct(home, owner, rows, row, {labels[1]: 0})
+    undoing.undo(Seat(home, owner, rows))
+    assert stands(home, owner, rows, row) == before, "a correction that took nothing back is undone as ever"

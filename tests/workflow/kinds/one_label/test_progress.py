@@ -1,0 +1,170 @@
+"""The Progress page's figures: honest curves, confusion over control answers, counts per class."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+from db import answers
+from tests.workflow.world import answer_next, small_frame, small_project
+from workflow import answering, progress, training, undoing
+from workflow.access import NotFound
+from workflow.home import Home
+from workflow.seat import Seat
+
+TRUTH = dict(zip(small_frame()["id"], small_frame()["truth"], strict=True))
+
+
+def answer_truly(home: Home, owner: int, project: int, n: int) -> int:
+    """Answer the next n questions as the table's truth has it; how many were asked."""
+    for count in range(n):
+        question = answering.next_question(Seat(home, owner, project))
+        if question is None:
+            return count
+        right = TRUTH[question.view.row_id]
+        answering.submit_answer(Seat(home, owner, project), question.token, "is", [right])
+    return n
+
+
+def test_truth_and_controls_both_have_a_curve(home: Home, owner: int) -> None:
+    project = small_project(home, owner, control_share=0.3)
+    answer_truly(home, owner, project, 20)
+    view = progress.read_progress(Seat(home, owner, project))
+    curve = view.curve
+    assert view.n_test == 20
+    assert view.n_control == 12
+    assert view.control is not None
+    assert view.control_asked > 0
+    assert curve.answers[-1] == 20
+    assert curve.control[-1] == view.control
+    assert (curve.control_low[-1], curve.control_high[-1]) == view.control_interval
+    known = ~np.isnan(curve.control)
+    assert (curve.control_low[known] <= curve.control[known]).all()
+    assert (curve.control[known] <= curve.control_high[known]).all()
+    assert view.interval is not None
+    assert view.interval[0] <= view.accuracy <= view.interval[1]
+
+
+def test_without_truth_and_controls_nothing_is_claimed(home: Home, owner: int) -> None:
+    project = small_project(home, owner, test_share=0.0)
+    answer_truly(home, owner, project, 5)
+    view = progress.read_progress(Seat(home, owner, project))
+    assert (view.accuracy, view.interval, view.control, view.n_control) == (None, None, None, 0)
+    assert view.control_interval == (0.0, 1.0)
+    assert np.isnan(view.curve.accuracy).all()
+    assert np.isnan(view.curve.control_low).all()
+    assert view.confusion.total == 0
+
+
+def test_confusion_is_what_the_model_had_said_of_control_rows(home: Home, owner: int) -> None:
+    project = small_project(home, owner, control_share=0.5, test_share=0.0)
+    told: dict[int, tuple[str, str]] = {}
+    for _ in range(60):
+        question = answering.next_question(Seat(home, owner, project))
+        if question is None:
+            break
+        right = TRUTH[question.view.row_id]
+        if question.strategy == "control":
+            assert question.predicted is not None
+            told[question.view.row] = right, question.predicted
+        answering.submit_answer(Seat(home, owner, project), question.token, "is", [right])
+        seen = progress.read_progress(Seat(home, owner, project)).confusion  # memory and log grow together
+        assert seen.total == len(told)
+    assert len(told) > 5
+    confusion = progress.read_progress(Seat(home, owner, project)).confusion
+    for answered in confusion.labels:
+        for predicted in confusion.labels:
+            at = confusion.labels.index(answered), confusion.labels.index(predicted)
+            assert confusion.counts[at] == list(told.values()).count((answered, predicted))
+    assert confusion.agreed == sum(a == b for a, b in told.values())
+
+
+def test_a_confusion_taken_back_is_gone(home: Home, owner: int) -> None:
+    project = small_project(home, owner, control_share=0.5, test_share=0.0)
+    while (question := answering.next_question(Seat(home, owner, project))) is not None:
+        answer_next(home, owner, project)
+        if question.strategy == "control":
+            break
+    assert progress.read_progress(Seat(home, owner, project)).confusion.total == 1
+    undoing.undo(Seat(home, owner, project))
+    assert progress.read_progress(Seat(home, owner, project)).confusion.total == 0
+
+
+def test_labels_are_counted_by_source(home: Home, owner: int, project: int) -> None:
+    answer_truly(home, owner, project, 6)
+    view = progress.read_progress(Seat(home, owner, project))
+    sets = small_frame()["candidates"]
+    assert {one.label: one.given for one in view.labels} == {
+        name: int((sets == name).sum()) for name in ("ant", "bee", "cat")
+    }
+    assert sum(one.answered for one in view.labels) == 6
+    assert [one.answered for one in view.labels] == sorted(
+        (one.answered for one in view.labels), reverse=True
+    )
+
+
+def test_a_trained_models_versions_are_its_curve(home: Home, owner: int) -> None:
+    project = small_project(
+        home, owner, model="clpl", strategy="margin", control_share=0.3, train_seconds=0.0
+    )
+    before = progress.read_progress(Seat(home, owner, project))
+    assert before.trained
+    assert not before.has_model
+    assert before.accuracy is None
+    assert before.control is None, "no model: nothing is claimed"
+    assert progress.watched(Seat(home, owner, project)) == (0, -1)
+    worker = training.Worker(home, "test")
+    for answered in (0, 6, 12):
+        answer_truly(home, owner, project, answered - progress.watched(Seat(home, owner, project))[0])
+        (due,) = training.due(home)
+        assert worker.train(due) is not None
+    assert progress.watched(Seat(home, owner, project)) == (12, 12)
+    view = progress.read_progress(Seat(home, owner, project))
+    assert view.has_model
+    assert view.curve.model_version.tolist() == [0, 6, 12]
+    assert view.curve.answers.tolist() == [0, 6, 12]
+    assert view.accuracy is not None
+    assert view.control is not None
+
+
+def test_pace_and_time_left(home: Home, owner: int, project: int) -> None:
+    assert progress.read_progress(Seat(home, owner, project)).time_left is None
+    answer_truly(home, owner, project, 3)
+    view = progress.read_progress(Seat(home, owner, project))
+    assert view.seconds_per_answer is not None
+    assert view.time_left is not None
+    assert view.time_left.total_seconds() == pytest.approx(view.seconds_per_answer * view.left, abs=1e-6)
+
+
+def test_a_long_break_does_not_change_the_pace(
+    home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answers, "seconds_of_latest", lambda *_, **__: [2.0, 3.0, 3600.0, 2.5, 2.0])
+    assert progress.read_progress(Seat(home, owner, project)).seconds_per_answer == 2.5
+
+
+def test_two_readers_at_once_see_the_same(home: Home, owner: int) -> None:
+    project = small_project(home, owner, control_share=0.5)
+    answer_truly(home, owner, project, 15)
+    found: list[int] = []
+    threads = [
+        threading.Thread(
+            target=lambda: found.append(progress.read_progress(Seat(home, owner, project)).confusion.total)
+        )
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(found)) == 1
+    assert len(found) == 4
+
+
+def test_a_missing_project_is_refused(home: Home, owner: int) -> None:
+    with pytest.raises(NotFound):
+        progress.read_progress(Seat(home, owner, 99))
+    with pytest.raises(NotFound):
+        progress.watched(Seat(home, owner, 99))

@@ -1,0 +1,575 @@
+"""Every use case over every kind of project: what the owner and an annotator can do, and what it then says."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import numpy as np
+import pytest
+
+from db import entries
+from plcore import AnswerError
+from plcore.loop import StopRules
+from tests.workflow.kind_worlds import WORLDS, KindWorld, check_same, read_csv
+from tests.workflow.world import annotator, count_entries, counts_agreed, opened
+from workflow import (
+    answering,
+    classes,
+    exporting,
+    importing,
+    kinds,
+    oracle,
+    progress,
+    projects,
+    queue,
+    reviewing,
+    room,
+    standing,
+    stopping,
+    training,
+    undoing,
+)
+from workflow import instance_map as maps
+from workflow.access import NotAllowed, NotFound
+from workflow.classes import ClassError
+from workflow.common.found import SAYS_SOMETHING, Search
+from workflow.common.log_csv import read_log
+from workflow.common.turn import overlaps, place_of
+from workflow.home import Home, open_home
+from workflow.room import RoomSettings
+from workflow.seat import Seat
+
+
+@pytest.fixture(params=WORLDS, ids=lambda world: world.name)
+def world(request: pytest.FixtureRequest) -> KindWorld:
+    return request.param  # type: ignore[no-any-return]
+
+
+@pytest.fixture
+def seat(world: KindWorld, home: Home, owner: int) -> Seat:
+    """The owner at a new project."""
+    return Seat(home, owner, world.make(Seat(home, owner)))
+
+
+@pytest.fixture
+def ada(seat: Seat) -> Seat:
+    """An annotator at it."""
+    return Seat(seat.home, annotator(seat.home, seat.person_id, "Ada"), seat.project_id)
+
+
+def counts(seat: Seat) -> tuple[int, int]:
+    assert seat.project_id is not None
+    return counts_agreed(seat.home, seat.person_id, seat.project_id)
+
+
+def log(seat: Seat) -> list[entries.LogEntry]:
+    with seat.reading() as reading:
+        return entries.after(reading.session, reading.project.id, 0)
+
+
+def correct(world: KindWorld, seat: Seat, row: int, **more: str) -> answering.Saved:
+    found = reviewing.open_row(seat, row)
+    what = world.correction(found)
+    shown = getattr(found, "shown", None)
+    return reviewing.correct(
+        seat, row, found.token, what.kind, what.labels, changes=what.changes, shown=shown, **more
+    )
+
+
+def test_every_kind_has_a_world_for_every_kind_of_answer(home: Home, owner: int) -> None:
+    assert {one.kind for one in WORLDS} == set(kinds.KINDS)
+    for name in kinds.KINDS:
+        ways = [one for one in WORLDS if one.kind == name]
+        with Seat(home, owner, ways[0].make(Seat(home, owner), name)).turn() as turn:
+            assert {said for one in ways for said in one.ANSWERS} == set(turn.ANSWERS)
+            assert set(turn.STAYS_AFTER) <= set(turn.ANSWERS)
+
+
+def test_a_project_is_made_listed_and_found_again(world: KindWorld, seat: Seat) -> None:
+    (listed,) = projects.list_projects(seat)
+    assert projects.get_project(seat) == listed
+    assert (listed.id, listed.name, listed.kind) == (seat.project_id, "small", world.kind)
+    assert listed.words == kinds.KINDS[world.kind].WORDS
+    assert importing.kind_of_table(world.table()) == world.kind
+    assert listed.n_rows == world.table().n_rows
+    assert listed.n_classes == len(world.table().classes) == len(room.class_names(seat))
+    assert counts(seat) == (0, listed.left)
+    assert 0 < listed.left <= listed.n_to_ask
+    assert listed.by_row == world.settings().by_row
+    with pytest.raises(projects.ProjectNameError, match="exists already"):
+        world.make(seat)
+    assert len(projects.list_projects(seat)) == 1
+
+
+def test_settings_are_read_and_changed(world: KindWorld, seat: Seat) -> None:
+    before = projects.learner_settings(seat)
+    assert before == world.settings().to_json()
+    assert dict(world.CHANGE).items() - before.items(), "they are others than before"
+    world.answer(seat)
+    projects.change_learner(seat, **world.CHANGE)
+    assert projects.learner_settings(seat) == {**before, **world.CHANGE}
+    assert counts(seat)[0] == 1, "what was answered stays"
+    world.answer(seat)
+
+
+def test_what_was_drawn_and_what_cannot_be_is_refused(world: KindWorld, seat: Seat) -> None:
+    before = projects.learner_settings(seat)
+    drawn = kinds.KINDS[world.kind].DRAWN
+    assert {"seed", "test_share", "control_share"} <= drawn <= set(before)
+    for name in drawn:
+        with pytest.raises(ValueError, match=f"{name} is fixed when a project is made"):
+            projects.change_learner(seat, **{name: before[name]})
+    with pytest.raises(ValueError, match=r"no setting 'colour'. It has .*seed"):
+        projects.change_learner(seat, colour="red")
+    with pytest.raises(ValueError, match=next(iter(world.WRONG))):
+        projects.change_learner(seat, **world.WRONG)
+    assert projects.learner_settings(seat) == before
+
+
+def test_a_refresh_shows_the_same_question(seat: Seat) -> None:
+    seat.settle()
+    first = answering.next_question(seat)
+    answering.get_ready(seat)
+    assert first is not None
+    assert answering.next_question(seat) == first
+    assert first.why
+    assert first.view.row_id == f"r{first.view.row}"
+
+
+def test_a_place_is_put_before_a_person(world: KindWorld, seat: Seat, ada: Seat) -> None:
+    wanted = queue.list_queue(seat).rows[-1]
+    label = getattr(wanted, "label", None)
+    asked = answering.ask_next(seat, wanted.row, label)
+    assert (asked.view.row, getattr(asked, "label", None)) == (wanted.row, label)
+    again = answering.next_question(seat)
+    assert again is not None
+    assert again.token == asked.token
+    with pytest.raises(AnswerError, match="before somebody else"):
+        answering.ask_next(ada, wanted.row, label)
+    world.answer(seat, again)
+    with pytest.raises(AnswerError, match="no longer open"):
+        answering.ask_next(ada, wanted.row, label)
+
+
+def test_every_kind_of_answer_is_stored_taken_back_and_given_again(world: KindWorld, seat: Seat) -> None:
+    with seat.turn() as turn:
+        stays = turn.STAYS_AFTER
+    for number, kind in enumerate(world.ANSWERS):
+        before, seq = counts(seat), len(log(seat))
+        question = answering.next_question(seat)
+        assert question is not None
+        saved = world.say(seat, kind, question, note=f" {number} ", flagged=True)
+        assert (saved.seq, saved.row, saved.repeated) == (len(log(seat)), question.view.row, False)
+        written = log(seat)[seq:]
+        assert written[0].token == question.token
+        assert {one.note for one in written} == {str(number)}
+        assert all(one.flagged and one.seconds is not None for one in written[:1])
+        assert {one.person_id for one in written} == {seat.person_id}
+        after, now = counts(seat), standing.standing(seat)
+        assert (now.last, now.undoable, now.redoable) == (saved, saved.seq, None)
+        following = answering.next_question(seat)
+        assert following is not None
+        if kind in stays and len(question.choices) > 2:
+            assert following.view.row == question.view.row
+        assert following.token != question.token
+        undone = undoing.undo(seat, saved.seq)
+        assert undone is not None
+        assert (undone.kind, undone.row) == ("withdraw", saved.row)
+        assert counts(seat) == before
+        assert standing.standing(seat).redoable == saved.seq
+        redone = undoing.redo(seat)
+        assert redone is not None
+        assert (redone.kind, redone.labels, redone.row) == (saved.kind, saved.labels, saved.row)
+        assert counts(seat) == after
+        again = undoing.redo(seat, saved.seq)
+        assert again is not None
+        assert again.repeated, "what is given again is given once"
+    assert undoing.redo(seat) is None
+    assert len(standing.standing(seat).history) == 2 * len(world.ANSWERS)
+
+
+def test_a_double_press_is_stored_once(world: KindWorld, seat: Seat) -> None:
+    question = answering.next_question(seat)
+    saved = world.answer(seat, question)
+    stored = len(log(seat))
+    again = world.answer(seat, question)
+    assert (again.seq, again.repeated, len(log(seat))) == (saved.seq, True, stored)
+    assert counts(seat)[0] >= 1
+
+
+def test_what_cannot_be_stored_leaves_nothing(world: KindWorld, seat: Seat, ada: Seat) -> None:
+    question, hers = answering.next_question(seat), answering.next_question(ada)
+    assert question is not None
+    assert hers is not None
+    for refused, token, kind, labels, note in (
+        (answering.StaleQuestion, hers.token, "skip", (), None),
+        (answering.StaleQuestion, "1.2.3.4", "skip", (), None),
+        (AnswerError, question.token, "withdraw", (), None),
+        (AnswerError, question.token, "class", (), None),
+        (AnswerError, question.token, "shout", (), None),
+        (AnswerError, question.token, world.true(question).kind, ("zebra",), None),
+        (AnswerError, question.token, "bad", ("zebra",), None),
+        (AnswerError, question.token, "skip", (), "x" * 2_001),
+        (AnswerError, question.token, "skip", (), "a\0b"),
+    ):
+        with pytest.raises(refused):
+            answering.submit_answer(seat, token, kind, labels, note=note)
+    assert log(seat) == []
+    assert answering.next_question(seat) is not None
+    world.answer(seat, question, note="x" * 2_000)
+    assert log(seat)[0].note == "x" * 2_000
+
+
+def test_nothing_is_taken_back_that_is_not_ones_own(world: KindWorld, seat: Seat, ada: Seat) -> None:
+    assert undoing.undo(seat) is None
+    assert undoing.redo(seat) is None
+    saved = world.answer(ada)
+    assert undoing.undo(seat) is None
+    for act in (undoing.undo, undoing.redo):
+        with pytest.raises(answering.StaleQuestion, match="not one of yours"):
+            act(seat, saved.seq)
+    with pytest.raises(answering.StaleQuestion, match="stands"):
+        undoing.redo(ada, saved.seq)
+    undoing.undo(ada, saved.seq)
+    with pytest.raises(answering.StaleQuestion, match="already"):
+        undoing.undo(ada, saved.seq)
+
+
+def test_the_standing_is_of_one_person(world: KindWorld, seat: Seat, ada: Seat) -> None:
+    saved = world.answer(ada)
+    answering.next_question(ada)
+    mine, hers = standing.standing(seat), standing.standing(ada)
+    assert (mine.last, mine.history, mine.undoable) == (None, (), None)
+    assert (hers.last, hers.undoable) == (saved, saved.seq)
+    assert (mine.elsewhere, hers.elsewhere) == (1, 0)
+    assert (mine.answered, mine.left) == (hers.answered, hers.left) == counts(seat)
+    assert mine.classes == room.class_names(seat)
+    assert (mine.done, mine.stop) == (False, "")
+    assert 0 <= mine.settled < 1
+
+
+def test_people_never_have_the_same_place(world: KindWorld, seat: Seat) -> None:
+    people = [
+        seat,
+        *(
+            Seat(seat.home, annotator(seat.home, seat.person_id, name), seat.project_id)
+            for name in ("Ada", "Ben", "Cleo")
+        ),
+    ]
+    for number in range(3):
+        places = []
+        for one in people:
+            assert answering.next_question(one) is not None
+            with one.turn() as turn:
+                place = place_of(turn.open_now())
+            assert not overlaps(place, set(places))
+            places.append(place)
+        world.say(people[number], "skip")
+        world.answer(people[3])
+
+
+def test_the_queue_and_its_file_are_in_asking_order(world: KindWorld, seat: Seat) -> None:
+    seat.settle()
+    view = queue.list_queue(seat)
+    assert [one.place for one in view.rows] == list(range(1, view.listed + 1))
+    question = answering.next_question(seat)
+    assert question is not None
+    assert question.view.row == view.rows[0].row
+    lines = list(csv.DictReader(io.StringIO(queue.queue_csv(seat, wait=True).decode())))
+    assert [(int(one["place"]), one["row_id"]) for one in lines] == [
+        (one.place, one.row_id) for one in view.rows
+    ]
+    assert [float(one["score"]) for one in lines] == pytest.approx([one.score for one in view.rows], abs=1e-6)
+    name = view.rows[-1].row_id
+    found = queue.list_queue(seat, name)
+    assert (found.listed, found.open) == (view.listed, view.open)
+    assert view.rows[-1] in found.rows
+    assert found.matching == len(found.rows) == sum(name in one.row_id for one in view.rows)
+    assert queue.list_queue(seat, "no such row").matching == 0
+
+
+def test_blind_checks_are_hidden_from_annotators(world: KindWorld, home: Home, owner: int) -> None:
+    seat = Seat(home, owner, world.make(Seat(home, owner), control_share=0.4))
+    ada = Seat(home, annotator(home, owner, "Ada"), seat.project_id)
+    view = queue.list_queue(seat)
+    with opened(home, owner, seat.project_id) as learner:
+        blind = set(world.blind(learner))
+    assert view.blind > 0
+    assert blind
+    assert not blind & {one.row for one in view.rows}
+    with pytest.raises(NotAllowed, match="blind checks"):
+        queue.list_queue(ada)
+    seen, reasons = set(), []
+    for _ in range(12):
+        question = answering.next_question(ada)
+        assert question is not None
+        if question.strategy == "control":
+            seen.add(question.view.row)
+        reasons.append(question.why)
+        world.answer(ada, question)
+        assert maps.instance_map(ada).states.tolist() == maps.instance_map(seat).states.tolist()
+    assert seen, "some of the questions were blind checks"
+    assert not any("control" in why or "blind" in why for why in reasons)
+    assert counts(seat)[0] > 0
+
+
+def test_answers_are_found_by_every_filter(world: KindWorld, seat: Seat, ada: Seat) -> None:
+    seat.settle()
+    question = answering.next_question(ada)
+    assert question is not None
+    against = world.answer(ada, question, world.against(question), flagged=True)
+    bad = world.say(seat, "bad")
+    said = world.answer(seat)
+    world.say(seat, "skip")
+
+    def rows(whose: Seat = seat, **wanted: object) -> set[int]:
+        found = reviewing.find(whose, Search(**wanted))  # type: ignore[arg-type]
+        assert found.total == len(found.rows)
+        assert [one.seq for one in found.rows] == sorted((one.seq for one in found.rows), reverse=True)
+        return {one.row for one in found.rows}
+
+    assert rows() == {against.row, bad.row, said.row}
+    assert rows(person_id=ada.person_id) == rows(ada) == {against.row}
+    assert rows(flagged=True) == {against.row}
+    assert against.row in rows(disagrees=True)
+    assert bad.row not in rows(disagrees=True)
+    assert rows(words=f"R{said.row}") == {row for row in rows() if f"r{said.row}" in f"r{row}"}
+    for kind in SAYS_SOMETHING:
+        found = reviewing.find(seat, Search(kind=kind)).rows
+        assert {one.kind for one in found} <= {kind}
+        assert (bad.row in {one.row for one in found}) == (kind == "bad")
+    for label in room.class_names(seat):
+        assert all(label in one.labels for one in reviewing.find(seat, Search(label=label)).rows)
+    for label in said.labels:
+        assert said.row in rows(label=label)
+    with pytest.raises(ValueError, match="kind must be one of"):
+        reviewing.find(seat, Search(kind="withdraw"))
+    mine, hers = reviewing.options(seat), reviewing.options(ada)
+    assert (mine.everybody, hers.everybody, hers.people) == (True, False, ())
+    assert {name for _, name in mine.people} == {"owner", "Ada"}
+    assert mine.anything
+    assert mine.classes == hers.classes == room.class_names(seat)
+    assert reviewing.find(seat, Search(), page=9).page == 0
+
+
+def test_a_row_is_opened_and_corrected_once(world: KindWorld, seat: Seat, ada: Seat) -> None:
+    said = world.answer(ada)
+    untouched = next(one.row for one in queue.list_queue(seat).rows if one.row != said.row)
+    for row, whose in ((untouched, ada), (10_000, seat), (-1, seat)):
+        with pytest.raises(NotFound):
+            reviewing.open_row(whose, row)
+    with pytest.raises(NotAllowed):
+        reviewing.correct(seat, untouched, reviewing.open_row(seat, untouched).token, "bad")
+    found = reviewing.open_row(seat, said.row)
+    assert found.may_correct
+    assert [one.person for one in found.history][-1] == "Ada"
+    with opened(seat.home, seat.person_id, seat.project_id) as learner:
+        before = world.state(learner)[said.row].tolist()
+    saved = correct(world, seat, said.row, note="no")
+    with opened(seat.home, seat.person_id, seat.project_id) as learner:
+        assert world.state(learner)[said.row].tolist() != before
+    stored = len(log(seat))
+    what = world.correction(found)
+    again = reviewing.correct(seat, said.row, found.token, what.kind, what.labels, changes=what.changes)
+    assert (again.repeated, again.seq, len(log(seat))) == (True, saved.seq, stored)
+    now = reviewing.open_row(seat, said.row)
+    assert now.history[-1].note == "no"
+    with pytest.raises(answering.StaleQuestion):
+        reviewing.correct(seat, said.row, "9.9.9", what.kind, what.labels, changes=what.changes)
+    with pytest.raises(AnswerError):
+        reviewing.correct(seat, said.row, now.token, "skip")
+    reviewing.correct(seat, said.row, now.token, "bad")
+    assert reviewing.open_row(seat, said.row).out
+    counts(seat)
+
+
+def test_progress_and_what_is_watched_follow_the_log(world: KindWorld, seat: Seat, ada: Seat) -> None:
+    seat.settle()
+    before = progress.watched(seat)
+    assert progress.watched(ada) == before
+    assert before[0] == 0
+    world.answer(ada)
+    seat.settle()
+    after = progress.watched(seat)
+    assert after[0] == len(log(seat)) > 0
+    view = progress.read_progress(seat)
+    check_same(progress.read_progress(ada), view)
+    assert (view.answered, view.left) == counts(seat)
+    assert view.settled == standing.standing(seat).settled
+    assert view.seconds_per_answer is not None
+    assert view.time_left is not None
+    assert view.model_version <= after[0]
+    assert view.curve.answers.tolist() == sorted(view.curve.answers.tolist())
+    assert {one.label for one in view.labels} <= set(room.class_names(seat))
+
+
+def test_stop_rules_are_read_changed_and_heard(world: KindWorld, seat: Seat) -> None:
+    assert stopping.stop_view(seat).rules == kinds.KINDS[world.kind].DEFAULT_RULES
+    assert stopping.stop_view(seat).reached == ()
+    rules = StopRules(settled=None, flat_within=None, budget=1)
+    stopping.change_stop_rules(seat, rules)
+    assert standing.standing(seat).stop == ""
+    world.answer(seat)
+    view = stopping.stop_view(seat)
+    assert (view.rules, len(view.reached)) == (rules, 1)
+    assert standing.standing(seat).stop == view.reached[0].words
+    check_same(progress.read_progress(seat).stop, view)
+    assert answering.next_question(seat) is not None, "people decide whether to go on"
+
+
+def test_every_file_can_be_taken_away_and_read_again(world: KindWorld, seat: Seat) -> None:
+    for kind in (*world.ANSWERS, world.ANSWERS[0]):
+        if kind != "bad":  # such a row has nothing left to be imported
+            world.say(seat, kind)
+    seat.settle()
+    files = kinds.KINDS[world.kind].FILES
+    assert next(iter(files)) == "table"
+    tables = {name: exporting.export_file(seat, name) for name in files}
+    assert len(set(tables.values())) == len(files)
+    for content in tables.values():
+        assert len(read_csv(content)) % world.table().n_rows == 0
+    written = read_log(exporting.export_file(seat, exporting.LOG))
+    assert [one.entry.token for one in written] == [one.token for one in log(seat)]
+    assert {one.annotator for one in written} == {"owner"}
+    with pytest.raises(ValueError, match=r"A file is one of table.*, log. Got 'model'"):
+        exporting.export_file(seat, "model")
+    exported = read_csv(tables["table"])
+    with opened(seat.home, seat.person_id, seat.project_id) as learner:
+        np.testing.assert_array_equal(world.read_again(exported, learner), world.state(learner))
+    original = world.table().cells
+    kept = [name for name in original.columns if name in exported.columns and name not in learner.classes]
+    assert kept
+    assert (exported[kept] == original[kept]).all(axis=None)
+    first = exporting.preview(seat, 5)
+    assert set(first.columns) == set(exported.columns)
+    assert (first[exported.columns] == exported[:5]).all(axis=None)
+    sources = exporting.sources(seat)
+    assert sum(sources.values()) in (world.table().n_rows, world.state(learner).size)
+
+
+def test_the_map_has_every_row_as_it_stands(world: KindWorld, seat: Seat, ada: Seat) -> None:
+    before = maps.instance_map(seat)
+    assert len(before.rows) == before.n_rows == world.table().n_rows
+    assert before.row_ids == tuple(map(str, world.table().ids))
+    bad, said = world.say(ada, "bad"), world.answer(seat)
+    now = maps.instance_map(ada)
+    np.testing.assert_array_equal(now.places, before.places)
+    states = [maps.STATES[number] for number in now.states]
+    assert states[bad.row] == "bad"
+    assert states[said.row] in ("answered", "open")
+    changed = {row for row, (a, b) in enumerate(zip(before.states, now.states, strict=True)) if a != b}
+    assert bad.row in changed
+    assert changed <= {bad.row, said.row}
+    assert now.labels[bad.row] == ()
+    assert set(now.labels[said.row]) <= set(room.class_names(seat))
+
+
+def test_the_room_is_set_for_everybody(world: KindWorld, seat: Seat, ada: Seat) -> None:
+    names = room.class_names(seat)
+    assert room.class_names(ada) == names == tuple(world.table().classes)
+    wanted = RoomSettings("Look twice.", "fixed", {names[0]: "the first"})
+    room.change_room(seat, wanted)
+    assert room.room_of(ada) == wanted
+    question = answering.next_question(ada)
+    assert question is not None
+    lines = question.lines if hasattr(question, "lines") else question.candidates
+    shown = [one.label for one in lines]
+    assert shown == [name for name in names if name in shown], "the fixed order is that of the classes"
+    assert {one.label: one.description for one in lines} == {
+        name: "the first" if name == names[0] else "" for name in shown
+    }
+
+
+def test_classes_are_changed_where_the_kind_allows_it(world: KindWorld, seat: Seat) -> None:
+    world.answer(seat)
+    before, stored, names = counts(seat), len(log(seat)), room.class_names(seat)
+    if not kinds.KINDS[world.kind].CAN_CHANGE_CLASSES:
+        for act in (
+            lambda: classes.classes_view(seat),
+            lambda: classes.touched(seat, names[0]),
+            lambda: classes.change_classes(seat, 0, "add", ["zebra"]),
+            lambda: classes.take_back(seat, 0),
+        ):
+            with pytest.raises(ClassError, match="stay as its file has them"):
+                act()
+        assert (len(log(seat)), room.class_names(seat)) == (stored, names)
+        return
+    version = classes.classes_view(seat).version
+    assert classes.change_classes(seat, version, "add", ["zebra"]) == (*names, "zebra")
+    with pytest.raises(ClassError, match="changed a moment ago"):
+        classes.change_classes(seat, version, "add", ["zebu"])
+    view = classes.classes_view(seat)
+    assert (view.latest, view.classes[-1].name) == (("add", "zebra"), "zebra")
+    assert classes.take_back(seat, view.version) == names
+    view = classes.classes_view(seat)
+    assert classes.touched(seat, names[0]).rows > 0
+    assert classes.change_classes(seat, view.version, "rename", [names[0], "first"])[0] == "first"
+    assert counts(seat) == before
+    world.say(seat, "skip")
+    assert projects.get_project(seat).n_classes == len(names)
+
+
+def test_where_no_truth_is_hidden_nobody_answers_for_people(world: KindWorld, seat: Seat, ada: Seat) -> None:
+    assert not oracle.can_answer(ada)
+    if not oracle.can_answer(seat):
+        with pytest.raises(oracle.NoTruth):
+            oracle.answer_for_me(seat, 1)
+        assert log(seat) == []
+        return
+    assert oracle.answer_for_me(seat, 3) == 3
+    assert {one.note for one in log(seat)} == {"simulated"}
+    assert counts(seat)[0] == 3
+    with opened(seat.home, seat.person_id, seat.project_id) as learner:
+        for one in log(seat):
+            assert one.labels == (learner.classes[learner.table.truth[one.row]],)
+
+
+def test_a_project_is_renamed_put_away_and_restored(world: KindWorld, seat: Seat) -> None:
+    world.answer(seat)
+    before = counts(seat)
+    projects.rename_project(seat, "new", "what it is about")
+    assert (projects.get_project(seat).name, projects.get_project(seat).description) == (
+        "new",
+        "what it is about",
+    )
+    assert training.training_state(seat).fault is None
+    for away, where in ((projects.archive_project, "archived"), (projects.bin_project, "binned")):
+        away(seat)
+        away(seat)
+        assert projects.list_projects(Seat(seat.home, seat.person_id)) == []
+        (one,) = getattr(projects.put_away(Seat(seat.home, seat.person_id)), where)
+        assert (one.id, one.kind, one.answered) == (seat.project_id, world.kind, before[0])
+        projects.restore_project(seat)
+        assert counts(seat) == before
+        world.say(seat, "skip")
+
+
+def test_a_restart_in_the_middle_changes_nothing(world: KindWorld, seat: Seat, ada: Seat) -> None:
+    for kind in world.ANSWERS:
+        world.say(seat, kind)
+        world.answer(ada)
+    undoing.undo(seat)
+    seat.settle()
+    open_before = answering.next_question(seat)
+    assert open_before is not None
+    with seat.turn() as turn:
+        best = turn.best(turn.taken())
+    again = open_home(seat.home.settings)
+    try:
+        other = Seat(again, seat.person_id, seat.project_id)
+        other.settle()
+        with other.turn() as turn:
+            assert turn.best(turn.taken()) == best
+            assert turn.open_now().token == open_before.token
+        check_same(standing.standing(other), standing.standing(seat))
+        check_same(progress.read_progress(other), progress.read_progress(seat))
+        check_same(queue.list_queue(other), queue.list_queue(seat))
+        check_same(maps.instance_map(other), maps.instance_map(seat))
+        assert exporting.export_file(other) == exporting.export_file(seat)
+        saved = world.answer(other, open_before)
+        assert world.answer(seat, open_before).repeated, "both read one log"
+        assert standing.standing(seat).last == saved
+    finally:
+        again.close()
+    assert count_entries(seat.home) == len(log(seat))

@@ -1,0 +1,63 @@
+"""One project as a line in a list of projects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from db import entries
+from workflow import kinds
+from workflow.kinds import counting
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from db.projects import Project
+    from workflow.home import Home
+
+
+@dataclass(frozen=True)
+class ProjectSummary:
+    """One project as Home lists it.
+
+    kind : the name of its kind in `workflow.kinds.KINDS`      words : how pages speak of such projects
+    n_to_ask : rows, or labels of rows in a project of label vectors, that were open at import
+    answered, left : what is answered and what is open, as the pool of its learner counts it
+    by_row : whether these two count rows, not labels of rows
+    """
+
+    id: int
+    name: str
+    description: str
+    n_rows: int
+    n_classes: int
+    n_to_ask: int
+    answered: int
+    left: int
+    last_answer: datetime | None
+    created_at: datetime
+    kind: str
+    words: kinds.KindWords
+    by_row: bool
+
+
+def summarised(home: Home, session: Session, project: Project) -> ProjectSummary:
+    """The project with its counts, by its log alone: no learner is built for it."""
+    last = entries.last(session, project.id)
+    answered, left = counting.counts(home, session, project)
+    return ProjectSummary(
+        id=project.id,
+        name=project.name,
+        description=project.description,
+        n_rows=project.n_rows,
+        n_classes=project.n_classes,
+        n_to_ask=project.n_to_ask,
+        answered=answered,
+        left=left,
+        last_answer=last.at if last else None,
+        created_at=project.created_at,
+        kind=kinds.kind_name(project),
+        words=kinds.words(project),
+        by_row=kinds.read_settings(project).by_row,
+    )
