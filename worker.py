@@ -51,7 +51,7 @@ def _step_back() -> None:
 
 
 def _until_parent_ends(stop: threading.Event) -> None:
-    """The parent holds the other end of stdin: however it ends, kill -9 included, this end is told."""
+    """The parent holds the other end of stdin: however it ends, kill -9 included, reading here ends too."""
     # Not through sys.stdin: a thread inside its buffer at the end of the process is a fatal error.
     while os.read(sys.stdin.fileno(), 1024):
         pass

@@ -1,1 +1,1 @@
-"""What is kept: engine, tables and one module of queries per thing stored. Knows neither plcore nor web."""
+"""What is stored: engine, tables and one module of queries for each thing. Knows neither plcore nor web."""

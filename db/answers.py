@@ -1,4 +1,4 @@
-"""What people have answered, by the log alone: how much, how fast, and one person's own answers."""
+"""Answers in the log: how many there are, how long they took, and those of one person."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ _HISTORY = (
 
 @dataclass(frozen=True)
 class PastEntry:
-    """What a list of a person's answers needs of an entry.
+    """The part of an entry that a list of a person's answers needs.
 
-    withdrawal, withdrawn_by : seq of what took it back, and whose that was; None while it stands
+    withdrawal, withdrawn_by : seq and person of the entry that took it back; None where none did
     """
 
     seq: int
@@ -59,7 +59,7 @@ class PastEntry:
 
 
 def history(session: Session, project_id: int, person_id: int, limit: int) -> list[PastEntry]:
-    """This person's latest entries about rows but for withdrawals, newest first."""
+    """This person's latest `limit` entries about rows, newest first; withdrawals are left out."""
     rows = session.execute(_HISTORY, {"project": project_id, "person": person_id, "limit": limit})
     return [
         PastEntry(seq, kind, row, label or None, tuple(labels), token, tuple(before), *more)
@@ -68,8 +68,10 @@ def history(session: Session, project_id: int, person_id: int, limit: int) -> li
 
 
 def answered_rows(session: Session, project_id: int, answers: Collection[str]) -> int:
-    """How many rows have an answer that was not withdrawn, and after their latest entry one candidate, or none, as a
-    bad item. answers : kinds of entries that are answers"""
+    """How many rows have an answer that was not withdrawn, and at most one label in `after` of their latest entry.
+
+    answers : the kinds of entries that are answers
+    """
     here = EntryRow.project_id == project_id
     latest = select(func.max(EntryRow.seq)).where(here).group_by(EntryRow.row)
     decided = select(EntryRow.row).where(
@@ -85,7 +87,7 @@ def answered_rows(session: Session, project_id: int, answers: Collection[str]) -
 def answers_of(
     session: Session, project_id: int, answers: Collection[str]
 ) -> list[tuple[int, str, tuple[str, ...]]]:
-    """(row, kind, labels) of every answer that was not withdrawn, in order. answers : kinds of entries that are some"""
+    """(row, kind, labels) of every answer that was not withdrawn, in order. answers : the kinds that are answers"""
     found = select(EntryRow.row, EntryRow.kind, EntryRow.labels).where(
         EntryRow.project_id == project_id, EntryRow.kind.in_(answers), ~_withdrawn()
     )

@@ -2,7 +2,7 @@
 
 SQLite is opened in WAL mode with synchronous=FULL: an answer that was acknowledged survives a power cut. Nothing is
 committed to a file that is not at its path any more (`db.opened_file`). Reading goes on: what was stored before is in
-that file alone, and can still be looked at and exported; `check` says what has happened.
+that file alone, and can still be looked at and exported; `Database.check` raises an error that says what has happened.
 `sqlalchemy.orm.Session` used as a context manager is the unit of work; nothing wraps it again.
 """
 
@@ -103,7 +103,7 @@ class Database:
             return not inspect(session.connection()).has_table("projects")
 
     def is_emptied(self) -> bool:
-        """Whether SQLite's file is there and holds nothing, not even what it holds from the moment it is made."""
+        """Whether SQLite's file is there with 0 bytes. A database that SQLite has opened for writing has a header."""
         return self._file is not None and self._file.path.is_file() and not self._file.path.stat().st_size
 
     def check(self) -> None:
@@ -123,9 +123,9 @@ class Database:
             self._file.check()
 
     def stamp(self) -> tuple[int, str]:
-        """Something that is another after every commit of anybody's; it costs microseconds, so ask often.
+        """A value that changes with every commit, whoever makes it. Compare it with that of an earlier call.
 
-        It may be another without one, too.
+        It may change without a commit, too. A call takes microseconds.
         """
         with self._watching:
             if self._watcher is None:

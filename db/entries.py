@@ -45,14 +45,14 @@ _APPEND = insert(_TABLE)
 class NewEntry:
     """What is known of an entry before the log gives it its place.
 
-    kind : what it says; the words are those of the callers
+    kind : a word of the callers', stored as it is and not understood here
     row : row number in the table, from 0; NO_ROW where the classes are changed
     label : the one label asked about, None where the whole set is the question
     revision : entries of this person on this row and label before this one
     token : name of the question answered; unique in the project
     target_seq : the entry that this one takes back; None where it takes back none
-    before, after : candidate labels of the row, in class order      seconds : from shown to answered
-    predicted : the label the model gave the row when it was shown      flagged : marked for a second look
+    before, after : the labels that it can change, in the callers' form      seconds : from shown to answered
+    predicted : what the model said when the question was shown      flagged : marked for another look
     """
 
     project_id: int

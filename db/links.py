@@ -42,6 +42,7 @@ def add(
     created_at: datetime,
     expires_at: datetime,
 ) -> None:
+    """Store a link that nobody has used. secret_hash : SHA-256, 64 hex digits      created_by : as in `Link`"""
     session.execute(
         insert(LinkRow).values(
             secret_hash=secret_hash,
@@ -64,6 +65,7 @@ def take(session: Session, secret_hash: str, at: datetime) -> Link | None:
 
 
 def find(session: Session, secret_hash: str) -> Link | None:
+    """The link with this secret, used and expired ones too; None where there is none."""
     found = session.execute(select(*_COLUMNS).where(LinkRow.secret_hash == secret_hash)).one_or_none()
     return None if found is None else Link(*found)
 

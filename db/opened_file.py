@@ -19,9 +19,9 @@ class DatabaseBusyError(DatabaseUnavailableError):
 
 
 class DatabaseReplacedError(DatabaseUnavailableError):
-    """At the path of the database is not the file that this process opened, or nothing is left in it.
+    """The path of the database does not lead to the file that this process opened, or that file was emptied.
 
-    The message is for everybody to read: where on the server that is stands in a note, which a log shows.
+    The message is for everybody to read, so the path is not in it, but in a note of the exception, which a log shows.
     """
 
     def __init__(self, path: Path) -> None:
@@ -42,9 +42,9 @@ class OpenedFile:
         self._opened: tuple[int, int] | None = None
 
     def opened(self) -> None:
-        """A connection was opened, which has made the file where there was none. The first one says which file it is.
+        """To be called after every new connection. The first one decides which file it is.
 
-        Raises DatabaseReplacedError where the others have another one.
+        Raises DatabaseReplacedError where a later one finds another file at the path.
         """
         with self._lock:
             if self._opened is None:
@@ -65,6 +65,6 @@ class OpenedFile:
             raise DatabaseReplacedError(self.path)
 
     def forget(self) -> None:
-        """Every connection was closed: the next one may open another file."""
+        """To be called once every connection is closed: the next one may open another file."""
         with self._lock:
             self._opened = None

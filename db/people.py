@@ -39,11 +39,13 @@ def add(session: Session, name: str, role: str, at: datetime) -> int:
 
 
 def find(session: Session, person_id: int) -> Person | None:
+    """The person with this id, disabled or not; None where there is none."""
     found = session.execute(_BY_ID, {"id": person_id}).one_or_none()
     return None if found is None else Person(*found)
 
 
 def first_owner(session: Session) -> Person | None:
+    """The owner who was added first; None where there is none yet."""
     found = session.execute(
         _COLUMNS.where(PersonRow.role == "owner").order_by(PersonRow.id).limit(1)
     ).one_or_none()
@@ -65,4 +67,5 @@ def disable(session: Session, person_id: int, at: datetime) -> None:
 
 
 def enable(session: Session, person_id: int) -> None:
+    """Let a disabled person sign in again; harmless for others."""
     session.execute(update(PersonRow).where(PersonRow.id == person_id).values(disabled_at=None))

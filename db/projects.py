@@ -81,7 +81,7 @@ def add(
 
 
 def get(session: Session, project_id: int) -> Project:
-    """The project, archived or not; NoSuchProjectError."""
+    """The project with this id, also when it is archived or in the bin. Raises NoSuchProjectError."""
     found = session.execute(_BY_ID, {"id": project_id}).one_or_none()
     if found is None:
         raise NoSuchProjectError(f"There is no project {project_id}.")
@@ -126,7 +126,7 @@ def change_stop_rules(session: Session, project_id: int, rules: Mapping[str, Any
 
 
 def change_n_to_ask(session: Session, project_id: int, n_to_ask: int) -> None:
-    """Store how many rows there were to ask about at first, under the classes of now."""
+    """Store how many rows a person could be asked about at the start, counted under the present classes."""
     session.execute(update(ProjectRow).where(ProjectRow.id == project_id).values(n_to_ask=n_to_ask))
 
 
@@ -136,6 +136,7 @@ def change_n_classes(session: Session, project_id: int, n_classes: int) -> None:
 
 
 def rename(session: Session, project_id: int, name: str, description: str) -> None:
+    """Give a project another name and description."""
     session.execute(
         update(ProjectRow).where(ProjectRow.id == project_id).values(name=name, description=description)
     )

@@ -14,9 +14,13 @@ from db.models import Base, QuestionRow
 
 @dataclass(frozen=True, kw_only=True)
 class OpenQuestion:
-    """`token` names this showing: person, row, label or none, revision.
+    """A question before a person, as it was shown.
 
-    `shown_at`: first shown, seconds spent count from it; `reserved_at`: the row's reservation counts from it.
+    label : the one asked about, None where the whole row is the question
+    token : names this showing: person, row, label or none, revision (entries of this person about it before)
+    strategy, score, model_version, decides, undecided, predicted : why it is asked, and what the model says
+    shown_at : when it was first shown; the seconds spent count from it
+    reserved_at : when it was last shown; the reservation of its row counts from it
     """
 
     project_id: int
@@ -55,6 +59,7 @@ def put(session: Session, question: OpenQuestion) -> None:
 
 
 def get(session: Session, project_id: int, person_id: int) -> OpenQuestion | None:
+    """The question open before this person; None where there is none."""
     found = session.execute(_OPEN, {"project": project_id, "person": person_id}).one_or_none()
     if found is None:
         return None
@@ -68,7 +73,7 @@ def delete(session: Session, project_id: int, person_id: int) -> None:
 
 
 def close_all(session: Session, project_id: int) -> None:
-    """Close every question open in the project: what was shown is no longer what would be asked."""
+    """Close every open question of the project: what its screens show may not mean the same any more."""
     session.execute(sql_delete(QuestionRow).where(QuestionRow.project_id == project_id))
 
 

@@ -1,5 +1,5 @@
 """Finding answered rows: for each row the latest answer that was not taken back, or every one, filtered and paged in
-SQL; and all that was said about one row.
+SQL; and every entry about one row.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from db.models import EntryRow
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """What the answers are to be like; the defaults let every answer through.
+    """Which answers are wanted; the defaults let every answer through.
 
-    kinds : of the entries looked at, of which each row's latest counts, or with `every` each one
+    kinds : of entries that are looked at      every : whether each of them counts; else each row's latest alone
     person_id : only this person's entries are looked at
     labels : the answer names one of these      flagged : it was marked for a second look
     disagrees : it is of an `exact` kind, with another label than the model gave when it was asked
@@ -53,19 +53,19 @@ def any_answer(session: Session, project_id: int, kinds: Sequence[str], person_i
 
 
 def count(session: Session, project_id: int, wanted: Wanted) -> int:
-    """How many rows have such an answer."""
+    """How many answers are wanted."""
     found = select(EntryRow.seq).where(_is_wanted(project_id, wanted)).subquery()
     return session.execute(select(func.count()).select_from(found)).scalar_one()
 
 
 def page(session: Session, project_id: int, wanted: Wanted, offset: int, limit: int) -> list[LogEntry]:
-    """The answers, the newest first."""
+    """`limit` of the wanted answers after the first `offset`, the newest first."""
     query = _newest_first(every_column().where(_is_wanted(project_id, wanted))).offset(offset).limit(limit)
     return [as_entry(row) for row in session.execute(query)]
 
 
 def places(session: Session, project_id: int, wanted: Wanted) -> list[tuple[int, int]]:
-    """(seq, row) of all of them, the newest first: for filters that no SQL can know."""
+    """(seq, row) of all that are wanted, the newest first: for callers that filter further by what SQL cannot see."""
     query = select(EntryRow.seq, EntryRow.row).where(_is_wanted(project_id, wanted))
     return [(seq, row) for seq, row in session.execute(query.order_by(EntryRow.seq.desc()))]
 
@@ -77,7 +77,7 @@ def with_seqs(session: Session, project_id: int, seqs: Sequence[int]) -> list[Lo
 
 
 def count_naming(session: Session, project_id: int, names: Sequence[str], answers: Sequence[str]) -> int:
-    """How many answers, those taken back apart, name one of these labels. answers : kinds of entries that are some"""
+    """How many answers that were not taken back name one of these labels. answers : the kinds that are answers"""
     return session.execute(
         select(func.count()).where(
             EntryRow.project_id == project_id,

@@ -28,6 +28,7 @@ _SIGNED_IN = (
 def add(
     session: Session, *, secret_hash: str, person_id: int, created_at: datetime, expires_at: datetime
 ) -> None:
+    """Store a sign-in of a browser. secret_hash : SHA-256 of its cookie's secret, 64 hex digits"""
     session.execute(
         insert(SignInRow).values(
             secret_hash=secret_hash,

@@ -54,7 +54,7 @@ def publish(
 
 
 def versions(session: Session, project_id: int, key: str, after: int = -1) -> list[ModelVersion]:
-    """The versions trained with these settings beyond one, in order."""
+    """The versions trained with these settings, in order; only those later than `after`."""
     rows = session.execute(
         select(*ModelRow.__table__.columns)
         .where(ModelRow.project_id == project_id, ModelRow.key == key, ModelRow.version > after)
@@ -142,7 +142,7 @@ def end_lease(
 
 
 def forget_fault(session: Session, project_id: int) -> None:
-    """What the last training failed of is of no interest any more: the settings are others now."""
+    """Forget why the last training failed and what it cost: the settings have changed since."""
     session.execute(
         update(TrainingRow).where(TrainingRow.project_id == project_id).values(fault=None, deaths=0)
     )

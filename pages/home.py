@@ -38,7 +38,7 @@ def next_step(project: ProjectSummary) -> tuple[str, str, str, str]:
 
 
 def standing(project: ProjectSummary) -> str:
-    """How far it is, in words."""
+    """How much of the project is answered and open, in words."""
     answered = counted(project.answered, "row" if project.by_row else "label")
     return (
         f"{answered} answered, {project.left:,} open · {counted(project.n_rows, 'row')}, "
@@ -73,7 +73,7 @@ def project_card(project: ProjectSummary) -> None:
 
 
 def tried(action: Callable[..., None], project: ProjectSummary, words: str) -> None:
-    """Put a project elsewhere, and say at the next drawing what came of it."""
+    """Do this with a project; at the next drawing the page says these words, or why it was refused."""
     with frame.refusals_said_later(ProjectNameError):
         action(page.seat.at(project.id))
         st.session_state[state.FLASH] = f"{project.name} {words}"

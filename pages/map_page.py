@@ -1,4 +1,4 @@
-"""Map: every row as a point, near to those like it, coloured by how it stands."""
+"""Map: every row as a point, near to those like it, coloured by whether it is open, answered or held out."""
 
 from __future__ import annotations
 

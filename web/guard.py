@@ -94,7 +94,7 @@ class Guard:
 
 
 def _while_it_comes(receive: Receive) -> Receive:
-    """The body of an upload, which raises TimeoutError where nothing more of it comes."""
+    """Receives the body of an upload, and raises TimeoutError where nothing comes for SILENCE seconds."""
 
     async def receive_while_it_comes() -> Message:
         async with asyncio.timeout(SILENCE):
@@ -151,7 +151,7 @@ async def _person(secret: str | None) -> Person | None:
 
 
 async def _has_ended(secret: str) -> bool:
-    """Whether the sign-in is over. Where the database cannot tell any more, the page asks it again, and says so."""
+    """Whether the sign-in is over; False where the database cannot tell: the page asks it again, and says why not."""
     try:
         return await _person(secret) is None
     except DatabaseReplacedError:

@@ -16,7 +16,7 @@ _CACHE = "private, max-age=31536000, immutable"
 
 
 def kept_file(request: Request) -> Response:
-    """The file, in parts where asked so (players do); 404 unless a project in use names it; 403 for the disabled."""
+    """The file, or the range that a player asks for; 404 unless a project in use names it; 403 for the disabled."""
     person_id = int(
         request.headers.get(PERSON_HEADER, "0")
     )  # set by the guard, which lets nobody else through

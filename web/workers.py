@@ -35,6 +35,7 @@ class WorkerCrew:
         self._thread = threading.Thread(target=self._watch, name="worker-crew", daemon=True)
 
     def start(self) -> None:
+        """Begin to watch in a thread whether workers are needed."""
         self._thread.start()
 
     def stop(self) -> None:

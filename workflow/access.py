@@ -16,7 +16,7 @@ class NotAllowed(PermissionError):  # noqa: N818 - what a page says, not a fault
 
 
 class NotFound(LookupError):  # noqa: N818 - what a page says, not a fault
-    """What was asked for is not there, or no longer."""
+    """What was asked for does not exist, or not any more."""
 
 
 def require_person(session: Session, person_id: int) -> Person:

@@ -53,8 +53,8 @@ def next_question(seat: Seat) -> Any:
 
 
 def get_ready(seat: Seat) -> None:
-    """Do what the person would else wait for at their next press: take in a model that was trained meanwhile, and put
-    what is open in its order.
+    """Do now what the person would otherwise wait for at their next press: take in a model version that was trained
+    meanwhile, and sort the open rows.
 
     Raises
     ------
@@ -65,14 +65,16 @@ def get_ready(seat: Seat) -> None:
 
 
 def ask_next(seat: Seat, row: int, label: str | None = None, *, drawn: bool = False) -> Any:
-    """Put this row, or this label of it, before the person now, in place of what was.
+    """Ask this person about this row, or this label of it, now. The question they had before them goes back to the
+    open ones. Returns the shown question.
 
-    drawn : it was not chosen by anybody, but taken in the order of its draw where it is a blind control
+    row : its number, from 0      label : None: the row as a whole
+    drawn : no person chose the place; it came in the order of the draw, so that it may be a control
 
     Raises
     ------
     AnswerError
-        It is not open to this person, or is before somebody else, or is a control that was not drawn.
+        The place is not open to this person, is before somebody else, or is a control that was not drawn.
     NotSaved, NotAllowed, NotFound
     """
     place = Place(row, label)
@@ -96,16 +98,19 @@ def submit_answer(
 ) -> Saved:
     """Store one answer (or skip) to the question with this token; exactly once.
 
-    kind : one of `ANSWERS` of the turn of the project's kind; what each means with labels: `answering` in its folder
-    note, flagged : stored with the answer      shown : what names the screen it was given on, of the question shown
+    kind : one of `Turn.ANSWERS` of the project's kind
+    labels : class names; which an answer takes is said in `answering.py` of the kind's folder
+    note : at most NOTE_LENGTH characters      flagged : marked for another look; both are stored with the answer
+    shown : the stamp that the shown question carried, which says what was on the screen; None: not known
     A token answered before gives the earlier entry with ``repeated`` set; nothing is stored. A row that is still
     open after a "not" stays before the person.
 
     Raises
     ------
     StaleQuestion
-        The token is not that of the question open before this person; or it has meanwhile been answered by, or
-        given to, somebody else; or what was shown has changed in a way that the answer speaks of. Nothing is stored.
+        The token is not that of the question open before this person; or somebody else has meanwhile answered it, or
+        has it before them; or the labels that the answer speaks of have changed since they were shown. Nothing is
+        stored.
     AnswerError
         The answer does not fit the question. Nothing is stored.
     NotSaved, NotAllowed, NotFound
@@ -145,7 +150,10 @@ def checked_note(note: str | None) -> str | None:
 
 
 def show_again(seat: Seat, place: Place) -> None:
-    """Put a place back before the person who has just dealt with it, where it is still theirs to answer."""
+    """Ask this person about the same place again, where it is still open to them and nobody else has it.
+
+    A failure is logged, not raised: what they did before is stored.
+    """
     try:
         with seat.turn() as turn:
             if not turn.is_taken(place) and turn.may_ask(place):

@@ -46,7 +46,7 @@ NAME_LENGTH = 200
 
 @dataclass(frozen=True)
 class ClassCount:
-    """One class. earlier : names it had before      open, decided : rows in which it is one of several, the only one"""
+    """One class. earlier : names it had before      open, decided : rows that have it among others, or alone"""
 
     name: str
     earlier: tuple[str, ...]
@@ -56,9 +56,10 @@ class ClassCount:
 
 @dataclass(frozen=True)
 class ClassesView:
-    """The classes in order. version : of what is shown, for `change_classes`
+    """The classes in order.
 
-    latest : the change that can be taken back, as (kind, *names)
+    version : seq of the latest change, 0 before the first; `change_classes` wants it back
+    latest : the change that can be taken back, as (kind, *names); None where there is none
     """
 
     classes: tuple[ClassCount, ...]
@@ -68,14 +69,14 @@ class ClassesView:
 
 @dataclass(frozen=True)
 class Touched:
-    """What a rename or merge of a class is about: rows that carry it in the table, answers that name it."""
+    """What a rename or merge of a class changes: rows that carry it in the table, answers that name it."""
 
     rows: int
     answers: int
 
 
 def read_class_map(session: Session, project_id: int, imported: Sequence[str]) -> ClassMap:
-    """The project's classes as its log has them now. imported : the class names of its table."""
+    """The project's classes after every change in its log. imported : the class names of its table, in order"""
     return ClassMap(imported, read_class_changes(session, project_id))
 
 
@@ -85,7 +86,7 @@ def classes_view(seat: Seat) -> ClassesView:
     Raises
     ------
     ClassError
-        The classes of such a project stay as the file has them.
+        Classes cannot be changed in a project of this kind.
     NotAllowed
         The person is not an owner.
     NotFound
@@ -105,7 +106,7 @@ def classes_view(seat: Seat) -> ClassesView:
 
 
 def touched(seat: Seat, name: str) -> Touched:
-    """How much a change of this class is about. Raises ClassError where there is none, else as `classes_view`."""
+    """What a change of this class touches. Raises ClassError where there is no such class, and as `classes_view`."""
     with seat.learner(owner=True) as opened:
         _check_can_change(opened)
         learner = opened.learner
@@ -121,12 +122,13 @@ def touched(seat: Seat, name: str) -> Touched:
 def change_classes(seat: Seat, version: int, kind: str, names: Sequence[str]) -> tuple[str, ...]:
     """Store one change, exactly once; returns the classes after it.
 
-    version : of the classes the owner saw      kind, names : as `plcore.loop.classes.ClassChange`, but "back"
+    version : `ClassesView.version` of what the owner saw
+    kind, names : those of a `plcore.loop.ClassChange`, except kind "back"
 
     Raises
     ------
     ClassError
-        The change cannot be, or the classes have changed since that version. Nothing is stored.
+        The change is impossible, or the classes have changed since that version. Nothing is stored.
     NotAllowed
         The person is not an owner.
     NotSaved, NotFound
@@ -142,7 +144,7 @@ def change_classes(seat: Seat, version: int, kind: str, names: Sequence[str]) ->
 
 
 def take_back(seat: Seat, version: int) -> tuple[str, ...]:
-    """Take back the latest change; a new entry says so. A class that answers name stays: merge it instead.
+    """Take back the latest change, by a new entry. Refused for a class that answers have named since: merge it instead.
 
     Raises as `change_classes`.
     """
@@ -184,7 +186,8 @@ def _store(seat: Seat, version: int, kind: str, names: tuple[str, ...]) -> tuple
             projects.change_n_classes(session, project_id, len(after.classes))
             projects.change_room(session, project_id, _room_after(project.room, after))
             if kind == "back":
-                # What stands on a screen may have meant more. After any other change it still means what it meant.
+                # A merged class on a screen meant more than its name does now. After any other change the names on a
+                # screen still mean what they meant.
                 questions.close_all(session, project_id)
     except DuplicateEntry as error:
         raise _stale() from error
@@ -225,7 +228,10 @@ def _stale() -> ClassError:
 
 
 def _check_unused(session: Session, project_id: int, after: ClassMap, target: int) -> None:
-    """Raise ClassError where answers given since would name nothing but a class that goes."""
+    """Raise ClassError where an answer given after the change names only a class that would go with it.
+
+    after : the classes without the change      target : seq of the change
+    """
     orphans = 0
     for entry in entries.after(session, project_id, target):
         if entry.row != NO_ROW and entry.labels and not after.roots(entry.labels, after.era(entry.seq)).any():

@@ -1,4 +1,4 @@
-"""What a project gives out: its table with the labels people have made exact, and the log it rests on."""
+"""Files that a project gives out: its table with the labels people have made exact, and the log they come from."""
 
 from __future__ import annotations
 

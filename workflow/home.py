@@ -59,7 +59,8 @@ class Home:
 
 
 class BrokenHomeError(SettingsError):
-    """The database and the tables in WINNOW_HOME do not belong together: opened so, every project would be gone."""
+    """The database and the tables in WINNOW_HOME do not belong together. Opened as they are, every project would be
+    missing."""
 
 
 MAKING = 1.0

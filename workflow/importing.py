@@ -74,7 +74,7 @@ class Upload:
     files: MediaFiles | None = None
 
     def suggest_roles(self) -> Roles:
-        """What its columns seem meant for."""
+        """A guess at what each column is for."""
         return suggest_roles(self.cells, files=self.files is not None)
 
 
@@ -104,7 +104,7 @@ class Checked:
 def check(upload: Upload, roles: Roles, on_step: Callable[[float], None] | None = None) -> Checked:
     """Read the cells under these roles; every problem found, up to the table's own limit.
 
-    on_step : told the share of the files looked at, now and then; the files take longest.
+    on_step : called now and then with the share of the files looked at, in [0, 1]; they take longest
     """
     try:
         if upload.files is not None and on_step is not None:

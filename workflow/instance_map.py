@@ -1,4 +1,4 @@
-"""The map of a project's rows: where each lies by its features, and how it stands."""
+"""The map of a project's rows: where each lies by its features, and whether it is open, answered or held out."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class InstanceMap:
     """Arrays over the k rows on the map.
 
     places : (k, 2) their first two principal components      states : (k,) number in STATES
-    labels : what may be the label of each now; of label vectors, the labels known to be right
-    explained : share of the variance the two components hold
+    labels : of each row its candidates now; of label vectors the labels known to be right
+    explained : share of the variance of the features that the two components hold
     """
 
     rows: np.ndarray
@@ -53,7 +53,7 @@ _placing = threading.Lock()
 
 
 def instance_map(seat: Seat) -> InstanceMap:
-    """The rows as they lie and stand. Nobody waits for a question meanwhile: the learner is held for a moment only.
+    """Where the rows lie, and the state of each. The learner is locked for a moment only: nobody waits for a question.
 
     Raises
     ------

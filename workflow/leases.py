@@ -41,7 +41,7 @@ KILLED = (
 
 @dataclass
 class Lease:
-    """Of the worker that holds a project. fault : why its training failed, to be set by the holder"""
+    """What `hold` gives the worker that holds a project. fault : set by the worker where its training failed"""
 
     fault: str | None = None
 
@@ -58,7 +58,7 @@ def is_free(session: Session, project_id: int, worker: str, key: str, now: datet
 
 @contextmanager
 def hold(home: Home, project_id: int, worker: str, key: str) -> Iterator[Lease | None]:
-    """Hold the project for as long as the block runs; None where it is not free."""
+    """Hold the project's lease while the block runs; gives None where `is_free` says that it is not to be had."""
     if not _take(home, project_id, worker, key):
         yield None
         return

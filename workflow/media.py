@@ -22,7 +22,7 @@ def find(seat: Seat, name: str) -> tuple[Path, str]:
     Raises
     ------
     NotFound
-        No project in use names such a file; a name that no file could have says no more.
+        No project in use names such a file. The words are the same for a name that no file could have.
     NotAllowed
         The person is unknown or disabled.
     """

@@ -26,7 +26,7 @@ def read_progress(seat: Seat) -> Any:
 
 
 def watched(seat: Seat) -> tuple[Any, ...]:
-    """What a page watches, the log's latest seq first: where it is another, there is something new to draw.
+    """Values that change whenever there is something new to draw; the log's latest seq comes first.
 
     Raises
     ------

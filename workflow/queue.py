@@ -32,7 +32,7 @@ def list_queue(seat: Seat, search: str = "") -> Any:
 def queue_csv(seat: Seat, *, wait: bool = False) -> bytes:
     """The whole queue as CSV. Raises NotAllowed unless the person is an owner.
 
-    wait : for a model that is due in this process: one that has just begun has none yet, and would rank at random
+    wait : first wait for the model that is fitted in this process: until there is one, the order is random
     """
     if wait:
         seat.settle()

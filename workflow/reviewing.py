@@ -113,8 +113,8 @@ def correct(
     Raises
     ------
     StaleQuestion
-        This person has said something else about the row since it was opened, or it stands differently. Nothing is
-        stored.
+        This person has said something else about the row since it was opened, or its labels have changed. Nothing
+        is stored.
     AnswerError
         The answer does not fit the row, or the note is too long. Nothing is stored.
     NotSaved, NotAllowed, NotFound

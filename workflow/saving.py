@@ -42,7 +42,7 @@ def saving(home: Home) -> Iterator[Session]:
 
 
 def _why(error: Exception) -> str | None:
-    """Why the database could not be written, in words for everybody; None where what was to be written is at fault."""
+    """Why the database could not be written, in words for everybody; None where it is not the database's fault."""
     if isinstance(error, DatabaseReplacedError):
         return str(error)
     if isinstance(error, DBAPIError) and is_damaged(error):

@@ -1,6 +1,6 @@
-"""A seat: somebody at this Winnow, mostly at one project. Every use case takes one.
+"""A seat: who is at this Winnow, and at which project. Every use case takes one.
 
-No use case opens a transaction but through it, so that none can forget to ask who is there and may be.
+A use case opens its transactions through the seat, so that none can forget to check what this person may do.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Seat:
-    """Who is there, and at which project; nothing is checked before one of its ways in is taken.
+    """Who is there, and at which project. Making one checks nothing; each of its methods checks anew.
 
-    project_id : None where it is about no project, or about several
+    project_id : None where a use case is about no project, or about several
     """
 
     home: Home
@@ -48,7 +48,7 @@ class Seat:
         Raises
         ------
         NotAllowed
-            The person is unknown or disabled, or with `owner` is none.
+            The person is unknown or disabled, or `owner` is set and they are not one.
         NotFound
             There is no such project, or it is archived or in the bin.
         """
@@ -57,7 +57,7 @@ class Seat:
 
     @contextmanager
     def owning(self, *, anywhere: bool = False) -> Iterator[Reading]:
-        """A transaction of an owner that writes. anywhere : the project may be archived or in the bin
+        """A transaction that writes, for owners alone. anywhere : the project may be archived or in the bin
 
         Raises as ``reading``, and NotSaved where the database cannot be written.
         """
@@ -66,19 +66,22 @@ class Seat:
 
     @contextmanager
     def learner(self, *, owner: bool = False) -> Iterator[Opened[Any]]:
-        """The project with its learner, caught up with the log, for one thread at a time. Raises as ``reading``."""
+        """The project with its learner, which has taken in the whole log; one thread at a time has it.
+
+        Raises as ``reading``.
+        """
         with open_to_read(self.home, self._here, lambda session: self._enter(session, owner=owner)) as opened:
             yield opened
 
     @contextmanager
     def turn(self) -> Iterator[Turn[Any, Any, Any]]:
-        """This person's turn at the project: a transaction that writes, the learner caught up inside it; after the
-        commit the learner follows.
+        """This person's turn at the project: a transaction that writes, at whose beginning the learner takes in the
+        whole log. After the commit the learner takes in what the block wrote.
 
         Raises
         ------
         StaleQuestion
-            What the block writes was stored before, by another tab or process.
+            What the block writes had been stored already, by another tab or process.
         NotSaved, NotAllowed, NotFound
         """
         try:
@@ -93,7 +96,7 @@ class Seat:
         return find_kind(self.home, self._enter)
 
     def settle(self) -> None:
-        """Wait for the fits of the project's model that are due in this process. Raises as ``reading``."""
+        """Wait until this process has fitted the project's model, where that is due. Raises as ``reading``."""
         with self.learner():
             pass  # begins the fit that is due
         self.home.shelf.settle(self._here)
@@ -105,6 +108,7 @@ class Seat:
         return self.project_id
 
     def _enter(self, session: Session, *, owner: bool = False, anywhere: bool = False) -> Reading:
+        """Check the person and find the project, inside this transaction. Raises as ``reading``."""
         person: Person
         if owner:
             person = access.require_owner(session, self.person_id)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class BackgroundTraining(Protocol):
-    """How a learner comes by models that are fitted beside the answering; used with the slot's lock held.
+    """How a learner gets the models that are fitted while people answer. Hold the slot's lock when you call it.
 
     fault : why the latest fit in this process failed; None where it did not, or where a worker does the fitting
     """
@@ -27,7 +27,7 @@ class BackgroundTraining(Protocol):
         """Wait until no fit is under way in this process. Call it without the lock."""
 
     def abandon(self) -> None:
-        """Begin and store nothing more: the learner is out of use. A fit under way goes on, for nothing."""
+        """Begin no fit and store none any more: the learner was replaced. One under way ends by itself, for nothing."""
 
     def stop(self) -> None:
         """As `abandon`, before the database is closed: waits a little for a fit under way."""
@@ -42,12 +42,13 @@ class Slot:
     training: BackgroundTraining | None = None
     looked_at: float = -math.inf
     out_of_use: list[BackgroundTraining] = field(default_factory=list)
-    """Of earlier settings, perhaps with a fit under way."""
+    """Trainings of learners that were replaced; a fit of theirs may still be under way."""
 
     def take_news(self, training: Any, older: float = 0.0) -> None:
-        """Have the learner's training look for models. training : called to make it, where there is none yet
+        """Let the learner's training look for new models.
 
-        older : nothing, where it looked in the last so many seconds
+        training : makes it from the learner, where there is none yet
+        older : seconds; where it looked less long ago than that, it does not look again
         """
         now = time.monotonic()
         if now - self.looked_at < older:
@@ -58,7 +59,7 @@ class Slot:
             self.training.look()
 
     def renew(self, learner: Learner) -> None:
-        """Put a learner in the place of the one before, whose fits are of no use any more."""
+        """Replace the learner; fits for the one before are of no use any more."""
         self.learner, self.looked_at = learner, -math.inf
         if self.training is not None:
             self.training.abandon()
@@ -74,7 +75,7 @@ class Shelf:
         self._slots: dict[int, Slot] = {}
 
     def slot(self, project_id: int) -> Slot:
-        """The project's place."""
+        """The slot of the project, made where there is none yet."""
         with self._lock:
             return self._slots.setdefault(project_id, Slot())
 

@@ -21,14 +21,16 @@ __all__ = ["OwnAnswer", "Saved", "Standing", "standing"]
 
 @dataclass(frozen=True)
 class Standing:
-    """Counts are of what questions are about: rows, or labels of rows; ``elsewhere`` rows are before other people now.
+    """The state of a project as one person's question card shows it.
 
-    settled : share of what the Progress page calls settled, or known or sure
-    has_proof : whether that is a proof about predictions
+    answered, left : what is answered and what is open: rows, or labels of rows where questions are about these
+    elsewhere : rows that are before other people now
+    settled : the share, in [0, 1], that the Progress page calls "Settled", or "Known or sure"
+    has_proof : whether `settled` is proved about predictions; else it is a share of rows or labels
     done : no answer can change a decision any more
-    stop : what the owner's stop rules that are reached say, in words; empty while none is
+    stop : the sentences of the owner's stop rules that are reached; empty where none is
     last : this person's latest entry      history : their answers, newest first
-    undoable, redoable : seq of the answer that undo would take back, that redo would give again
+    undoable, redoable : seq of the answer that undo would take back, that redo would give again; None: there is none
     classes : every class of the project, in its order
     """
 

@@ -1,4 +1,4 @@
-"""The stop panel: the owner's rules, and what they say of the project as it stands."""
+"""The stop panel: the owner's rules, and what they say of the project now."""
 
 from __future__ import annotations
 

@@ -51,11 +51,15 @@ KEPT_VERSIONS = 2
 
 
 _SOON = "soon"
+"""What `_due` gives for a project whose training waits for more answers, or for its time."""
 
 
 @dataclass(frozen=True)
 class Due:
-    """A project whose model should be trained now."""
+    """A project whose model should be trained now.
+
+    key : that of its versions (`workflow.kinds.version_key`)      seq : of the latest entry of its log
+    """
 
     project: Project
     settings: WorkerSettings
@@ -75,7 +79,7 @@ def anything_to_train(home: Home) -> bool:
 
 @dataclass(frozen=True)
 class News:
-    """due : what should be trained now      soon : something waits for its time and will be due without any news"""
+    """due : what should be trained now      soon : something else will be due after a while, with no further answer"""
 
     due: list[Due]
     soon: bool
@@ -95,7 +99,8 @@ def news(home: Home) -> News:
 
 
 def _due(home: Home, session: Session, project: Project, now: datetime) -> Due | str | None:
-    """The training that is due, _SOON where answers wait for their time, None where nothing waits."""
+    """The training that is due; _SOON where there are answers to learn, but too few or too new; None where there is
+    nothing to learn, or no worker trains the project."""
     settings = kinds.worker_settings(project)
     if settings is None:
         return None
@@ -227,7 +232,7 @@ class Worker:
             path.with_name(f"{number}.npy").unlink(missing_ok=True)
 
 
-class _Stopped(Exception):  # noqa: N818 - not an error: the worker is told to end
+class _Stopped(Exception):  # noqa: N818 - not an error: the worker is to end
     """The fit under way is given up."""
 
 
@@ -235,7 +240,7 @@ class _Stopped(Exception):  # noqa: N818 - not an error: the worker is told to e
 class TrainingState:
     """Whether a worker is training the project's model now, and why the last training failed, if it did.
 
-    rests : it has cost so many workers that answers alone do not make it be tried again (`workflow.leases`)
+    rests : so many workers have died of it that it is left alone for an hour, whatever is answered (`workflow.leases`)
     """
 
     running: bool

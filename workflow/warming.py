@@ -1,4 +1,4 @@
-"""Compiling before anybody waits: said where the compiler runs, silent when the machine code is there already."""
+"""Compiling the kernels before anybody waits for them; it is spoken of only where the compiler has to run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from plcore.common import one_thread_for_good
 
 
 def warm_up(say: Callable[[str], None]) -> float:
-    """Load the numeric kernels, or compile them; returns the seconds. ``say`` is told of each step that compiles.
+    """Load the numeric kernels, or compile them; returns the seconds it took.
+
+    say : called with a sentence before each step that compiles
 
     From now on the process does its matrix products in one thread: fits beside the answering would disturb each other,
     and sums in another order would give other last bits than a rebuilt model has.

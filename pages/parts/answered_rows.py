@@ -1,5 +1,5 @@
-"""What the Review page has in common for projects of both kinds: the search, the list of what it finds, and the row
-that is open, with its history.
+"""What the Review page has in common for all kinds of project: the search, the list of what it finds, and the opened
+row with its history.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Save = Callable[[str | None, bool], tuple[Saved, str]]
 
 
 class OpenRow(Protocol):
-    """What the open rows of all kinds have."""
+    """What the opened rows of all kinds of project have."""
 
     @property
     def view(self) -> RowView: ...
@@ -45,7 +45,7 @@ class ReviewWords:
 
 
 def opened_row(project_id: int) -> int | None:
-    """The row that is open, where this project has one."""
+    """The number of the row that is opened on the Review page of this project; None where none is."""
     kept = st.session_state.get(state.REVIEW_ROW)
     return kept[1] if kept is not None and kept[0] == project_id else None
 
@@ -55,13 +55,13 @@ def open_row(project_id: int, row: int | None) -> None:
 
 
 def _ticked(project_id: int, key: str, rows: tuple[int, ...]) -> None:
-    """The table's tick moved."""
+    """Called when a line of the table is ticked, or its tick taken away."""
     places = st.session_state[key].selection.rows
     open_row(project_id, rows[places[0]] if places else None)
 
 
 def _picked(project_id: int, key: str) -> None:
-    """The list of rows was used instead."""
+    """Called when a row is chosen from the list."""
     open_row(project_id, st.session_state[key])
 
 
@@ -159,10 +159,10 @@ def results(project_id: int, key: str, found: ReviewList, unit: tuple[str, str])
 
 
 def end_of_form(about: str, *, flagged: bool, save: Save) -> None:
-    """Note, flag and button. The press is dealt with before the page is drawn anew, by the row as it was shown.
+    """Note, flag and button. The correction is stored before the page is drawn anew, for the row as it was shown.
 
-    about : beginning of the keys
-    save : stores the correction with this note and flag; what was stored, and in words
+    about : beginning of the widget keys
+    save : stores the correction with this note and flag; gives what was stored, and words for it
     """
     st.text_input("Note (optional)", max_chars=reviewing.NOTE_LENGTH, key=f"{about}-note")
     st.checkbox("Flag for another look", value=flagged, key=f"{about}-flag")
@@ -192,9 +192,9 @@ def row_part(
     form: Callable[[Row], None],
     stood: Callable[[Sequence[str]], str],
 ) -> None:
-    """The open row: what it is, how it stands, the form that corrects it, and what was said.
+    """The opened row: the item, its labels now, the form that corrects it, and its history.
 
-    standing, form : draw their parts      stood : before and after of an entry in words
+    standing, form : draw the labels, and the form      stood : gives words for `before` and `after` of an entry
     """
     st.divider()
     left, right = st.columns([3, 2], gap="large")

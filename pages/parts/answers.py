@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 MOST = 12
-"""Labels named at most."""
+"""Labels that are named; of the rest their number is given."""
 
 
 def said(kind: str, labels: Sequence[str]) -> str:
@@ -27,7 +27,7 @@ def said(kind: str, labels: Sequence[str]) -> str:
 
 
 def candidates(labels: Sequence[str]) -> str:
-    """A set of labels, or that there is none."""
+    """A row's candidates in words; those of a bad item are none."""
     return " | ".join(labels) or "none (taken out)"
 
 

@@ -23,7 +23,7 @@ MANY = (FIRST, "#22936f", "#9673c9", SECOND, "#d1495b")
 MOST_POINTS = 1_000
 """Points of a curve that are drawn; the downloaded data has all of them."""
 NAMED_VERSIONS = 8
-"""Model versions that have their name on the chart, the newest among them; of others it is told when pointed at."""
+"""Model versions named on the chart, the newest among them; the others say their name when pointed at."""
 MOST_LABELS = 30
 """Classes in a chart; the downloaded data has all of them."""
 

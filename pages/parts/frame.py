@@ -53,7 +53,7 @@ def begin() -> Page:
 
 
 def say_where_nothing_is_saved(page: Page) -> None:
-    """What is shown was stored before, and is all that will ever be: on top of every page, not only at a press."""
+    """Say on top of every page, not only after a press, that nothing can be saved any more, where that is so."""
     if (why := why_nothing_is_saved(page.seat.home)) is not None:
         st.error(why, icon=":material/error:")
 
@@ -140,9 +140,9 @@ def toast_from_last_page() -> None:
 
 @contextmanager
 def refusals(*kinds: type[Exception]) -> Iterator[None]:
-    """Say here why what the block does was refused: it may not be, it could not be saved, or one of these kinds.
+    """Say here why what the block does was refused: not allowed, not found, not saved, or an error of these kinds.
 
-    What stands below is drawn all the same, so that nothing typed is lost.
+    What follows on the page is drawn all the same, so that nothing typed is lost.
     """
     try:
         yield
@@ -152,7 +152,7 @@ def refusals(*kinds: type[Exception]) -> Iterator[None]:
 
 @contextmanager
 def refusals_said_later(*kinds: type[Exception]) -> Iterator[None]:
-    """As ``refusals`` for a callback, which runs before the page is drawn: ``say_refusal`` says it then."""
+    """As ``refusals`` for a callback, which runs before the page is drawn: ``say_refusal`` says it there."""
     try:
         yield
     except _said(kinds) as refusal:

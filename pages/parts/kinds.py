@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class KindParts(Protocol):
-    """What such a folder has."""
+    """What the folder of each kind has."""
 
     EXPORT: ExportWords
     MAP: MapWords
@@ -33,7 +33,7 @@ class KindParts(Protocol):
         """What draws the question card."""
 
     def class_list(self, project_id: int, classes: Sequence[str], descriptions: Mapping[str, str]) -> None:
-        """Give the browser what the card searches beside its question; drawn outside of the answering loop."""
+        """Give the browser the classes that the card's search looks through, once, not with every question."""
 
     def queue_page(self, page: ProjectPage) -> None:
         """The Queue page below its heading."""

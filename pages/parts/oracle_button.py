@@ -22,8 +22,8 @@ PAUSE = 0.5
 
 
 def offer(page: frame.ProjectPage) -> None:
-    """The button, where the project has hidden truth and the person is an owner, and how far it is while it plays;
-    nothing otherwise."""
+    """The button, where the project hides true labels and the person is an owner, and a bar while it answers; else
+    nothing."""
     key = f"{state.PLAY}-{page.project.id}"
     # Streamlit forgets a widget that the last page did not draw: whoever has left meanwhile finds it at rest.
     if key not in st.session_state:
@@ -53,7 +53,7 @@ def _begin() -> None:
 
 
 def play(page: frame.ProjectPage) -> None:
-    """Where it plays, the next answers, and the page again; called when everything is drawn."""
+    """While it answers: give the next few answers and have the page drawn again. Call it when everything is drawn."""
     played = st.session_state.get(state.PLAYED)
     if played is None:
         return

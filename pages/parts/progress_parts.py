@@ -1,4 +1,4 @@
-"""What the Progress pages of both kinds of project show in the same way."""
+"""What the Progress pages of all kinds of project show in the same way."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ KEYS = "123456789abdeijklnoqrvw"
 """Keys of the candidates in order: the digits, then the letters that are no command (see `one_label/candidates.js`)."""
 
 NAMED = 6
-"""Labels that an answer is told with; of more their number."""
+"""Labels that are named where an answer is put into words; of the rest their number is given."""
 
 Drawing = Callable[[Standing, str | None, Callable[[], None]], None]
 """Draws a card, given how the project stands, what to say, and what to call for a press before the redraw."""
@@ -38,9 +38,10 @@ Drawing = Callable[[Standing, str | None, Callable[[], None]], None]
 
 @dataclass(frozen=True)
 class Heading:
-    """What stands over the question. share, about : how far the work is, and what that means      of : what is counted
+    """What stands over the question.
 
-    done : where asking may stop, why; said while questions go on
+    share : how far the work is, in words      about : what that share means      of : what the bar counts
+    done : why asking may stop; None where it should go on
     """
 
     share: str
@@ -60,7 +61,11 @@ def draw_card(
     notice: str | None,
     on_press: Callable[[], None],
 ) -> None:
-    """Draw a kind's card with this question. room : how it is answered, one of those in the kind's `card.js`"""
+    """Draw a kind's card with this question. room : the way to answer it, one of those in the kind's `card.js`
+
+    token, question : of the question, None where nothing is left to ask      notice : said instead of what was saved
+    on_press : called for a press, before the page is drawn anew
+    """
     data: dict[str, Any] = {
         "project": project_id,
         "room": room,
@@ -86,7 +91,7 @@ def draw_card(
 
 
 def why_stop(standing: Standing, done: str) -> str | None:
-    """Why a person may stop, if they may. done : in words, that nothing they could say would change anything"""
+    """Why a person may stop, if they may. done : the sentence that no answer can change anything any more"""
     if standing.done:
         return done
     return (
@@ -100,7 +105,8 @@ def why_stop(standing: Standing, done: str) -> str | None:
 class Press:
     """What the browser sent: `kind` is an answer's kind, "undo" or "redo".
 
-    token, shown : of the question on screen, and of its candidates      seq : of the answer that undo or redo means
+    token : of the question on the screen      shown : stamp of its labels there
+    seq : of the answer that undo or redo is about; None for an answer
     """
 
     kind: str
@@ -113,7 +119,7 @@ class Press:
 
 
 def pressed() -> Press | None:
-    """The press that this run is about. What comes from a browser is checked where it is used."""
+    """The press that made the page run; None where there is none. What it holds is checked where it is used."""
     press = (st.session_state.get(state.CARD) or {}).get("press")
     if not press:
         return None

@@ -16,7 +16,7 @@ Line = TypeVar("Line")
 
 
 class Queue(Protocol):
-    """What the views of all kinds have."""
+    """What the views of the queue have in all kinds of project."""
 
     @property
     def rows(self) -> Sequence[Any]: ...
@@ -40,7 +40,7 @@ def below(
 ) -> None:
     """The button that asks the ticked line next, and the file of the whole queue.
 
-    lines, ticked : those of the table, and the places of those ticked      ask : puts a line before this person
+    lines : of the table      ticked : positions of the ticked ones      ask : has this person asked about a line next
     """
     with st.container(horizontal=True, vertical_alignment="center"):
         picked = [place for place in ticked if place < len(lines)]

@@ -12,7 +12,7 @@ from workflow.stopping import StopRules, StopView
 
 TITLES = {"settled": "Settled", "flat": "Curve flat", "budget": "Budget"}
 FIELDS = ("settled", "share", "flat", "within", "over", "budget", "answers")
-"""Of the editor: the ends of their keys."""
+"""The fields of the editor, by the ends of their widget keys."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def _editor(page: ProjectPage, view: StopView, words: StopWords) -> None:
 
 
 def _save(page: ProjectPage, at: str) -> None:
-    """Runs before the page is drawn, whose drawing begins anew where the model moves on meanwhile."""
+    """Called before the page is drawn: a drawing is broken off when the model changes, and would lose the press."""
     chosen = {name: st.session_state[f"{at}-{name}"] for name in FIELDS}
     rules = StopRules(
         settled=round(chosen["share"] / 100, 6) if chosen["settled"] else None,

@@ -30,7 +30,7 @@ SIMULATED = "simulated"
 
 @dataclass(frozen=True)
 class LabelCount:
-    """Rows of one label. answered : answers have made it theirs      given : it was theirs at import"""
+    """How many rows have a label. answered : by answers      given : since the import"""
 
     label: str
     answered: int
@@ -39,9 +39,9 @@ class LabelCount:
 
 @dataclass(frozen=True)
 class StopView:
-    """The rules, and what each that is switched on has come to.
+    """The owner's stop rules, and the verdict of each that is switched on.
 
-    by_truth : whether the accuracy of the flat rule is that on held-out truth; else it comes from control answers
+    by_truth : whether the "flat" rule looks at accuracy on test rows; else at that by control answers
     """
 
     rules: StopRules
@@ -63,7 +63,7 @@ def pace(session: Session, project_id: int) -> float | None:
 
 
 def time_left(seconds_per_answer: float | None, left: int) -> timedelta | None:
-    """The pace times what is left; most of it never needs asking, so it is mostly too much."""
+    """The pace times what is left: an upper bound, for seldom all of it needs asking. None without a pace."""
     return None if seconds_per_answer is None else timedelta(seconds=seconds_per_answer * left)
 
 
@@ -75,11 +75,11 @@ def most_answered_first(counts: Sequence[LabelCount]) -> tuple[LabelCount, ...]:
 def standing_points(
     curve: Sequence[PointT], latest: int | None = None, count: Callable[[PointT], int] = attrgetter("answers")
 ) -> list[PointT]:
-    """The curve without what was taken back: of several points for one number of answers the latest, and none
-    beyond the number that stands.
+    """The curve without the points of answers that were taken back since: for each number of answers the latest point,
+    and none with more answers than the last point has.
 
-    latest : only so many answers back, and the point before them; None: the whole curve
-    count : of a point, its number of answers
+    latest : only the points of so many latest answers, and the one before them; None: the whole curve
+    count : gives the number of answers of a point
     """
     points: list[PointT] = []
     for point in reversed(curve):

@@ -1,4 +1,4 @@
-"""Finding answered rows: what is looked for, the lines of what is found, and those of a row's history."""
+"""Finding answered rows: what to search for, the lines of the list that is found, and those of a row's history."""
 
 from __future__ import annotations
 
@@ -49,8 +49,10 @@ class Search:
 
 @dataclass(frozen=True)
 class FoundAnswer:
-    """A row's latest answer (of that person, where one was asked for), by the present names of its classes; of label
-    vectors an answer that counts. predicted : what the model said when it was asked, in words
+    """A line of the list: a row's latest answer, or that of the person searched for; of label vectors any answer that
+    still counts.
+
+    labels : class names as they are now      predicted : what the model said when the row was asked about, in words
     """
 
     seq: int
@@ -67,7 +69,7 @@ class FoundAnswer:
 
 @dataclass(frozen=True)
 class ReviewList:
-    """One page of what was found, newest first. page : from 0, inside what there is      total : of all pages"""
+    """One page of what was found, newest first. page : from 0, one that exists      total : lines of all pages"""
 
     rows: tuple[FoundAnswer, ...]
     total: int
@@ -80,10 +82,10 @@ class ReviewList:
 
 @dataclass(frozen=True)
 class HistoryLine:
-    """One entry about a row, by the present names of its classes.
+    """One entry about a row. Class names are as they are now.
 
-    before, after : its candidates; of label vectors how the labels it is about stood, in words
-    taken_back : by a later entry
+    before, after : the row's candidates; of label vectors the values of the labels that the entry is about, in words
+    taken_back : whether a later entry withdraws it
     """
 
     seq: int
@@ -101,9 +103,10 @@ class HistoryLine:
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """What can be looked for. everybody : this person may see the answers of others, `people` (id, name)
+    """What a search can be about.
 
-    anything : there is an answer to look at
+    people : (id, name) of everybody, where `everybody`: this person may see the answers of others
+    anything : whether there is any answer to find
     """
 
     classes: tuple[str, ...]
@@ -184,8 +187,8 @@ def may_correct(log: Sequence[entries.LogEntry], person: Person) -> bool:
     """Whether this person may correct a row with these entries: the owner what anybody has answered, others what they
     have answered themselves; answers taken back do not count.
     """
-    gone = taken_back(log)
-    answers = [one for one in log if one.kind in SAYS_SOMETHING and one.seq not in gone]
+    withdrawn = taken_back(log)
+    answers = [one for one in log if one.kind in SAYS_SOMETHING and one.seq not in withdrawn]
     return any(person.is_owner or one.person_id == person.id for one in answers)
 
 
@@ -203,5 +206,5 @@ def rows_holding(table: LabelTable, words: Sequence[str]) -> np.ndarray:
 
 
 def inside(page: int, total: int) -> int:
-    """The number of a page there is."""
+    """The page number, or the nearest that exists. total : lines of all pages"""
     return min(max(0, page), max(0, -(-total // PAGE) - 1))

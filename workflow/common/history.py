@@ -1,4 +1,4 @@
-"""What one person answered lately: what stands, what they took back, and what they may give again."""
+"""What one person answered lately: which answers count, which they took back, and which they may give again."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ SECOND = ".is"
 class OwnAnswer:
     """What one press of this person stored; `seq` is that of its last entry.
 
-    withdrawal : seq of the entry that took it back, None while it stands
-    redoable : taken back by themselves, not given again, and its row stands as it did when it was answered
+    withdrawal : seq of the entry that took it back; None where none did
+    redoable : they took it back themselves, have not given it again, and its row is as it was when they answered
     """
 
     seq: int
@@ -44,7 +44,7 @@ Parts = Sequence[entries.LogEntry | answers.PastEntry]
 
 
 def stored_by(session: Session, project_id: int, token: str) -> entries.LogEntry | None:
-    """What the press with this token stored, of two entries the second; None where it stored nothing."""
+    """The entry that the press with this token stored, the second one of two; None where it stored none."""
     second = entries.with_token(session, project_id, f"{token}{SECOND}")
     return second or entries.with_token(session, project_id, token)
 

@@ -39,12 +39,12 @@ def follow(
     apply: Callable[[Entry], object],
     most: int | None = None,
 ) -> bool:
-    """Apply the log entries with a ``seq`` greater than the pool's; inside a transaction, only in one that has
-    written no entry itself yet.
+    """Let `apply` take in the log entries that the pool has not seen. Call it in a transaction that has not written any
+    entry itself yet.
 
-    most : entries that may be applied; where there are more, none is. None: any number
-    False where there are more; or where the classes have changed since the pool was made: it stays before that entry,
-    and another must be made under the classes as they are now.
+    most : how many may be taken in; where there are more, none is. None: any number
+    Returns False where there are more, or where the classes have changed since the pool was made. It then stands before
+    that change, and a new pool must be made under the changed classes.
     """
     missed = entries.after(session, project_id, pool.seq)
     if most is not None and len(missed) > most:

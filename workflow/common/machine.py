@@ -1,4 +1,4 @@
-"""What the machine has."""
+"""How much memory the machine has."""
 
 from __future__ import annotations
 

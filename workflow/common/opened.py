@@ -21,7 +21,7 @@ LearnerT_co = TypeVar("LearnerT_co", bound="Learner", covariant=True)
 
 @dataclass(frozen=True)
 class Reading:
-    """A transaction of somebody who may be here. `project` is only there where the seat is at one."""
+    """A transaction of a person whose rights were checked in it. at : the seat's project, None where it has none"""
 
     session: Session
     person: Person
@@ -42,10 +42,10 @@ class Reading:
 
 @dataclass(frozen=True)
 class Opened(Generic[LearnerT_co]):
-    """A transaction at a project whose learner knows every entry there is.
+    """A transaction at a project, with a learner that has taken in every entry of the log.
 
-    kind : is asked to do what depends on what the questions are about
-    written : the entries written in it, in order, which the learner reads after the commit; none in one that reads
+    kind : does what depends on the kind of project
+    written : the entries that this transaction writes, in order; the learner takes them in after the commit
     """
 
     home: Home
@@ -66,9 +66,8 @@ class Opened(Generic[LearnerT_co]):
 
 
 class Doors(Protocol[LearnerT_co]):
-    """The ways into a project that a kind is given where it has to let the learner go before it is done.
-
-    `workflow.seat.Seat` has them.
+    """The part of a `workflow.seat.Seat` that a kind is given for long work. Nobody else can use the learner while it
+    is open, so such work opens it for a part of the time only.
     """
 
     def reading(self) -> AbstractContextManager[Reading]: ...

@@ -1,4 +1,4 @@
-"""How the answering room of a project is set, as it is stored."""
+"""The settings of a project's answering room, as they are stored."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DESCRIPTION_LENGTH = 200
 
 
 class RoomError(ValueError):
-    """A setting of the room that cannot be."""
+    """A setting of the answering room has a value that is not allowed."""
 
 
 @dataclass(frozen=True)

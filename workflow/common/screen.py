@@ -1,4 +1,4 @@
-"""What a screen shows first, and the name of what it showed."""
+"""In which order a screen shows labels, and the stamp that says later what it showed."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ _orders: WeakKeyDictionary[Learner, dict[int, tuple[str, tuple[str, ...]]]] = We
 
 
 def stamp(parts: Sequence[str]) -> str:
-    """A short name for these choices: what a screen sends back so that it is known what it showed."""
+    """A short hash of these choices. A screen sends it back with an answer, so that it is known what it showed."""
     return hashlib.blake2s("\0".join(parts).encode(), digest_size=8).hexdigest()
 
 
 def screen_order(
     learner: Learner, room: RoomSettings, person_id: int, token: str, shares: Mapping[str, float]
 ) -> tuple[str, ...]:
-    """The labels of these shares in the order of the screen, by the settings of the room.
+    """The labels in the order of the screen, which the answering room sets.
 
-    While a person looks at one showing the order stays, whatever the model has learnt.
+    token : of the question shown. As long as a person has it before them the order stays, whatever the model learns
+    shares : {label: what the model gives it}, in class order
     """
     orders = _orders.setdefault(learner, {})
     if room.order == "fixed":

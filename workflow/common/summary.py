@@ -1,4 +1,4 @@
-"""One project as lists of projects have it."""
+"""One project as a line in a list of projects."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 class ProjectSummary:
     """One project as Home lists it.
 
-    kind, words : its name in `workflow.kinds.KINDS`, and how pages speak of it
-    n_to_ask : rows, or of label vectors cells, that were open at import
-    answered, left : as the pool of its learner counts them      by_row : whether they are rows, not labels of rows
+    kind : the name of its kind in `workflow.kinds.KINDS`      words : how pages speak of such projects
+    n_to_ask : rows, or labels of rows in a project of label vectors, that were open at import
+    answered, left : what is answered and what is open, as the pool of its learner counts it
+    by_row : whether these two count rows, not labels of rows
     """
 
     id: int

@@ -36,9 +36,10 @@ class StaleQuestion(ValueError):  # noqa: N818 - a state of affairs, which the p
 
 @dataclass(frozen=True)
 class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
-    """What a use case needs while it is this person's turn.
+    """What a use case can read and write while it is this person's turn. Each kind of project has its own.
 
-    AskedT is a question of the learner, ShownT the same as a page shows it.
+    opened : the write transaction with the learner, caught up in it      now : one moment for all that is written
+    AskedT is a question of the learner, ShownT the same question as a page shows it.
     """
 
     ANSWERS: ClassVar[tuple[str, ...]]
@@ -82,7 +83,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
 
     @abstractmethod
     def best(self, taken: set[Place]) -> AskedT | None:
-        """The question that matters most for this person beside what is before others; None where none is left."""
+        """The best question for this person; None where none is left. taken : places that are before other people"""
 
     @abstractmethod
     def word(self, asked: AskedT, token: str) -> ShownT:
@@ -98,10 +99,10 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
 
     @abstractmethod
     def decided_meanwhile(self, place: Place) -> str:
-        """What is said where the place is not open any more once it is answered."""
+        """The sentence for a person whose answer comes when the place is not open any more."""
 
     def may_choose(self, place: Place, *, drawn: bool) -> bool:
-        """Whether a person may put this place before themselves. drawn : it was not chosen, but came by its draw"""
+        """Whether this person may have this place asked now. drawn : as for `workflow.answering.ask_next`"""
         del drawn
         return self.may_ask(place)
 
@@ -136,12 +137,15 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         return self.learner.may_ask(place.row, self.annotator, place.label)
 
     def show(self, place: Place) -> ShownT:
-        """Reserve the place for this person and word its question as things stand. Raises AnswerError."""
+        """Reserve the place for this person; its question as a page shows it.
+
+        Raises AnswerError where nothing can be asked about it.
+        """
         return self._show(self.learner.question_for(*place))
 
     def show_next(self) -> ShownT | None:
-        """The question already before this person, if it still makes sense: a refresh shows it again, and what undo or
-        the queue put there stays. Else a new one; None where there is nothing left to ask them.
+        """The question already before this person, where they may still answer it: so a refresh shows it again, and
+        what undo or the queue put there stays. Else the best one; None where there is nothing left to ask them.
         """
         open_now, taken = self.open_now(), self.taken()
         if open_now is not None:
@@ -156,9 +160,9 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         return None if found is None else self._show(found)
 
     def given_before(self, token: str) -> Saved:
-        """What this person's press with a token stored that is not open before them any more.
+        """What an earlier press of this person stored with this token, which is not that of their open question.
 
-        Raises StaleQuestion where it stored nothing.
+        Raises StaleQuestion where there was none.
         """
         earlier = stored_by(self.session, self.project_id, token)
         if earlier is None or earlier.person_id != self.person_id:
@@ -170,7 +174,8 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         return saved_of(self.learner, entry, repeated=repeated)
 
     def facts(self, question: questions.OpenQuestion, given: Given) -> tuple[dict[str, Any], dict[str, Any]]:
-        """What the entries of an answer hold of its question: what the first alone does, and what each does."""
+        """Fields of the entries that one answer stores, as `db.entries.NewEntry` names them: (of the first entry alone,
+        of every entry)."""
         seconds = (self.now - question.shown_at).total_seconds()
         first = {"token": question.token, "revision": question.revision, "seconds": seconds}
         every = {
@@ -191,7 +196,8 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         return self.word(asked, self._reserve(asked))
 
     def _reserve(self, asked: Any) -> str:
-        """Reserve the place for this person; its token. The same showing keeps its token and its start."""
+        """Reserve the place for this person; its token. The moment it was first shown stays that of the open question,
+        where this was open already."""
         open_now, place = self.open_now(), place_of(asked)
         same = open_now is not None and place_of(open_now) == place
         revision = self.revision(place)
@@ -230,7 +236,7 @@ def question_token(*parts: int | str) -> str:
 
 
 def place_of(about: Any) -> Place:
-    """What a question or an entry is about; one without a label is about the row as a whole."""
+    """The place of a question or an entry; without a label that is the row as a whole."""
     return Place(about.row, getattr(about, "label", None))
 
 
@@ -248,6 +254,6 @@ def second_token(token: str, number: int) -> str:
 
 
 def _as_stored(asked: Any, stored: questions.OpenQuestion) -> bool:
-    """Whether the log would say of the question what the screen says: why it was asked, by which model."""
+    """Whether the stored question still says what the screen will say of it: why it is asked, by which model."""
     parts = ("strategy", "score", "model_version", "decides", "undecided", "predicted")
     return all(getattr(asked, part) == getattr(stored, part) for part in parts)

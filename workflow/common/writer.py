@@ -1,6 +1,7 @@
 """Entries about one place, written one after the other in one transaction.
 
-The learner follows only after the commit, so what the second of them finds is folded here, beside it.
+The learner takes them in only after the commit. Until then the writer keeps the row's entries itself, so that the
+second of them is checked against what the first makes of the row.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class EntryWriter(ABC):
-    """Appends entries of this turn's person about a place, each with how that stood before and after it."""
+    """Appends entries of this turn's person about a place, each with the labels before and after it."""
 
     CHANGED: ClassVar[str]
-    """What is said where the place stands otherwise than an earlier answer to it found it."""
+    """The sentence for a person who would repeat an answer after the labels of the place have changed."""
 
     def __init__(self, turn: Any, place: Place) -> None:
         """turn : the `workflow.common.turn.Turn` in which it writes"""
@@ -31,15 +32,16 @@ class EntryWriter(ABC):
 
     @abstractmethod
     def labels_now(self, entry: entries.LogEntry) -> tuple[str, ...]:
-        """The labels of an earlier entry by the names their classes have now."""
+        """The labels of an earlier entry, by the present names of their classes."""
 
     @abstractmethod
     def check(self, entry: Entry) -> None:
-        """Raise AnswerError where the learner would refuse the entry after what was written so far."""
+        """Raise AnswerError where the learner, once it has taken in what was written so far, would refuse the entry."""
 
     @abstractmethod
     def state(self, entry: Entry) -> tuple[str, ...]:
-        """What the labels are that the entry can change, as the log stores it, after what was written so far."""
+        """The labels that this entry can change, with the entries written so far, in the form that the log stores as
+        `before` and `after`: each kind of project has its own."""
 
     def write(
         self,
@@ -51,9 +53,12 @@ class EntryWriter(ABC):
         revision: int | None = None,
         **more: Any,
     ) -> entries.LogEntry:
-        """Append one entry; `more` is what else `entries.NewEntry` holds.
+        """Append one entry.
 
-        Raises AnswerError, before anything is written, where the learner would refuse it.
+        target : seq of the entry that this one takes back      more : further fields of `entries.NewEntry`
+        revision : None: the next one of this person at this place
+
+        Raises AnswerError, before anything is written, where the learner would refuse the entry.
         """
         turn, place = self._turn, self._place
         entry = Entry(self._seq + 1, kind, place.row, turn.annotator, tuple(labels), target)

@@ -74,7 +74,10 @@ def words(project: Project) -> KindWords:
 
 
 def default_settings(table: LabelTable, control_share: float) -> Any:
-    """Those of a project of this table where nothing was chosen: blind checks where too little truth is held out."""
+    """The settings of a project of this table where nobody has chosen any.
+
+    control_share : share of the rows, or cells, drawn as controls where the table holds too little truth to measure by
+    """
     return of_table(table).default_settings(table, control_share)
 
 
@@ -113,12 +116,15 @@ def worker_settings(project: Project) -> WorkerSettings | None:
 
 
 def version_key(project: Project, classes_seq: int) -> str:
-    """Under which versions of the project's model are kept. classes_seq : of the latest change of its classes, or 0"""
+    """The key under which versions of the project's model are stored.
+
+    classes_seq : seq of the latest change of its classes, 0 before the first
+    """
     kind = kind_of(project)
     return kind.version_key(kind.read_settings(project.settings), classes_seq)
 
 
 def make_trainer(home: Home, project: Project, changes: Sequence[ClassChange]) -> Any:
-    """What trains versions of the project's model in a worker."""
+    """The trainer of the project's model, for a worker. changes : of its classes, all of them"""
     kind = kind_of(project)
     return kind.make_trainer(home, project.table_hash, kind.read_settings(project.settings), changes)

@@ -1,4 +1,4 @@
-"""How far the work of every project is, for the pages that list them; a log is read once for each state of it."""
+"""How much of each project is answered and open, for pages that list projects; counted anew once a log has grown."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def counts(home: Home, session: Session, project: Project) -> tuple[int, int]:
 
 
 def keep_only(home: Home, in_use: Collection[int]) -> None:
-    """Forget what is kept of all projects but these, whose numbers are given; what was counted of them stays."""
+    """Free what was kept for the next count of projects that are not in use any more. in_use : ids of those that are"""
     for (project_id, *_), found in list(_known.get(home.database, {}).items()):
         if project_id not in in_use:
             found.kept = None

@@ -1,4 +1,4 @@
-"""What a kind of project is: everything about a project that depends on what its questions ask."""
+"""The protocol of a kind of project: everything that depends on what its questions are about."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 class KindWords:
     """How pages speak of projects of a kind.
 
-    title : the kind itself      classes : what its classes are called, of several
-    finished : said where nothing is open any more
+    title : the kind itself      classes : the word for its classes, in the plural
+    finished : the sentence where nothing is open any more
     """
 
     title: str
@@ -38,46 +38,54 @@ class KindWords:
 
 
 class KindSettings(Protocol):
-    """What every kind's settings have; plain JSON values, read by the kind."""
+    """What the settings of every kind have in common. The values are plain JSON."""
 
     @property
     def by_row(self) -> bool:
         """Whether a question is about a whole row, not about one label of it."""
 
     @property
-    def control_share(self) -> float: ...
-    def to_json(self) -> dict[str, Any]: ...
+    def control_share(self) -> float:
+        """Share of the rows, or cells, drawn as controls, and of the questions that are about one of them."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As they are stored."""
 
 
 class WorkerSettings(KindSettings, Protocol):
-    """Of a project whose model a worker trains."""
+    """Settings of a project whose model a worker trains."""
 
     @property
-    def train_every(self) -> int: ...
+    def train_every(self) -> int:
+        """Answers after which it is trained anew."""
+
     @property
-    def train_seconds(self) -> float: ...
+    def train_seconds(self) -> float:
+        """Seconds after an answer at which it is trained anew, however few answers there are."""
 
 
 class Kind(Protocol):
     """One folder beside this file; its modules hold the functions, in files of the same names in every kind.
 
-    opened : a `workflow.common.opened.Opened` of a seat, which has checked who may be here
-    doors : the seat itself (`workflow.common.opened.Doors`), for what must let the learner go before it is done
+    opened : a `workflow.common.opened.Opened`, whose seat has checked what the person may do
+    doors : the seat itself (`workflow.common.opened.Doors`), for work that opens the learner for a part of it only
     turn : a `workflow.common.turn.Turn`, made by `make_turn`
+    learner, settings : those of the kind (`plcore.loop`)      changes : all changes of the classes in the log
+    table_hash : names the stored table's file
     """
 
     NAME: str
-    """As it is stored and named in folders."""
+    """The name of its folders, and its key in `KINDS` and `pages.parts.kinds.PARTS`."""
     WORDS: KindWords
     CAN_CHANGE_CLASSES: bool
     """Whether classes can be added, renamed and merged."""
 
     ANSWERS: tuple[str, ...]
-    """Kinds of entries that answer; those of the log, not those of the screen (`Turn.ANSWERS`)."""
+    """Kinds of entries that are answers, in the log; those that a screen can send are `Turn.ANSWERS`."""
 
     # settings.py
     DRAWN: set[str]
-    """Names of the settings that decide which rows are held out."""
+    """Names of the settings that decide which rows are held out, and so never change."""
 
     def fits(self, table: LabelTable) -> bool:
         """Whether a project of this table is of this kind."""
@@ -85,39 +93,61 @@ class Kind(Protocol):
     def is_stored(self, settings: Mapping[str, Any]) -> bool:
         """Whether these are stored settings of this kind."""
 
-    def read_settings(self, stored: Mapping[str, Any]) -> Any: ...
-    def default_settings(self, table: LabelTable, control_share: float) -> Any: ...
-    def check_change(self, before: Any, after: Any) -> None: ...
+    def read_settings(self, stored: Mapping[str, Any]) -> Any:
+        """The settings as they were stored. Raises ValueError."""
+
+    def default_settings(self, table: LabelTable, control_share: float) -> Any:
+        """The settings where nobody has chosen any; see `workflow.kinds.default_settings`."""
+
+    def check_change(self, before: Any, after: Any) -> None:
+        """Raise ValueError where settings cannot change from `before` to `after` in a project that exists."""
 
     # build.py
-    def first_learner(self, table: LabelTable, settings: Any) -> Learner: ...
+    def first_learner(self, table: LabelTable, settings: Any) -> Learner:
+        """The learner of a new project. Raises ValueError where none can be built, or its model not be trained."""
+
     def build_learner(
         self, home: Home, table_hash: str, settings: Any, changes: Sequence[ClassChange] = ()
-    ) -> Learner: ...
-    def n_to_ask(self, learner: Any) -> int:
-        """What a person could be asked about in a new project: ambiguous rows, or labels that are not known."""
+    ) -> Learner:
+        """The learner of a stored table, before the first entry of its log."""
 
-    def keep_beside(self, home: Home, table_hash: str, learner: Any) -> None: ...
+    def n_to_ask(self, learner: Any) -> int:
+        """How much a person could be asked about in a new project: ambiguous rows, or labels that are not known."""
+
+    def keep_beside(self, home: Home, table_hash: str, learner: Any) -> None:
+        """Store, beside the table, what makes the next start faster."""
 
     # training.py
-    def worker_settings(self, settings: Any) -> WorkerSettings | None: ...
-    def version_key(self, settings: Any, classes_seq: int) -> str: ...
-    def make_trainer(
-        self, home: Home, table_hash: str, settings: Any, changes: Sequence[ClassChange]
-    ) -> Any: ...
+    def worker_settings(self, settings: Any) -> WorkerSettings | None:
+        """The settings where a worker trains the model; None where none does."""
+
+    def version_key(self, settings: Any, classes_seq: int) -> str:
+        """The key under which versions of the model are stored. classes_seq : of the latest change of classes, or 0"""
+
+    def make_trainer(self, home: Home, table_hash: str, settings: Any, changes: Sequence[ClassChange]) -> Any:
+        """What a worker trains the model with; asked for only where `worker_settings` gives some."""
+
     def background_training(
         self, home: Home, project_id: int, learner: Any, lock: threading.RLock
-    ) -> BackgroundTraining: ...
+    ) -> BackgroundTraining:
+        """How this learner gets models that are fitted while people answer. lock : the one under which it is used"""
 
     # counting.py
     def count(
         self, home: Home, session: Session, project: Project, settings: Any, kept: Any
-    ) -> tuple[int, int, Any]: ...
+    ) -> tuple[int, int, Any]:
+        """(answered, open, what to give as `kept` at the next count), by table and log, without a learner."""
 
     # turn.py, answering.py, correcting.py
-    def make_turn(self, opened: Any) -> Any: ...
-    def stands_as_before(self, learner: Any, row: int, parts: Parts) -> bool: ...
-    def answer(self, turn: Any, question: questions.OpenQuestion, given: Given) -> entries.LogEntry: ...
+    def make_turn(self, opened: Any) -> Any:
+        """The turn of the person who has opened the project."""
+
+    def stands_as_before(self, learner: Any, row: int, parts: Parts) -> bool:
+        """Whether the row's labels are what they were before one press. parts : the entries that the press stored"""
+
+    def answer(self, turn: Any, question: questions.OpenQuestion, given: Given) -> entries.LogEntry:
+        """Write the entries of an answer; the last of them. Raises StaleQuestion, AnswerError."""
+
     def correct(
         self,
         turn: Any,
@@ -126,35 +156,67 @@ class Kind(Protocol):
         given: Given,
         changes: Mapping[str, int],
         log: Sequence[entries.LogEntry],
-    ) -> entries.LogEntry: ...
+    ) -> entries.LogEntry:
+        """Write the entries of a correction; the last of them. log : every entry about the row
+
+        Raises StaleQuestion, AnswerError.
+        """
 
     # reviewing.py
-    def find_answers(self, doors: Any, search: Search, page: int) -> ReviewList: ...
-    def open_row(self, opened: Any, row: int) -> Any: ...
+    def find_answers(self, doors: Any, search: Search, page: int) -> ReviewList:
+        """A page, from 0, of the answers that fit the search, the newest first."""
+
+    def open_row(self, opened: Any, row: int) -> Any:
+        """The row as the Review page shows it, with its history. Raises NotFound."""
 
     # queue.py
-    def list_queue(self, opened: Any, search: str) -> Any: ...
-    def queue_lines(self, opened: Any) -> Iterator[Sequence[object]]: ...
-    def has_blind_checks(self, learner: Any) -> bool: ...
+    def list_queue(self, opened: Any, search: str) -> Any:
+        """The first open rows that hold these words, in asking order, with counts."""
+
+    def queue_lines(self, opened: Any) -> Iterator[Sequence[object]]:
+        """The whole queue as lines of a file, the heading first."""
+
+    def has_blind_checks(self, learner: Any) -> bool:
+        """Whether there are controls, which the queue leaves out."""
 
     # progress.py, stopping.py
     DEFAULT_RULES: StopRules
+    """The stop rules where nobody has set any."""
 
-    def read_progress(self, opened: Any, rules: StopRules) -> Any: ...
-    def watched(self, doors: Any) -> tuple[Any, ...]: ...
-    def stop_view(self, learner: Any, rules: StopRules) -> StopView: ...
-    def share_settled(self, learner: Any) -> float: ...
+    def read_progress(self, opened: Any, rules: StopRules) -> Any:
+        """Everything that the Progress page draws."""
+
+    def watched(self, doors: Any) -> tuple[Any, ...]:
+        """Values that change whenever the Progress page has something new to draw; the log's latest seq first."""
+
+    def stop_view(self, learner: Any, rules: StopRules) -> StopView:
+        """What the stop rules say now."""
+
+    def share_settled(self, learner: Any) -> float:
+        """The share, in [0, 1], that the question card tells."""
 
     # exporting.py
     FILES: Mapping[str, Callable[[Any], bytes]]
-    """What can be taken away, by name; the table itself first."""
+    """The files that the project gives out, by name; the table itself first. Each is made of an `Opened`."""
 
-    def sources(self, opened: Any) -> dict[str, int]: ...
-    def preview(self, opened: Any, n_rows: int) -> pd.DataFrame: ...
+    def sources(self, opened: Any) -> dict[str, int]:
+        """How many labels of the export come from each source."""
+
+    def preview(self, opened: Any, n_rows: int) -> pd.DataFrame:
+        """The first rows of the exported table, the added columns first."""
 
     # mapping.py, truth.py
-    def answered_and_open(self, learner: Any) -> tuple[BoolArray, BoolArray]: ...
-    def labels_on_map(self, learner: Any, rows: Sequence[int]) -> tuple[tuple[str, ...], ...]: ...
-    def hides_truth(self, learner: Any) -> bool: ...
-    def true_answer(self, learner: Any, shown: Any) -> Given | None: ...
-    def known_places(self, learner: Any) -> list[Place]: ...
+    def answered_and_open(self, learner: Any) -> tuple[BoolArray, BoolArray]:
+        """(n,) each: rows that have an answer; rows that can still be asked about."""
+
+    def labels_on_map(self, learner: Any, rows: Sequence[int]) -> tuple[tuple[str, ...], ...]:
+        """The labels that the map names for each of these rows."""
+
+    def hides_truth(self, learner: Any) -> bool:
+        """Whether the table holds true labels that neither people nor the model see."""
+
+    def true_answer(self, learner: Any, shown: Any) -> Given | None:
+        """What somebody who knows the truth would answer to a shown question; None where it is not known."""
+
+    def known_places(self, learner: Any) -> list[Place]:
+        """The open places whose truth is known, controls in the order of their draw first."""

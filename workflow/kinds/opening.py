@@ -47,13 +47,13 @@ def find_kind(home: Home, enter: Enter) -> Kind:
 def open_to_read(home: Home, project_id: int, enter: Enter) -> Iterator[Opened[Any]]:
     """The project with the read transaction that its learner was caught up in: both know the same log.
 
-    enter : checks in that transaction who is there and may be, and what project it is
+    enter : checks in that transaction who is there and what they may do, and finds the project
     """
     slot = home.shelf.slot(project_id)
     with slot.lock:
         while True:
             slot.take_news(partial(_training, home, project_id, slot, enter))
-            with home.database.read() as session:  # as things stand now that it is this thread's turn
+            with home.database.read() as session:  # begun under the lock, so that it sees the newest entries
                 reading = enter(session)
                 kind = kind_of(reading.project)
                 learner = _caught_up(slot, kind, reading)
@@ -73,8 +73,8 @@ def open_to_read(home: Home, project_id: int, enter: Enter) -> Iterator[Opened[A
 
 @contextmanager
 def open_to_write(home: Home, project_id: int, enter: Enter) -> Iterator[Opened[Any]]:
-    """As ``open_to_read``, caught up inside a write transaction, which ends with the block; then the learner follows
-    what was written in it.
+    """As ``open_to_read`` with a write transaction, which is committed at the end of the block; then the learner takes
+    in what was written in it.
 
     Raises NotSaved too, where the database cannot be written.
     """

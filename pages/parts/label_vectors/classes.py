@@ -8,7 +8,7 @@ from pages.parts.frame import ProjectPage
 
 
 def classes_part(page: ProjectPage) -> None:  # noqa: ARG001 - as in every kind
-    """They cannot be changed; said where others change theirs."""
+    """Say that they cannot be changed, where projects of candidates change theirs."""
     st.info(
         "The labels of a project with label vectors stay as the file has them. What each means is said in the "
         "answering room.",

@@ -1,4 +1,4 @@
-"""The Progress page of a project of label vectors: precision and F1 nobody could flatter, and what is left."""
+"""The Progress page of a project of label vectors: precision and F1 on rows never learnt from, and what is left."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def progress_page(page: ProjectPage) -> None:
 
 @st.fragment(run_every=2.0)
 def _watch(page: ProjectPage) -> None:
-    """The whole page again when the log or the model has moved on, and only then."""
+    """Draw the whole page again when the log or the model has changed, and only then."""
     now = watched(page.seat)
     if st.session_state[state.SEEN] != (page.project.id, now):
         st.rerun()
@@ -185,13 +185,13 @@ def _honest(name: str, band: Band) -> charts.Honest:
 
 
 def _columns(name: str, band: Band) -> dict[str, np.ndarray]:
-    """As the file that is downloaded has them."""
+    """{column of the downloaded file: values} of a figure and its interval."""
     name = name.lower().replace(" ", "_")
     return {name: band.value, f"{name}_low": band.low, f"{name}_high": band.high}
 
 
 def _controls(view: VectorProgress) -> None:
-    """What the blind answers say of the model now, each figure with its interval."""
+    """Figures of the present model by control answers, each with its interval."""
     found = view.control
     shares = {
         "Right, yes or no": found.accuracy,

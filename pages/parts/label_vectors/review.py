@@ -1,4 +1,4 @@
-"""A row of label vectors on the Review page: how its labels stand, all that was said, and the form that corrects it."""
+"""A label vector on the Review page: the value of each label, its history, and the form that corrects it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from workflow.reviewing import correct
 
 WAYS = {"labels": "Labels of it are wrong, or missing", "bad": "It is a bad item"}
 NAMED = {1: "Is right", 0: "Is not right", -1: "Not known any more"}
-"""Boxes that name labels, by what becomes of these."""
+"""The boxes in which labels are named, by the value that these get."""
 
 
 def review_row(page: ProjectPage, key: str, row: VectorRowReview) -> None:
-    """The open row. key : beginning of the widget keys"""
+    """Draw the opened row. key : beginning of the widget keys"""
     answered_rows.row_part(row, _standing, partial(_correction_form, page, key), first_of)
 
 
@@ -90,5 +90,7 @@ def _save(
         note=note,
         flagged=flagged,
     )
-    told = [f"{words.lower()}: {first_of(named[cell])}" for cell, words in NAMED.items() if named.get(cell)]
-    return saved, "; ".join(told) or said(saved.kind, saved.labels)
+    named_so = [
+        f"{words.lower()}: {first_of(named[cell])}" for cell, words in NAMED.items() if named.get(cell)
+    ]
+    return saved, "; ".join(named_so) or said(saved.kind, saved.labels)

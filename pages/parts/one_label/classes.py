@@ -33,7 +33,7 @@ def classes_part(page: ProjectPage) -> None:
     names = [one.name for one in view.classes]
 
     def change(kind: str, *given: str) -> None:
-        _told(
+        _tried(
             lambda: use_case.change_classes(page.seat, view.version, kind, given),
             f"{kind}: {', '.join(given)}",
         )
@@ -115,14 +115,14 @@ def _take_back(page: ProjectPage, view: ClassesView, key: str) -> None:
         st.button(
             "Take it back",
             icon=":material/undo:",
-            on_click=_told,
+            on_click=_tried,
             args=(lambda: use_case.take_back(page.seat, view.version), f"taken back: {words}"),
             key=f"{key}-back",
         )
 
 
-def _told(change: Callable[[], object], words: str) -> None:
-    """Do it, and say at the next drawing what came of it."""
+def _tried(change: Callable[[], object], words: str) -> None:
+    """Make the change; at the next drawing the page says these words, or why it was refused."""
     with refusals_said_later(ClassError):
         change()
         st.session_state[state.FLASH] = f"Saved: {words}"

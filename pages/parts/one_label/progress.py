@@ -57,7 +57,7 @@ def progress_page(page: ProjectPage) -> None:
 
 @st.fragment(run_every=2.0)
 def _watch(page: ProjectPage, *, trained: bool, has_model: bool) -> None:
-    """How the training goes; and the whole page again when the log or the model has moved on, and only then."""
+    """Say how the training goes; draw the whole page again when the log or the model has changed, and only then."""
     if st.session_state[state.SEEN] != (page.project.id, watched(page.seat)):
         st.rerun()
     if not trained:
@@ -211,7 +211,7 @@ def _curves(view: ProgressView) -> None:
 
 
 def _progressive(view: ProgressView) -> None:
-    """What an online model said before each answer; no estimate for other rows, so it stands apart."""
+    """How often an online model was wrong before an answer. It says nothing of other rows, so it has its own chart."""
     curve = view.curve
     if np.isnan(curve.progressive).all():
         return

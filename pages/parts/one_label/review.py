@@ -1,4 +1,4 @@
-"""A row with candidates on the Review page: how it stands, all that was said, and the form that corrects it."""
+"""A row with candidates on the Review page: its candidates, its history, and the form that corrects it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WAYS = {
 
 
 def review_row(page: ProjectPage, key: str, row: RowReview) -> None:
-    """The open row. key : beginning of the widget keys"""
+    """Draw the opened row. key : beginning of the widget keys"""
     answered_rows.row_part(row, _standing, partial(_correction_form, page, key), candidates)
 
 

@@ -35,9 +35,9 @@ def build_learner(
 
 
 def n_to_ask(learner: Learner) -> int:
-    """What a person could be asked about in a new project: labels that are not known."""
+    """How many labels of rows a person could be asked about in a new project: those that are not known."""
     return int(learner.pool.open.sum())
 
 
 def keep_beside(home: Home, table_hash: str, learner: Learner) -> None:
-    """Nothing makes the next start faster."""
+    """Stores nothing: there is nothing that would make the next start faster."""

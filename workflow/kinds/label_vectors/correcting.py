@@ -39,14 +39,14 @@ def correct(
 ) -> entries.LogEntry:
     """Write the entries of a correction; the last of them.
 
-    changes : {label: 1 right, 0 not right, -1 not known any more}; all other labels stay as they are. Without any, and
-        where the flag changes, all that people said of the row is said again. It brings a bad item back.
+    changes : {label: 1 right, 0 not right, -1 not known any more}; all other labels keep their value. Where it is
+        empty, or the flag changes, the reviewer says again all that people said of the row. Both bring a bad item back.
     given.shown : `VectorRowReview.shown` of the screen it was given on      log : every entry about the row
 
     Raises
     ------
     StaleQuestion
-        The labels of the row stand differently than the screen showed.
+        The labels of the row have changed since the screen showed them.
     AnswerError
         The correction does not fit the row.
     """
@@ -56,17 +56,17 @@ def correct(
     if given.labels:
         raise AnswerError(f"A correction of a label vector names what changes, not {list(given.labels)}.")
     _check(pool, row, turn.person, kind, changes)
-    still = still_counting(pool, row, pool.fold.entries(row))
-    was_flagged = any(one.flagged and one.seq in still for one in log)
-    gone: list[Entry] = []
-    said: list[tuple[str, tuple[str, ...]]] = [(EntryKind.BAD, ())]
+    counting = still_counting(pool, row, pool.fold.entries(row))
+    was_flagged = any(one.flagged and one.seq in counting for one in log)
+    to_withdraw: list[Entry] = []
+    to_say: list[tuple[str, tuple[str, ...]]] = [(EntryKind.BAD, ())]
     if kind == WHOLE_ROW:
-        gone, said = _plan(pool, row, changes, anew=not changes or flagged != was_flagged)
-    if not gone and not said:
+        to_withdraw, to_say = _plan(pool, row, changes, anew=not changes or flagged != was_flagged)
+    if not to_withdraw and not to_say:
         if changes:
             raise AnswerError("Every label named stands so already. Fix: name one that is wrong.")
         raise AnswerError("Nobody has said yes or no about a label of this row. Fix: name a label.")
-    if flagged and not was_flagged and not said:
+    if flagged and not was_flagged and not to_say:
         raise AnswerError(
             "An answer that is taken back carries no flag. Fix: take the flag away, or say of a label whether it is "
             "right."
@@ -78,15 +78,15 @@ def correct(
         "flagged": flagged,
     }
     predicted, writer = _said_before(log), turn.writer(Place(row))
-    for number, one in enumerate(gone):
+    for number, one in enumerate(to_withdraw):
         if not turn.person.is_owner and one.annotator != turn.annotator:
             raise AnswerError(
                 "Only the owner takes back what somebody else has said. Fix: say of a label whether it is right."
             )
         # The correction's own token goes with its first answer: by that, undo finds the second.
-        own = token if not said and number == 0 else f"withdraw.{one.seq}"
+        own = token if not to_say and number == 0 else f"withdraw.{one.seq}"
         stored = writer.write(EntryKind.WITHDRAW, token=own, target=one.seq, **facts)
-    for number, (what, labels) in enumerate(said):
+    for number, (what, labels) in enumerate(to_say):
         said_of = {label: predicted[label] for label in labels if label in predicted}
         stored = writer.write(
             what,
@@ -117,8 +117,8 @@ def model_said(one: entries.LogEntry) -> dict[str, str]:
 
 def _said_before(log: Sequence[entries.LogEntry]) -> dict[str, str]:
     """As `model_said`, by all entries about a row that were not taken back; the latest counts."""
-    gone = taken_back(log)
-    return {label: said for one in log if one.seq not in gone for label, said in model_said(one).items()}
+    withdrawn = taken_back(log)
+    return {label: said for one in log if one.seq not in withdrawn for label, said in model_said(one).items()}
 
 
 def forgettable(pool: Pool, row: int, person: Person) -> tuple[str, ...]:
@@ -139,10 +139,10 @@ def forgettable(pool: Pool, row: int, person: Person) -> tuple[str, ...]:
 
 
 def still_counting(pool: Pool, row: int, log: Sequence[Entry]) -> dict[int, tuple[str, ...]]:
-    """{seq: labels} of the answers about a row that count, with the labels that stand as they said.
+    """{seq: labels} of the answers about a row that still count, each with the labels whose value comes from it.
 
-    Of a row that is out, the answer that took it out; else whatever set a label, as the fold has it; and who was unsure
-    about a label, or about the row, while it is not known. log : entries about the row, none withdrawn, in order
+    Of a bad item that is the answer which made it one. Else it is the latest answer to each label, and every `unsure`
+    about a label, or the whole row, that is not known. log : entries about the row, none withdrawn, in order
     """
     found: dict[int, tuple[str, ...]] = {}
     named: set[str] = set()
@@ -169,7 +169,7 @@ def still_counting(pool: Pool, row: int, log: Sequence[Entry]) -> dict[int, tupl
 
 
 def row_stamp(pool: Pool, row: int) -> str:
-    """Names the labels of a row as they stand, and whether it is out."""
+    """A stamp of the labels of a row as they are now, and of whether it is a bad item."""
     return vector_stamp((*pool.cells[row].tolist(), int(pool.bad[row])))
 
 
@@ -193,14 +193,14 @@ def _plan(
 ) -> tuple[list[Entry], list[tuple[str, tuple[str, ...]]]]:
     """The entries to withdraw, and what to say then as (kind, labels): a `no`, a `yes` or both, the `yes` last.
 
-    anew : also of labels that people answered and that stay as they are
+    anew : say again, too, what people answered and this correction does not change
     """
-    fold, told = pool.fold, pool.fold.entries(row)
+    fold, standing = pool.fold, pool.fold.entries(row)
     now = fold.fold(row)
     wanted = dict(zip(pool.classes, now.cells.tolist(), strict=True)) | dict(changes)
     forgotten = {label for label, cell in changes.items() if cell == UNKNOWN}
-    gone = [one for one in told if one.kind in VALUES and forgotten.intersection(one.labels)]
-    left = fold.fold_of(row, [one for one in told if one not in gone])
+    to_withdraw = [one for one in standing if one.kind in VALUES and forgotten.intersection(one.labels)]
+    left = fold.fold_of(row, [one for one in standing if one not in to_withdraw])
     named = [
         (
             kind,
@@ -212,7 +212,7 @@ def _plan(
         )
         for kind, value in ((EntryKind.NO, 0), (EntryKind.YES, 1))
     ]
-    said: list[tuple[str, tuple[str, ...]]] = [(kind, labels) for kind, labels in named if labels]
-    if left.out and not said:
-        gone += [one for one in told if one.kind == EntryKind.BAD]
-    return gone, said
+    to_say: list[tuple[str, tuple[str, ...]]] = [(kind, labels) for kind, labels in named if labels]
+    if left.out and not to_say:
+        to_withdraw += [one for one in standing if one.kind == EntryKind.BAD]
+    return to_withdraw, to_say

@@ -1,4 +1,4 @@
-"""How far the work of a project is by table and log alone: pages count it, and no learner may be there."""
+"""How much of a project is answered and open, by table and log: a page that lists projects builds no learner."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def count(
     home: Home, session: Session, project: Project, settings: LabelVectorSettings, kept: None
 ) -> tuple[int, int, None]:
-    """(answered, open, nothing to keep) by the whole log, as the pool of a learner counts them."""
+    """(answered, open, None: nothing is kept), rows or labels as the pool of a learner counts them."""
     holes, column = _holes(home.table_path(project.table_hash))
     answered, out = np.zeros_like(holes), np.zeros(len(holes), dtype=bool)
     for row, kind, labels in answers.answers_of(session, project.id, ANSWERS):

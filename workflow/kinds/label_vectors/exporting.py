@@ -56,7 +56,7 @@ def long_csv(opened: Opened[Learner]) -> bytes:
 
 
 FILES: Mapping[str, Callable[[Any], bytes]] = {"table": wide_csv, "cells": long_csv}
-"""What can be taken away, by name; the table itself first."""
+"""The files that the project gives out, by name; the table itself first."""
 
 
 def sources(opened: Opened[Learner]) -> dict[str, int]:

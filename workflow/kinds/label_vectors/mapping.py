@@ -1,4 +1,4 @@
-"""How the rows of a map stand."""
+"""Which rows of the map are answered or open, and their labels."""
 
 from __future__ import annotations
 
@@ -19,6 +19,6 @@ def answered_and_open(learner: Learner) -> tuple[BoolArray, BoolArray]:
 
 
 def labels_on_map(learner: Learner, rows: Sequence[int]) -> tuple[tuple[str, ...], ...]:
-    """The labels known to be right for each of these rows; none for one that is out."""
+    """The labels known to be right for each of these rows; none for a bad item."""
     right = (learner.pool.cells[rows] == 1) & ~learner.pool.bad[rows, None]
     return tuple(tuple(learner.classes[column] for column in np.flatnonzero(line)) for line in right)

@@ -80,7 +80,7 @@ def queue_lines(opened: Opened[Learner]) -> Iterator[Sequence[object]]:
 
 
 def has_blind_checks(learner: Learner) -> bool:
-    """Whether what the queue leaves out would be blind checks."""
+    """Whether there are controls, which the queue leaves out."""
     return bool(learner.pool.control_cells.any())
 
 

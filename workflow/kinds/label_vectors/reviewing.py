@@ -1,4 +1,4 @@
-"""Review of label vectors: find answers that count, and look at a row with how each label stands and its history."""
+"""Review of label vectors: find answers that count, and look at a row with the value of each label and its history."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 Learner = LabelVectorLearner[LabelTable]
 
 STANDS = {1: "yes", 0: "no", -1: "not known"}
-"""How a label of a row stands."""
+"""The words for the value of a label."""
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,10 @@ class LabelStand:
 
 @dataclass(frozen=True)
 class VectorRowReview:
-    """A row opened. token, shown : for a correction      labels : in the order of the project
+    """An opened row. labels : all of them, in the order of the project
 
-    out : it is a bad item now      flagged : by an answer that counts
+    token, shown : name this showing, and stamp the labels that it showed, for a correction
+    out : it is a bad item now      flagged : an answer that still counts carries a flag
     """
 
     view: RowView
@@ -73,8 +74,8 @@ class VectorRowReview:
 
 
 def find_answers(doors: Doors[Learner], search: Search, page: int) -> ReviewList:
-    """The answers that fit and count (see `.correcting.still_counting`), each with the labels that stand as it said;
-    an annotator finds their own alone, and whether one counts is then judged by their own.
+    """The answers that fit and still count (see `.correcting.still_counting`), each with the labels whose value comes
+    from it. An annotator finds their own alone, and which of them count is then judged as if there were no others.
     """
     with doors.reading() as reading:
         project_id = reading.project.id
@@ -89,15 +90,15 @@ def find_answers(doors: Doors[Learner], search: Search, page: int) -> ReviewList
         places = found_in.places(reading.session, project_id, wanted)
     with doors.learner() as opened:
         table, pool = opened.learner.table, opened.learner.pool
-        # What the rows' entries are, and no more, while nobody else can be asked or answer.
+        # Nobody else can be asked or answer meanwhile, so the entries of these rows are taken and no more is done.
         logs = {row: pool.fold.entries(row) for row in {row for _, row in places}}
     if whose is not None:
         logs = {row: [one for one in log if one.annotator == str(whose)] for row, log in logs.items()}
-    still = {row: still_counting(pool, row, log) for row, log in logs.items()}
+    counting = {row: still_counting(pool, row, log) for row, log in logs.items()}
     found = {
-        (seq, row): still[row][seq]
+        (seq, row): counting[row][seq]
         for seq, row in places
-        if seq in still[row] and (search.label is None or search.label in still[row][seq])
+        if seq in counting[row] and (search.label is None or search.label in counting[row][seq])
     }
     if words := search.words.lower().split():
         holds = rows_holding(table, words)
@@ -121,8 +122,8 @@ def find_answers(doors: Doors[Learner], search: Search, page: int) -> ReviewList
 
 
 def open_row(opened: Opened[Learner], row: int) -> VectorRowReview:
-    """The row, how its labels stand, and its whole history; an annotator sees rows they have answered something of, and
-    their own part of the history.
+    """The row, the values of its labels, and its whole history; an annotator sees rows they have answered something of,
+    and their own part of the history.
 
     Raises NotFound where there is no such row, or it is none of this person's.
     """
@@ -132,8 +133,8 @@ def open_row(opened: Opened[Learner], row: int) -> VectorRowReview:
     names = names_of(session)
     revision = entries.count_for(session, opened.project_id, person.id, row)
     now, free = pool.fold.fold(row), forgettable(pool, row, person)
-    still = still_counting(pool, row, pool.fold.entries(row))
-    gone, by_seq = taken_back(every), {one.seq: one for one in every}
+    counting = still_counting(pool, row, pool.fold.entries(row))
+    withdrawn, by_seq = taken_back(every), {one.seq: one for one in every}
     seen = {one.seq: names.get(one.person_id, "") for one in visible}
     return VectorRowReview(
         view=row_view(table, row),
@@ -154,25 +155,26 @@ def open_row(opened: Opened[Learner], row: int) -> VectorRowReview:
                 _stood(about, one.before),
                 _stood(about, one.after),
                 _said(one),
-                taken_back=one.seq in gone,
+                taken_back=one.seq in withdrawn,
             )
             for one in visible
         ),
         may_correct=may_correct(every, person),
-        flagged=any(one.flagged and one.seq in still for one in every),
+        flagged=any(one.flagged and one.seq in counting for one in every),
     )
 
 
 def _disagrees(kind: str, said: Mapping[str, str], labels: Sequence[str], label: str | None) -> bool:
-    """Whether the model had said otherwise, when it was asked, of this label, or of one that stands as answered.
+    """Whether the model had said something else than the answer, of this label, or of any of the answer's.
 
-    kind : of the answer      said : by the model      labels : those that stand as the answer said
+    kind : of the answer      said : {label: "yes" or "no"} by the model
+    labels : those whose value comes from the answer      label : None: any of them
     """
     return any(said.get(name, kind) != kind for name in labels if label in (None, name))
 
 
 def _said(one: entries.LogEntry) -> str | None:
-    """What the model said of the label asked about, or which of several labels it took for right."""
+    """In words, what the model had said of the label asked about, or which of several labels it took for right."""
     if one.predicted is None or one.label is not None:
         return one.predicted
     said = json.loads(one.predicted)
@@ -181,7 +183,7 @@ def _said(one: entries.LogEntry) -> str | None:
 
 
 def _stood(labels: Sequence[str], cells: Sequence[str]) -> tuple[str, ...]:
-    """Stored cells in words: one word where all labels stood alike."""
+    """The values of labels, as the log stores them, in words; one word where all were the same."""
     if not labels:
         return ("taken out",) if cells else ()
     words = [STANDS[int(cell or -1)] for cell in cells]

@@ -38,7 +38,7 @@ def read_settings(stored: Mapping[str, Any]) -> LabelVectorSettings:
 
 
 def default_settings(table: LabelTable, control_share: float) -> LabelVectorSettings:
-    """Where nothing was chosen: blind controls where too few rows can be held out."""
+    """The settings where nobody has chosen any: controls where fewer than FEWEST_HELD_OUT rows can be held out."""
     assert table.label_vectors is not None  # noqa: S101 - it is of this kind
     held_out = LabelVectorSettings.test_share * int((table.label_vectors >= 0).all(axis=1).sum())
     return LabelVectorSettings(control_share=0.0 if held_out >= FEWEST_HELD_OUT else control_share)

@@ -31,8 +31,9 @@ class ShownVector:
     """A row, or one label of it, as a page shows it.
 
     label : the one asked about, None where all of them are      lines : all labels in the order of the screen
-    strategy : what the log will say; nothing of it is for the person who answers, for some questions are blind
-    shown : names the cells as they stood, for `workflow.answering.submit_answer`
+    strategy : as the log will have it. It is not for the screen: it would tell which questions are blind checks
+    why : a sentence by the project's criterion
+    shown : stamp of the cells, for `workflow.answering.submit_answer`
     """
 
     token: str
@@ -48,7 +49,7 @@ class ShownVector:
 
     @property
     def line(self) -> LabelLine | None:
-        """That of the one label asked about."""
+        """The line of the one label asked about; None where all of them are."""
         return next((one for one in self.lines if one.label == self.label), None)
 
 
@@ -83,5 +84,5 @@ def word_question(
 
 
 def vector_stamp(cells: tuple[int, ...]) -> str:
-    """Names the cells of a row, as `stamp` does for choices."""
+    """A stamp (`workflow.common.screen.stamp`) of the cells of a row."""
     return stamp([str(value) for value in cells])

@@ -14,15 +14,13 @@ from workflow.common.figures import StopView, standing_points
 Learner = LabelVectorLearner[LabelTable]
 
 DEFAULT_RULES = StopRules(flat_within=None)
-"""Where nobody has set any: no rule but the end is one. Whether the curve has come to rest cannot be told from a number
-of labels that suits tables of every size."""
+"""The rules where nobody has set any: stop once nothing is open. Over how many answers a curve must be flat depends on
+the size of the table, so that rule is off until the owner sets it."""
 
 
 def stop_view(learner: Learner, rules: StopRules) -> StopView:
-    """What the rules say now, by the points of the model's versions, which come after some answers; the budget counts
-    all labels answered.
-
-    A label that was empty at import counts one bit, then its entropy by the model, and nothing once it is known.
+    """What the rules say now, by the latest points of the curve, one for each version of the model. The budget counts
+    all labels answered, also those after the latest version.
     """
     pool = learner.pool
     points = standing_points(learner.curve, rules.flat_over, _labels_answered)
@@ -48,8 +46,11 @@ def stop_view(learner: Learner, rules: StopRules) -> StopView:
 
 
 def share_settled(learner: Learner) -> float:
-    """Share of the bits of the labels that were empty at import which are gone, as of the latest fit of the model:
-    what the settled rule looks at, and the card says. Before the first fit a label is known or not.
+    """The share, in [0, 1], of the doubt at import that is gone, by the latest fit of the model. The "settled" rule
+    looks at it, and the card tells it.
+
+    Each label that was empty at import counts one bit of doubt; later its entropy by the model, and nothing once it is
+    known. Before the first fit it counts one bit or nothing.
     """
     if learner.done:
         return 1.0

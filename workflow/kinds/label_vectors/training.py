@@ -70,7 +70,7 @@ class ThreadTraining:
                     return
 
     def abandon(self) -> None:
-        """Begin and store nothing more: the learner is out of use. A fit under way goes on, for nothing."""
+        """Begin no fit and store none any more: the learner was replaced. One under way ends by itself, for nothing."""
         self._stopped = True
 
     def stop(self) -> None:
@@ -122,7 +122,7 @@ def version_key(settings: LabelVectorSettings, classes_seq: int) -> str:  # noqa
 
 
 def make_trainer(*_: object) -> NoReturn:
-    """Never asked for: see `worker_settings`."""
+    """Never called: `worker_settings` says that no worker is needed."""
     raise NotImplementedError(
         "Models of label vectors are fitted in a thread of the server, not by a worker."
     )
@@ -131,5 +131,5 @@ def make_trainer(*_: object) -> NoReturn:
 def background_training(
     home: Home, project_id: int, learner: Learner, lock: threading.RLock
 ) -> ThreadTraining:
-    """How this learner comes by its models."""
+    """How this learner gets its models: from fits in a thread of this process."""
     return ThreadTraining(home, project_id, learner, lock)

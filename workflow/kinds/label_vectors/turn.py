@@ -23,7 +23,10 @@ WHOLE_ROW = "labels"
 
 
 class LabelVectorTurn(Turn[Learner, LabelVectorQuestion, ShownVector]):
-    """Of one person at such a project. WHOLE_ROW answers a whole row, yes and no one label of it, the others both."""
+    """The turn of one person at a project of label vectors.
+
+    WHOLE_ROW answers a question about a whole row, `yes` and `no` one about a label; the other answers fit both.
+    """
 
     ANSWERS = (WHOLE_ROW, EntryKind.YES, EntryKind.NO, EntryKind.UNSURE, EntryKind.BAD, EntryKind.SKIP)
 
@@ -46,7 +49,7 @@ class LabelVectorTurn(Turn[Learner, LabelVectorQuestion, ShownVector]):
 
 
 class LabelVectorWriter(EntryWriter):
-    """What an entry can change are the labels that it names."""
+    """Writes entries about a row or a label of it; what they can change is the labels that they name."""
 
     _turn: LabelVectorTurn
 

@@ -15,7 +15,9 @@ def answer(turn: OneLabelTurn, question: questions.OpenQuestion, given: Given) -
     """Write the entries of an answer; the last of them.
 
     "none" with one label says that it is that class, whatever the candidates are: where it is not one of them, `none`
-    and then `is` are stored, both or neither. given.shown : `ShownQuestion.shown`
+    and then `is` are stored, both or neither.
+
+    question : the open one      given.shown : `ShownQuestion.shown`
 
     Raises
     ------
@@ -41,7 +43,7 @@ def answer(turn: OneLabelTurn, question: questions.OpenQuestion, given: Given) -
 
 
 def names_now(turn: OneLabelTurn, labels: tuple[str, ...]) -> tuple[str, ...]:
-    """The classes that these names on a screen mean, as they are called now; each once. Unknown ones stay as they are.
+    """The present names of the classes that these names on a screen mean, each once. Unknown names stay as they are.
 
     A screen may be from before a change of the classes. A name that was ever used means its class for good.
     """
@@ -53,7 +55,7 @@ def names_now(turn: OneLabelTurn, labels: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _check_shown(turn: OneLabelTurn, question: questions.OpenQuestion, shown: str | None) -> None:
-    """Refuse what was said of candidates that are others now."""
+    """Raise StaleQuestion where the row's candidates have changed since they were shown."""
     now = turn.learner.pool.names(turn.learner.candidates_of(question.row))
     changed = entries.changed_since(turn.session, turn.project_id, question.row, question.reserved_at)
     same = {stamp(names) for names in turn.learner.pool.class_map.earlier_names(now)}

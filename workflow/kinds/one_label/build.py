@@ -47,10 +47,10 @@ def build_learner(
 
 
 def n_to_ask(learner: Learner) -> int:
-    """What a person could be asked about in a new project: ambiguous rows."""
+    """How many rows a person could be asked about in a new project: those with two candidates or more."""
     return learner.pool.n_open
 
 
 def keep_beside(home: Home, table_hash: str, learner: Learner) -> None:
-    """Keep what makes the next start fast."""
+    """Store the neighbours, so that the next start need not find them again."""
     keep_graph(home, table_hash, learner)

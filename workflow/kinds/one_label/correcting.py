@@ -28,7 +28,7 @@ def correct(
     """Write the entries of a correction; the last of them.
 
     Where its labels are none of the row's candidates, an entry `none` goes before the answer: none of those was right.
-    changes : of label vectors alone      log : every entry about the row
+    changes : empty; label vectors have some      log : every entry about the row
 
     Raises AnswerError where the correction does not fit the row.
     """
@@ -37,8 +37,8 @@ def correct(
         raise AnswerError(f"A correction is one of {', '.join(CORRECTIONS)}. Got {kind!r}.")
     if changes:
         raise AnswerError(f"A correction of candidates names labels, not {dict(changes)}.")
-    gone = taken_back(log)
-    predicted = [one.predicted for one in log if one.predicted is not None and one.seq not in gone]
+    withdrawn = taken_back(log)
+    predicted = [one.predicted for one in log if one.predicted is not None and one.seq not in withdrawn]
     facts: dict[str, Any] = {
         "strategy": "review",
         "model_version": turn.learner.model_version,

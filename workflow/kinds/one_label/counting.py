@@ -1,4 +1,4 @@
-"""How far the work of a project is by table and log alone: pages count it, and no learner may be there."""
+"""How much of a project is answered and open, by table and log: a page that lists projects builds no learner."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Labels:
-    """What a pool needs of a table: its features, of which there may be many, are not kept for a count."""
+    """The part of a table that a pool needs, without its features, which may be large.
+
+    candidates : (n, m)      truth : (n,) class numbers, -1 where unknown; None without a column of them
+    """
 
     candidates: npt.NDArray[np.bool_]
     classes: tuple[str, ...]
@@ -33,18 +36,19 @@ class Labels:
 
 
 Kept = OneLabelPool[Labels]
-"""What is worth keeping for the next count."""
+"""What the next count goes on from: a pool that has taken in the log so far."""
 
 
 def count(
     home: Home, session: Session, project: Project, settings: LearnerSettings, kept: Kept | None
 ) -> tuple[int, int, Kept | None]:
-    """(answered, open, what is worth keeping) by the whole log, as the pool of a learner counts them."""
+    """(answered, open, what to give as `kept` at the next count), rows as the pool of a learner counts them."""
     changes = read_class_changes(session, project.id)
     if not changes:
         answered = answers.answered_rows(session, project.id, ANSWERS)
         return answered, max(0, project.n_to_ask - answered), None
-    # What an entry left of a row may be other labels now. A long log is folded once.
+    # After a change of the classes the stored `after` of an entry may mean other labels, so the log is folded anew; a
+    # long one only once.
     if kept is None or not follow(session, project.id, kept, kept.apply):
         kept = OneLabelPool(_labels(home.table_path(project.table_hash)), settings, changes)
         follow(session, project.id, kept, kept.apply)

@@ -72,7 +72,7 @@ def export_table(opened: Opened[Learner]) -> bytes:
 
 
 FILES: Mapping[str, Callable[[Any], bytes]] = {"table": export_table}
-"""What can be taken away, by name; the table itself first."""
+"""The files that the project gives out, by name; the table itself first."""
 
 
 def preview(opened: Opened[Learner], n_rows: int) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""How the rows of a map stand."""
+"""Which rows of the map are answered or open, and their labels."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ def answered_and_open(learner: Learner) -> tuple[BoolArray, BoolArray]:
 
 
 def labels_on_map(learner: Learner, rows: Sequence[int]) -> tuple[tuple[str, ...], ...]:
-    """What may be the label of each of these rows now; nothing of one that is out."""
+    """The candidates of each of these rows; none of a bad item."""
     return tuple(learner.pool.names(learner.candidates_of(row)) for row in rows)

@@ -121,10 +121,14 @@ class ProgressView:
 
 @dataclass
 class _Memory:
-    """What is kept beside a learner while it lives: of the log's control entries what the model had said."""
+    """What is kept beside a learner while it lives.
+
+    predicted : {seq: label} what the model had said, of the entries about control rows up to `seq`
+    given : (m,) how many rows had each class as their only candidate at import; None: not counted yet
+    """
 
     seq: int = 0
-    predicted: dict[int, str] = field(default_factory=dict)  # seq -> label
+    predicted: dict[int, str] = field(default_factory=dict)
     given: np.ndarray | None = None
 
 
@@ -168,8 +172,8 @@ def read_progress(opened: Opened[Learner], rules: StopRules) -> ProgressView:
 
 
 def watched(doors: Doors[Learner]) -> tuple[int, int]:
-    """What the page watches, without waiting for anybody: the log's latest seq, and the newest version of a model
-    trained in the background (-1 without any)."""
+    """(the log's latest seq, the newest version of a model trained in the background or -1). Does not wait for the
+    learner."""
     with doors.reading() as reading:
         seq = entries.last_seq(reading.session, reading.project.id)
         return seq, newest_version(reading.session, reading.project)
@@ -214,7 +218,7 @@ def _labels(learner: Learner) -> tuple[LabelCount, ...]:
 
 
 def _confusion(session: Session, project_id: int, learner: Learner) -> Confusion:
-    """Of each answered control row, what the model had said when it was shown first."""
+    """The answers to control rows against what the model had said when each was first shown."""
     pool, memory = learner.pool, _memories.setdefault(learner, _Memory())
     if pool.control_rows.any():
         for entry in entries.after(session, project_id, memory.seq):
@@ -240,7 +244,7 @@ def _confusion(session: Session, project_id: int, learner: Learner) -> Confusion
 
 
 def _name_now(class_map: ClassMap, name: str) -> str:
-    """A class that was taken back keeps the name it had."""
+    """The present name of a class; one whose adding was taken back keeps the name it had."""
     try:
         return class_map.now(name)
     except ClassError:

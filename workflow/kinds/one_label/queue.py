@@ -34,7 +34,8 @@ class QueueRow:
 class QueueView:
     """``rows`` are the first that match, at most SHOWN; ``matching`` of ``listed`` rows match.
 
-    open : rows, as every page counts them      blind : how many of these are blind checks, not listed
+    listed : rows in the whole queue      open : rows as every page counts them      blind : those of them that are not
+    listed because they are blind checks
     """
 
     strategy: str
@@ -76,7 +77,7 @@ def queue_lines(opened: Opened[Learner]) -> Iterator[Sequence[object]]:
 
 
 def has_blind_checks(learner: Learner) -> bool:
-    """Whether what the queue leaves out would be blind checks."""
+    """Whether there are controls, which the queue leaves out."""
     return bool(learner.pool.control_rows.any())
 
 

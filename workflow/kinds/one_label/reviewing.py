@@ -1,4 +1,4 @@
-"""Review of rows with candidates: find the rows that have an answer, and look at one with all that was said of it."""
+"""Review of rows with candidates: find the rows that have an answer, and look at one with all entries about it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,11 @@ Learner = ActiveLearner[LabelTable]
 
 @dataclass(frozen=True)
 class RowReview:
-    """A row opened. token : for a correction      out : it is a bad item now      flagged : by its latest answer"""
+    """An opened row.
+
+    token : of a correction that is made of it      imported, candidates : its candidates in the file, and now
+    out : it is a bad item now      flagged : its latest answer carries a flag      classes : all of the project
+    """
 
     view: RowView
     token: str
@@ -89,8 +93,8 @@ def open_row(opened: Opened[Learner], row: int) -> RowReview:
     every, visible = entries_about(session, opened.project_id, row, person)
     names = names_of(session)
     revision = entries.count_for(session, opened.project_id, person.id, row)
-    gone = taken_back(every)
-    standing = [one for one in every if one.kind in SAYS_SOMETHING and one.seq not in gone]
+    withdrawn = taken_back(every)
+    standing = [one for one in every if one.kind in SAYS_SOMETHING and one.seq not in withdrawn]
     return RowReview(
         view=row_view(learner.table, row),
         token=row_token(person.id, row, revision, class_map),
@@ -105,7 +109,7 @@ def open_row(opened: Opened[Learner], row: int) -> RowReview:
                 _now(class_map, one.before),
                 _now(class_map, one.after),
                 _said(class_map, one.predicted),
-                taken_back=one.seq in gone,
+                taken_back=one.seq in withdrawn,
             )
             for one in visible
         ),
@@ -134,7 +138,7 @@ def _wanted(search: Search, person: Person, class_map: ClassMap) -> found_in.Wan
 
 
 def _now(class_map: ClassMap, names: Sequence[str | None]) -> tuple[str, ...]:
-    """Names of any time as they are now, each once; a class that was taken back keeps the name it had."""
+    """The present names of classes, each once, from names of any time; a class that was taken back keeps its own."""
     known = []
     for name in names:
         try:

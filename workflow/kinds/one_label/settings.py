@@ -32,10 +32,10 @@ def read_settings(stored: Mapping[str, Any]) -> LearnerSettings:
 
 
 def default_settings(table: LabelTable, control_share: float) -> LearnerSettings:
-    """Where nothing was chosen: blind checks where no truth can be held out."""
+    """The settings where nobody has chosen any: blind checks where the table holds no true label."""
     known = table.truth is not None and bool((table.truth >= 0).any())
     return LearnerSettings(control_share=0.0 if known else control_share)
 
 
 def check_change(before: LearnerSettings, after: LearnerSettings) -> None:
-    """Every change of what was not drawn is allowed."""
+    """Raises nothing: every setting but the drawn ones may change."""

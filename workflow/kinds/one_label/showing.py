@@ -21,7 +21,7 @@ SAMPLE = 2_000
 """Rows that the moments of the features are taken from, drawn with a fixed seed."""
 
 MOST_TOLD = 5_000_000
-"""Entries of the label distributions up to which the model's own are used: beyond, they would cost seconds."""
+"""Rows times classes up to which the model's own label distributions are used: with more they would cost seconds."""
 
 MOMENTS_LAST = 25
 """Versions of the model after which the moments are taken anew: one answer changes next to nothing in them."""
@@ -49,8 +49,10 @@ class ShownQuestion:
     """A question as a page shows it.
 
     choices, probabilities : the candidates in class order      candidates : the same in the order of the screen
-    strategy : what the log will say; nothing of it is for the person who answers, for some questions are blind
-    why : in words, by the project's strategy      shown : names the set of choices, for `submit_answer`
+    strategy : as the log will have it. It is not for the screen: it would tell which questions are blind checks
+    score, decides, undecided, predicted : as in `plcore.Question`
+    why : a sentence by the project's strategy      shown : stamp of the choices, for `workflow.answering.submit_answer`
+    telling : what marks the columns to look at, None where there is nothing to mark
     """
 
     token: str
@@ -72,7 +74,10 @@ class ShownQuestion:
 
 @dataclass
 class _Memory:
-    """What is kept beside a learner while it lives: the moments of its features, which take a while."""
+    """What is kept beside a learner while it lives: the moments of its features, which take a while to compute.
+
+    sample : numbers of the rows they are taken from      version : of the model they were taken with
+    """
 
     sample: np.ndarray | None = None
     moments: LabelMoments | None = None

@@ -14,7 +14,7 @@ from workflow.common.figures import StopView, standing_points
 Learner = ActiveLearner[LabelTable]
 
 DEFAULT_RULES = StopRules()
-"""Where nobody has set any."""
+"""The rules where nobody has set any."""
 
 
 def stop_view(learner: Learner, rules: StopRules) -> StopView:
@@ -46,7 +46,7 @@ def share_settled(learner: Learner) -> float:
 
 
 def control_estimate(learner: Learner, counts: Sequence[ControlCounts]) -> Estimate:
-    """Accuracy by control answers at each of these points; unknown while there is no model to measure."""
+    """Accuracy over all rows by the control answers counted at each of these points; NaN while there is no model."""
     if learner.settings.is_trained and learner.version_published is None:
         counts = [ControlCounts()] * len(counts)
     return control_accuracy(counts, learner.pool.share_ambiguous)

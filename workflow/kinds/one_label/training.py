@@ -1,4 +1,4 @@
-"""Models that a worker trains: by what name their versions are kept, how one is made, how a learner takes them in."""
+"""Models that a worker trains: under which key versions are stored, how one is trained, how a learner takes it in."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def version_key(settings: LearnerSettings, classes_seq: int) -> str:
 def make_trainer(
     home: Home, table_hash: str, settings: LearnerSettings, changes: Sequence[ClassChange]
 ) -> Trainer:
-    """What trains versions of the model, its pool before the first entry."""
+    """The trainer of the model, whose pool has not taken in any entry yet."""
     table = LabelTable.read(home.table_path(table_hash))
     return Trainer(OneLabelPool(table, settings, changes))
 
@@ -58,7 +58,7 @@ def newest_version(session: Session, project: Project) -> int:
 
 
 def background_training(home: Home, project_id: int, learner: Learner, lock: threading.RLock) -> FromWorker:
-    """How this learner comes by its models."""
+    """How this learner gets its models: from the files of a worker."""
     del lock  # the worker is another process
     return FromWorker(home, project_id, learner)
 

@@ -20,7 +20,7 @@ Learner = ActiveLearner[LabelTable]
 
 
 class OneLabelTurn(Turn[Learner, Question, ShownQuestion]):
-    """Of one person at such a project."""
+    """The turn of one person at a project of one true label."""
 
     ANSWERS = (
         EntryKind.IS,
@@ -54,7 +54,7 @@ class OneLabelTurn(Turn[Learner, Question, ShownQuestion]):
 
 
 class OneLabelWriter(EntryWriter):
-    """What an entry can change are the row's candidates."""
+    """Writes entries about a row; what they can change is its candidates."""
 
     _turn: OneLabelTurn
 
@@ -62,7 +62,7 @@ class OneLabelWriter(EntryWriter):
 
     @property
     def left(self) -> tuple[str, ...]:
-        """The row's candidates after what was written so far, in class order; none while it is out."""
+        """The row's candidates with the entries written so far, in class order; none of a bad item."""
         pool = self._turn.learner.pool
         return pool.names(pool.fold.fold_of(self._place.row, self._kept).votes)
 
@@ -96,9 +96,9 @@ def stands_as_before(learner: Learner, row: int, parts: Parts) -> bool:
 
 
 def row_token(person_id: int, row: int, revision: int, class_map: ClassMap) -> str:
-    """The name of one showing of a row and its candidates: another one after a change of classes was taken back.
+    """The token of one showing of a row. revision : entries of this person about the row before it
 
-    A name that stood on a screen before may have meant more classes than it does now.
+    It is another one once a change of classes was taken back: a name on an older screen may have meant more classes.
     """
     since = (f"back{class_map.taken_back}",) if class_map.taken_back else ()
     return question_token(person_id, row, revision, *since)
