@@ -9,6 +9,7 @@ import streamlit as st
 from pages.parts import frame, kinds, question_card, state
 from workflow import answering, room, standing, undoing
 from workflow.access import NotAllowed, NotFound
+from workflow.saving import DatabaseReplacedError
 
 page = frame.begin_project("Annotate")
 frame.toast_from_last_page()
@@ -59,13 +60,13 @@ def answer() -> None:
     try:
         draw = parts.question_card(page.project.id, answering.next_question(page.seat))
         now = standing.standing(page.seat)
-    except (NotAllowed, NotFound, answering.NotSaved) as refusal:
+    except (NotAllowed, NotFound, answering.NotSaved, DatabaseReplacedError) as refusal:
         st.error(frame.escape(str(refusal)), icon=":material/error:")
         return
     if now.classes != st.session_state[state.CLASS_NAMES]:
         st.rerun()
     draw(now, st.session_state.get(state.NOTICE), on_press)
-    with contextlib.suppress(NotAllowed, NotFound):  # the next press will say so
+    with contextlib.suppress(NotAllowed, NotFound, DatabaseReplacedError):  # the next press will say so
         answering.get_ready(page.seat)
 
 

@@ -22,11 +22,11 @@ def list_queue(seat: Seat, search: str = "") -> Any:
     NotFound
     """
     with seat.learner() as opened:
-        if not opened.person.is_owner and seat.kind.has_blind_checks(opened.learner):
+        if not opened.person.is_owner and opened.kind.has_blind_checks(opened.learner):
             raise NotAllowed(
                 "In a project with blind checks the queue is for the owner: it would show which they are."
             )
-        return seat.kind.list_queue(opened, search)
+        return opened.kind.list_queue(opened, search)
 
 
 def queue_csv(seat: Seat, *, wait: bool = False) -> bytes:
@@ -39,5 +39,5 @@ def queue_csv(seat: Seat, *, wait: bool = False) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     with seat.learner(owner=True) as opened:
-        writer.writerows(seat.kind.queue_lines(opened))
+        writer.writerows(opened.kind.queue_lines(opened))
     return text.getvalue().encode()

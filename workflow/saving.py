@@ -12,7 +12,14 @@ from sqlalchemy.exc import TimeoutError as NoConnectionError
 
 from db.engine import DatabaseReplacedError, DatabaseUnavailableError, is_damaged
 
-__all__ = ["DatabaseReplacedError", "NotSaved", "saving", "saving_files", "why_nothing_is_saved"]
+__all__ = [
+    "DatabaseReplacedError",
+    "NotSaved",
+    "saving",
+    "saving_files",
+    "saying_why",
+    "why_nothing_is_saved",
+]
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -30,9 +37,15 @@ class NotSaved(RuntimeError):  # noqa: N818 - a state of affairs, which the page
 @contextmanager
 def saving(home: Home) -> Iterator[Session]:
     """A write transaction, as ``Database.write``, that raises NotSaved where the database cannot be written."""
+    with saying_why(), home.database.write() as session:
+        yield session
+
+
+@contextmanager
+def saying_why() -> Iterator[None]:
+    """Raises NotSaved where the database fails the block, before or while it writes."""
     try:
-        with home.database.write() as session:
-            yield session
+        yield
     except (DBAPIError, NoConnectionError, DatabaseUnavailableError) as error:
         why = _why(error)
         if why is None:

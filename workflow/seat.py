@@ -17,7 +17,7 @@ from workflow.common.opened import Opened, Reading
 from workflow.common.turn import StaleQuestion, Turn
 from workflow.kinds import Kind
 from workflow.kinds.opening import find_kind, open_to_read, open_to_write
-from workflow.saving import saving
+from workflow.saving import saving, saying_why
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -85,7 +85,7 @@ class Seat:
         NotSaved, NotAllowed, NotFound
         """
         try:
-            with open_to_write(self.home, self._here, self._enter) as opened:
+            with saying_why(), open_to_write(self.home, self._here, self._enter) as opened:
                 yield opened.kind.make_turn(opened)
         except DuplicateEntry as error:
             raise StaleQuestion("This question was answered a moment ago, in another tab.") from error

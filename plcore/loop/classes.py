@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from plcore.common.types import BoolArray
-from plcore.loop.entries import Entry
+from plcore.loop.entries import Entry, EntryKind
 
 NAMES_TAKEN = {"add": ("name",), "rename": ("old", "new"), "merge": ("from", "into"), "back": ()}
 NO_ROW = -1
@@ -61,9 +61,9 @@ def class_changes(entries: Iterable[Entry]) -> tuple[ClassChange, ...]:
     """The changes among log entries, in order: of kind "class" with labels (kind, *names), or withdrawals of such."""
     found = []
     for entry in entries:
-        if entry.kind == "class":
+        if entry.kind == EntryKind.CLASS:
             found.append(ClassChange(entry.seq, entry.labels[0], tuple(entry.labels[1:])))
-        elif entry.row == NO_ROW and entry.kind == "withdraw":
+        elif entry.row == NO_ROW and entry.kind == EntryKind.WITHDRAW:
             found.append(ClassChange(entry.seq, "back", target=entry.target))
     return tuple(found)
 

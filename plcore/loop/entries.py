@@ -118,7 +118,7 @@ class EntryFold(ABC, Generic[FoldedT]):
 
     def add(self, entry: Entry) -> None:
         """Take in an entry that `check` has let pass."""
-        if entry.kind == "withdraw" and entry.target is not None:
+        if entry.kind == EntryKind.WITHDRAW and entry.target is not None:
             self._withdrawn.add(entry.target)
         else:
             self._entries.setdefault(entry.row, []).append(entry)
@@ -131,9 +131,9 @@ class EntryFold(ABC, Generic[FoldedT]):
         where = f"Entry {entry.seq}"
         if not 0 <= entry.row < len(self.first):
             raise AnswerError(f"{where}: row must be in 0..{len(self.first) - 1}. Got {entry.row!r}.")
-        if (entry.target is not None) != (entry.kind == "withdraw"):
+        if (entry.target is not None) != (entry.kind == EntryKind.WITHDRAW):
             raise AnswerError(f"{where}: target is the entry a 'withdraw' takes back. Got {entry.target!r}.")
-        if entry.kind == "withdraw":
+        if entry.kind == EntryKind.WITHDRAW:
             self._check_withdrawal(entry)
             return
         if entry.row in self._closed:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
-from plcore.loop.entries import Entry, EntryFold
+from plcore.loop.entries import Entry, EntryFold, EntryKind
 from plcore.loop.places import Place
 
 SKIP_LASTS = 20
@@ -25,7 +25,7 @@ class Standings:
         self,
         fold: EntryFold[Any],
         about: Callable[[Entry], Iterable[str | None]],
-        rests: Collection[str] = ("skip",),
+        rests: Collection[str] = (EntryKind.SKIP,),
     ) -> None:
         self._fold, self._about, self._rests = fold, about, rests
         self._count: dict[str, int] = {}
@@ -49,7 +49,7 @@ class Standings:
             standing = latest.get(label)
             if standing is None:
                 continue
-            if standing.kind == "unsure":
+            if standing.kind == EntryKind.UNSURE:
                 unsure.add(place)
             elif standing.kind in self._rests:
                 resting[place] = standing.seq

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable
 
 import pytest
@@ -94,6 +95,22 @@ def test_nothing_is_said_to_be_saved_in_a_file_that_is_not_at_its_place(
     assert saving.why_nothing_is_saved(home) is None
     USES[name](home, owner, project)
     assert everything(home) != before
+
+
+def test_a_press_is_refused_in_words_where_a_connection_more_would_be_needed(home: Home, owner: int) -> None:
+    """A model trained by a worker is looked for before every question, by a connection that reads."""
+    project = small_project(home, owner, model="plsvc")
+    answering.next_question(Seat(home, owner, project))
+    home.shelf.slot(project).looked_at = -math.inf
+    home.database._reader.dispose()
+    path, away = home.settings.home / "winnow.sqlite3", home.settings.home / "away"
+    path.rename(away)
+    with pytest.raises(
+        saving.NotSaved, match=r"deleted, emptied or replaced .*Nothing was stored\. Fix: stop"
+    ):
+        answering.next_question(Seat(home, owner, project))
+    away.rename(path)
+    assert answer_next(home, owner, project)
 
 
 def test_a_press_that_was_saved_is_there_after_a_restart(home: Home, owner: int, project: int) -> None:

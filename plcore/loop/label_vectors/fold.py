@@ -51,7 +51,7 @@ class LabelVectorFold(EntryFold[FoldedVector]):
         for entry in entries:
             if entry.kind not in ANSWERS:
                 continue
-            answer, out = entry, entry.kind == "bad"
+            answer, out = entry, entry.kind == EntryKind.BAD
             if not out:
                 columns = self.columns(entry.labels)
                 cells[columns], seqs[columns] = VALUES[entry.kind], entry.seq
@@ -65,7 +65,7 @@ class LabelVectorFold(EntryFold[FoldedVector]):
         where, given = f"Entry {entry.seq} about row {entry.row}", entry.labels
         if entry.kind in VALUES:
             wanted, fits = "one label or more", len(given) >= 1
-        elif entry.kind == "bad":
+        elif entry.kind == EntryKind.BAD:
             wanted, fits = "no labels", not given
         else:
             wanted, fits = "one label, or none for the whole row", len(given) <= 1

@@ -12,7 +12,7 @@ import numpy as np
 
 from plcore.common.types import AnyArray, BoolArray, Features, IntArray
 from plcore.loop.base import Pool
-from plcore.loop.entries import AnswerError, Entry
+from plcore.loop.entries import PUT_ASIDE, AnswerError, Entry
 from plcore.loop.label_vectors.fold import ANSWERS, KINDS, UNKNOWN, VALUES, LabelVectorFold, labels_of
 from plcore.loop.label_vectors.reports import LabelVectorState
 from plcore.loop.label_vectors.settings import LabelVectorSettings
@@ -99,7 +99,7 @@ class LabelVectorPool(Pool[TableT, LabelVectorSettings, LabelVectorFold]):
         self.answered = np.zeros((n, L), dtype=bool)
         self.bad = np.zeros(n, dtype=bool)
         self.seq = 0
-        self.counts = dict.fromkeys(("yes", "no", "bad", "unsure", "skip"), 0)
+        self.counts = {str(kind): 0 for kind in (*ANSWERS, *PUT_ASIDE)}
         self.answers = 0  # unwithdrawn entries that are answers
 
     def _draw_controls(self, eligible: BoolArray) -> tuple[IntArray, IntArray]:

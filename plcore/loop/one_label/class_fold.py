@@ -14,7 +14,7 @@ import numpy as np
 
 from plcore.common.types import BoolArray
 from plcore.loop.classes import ClassError, ClassMap, Era
-from plcore.loop.entries import AnswerError, Entry
+from plcore.loop.entries import AnswerError, Entry, EntryKind
 from plcore.loop.one_label.fold import ANSWERS, CandidateFold, FoldedCandidates
 
 MakeFold = Callable[[BoolArray, Sequence[str], dict[int, str]], CandidateFold]
@@ -49,9 +49,9 @@ class ClassFold(CandidateFold):
         self._map = class_map
         self._imported = imported
 
-    def _over(self, row: int, entries: Sequence[Entry]) -> FoldedCandidates:
+    def fold_of(self, row: int, entries: Sequence[Entry]) -> FoldedCandidates:
         if row in self._closed or not entries:
-            return super()._over(row, ())
+            return super().fold_of(row, ())
         left = np.zeros(len(self._map.columns), dtype=bool)
         left[: self._imported.shape[1]] = self._imported[row]
         out, answer = False, None
@@ -61,13 +61,13 @@ class ClassFold(CandidateFold):
             answer = entry
             era = self._map.era(entry.seq)
             known = self._map.alive & (np.arange(len(left)) < era.n_known)
-            if entry.kind == "bad":
+            if entry.kind == EntryKind.BAD:
                 out = True
-            elif entry.kind == "not":
+            elif entry.kind == EntryKind.NOT:
                 narrowed = left & ~self._map.roots(entry.labels, era)
                 # As in CandidateFold, judged by the classes there were: never the last one, never an empty set.
                 left = narrowed if (narrowed & known).any() else left
-            elif entry.kind == "none":
+            elif entry.kind == EntryKind.NONE:
                 others = self._map.alive & ~self._shown(left, era)
                 left, out = (others, False) if (others & known).any() else (left, out)
             else:

@@ -44,34 +44,31 @@ class CandidateFold(EntryFold[FoldedCandidates]):
     def fold_with(self, entry: Entry) -> FoldedCandidates:
         """What the entries of its row would make of it with this one, which `check` lets pass; changes nothing."""
         kept = [one for one in self.entries(entry.row) if one.seq != entry.target]
-        return self._over(entry.row, kept if entry.kind == "withdraw" else [*kept, entry])
+        return self.fold_of(entry.row, kept if entry.kind == EntryKind.WITHDRAW else [*kept, entry])
 
     def changed_at(self, row: int) -> int:
         """Seq of the unwithdrawn entry since which the row is as it is; 0 where none has changed it."""
-        entries, before, seq = self.entries(row), self._over(row, ()).votes, 0
+        entries, before, seq = self.entries(row), self.fold_of(row, ()).votes, 0
         for count, entry in enumerate(entries, start=1):
-            after = self._over(row, entries[:count]).votes
+            after = self.fold_of(row, entries[:count]).votes
             if not np.array_equal(before, after):
                 before, seq = after, entry.seq
         return seq
 
     def fold_of(self, row: int, entries: Sequence[Entry]) -> FoldedCandidates:
         """What these entries alone would make of a row, unchecked; changes nothing."""
-        return self._over(row, entries)
-
-    def _over(self, row: int, entries: Sequence[Entry]) -> FoldedCandidates:
         left, out, answer = self.first[row], False, None
         for entry in entries:
             if entry.kind not in ANSWERS:
                 continue
             answer = entry
-            if entry.kind == "bad":
+            if entry.kind == EntryKind.BAD:
                 out = True
-            elif entry.kind == "not":
+            elif entry.kind == EntryKind.NOT:
                 narrowed = left & ~self._mask(entry.labels)
                 # After a withdrawal a later `not` may meet other candidates; it never takes the last one.
                 left = narrowed if narrowed.any() else left
-            elif entry.kind == "none":
+            elif entry.kind == EntryKind.NONE:
                 # As above: with a withdrawal every class may be left again, and then there are no others.
                 left, out = (left, out) if left.all() else (~left, False)
             else:
@@ -81,9 +78,12 @@ class CandidateFold(EntryFold[FoldedCandidates]):
     def _check_labels(self, entry: Entry) -> None:
         where = f"Entry {entry.seq} about row {entry.row}"
         given = entry.labels
-        wanted = {"is": "one label", "not": "one label", "among": "one label or more"}.get(
-            entry.kind, "no labels"
-        )
+        takes: dict[str, str] = {
+            EntryKind.IS: "one label",
+            EntryKind.NOT: "one label",
+            EntryKind.AMONG: "one label or more",
+        }
+        wanted = takes.get(entry.kind, "no labels")
         fits = {"one label": len(given) == 1, "one label or more": len(given) >= 1, "no labels": not given}[
             wanted
         ]
@@ -95,7 +95,7 @@ class CandidateFold(EntryFold[FoldedCandidates]):
                 f"{where}: {unknown[0]!r} is not a class. The classes: {', '.join(self.column)}."
             )
         left = self.fold(entry.row).left
-        if entry.kind == "none" and left.all():
+        if entry.kind == EntryKind.NONE and left.all():
             raise AnswerError(f"{where}: every class is a candidate, so 'none' leaves nothing. Use 'bad'.")
         if not given:
             return
@@ -106,7 +106,7 @@ class CandidateFold(EntryFold[FoldedCandidates]):
                 f"{where}: {name!r} is not among its candidates {self._names(self.first[entry.row] | left)}. "
                 "If none of them is right, answer 'none' first."
             )
-        if entry.kind == "not" and not (left & ~self._mask(given)).any():
+        if entry.kind == EntryKind.NOT and not (left & ~self._mask(given)).any():
             raise AnswerError(
                 f"{where}: {given[0]!r} is the last candidate, ruling it out leaves nothing. Use 'none' or 'bad'."
             )

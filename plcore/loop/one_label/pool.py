@@ -15,7 +15,7 @@ from plcore.evaluation.estimates import ControlCounts
 from plcore.labels.candidates import check_candidates
 from plcore.loop.base import Pool
 from plcore.loop.classes import ClassChange, ClassMap, with_classes
-from plcore.loop.entries import Entry
+from plcore.loop.entries import Entry, EntryKind
 from plcore.loop.one_label.class_fold import fold_under
 from plcore.loop.one_label.fold import ANSWERS, KINDS, CandidateFold
 from plcore.loop.one_label.reports import CurvePoint, RowState
@@ -23,6 +23,9 @@ from plcore.loop.one_label.settings import LearnerSettings
 from plcore.loop.standings import Standings
 
 TableT = TypeVar("TableT", bound=Table)
+
+RESTS = (EntryKind.SKIP, EntryKind.AMONG, EntryKind.NONE)
+"""Kinds of entries after which their annotator has said all they could of a row for now."""
 
 
 class CandidateChange(NamedTuple):
@@ -78,7 +81,7 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         closed = dict.fromkeys(np.flatnonzero(self.test_rows).tolist(), "it is held out to measure accuracy")
         closed |= dict.fromkeys(np.flatnonzero(self.exact).tolist(), "its exact label was given at import")
         self.fold = fold_under(self.class_map, imported)(first, self.classes, closed)
-        self.standings = Standings(self.fold, lambda _: (None,), rests=("skip", "among", "none"))
+        self.standings = Standings(self.fold, lambda _: (None,), rests=RESTS)
         self.candidates = first.copy()
         self._sizes_at_first: IntArray = first.sum(axis=1)
         self.sizes = self._sizes_at_first.copy()
