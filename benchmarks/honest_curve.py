@@ -188,7 +188,7 @@ How often the 95 % interval holds the true accuracy.
 Rows in the project: {sizes}; all others are the test rows. The accuracy on them has an error of its own (one standard
 deviation {ERRORS} points), which is counted against the interval. Digits and segment are contaminated by
 `random`, p = {CONTAMINATION[1]}, q = {CONTAMINATION[2]}, anew in every run; birdsong has its own candidates. A run
-draws its project's rows anew; {CONTROL_SHARE:.0%} of them, and of the questions, are blind controls. CLPL is trained
+draws its project's rows anew; {CONTROL_SHARE:.0%} of them, and of the questions, are blind checks. CLPL is trained
 anew after every {EVERY} answers. "Estimate" and "bias" (in points) are of runs with an estimate: both kinds of rows
 have a control answer. "The strategy's own questions": share right of what the model guessed of the latest 50
 questions that the strategy chose, before the answer; what a curve without controls would have to go by.

@@ -1,6 +1,6 @@
 """Stopping: what is saved by stopping when everything is settled, or when the stop panel says so, and what is lost.
 
-Labelling runs replayed to the last question under PL-KNN, asked by apl with blind controls between. A third of the
+Labelling runs replayed to the last question under PL-KNN, asked by apl with blind checks between. A third of the
 rows is never in the project; on it the accuracy at each stop is compared with that of answering everything.
 `--quick` shows how it looks after a minute and writes nothing.
 """

@@ -48,7 +48,7 @@ def learner_part() -> None:
             saved("Saved: how the project learns and asks")
     if share := now.get("control_share"):
         st.caption(
-            f"{share:.0%} of the questions are blind controls, drawn when the project was made; that does not change."
+            f"{share:.0%} of the questions are blind checks, drawn when the project was made; that does not change."
         )
 
 

@@ -91,7 +91,7 @@ class Pool(ABC, Generic[TableT, SettingsT, FoldT]):
         return self.is_open(*place) and place not in aside and Place(place.row) not in aside
 
     def control_is_due(self) -> bool:
-        """Whether the next question is a blind control: with probability `control_share`, drawn anew for each entry."""
+        """Whether the next question is a blind check: with probability `control_share`, drawn anew for each entry."""
         share = self.settings.control_share
         return bool(share and np.random.default_rng([self.settings.seed, 3, self.seq]).random() < share)
 
@@ -105,7 +105,7 @@ class Pool(ABC, Generic[TableT, SettingsT, FoldT]):
     @property
     @abstractmethod
     def n_open(self) -> int:
-        """How many of these can still be asked about, blind controls among them."""
+        """How many of these can still be asked about, blind checks among them."""
 
     def check_row(self, row: int) -> int:
         """The row number as an int. Raises AnswerError where there is no such row."""

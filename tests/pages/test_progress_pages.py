@@ -82,7 +82,7 @@ def test_truth_and_controls_are_both_shown(home: Home, owner: int, show: Open) -
     test = show(owner, "progress.py", project)
     assert metrics(test)["Accuracy"].endswith("%")
     assert metrics(test)["By controls"].endswith("%")
-    assert "blind control rows" in words(test)
+    assert "answered blind checks" in words(test)
     assert len(test.get("plotly_chart")) == 5
     assert len(test.get("download_button")) == 5
 
@@ -104,7 +104,7 @@ def test_next_to_nothing_is_no_headline(home: Home, owner: int, show: Open) -> N
     said = words(test)
     assert "too few rows (3) to measure" in said
     assert "too few rows (1) to measure" in said
-    assert "By 1 answered blind control row and" in said
+    assert "By 1 answered blind check and" in said
 
 
 def test_home_annotate_and_progress_tell_the_same_numbers(home: Home, owner: int, show: Open) -> None:

@@ -14,7 +14,7 @@ from workflow.standing import Standing
 
 KNOWN_OR_SURE = (
     "A label that was empty at import counts one bit, then the model's own doubt about it as of its latest fit, and "
-    "nothing once it is known or its row is out: the share of the bits that is gone"
+    "nothing once it is known or its row is set aside: the share of the bits that is gone"
 )
 """What the share on the card, and the metric of the Progress page, means."""
 

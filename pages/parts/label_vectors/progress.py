@@ -93,7 +93,7 @@ def _figures(view: VectorProgress) -> None:
         elif view.control.cells < FEWEST_MEASURED:
             too_few("F1, controls", view.control.cells, "label")
         else:
-            about = f"By {view.control.cells:,} blind control answers, with the 95 % interval."
+            about = f"By {view.control.cells:,} answers to blind checks, with the 95 % interval."
             number("F1, controls", f"{view.control.f1.value:.1%}", _range(view.control.f1), about)
         if view.held_out is None and view.control.f1 is None:
             number("Precision", "unknown", "", _unknown(view))
@@ -101,7 +101,7 @@ def _figures(view: VectorProgress) -> None:
             "Known",
             f"{np.floor(view.known * 100):.0f}%",
             "of the empty cells",
-            "Share of the cells that were empty at import which have an answer now, or whose row is out.",
+            "Share of the cells that were empty at import which have an answer now, or whose row is set aside.",
         )
         number(
             "Known or sure",
@@ -137,8 +137,8 @@ def _unknown(view: VectorProgress) -> str:
     if view.waiting:
         return "The first model is still being fitted."
     if view.n_control:
-        return "The first blind control answers are still to come."
-    return "No rows were held out when the project was made, and no blind controls drawn."
+        return "The first answers to blind checks are still to come."
+    return "No rows were held out when the project was made, and no blind checks drawn."
 
 
 def _quality(view: VectorProgress) -> None:
@@ -164,16 +164,16 @@ def _quality(view: VectorProgress) -> None:
         _controls(view)
     controlled = not np.isnan(curve.control.value).all()
     if controlled:
-        st.markdown("###### F1 by blind controls")
-        one = _honest("by blind controls", curve.control)
+        st.markdown("###### F1 by blind checks")
+        one = _honest("by blind checks", curve.control)
         charts.show(
             charts.accuracy_curve(curve.answers, [one], curve.model_version, mark_versions=False),
             answers | _columns("F1", curve.control),
             key="controls",
-            alt="F1 by blind controls against answers",
+            alt="F1 by blind checks against answers",
         )
         st.caption(
-            f"By {counted(view.control.cells, 'answered blind control')} of {view.n_control:,} drawn at random, "
+            f"By {counted(view.control.cells, 'answered blind check')} of {view.n_control:,} drawn at random, "
             f"never trained on. The band or bar is the 95 % interval.{since(curve.answers)}"
         )
     if not lines and not controlled:
@@ -201,7 +201,7 @@ def _controls(view: VectorProgress) -> None:
     }
     shares |= {f"Precision at {t}": share for t, share in found.at}
     known = {name: share for name, share in shares.items() if share is not None}
-    st.markdown("###### The model on blind controls")
+    st.markdown("###### The model on blind checks")
     st.dataframe(
         {
             "Figure": list(known),

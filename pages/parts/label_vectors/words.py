@@ -29,7 +29,7 @@ STOP = StopWords(
     "Labels known or sure",
     "A label that was empty in the file counts one bit, then the model's own doubt about it, and nothing once it is "
     "answered: the share of the bits that is gone. 100 % waits until nothing is open.",
-    "Micro F1 on held-out rows, or F1 by blind control answers where there are none, has stopped moving. The more "
+    "Micro F1 on held-out rows, or F1 by answers to blind checks where there are none, has stopped moving. The more "
     "labels the table has, the more answers it should look at.",
     "F1 moves by at most (points)",
     "over the latest (labels answered)",
@@ -50,5 +50,5 @@ MAP = MapWords(
     labels="right",
     nothing="no label known to be right",
     about="Of open rows some label can still be asked about; of answered, given and held-out rows all labels are "
-    "known; bad items are out.",
+    "known; bad items are set aside.",
 )

@@ -48,7 +48,7 @@ def _draw(
             f"{math.floor(100 * standing.settled)}% of {'predictions' if standing.has_proof else 'rows'} settled",
             "Share of the predictions for rows that were ambiguous at the start which no further answer can change"
             if standing.has_proof
-            else "Share of the rows that were ambiguous at the start which have one label now, or are out",
+            else "Share of the rows that were ambiguous at the start which have one label now, or are set aside",
             "Rows answered",
             why_stop(standing, DONE),
         ),

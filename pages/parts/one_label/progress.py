@@ -111,7 +111,7 @@ def _figures(view: ProgressView) -> None:
             "of predictions" if view.has_proof else "of rows",
             "Share of the predictions for rows that were ambiguous at the start which no further answer can change."
             if view.has_proof
-            else "Share of the rows that were ambiguous at the start which have one label now, or are out.",
+            else "Share of the rows that were ambiguous at the start which have one label now, or are set aside.",
         )
         about = "Rows that an answer has left one candidate, or taken out. A row that is still open is not counted."
         count("Answered", view.answered, "row", about)
@@ -135,7 +135,7 @@ def _control_rows(view: ProgressView) -> str:
     """What the control estimate is measured on, in words."""
     free = f" and {view.control_free:,} that had one candidate anyway" if view.control_free else ""
     return (
-        f"{counted(view.control_asked, 'answered blind control row')}{free}: drawn at random, not chosen by the "
+        f"{counted(view.control_asked, 'answered blind check')}{free}: drawn at random, not chosen by the "
         "strategy, and never trained on."
     )
 
@@ -144,21 +144,21 @@ def _no_accuracy(view: ProgressView) -> str:
     if view.trained and not view.has_model:
         return "The model is not trained yet."
     if view.n_control:
-        return "The first blind control answers are still to come."
+        return "The first answers to blind checks are still to come."
     if view.has_truth:
-        return "No rows were held out when the project was made, and no blind control rows drawn."
-    return "The table has no true-label column to hold rows out of, and no blind control rows were drawn."
+        return "No rows were held out when the project was made, and no blind checks drawn."
+    return "The table has no true-label column to hold rows out of, and no blind checks were drawn."
 
 
 def _accuracy(view: ProgressView) -> None:
-    """The honest curve: on held-out truth, by blind controls, or both."""
+    """The honest curve: on held-out truth, by blind checks, or both."""
     curve = view.curve
     lines, columns = [], {"answers": curve.answers, "model_version": curve.model_version}
     if view.accuracy is not None:
         lines.append(charts.Honest("on held-out rows", curve.accuracy, curve.low, curve.high))
         columns |= {"held_out": curve.accuracy, "held_out_low": curve.low, "held_out_high": curve.high}
     if view.control is not None:
-        lines.append(charts.Honest("by blind controls", curve.control, curve.control_low, curve.control_high))
+        lines.append(charts.Honest("by blind checks", curve.control, curve.control_low, curve.control_high))
         columns |= {
             "controls": curve.control,
             "controls_low": curve.control_low,
@@ -229,11 +229,11 @@ def _progressive(view: ProgressView) -> None:
 
 
 def _confusion(view: ProgressView) -> None:
-    """Where the model errs, by blind control answers."""
+    """Where the model errs, by answers to blind checks."""
     found = view.confusion
     if not found.total:
         return
-    st.markdown("###### Model against answers, blind control rows")
+    st.markdown("###### Model against answers, blind checks")
     answered, predicted = np.nonzero(found.counts)
     charts.show(
         charts.confusion_map(found.labels, found.counts),

@@ -26,7 +26,7 @@ EXPORT = ExportWords(
 STOP = StopWords(
     "Predictions settled",
     "Share of the predictions that no further answer can change. 100 % asks for the proof.",
-    "Accuracy on held-out rows, or by blind control answers where there are none, has stopped moving.",
+    "Accuracy on held-out rows, or by answers to blind checks where there are none, has stopped moving.",
     "Accuracy moves by at most (points)",
     "over the latest (answers)",
     "Answers in all",
@@ -47,5 +47,6 @@ REVIEW = ReviewWords(
 MAP = MapWords(
     labels="candidates",
     nothing="",
-    about="Open rows can still be asked about; answered, given and held-out rows have one label; bad items are out.",
+    about="Open rows can still be asked about; answered, given and held-out rows have one label; bad items are set "
+    "aside.",
 )

@@ -1,4 +1,4 @@
-"""Honest figures: the model against held-out rows, and against blind controls, all with intervals.
+"""Honest figures: the model against held-out rows, and against blind checks, all with intervals.
 
 A figure is a share a / b of counts over sampled clusters (a cell; a row, where rows are held out or asked about as a
 whole), with its Wilson interval. Cells of one row are alike, so the count b is first brought down to the number of
@@ -68,7 +68,7 @@ def macro_f1(yes: BoolArray, said: BoolArray) -> Share:
 
 
 def control_estimate(sample: ControlSample, proba: FloatArray | None, by_row: bool) -> ControlEstimate:
-    """How good the model is on blind controls.
+    """How good the model is on blind checks.
 
     sample : controls answered, k cells
     proba (k,) : of yes by the model, which has not learnt them; None: there is no model yet

@@ -161,7 +161,7 @@ class LabelVectorLearner(Generic[TableT]):
         """The question that matters most for this annotator, or None when nothing is left to ask them.
 
         exclude : rows, or (row, label) places, before other people now
-        With probability `control_share`, and when nothing else is left, the next blind control. Else the best by the
+        With probability `control_share`, and when nothing else is left, the next blind check. Else the best by the
         criterion of the settings, ties by row, then label. Never a test row, a bad item, a label that is known, or
         what this annotator is unsure about; what they skipped comes back after 20 further entries of theirs, or when
         nothing else is left, the oldest skip first.

@@ -43,7 +43,7 @@ class Share:
 
 @dataclass(frozen=True)
 class ControlEstimate:
-    """How good the model is on cells that it has not learnt, by blind controls; None where nothing can be said.
+    """How good the model is on cells that it has not learnt, by blind checks; None where nothing can be said.
 
     cells : controls answered      yes : answered yes      said_yes : the model says yes
     """
@@ -128,7 +128,7 @@ class LabelVectorProgress:
     entropy: float | None  # left in the unasked cells, in bits; None before the first model
     held_out: HeldOut | None
     control: ControlEstimate
-    n_control: int  # cells drawn as blind controls
+    n_control: int  # cells drawn as blind checks
     n_train: int
     n_test: int
     model_version: int

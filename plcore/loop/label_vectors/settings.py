@@ -41,7 +41,7 @@ class LabelVectorSettings:
     max_iter : as there. With more than 1, what is believed of cells that were not asked shrinks towards a sure no; it
         shrinks more where fewer cells are known
     test_share : share in [0, 1) of the rows whose vector is fully known at import that is held out
-    control_share : share in [0, 1) of the cells not known at import, and of the questions, that are blind controls;
+    control_share : share in [0, 1) of the cells not known at import, and of the questions, that are blind checks;
         with question "instance", of the rows (see `LabelVectorPool`)
     seed : of the draws of test rows and controls, of Phi, and of the criterion "random"
     refresh_every : answers after which the model is to be fitted anew; each is taken in at once, at rank one

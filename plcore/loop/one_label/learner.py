@@ -35,7 +35,7 @@ class ActiveLearner(Generic[TableT]):
 
     The model is that of the settings: PL-KNN on the table's features or an online learner, which follow each
     answer, or one trained elsewhere (`.training`), whose versions come by `publish`. Questions go by the strategy of
-    the settings, by default effect scores over the rows that are ambiguous now; some are blind controls (`.pool`).
+    the settings, by default effect scores over the rows that are ambiguous now; some are blind checks (`.pool`).
     Held-out rows, test rows and controls alike, are never trained on, and no question is scored by what it says of
     them.
 
@@ -155,7 +155,7 @@ class ActiveLearner(Generic[TableT]):
         return next((self.question_for(row) for row in (*control, *resting) if pool.is_open(row)), None)
 
     def question_for(self, row: int, label: str | None = None) -> Question:
-        """The question about one row as things stand. Raises AnswerError for test rows and bad items, and for one label
+        """The question about one row now. Raises AnswerError for test rows and bad items, and for one label
         of a row: a question is about all its candidates."""
         pool = self.pool
         row = pool.check_asked(row)
@@ -179,7 +179,7 @@ class ActiveLearner(Generic[TableT]):
         )
 
     def ranking(self) -> tuple[IntArray, FloatArray]:
-        """(rows, scores): every row the strategy can ask, by score descending, then row number, as things stand."""
+        """(rows, scores): every row the strategy can ask now, by score descending, then row number."""
         return self._chooser.ranking()
 
     # How things stand

@@ -32,7 +32,7 @@ class LearnerSettings:
     C : its parameter C, under the name that its entry says; some models have none. None: its default
     train_every, train_seconds : a model trained in the background is trained anew after so many answers, or
         so many seconds after an answer, whichever is first
-    control_share : share in [0, 1) of the rows, and of the questions, that are blind controls (see `.pool`)
+    control_share : share in [0, 1) of the rows, and of the questions, that are blind checks (see `.pool`)
     """
 
     n_neighbors: int = 10

@@ -16,7 +16,7 @@ STORED_AS = "multilabel"
 """What the settings of such projects call their kind, and always did."""
 
 FEWEST_HELD_OUT = 30
-"""Held-out rows below which precision and F1 would say little, so that blind controls are drawn as well."""
+"""Held-out rows below which precision and F1 would say little, so that blind checks are drawn as well."""
 
 DRAWN = {"kind", "seed", "test_share", "control_share"}
 """Settings that decide which rows are held out; they never change."""

@@ -8,7 +8,7 @@ from workflow.kinds.kind import KindWords
 WORDS = KindWords(
     title="label vectors: yes, no or not asked for every label",
     classes="labels",
-    finished="Every label is known, or its row is out.",
+    finished="Every label is known, or its row is set aside.",
 )
 CAN_CHANGE_CLASSES = False
 

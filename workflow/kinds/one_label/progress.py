@@ -61,7 +61,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Confusion:
-    """Blind control rows: what the model said of each when it was shown, against the answer.
+    """Blind checks: what the model said of each when it was shown, against the answer.
 
     counts : int (k, k), [answered, predicted]; labels : the k that occur, most often first
     """

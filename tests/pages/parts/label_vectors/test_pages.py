@@ -200,7 +200,7 @@ def test_home_says_when_nothing_is_left(home: Home, owner: int, show: Open) -> N
         answering.submit_answer(Seat(home, owner, project), asked.token, "bad")
         asked = answering.next_question(Seat(home, owner, project))
     test = show(owner)
-    assert "Every label is known, or its row is out. Export the table." in words(test)
+    assert "Every label is known, or its row is set aside. Export the table." in words(test)
     assert next(iter(test.button)).label == "Export"
 
 

@@ -1,4 +1,4 @@
-"""Models trained elsewhere, the margin strategy, and blind control rows."""
+"""Models trained elsewhere, the margin strategy, and blind checks."""
 
 from __future__ import annotations
 
@@ -251,7 +251,7 @@ def test_no_kernel_of_margins_is_compiled_for_a_version_read_from_its_file(tmp_p
     assert [len(one.signatures) for one in (margins, softmax_margins, softmax_rows)] == known
 
 
-# Blind control rows
+# Blind checks
 
 
 def test_control_rows_are_a_seeded_uniform_share_and_never_train():
