@@ -1,0 +1,69 @@
+"""The learner of a table: the same when it is made, and after a restart, with its neighbours kept or not."""
+
+from __future__ import annotations
+
+import shutil
+
+import numpy as np
+import pytest
+
+from plcore import LabelTable, LearnerSettings
+from tests.workflow.vector_world import ROLES as VECTOR_ROLES
+from tests.workflow.vector_world import vector_frame
+from tests.workflow.world import ROLES, small_frame
+from workflow.home import Home
+from workflow.kinds.one_label import build, graphs
+
+SETTINGS = LearnerSettings(n_neighbors=4)
+
+
+def table() -> LabelTable:
+    return LabelTable.from_frame(small_frame(), ROLES)
+
+
+def test_a_table_of_label_vectors_is_refused() -> None:
+    with pytest.raises(ValueError, match="holds label vectors"):
+        build.first_learner(LabelTable.from_cells(vector_frame(), VECTOR_ROLES), SETTINGS)
+
+
+def test_a_model_that_cannot_be_trained_is_refused_before_it_is_needed() -> None:
+    learner = build.first_learner(table(), LearnerSettings(model="clpl"))
+    assert learner.version_published is None
+    frame = small_frame()
+    frame[["x", "y"]] = 1e200
+    with pytest.raises(ValueError, match=r"1e\+?200|too large|float|overflow|Row"):
+        build.first_learner(LabelTable.from_frame(frame, ROLES), LearnerSettings(model="clpl"))
+
+
+def test_ambiguous_rows_that_are_not_held_out_are_asked() -> None:
+    learner = build.first_learner(table(), SETTINGS)
+    several = small_frame()["candidates"].str.contains("|", regex=False).to_numpy()
+    assert build.n_to_ask(learner) == int((several & ~learner.test_rows).sum()) > 0
+
+
+def test_a_stored_table_gives_the_same_learner_with_its_neighbours_kept_or_not(home: Home) -> None:
+    first = build.first_learner(table(), SETTINGS)
+    table_hash = home.store_table(table())
+    assert graphs.kept_graph(home, table_hash, SETTINGS) is None
+    build.keep_beside(home, table_hash, first)
+    kept = graphs.kept_graph(home, table_hash, SETTINGS)
+    assert kept is not None
+    assert graphs.kept_graph(home, table_hash, LearnerSettings(n_neighbors=5)) is None
+    for _ in range(2):
+        again = build.build_learner(home, table_hash, SETTINGS)
+        assert again.next_question("1") == first.next_question("1")
+        np.testing.assert_array_equal(again.candidates, first.candidates)
+        np.testing.assert_array_equal(again.label_distributions, first.label_distributions)
+        shutil.rmtree(home.settings.home / "graphs", ignore_errors=True)
+
+
+def test_neighbours_of_another_table_are_found_anew(home: Home, caplog: pytest.LogCaptureFixture) -> None:
+    table_hash = home.store_table(table())
+    other = build.first_learner(LabelTable.from_frame(small_frame(30), ROLES), SETTINGS)
+    build.keep_beside(home, table_hash, other)
+    learner = build.build_learner(home, table_hash, SETTINGS)
+    assert "do not fit it; they are found anew" in caplog.text
+    assert learner.next_question("1") == build.first_learner(table(), SETTINGS).next_question("1")
+    caplog.clear()
+    build.build_learner(home, table_hash, SETTINGS)
+    assert caplog.text == "", "and kept"

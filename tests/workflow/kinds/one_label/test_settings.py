@@ -1,0 +1,42 @@
+"""Settings of projects with one true label: what they are by default, and which are stored ones."""
+
+from __future__ import annotations
+
+import pytest
+
+from plcore import LabelTable, LearnerSettings, Roles
+from tests.workflow.vector_world import ROLES as VECTOR_ROLES
+from tests.workflow.vector_world import vector_frame
+from tests.workflow.world import ROLES, small_frame
+from workflow.kinds.one_label import settings
+
+
+def test_tables_of_candidates_fit() -> None:
+    assert settings.fits(LabelTable.from_frame(small_frame(), ROLES))
+    assert not settings.fits(LabelTable.from_cells(vector_frame(), VECTOR_ROLES))
+
+
+def test_the_first_settings_ever_stored_name_no_kind() -> None:
+    assert settings.is_stored({})
+    assert settings.is_stored(LearnerSettings().to_json())
+    assert settings.is_stored({"kind": "one_label"})
+    assert not settings.is_stored({"kind": "multilabel"})
+
+
+def test_blind_checks_where_no_truth_can_be_held_out() -> None:
+    known = LabelTable.from_frame(small_frame(), ROLES)
+    without = LabelTable.from_frame(
+        small_frame(), Roles(candidates="candidates", id="id", numbers=("x", "y"))
+    )
+    empty = LabelTable.from_frame(small_frame().assign(truth=""), ROLES)
+    found = [settings.default_settings(table, 0.08).control_share for table in (known, without, empty)]
+    assert found == [0.0, 0.08, 0.08]
+
+
+def test_what_was_drawn_are_settings_there_are() -> None:
+    assert set(LearnerSettings().to_json()) > settings.DRAWN
+    made = settings.read_settings({"n_neighbors": 7})
+    assert made == LearnerSettings(n_neighbors=7)
+    settings.check_change(made, LearnerSettings(strategy="random"))
+    with pytest.raises(ValueError, match="n_neighbors"):
+        settings.read_settings({"n_neighbors": 0})

@@ -1,0 +1,59 @@
+"""A question as a page shows it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.workflow.world import answer_next, small_project
+from workflow import answering
+from workflow.common.screen import stamp
+from workflow.home import Home
+from workflow.kinds.one_label.showing import ShownQuestion, Telling
+from workflow.kinds.one_label.words import reason
+from workflow.seat import Seat
+
+
+def test_candidates_come_with_their_shares_and_the_screen_has_a_name(
+    home: Home, owner: int, project: int
+) -> None:
+    shown = answering.next_question(Seat(home, owner, project))
+    assert isinstance(shown, ShownQuestion)
+    assert shown.shown == stamp(shown.choices)
+    assert shown.n_classes == 3
+    assert {one.label: one.probability for one in shown.candidates} == dict(
+        zip(shown.choices, shown.probabilities, strict=True)
+    )
+    assert abs(sum(shown.probabilities) - 1) < 1e-9 or not any(shown.probabilities)
+    assert shown.why == reason("apl", shown.decides, shown.undecided)
+
+
+def test_columns_that_tell_the_two_likeliest_apart(home: Home, owner: int, project: int) -> None:
+    """In the small table ants lie far out on x, bees on y: cats, at neither, differ from each in one column alone."""
+    found: dict[frozenset[str], set[str]] = {}
+    for _ in range(12):
+        shown = answering.next_question(Seat(home, owner, project))
+        assert shown is not None
+        assert isinstance(shown.telling, Telling)
+        best = sorted(shown.candidates, key=lambda one: -one.probability)[:2]
+        if best[0].probability > best[1].probability:
+            assert set(shown.telling.between) == {one.label for one in best}
+        assert len(shown.telling.columns) == 1
+        found.setdefault(frozenset(shown.telling.between), set()).update(shown.telling.columns)
+        answer_next(home, owner, project)
+    assert found.get(frozenset({"ant", "cat"}), {"x"}) == {"x"}
+    assert found.get(frozenset({"bee", "cat"}), {"y"}) == {"y"}
+    assert len(found) > 1
+
+
+def test_a_blind_question_is_worded_like_any_other(home: Home, owner: int) -> None:
+    seat = Seat(home, owner, small_project(home, owner, control_share=0.5, strategy="random"))
+    strategies, whys = set(), set()
+    for _ in range(12):
+        shown = answering.next_question(seat)
+        assert shown is not None
+        strategies.add(shown.strategy)
+        whys.add(shown.why.split(".")[0])
+        answer_next(home, owner, seat.project_id)
+    assert len(strategies) == 2
+    assert len(whys) == 1
+    assert not np.isnan(shown.score)

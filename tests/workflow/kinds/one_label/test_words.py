@@ -1,0 +1,34 @@
+"""Why a row is asked, in words."""
+
+from __future__ import annotations
+
+import pytest
+
+from plcore.loop import MODEL_ENTRIES
+from plcore.query import STRATEGY_ENTRIES
+from workflow.kinds.one_label import words
+
+
+@pytest.mark.parametrize("strategy", STRATEGY_ENTRIES)
+def test_a_reason_says_what_the_answer_could_do(strategy: str) -> None:
+    entry = STRATEGY_ENTRIES[strategy]
+    first = "" if entry.counts_say_why else f"{entry.why}. "
+    assert (
+        words.reason(strategy, 3, 1_200)
+        == f"{first}Your answer could change 3 of 1,200 undecided predictions."
+    )
+    assert words.reason(strategy, 0, 7).startswith(f"{first}No single answer here can change one of the 7")
+    assert words.reason(strategy, 0, 0).startswith(f"{first}No answer can change a prediction any more")
+    uncounted = words.reason(strategy, 3, 9, counted=False)
+    assert uncounted.startswith(entry.why)
+    assert "9" not in uncounted
+
+
+def test_every_strategy_and_model_has_its_words() -> None:
+    assert set(words.NAMES) == set(STRATEGY_ENTRIES)
+    assert set(words.MODELS) == set(MODEL_ENTRIES)
+    assert all({**words.NAMES, **words.MODELS}.values())
+    assert set(words.TRAINED) <= set(words.MODELS)
+    assert "plknn" not in words.TRAINED
+    assert set(words.WITH_C) < set(words.MODELS)
+    assert words.CAN_CHANGE_CLASSES
