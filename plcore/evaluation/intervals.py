@@ -1,8 +1,10 @@
 """Intervals of a share seen in a number of trials.
 
 Two of them, each for its purpose. `wilson_interval` holds its level on average and is short: it stands round what
-is measured on held-out rows, of which there are many. `exact_interval` (Clopper-Pearson) holds its level for every
-true share: it stands round what blind checks say, of which there are few and by which people decide to stop.
+is measured on held-out rows, of which there are many; and round every figure of label vectors, blind checks too, for
+cells of one row are alike and their number of independent trials is no whole number. `exact_interval`
+(Clopper-Pearson) holds its level for every true share: it stands round what blind checks of one label among candidates
+say, of which there are few and by which people decide to stop.
 """
 
 from __future__ import annotations
@@ -39,15 +41,17 @@ def exact_interval(right: Any, n: Any, level: float = LEVEL) -> tuple[FloatArray
     Raises ValueError unless 0 <= right <= n and 0 < level < 1.
     """
     right, n = np.broadcast_arrays(np.asarray(right, dtype=np.float64), np.asarray(n, dtype=np.float64))
-    if not ((right >= 0) & (right <= n)).all():  # NaN fails it too
-        raise ValueError("right must be between 0 and n everywhere.")
+    if (wrong := ~((right >= 0) & (right <= n))).any():  # NaN fails it too
+        raise ValueError(
+            f"right must be between 0 and n everywhere. Got {right[wrong][0]:g} of {n[wrong][0]:g}."
+        )
     _check_level(level)
     tail = (1 - level) / 2
-    wrong = n - right
+    missed = n - right
     # Parameters of 0 have no quantile: the bound is the end of the range there.
-    low = special.betaincinv(np.maximum(right, 1), wrong + 1, tail)
-    high = special.betaincinv(right + 1, np.maximum(wrong, 1), 1 - tail)
-    return np.where(right > 0, low, 0.0), np.where(wrong > 0, high, 1.0)
+    low = special.betaincinv(np.maximum(right, 1), missed + 1, tail)
+    high = special.betaincinv(right + 1, np.maximum(missed, 1), 1 - tail)
+    return np.where(right > 0, low, 0.0), np.where(missed > 0, high, 1.0)
 
 
 def _check_level(level: float) -> None:

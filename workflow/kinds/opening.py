@@ -58,14 +58,7 @@ def open_to_read(home: Home, project_id: int, enter: Enter) -> Iterator[Opened[A
                 kind = kind_of(reading.project)
                 learner = _caught_up(slot, kind, reading)
                 if learner is not None:
-                    yield Opened(
-                        home=home,
-                        session=session,
-                        person=reading.person,
-                        project=reading.project,
-                        learner=learner,
-                        kind=kind,
-                    )
+                    yield _opened(home, reading, kind, learner)
                     return
                 changes = read_class_changes(session, project_id)
             slot.renew(_build(home, kind, reading, changes))
@@ -88,14 +81,7 @@ def open_to_write(home: Home, project_id: int, enter: Enter) -> Iterator[Opened[
                 kind = kind_of(reading.project)
                 learner = _caught_up(slot, kind, reading, FEW)
                 if learner is not None:
-                    opened = Opened(
-                        home=home,
-                        session=session,
-                        person=reading.person,
-                        project=reading.project,
-                        learner=learner,
-                        kind=kind,
-                    )
+                    opened = _opened(home, reading, kind, learner)
                     yield opened
             if learner is not None:
                 for entry in opened.written:
@@ -103,6 +89,10 @@ def open_to_write(home: Home, project_id: int, enter: Enter) -> Iterator[Opened[
                 return
             with open_to_read(home, project_id, enter):
                 pass  # to build it, or to catch up, takes too long for others to wait for their turn to write
+
+
+def _opened(home: Home, reading: Reading, kind: Kind, learner: Learner) -> Opened[Any]:
+    return Opened(home, reading.session, reading.person, reading.project, kind, learner)
 
 
 def _caught_up(slot: Slot, kind: Kind, reading: Reading, most: int | None = None) -> Learner | None:

@@ -133,8 +133,8 @@ def test_the_interval_keeps_its_level(n1, n2, w, least):
 @pytest.mark.parametrize(
     ("right", "n", "weights", "message"),
     [
-        ([[2]], [[1]], [1.0], "between 0 and n"),
-        ([[np.nan]], [[1]], [1.0], "between 0 and n"),
+        ([[2]], [[1]], [1.0], "between 0 and n everywhere. Got 2 of 1"),
+        ([[np.nan]], [[1]], [1.0], "between 0 and n everywhere. Got nan of 1"),
         ([[1, 1]], [[1, 1]], [0.5, 0.6], "sum to 1"),
         ([[1, 1]], [[1, 1]], [1.5, -0.5], "sum to 1"),
         ([1, 1], [1, 1], [0.5, 0.5], "shape"),
