@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from plcore import LabelTable, LearnerSettings, Problem, Roles, TableError, read_cells, suggest_roles
-from plcore.loop.label_vectors import LabelVectorSettings
+from plcore import LabelTable, Problem, Roles, TableError, read_cells, suggest_roles
 from plcore.tables import (
     MAX_FILE_MB,
     MAX_FILES,
@@ -31,9 +30,6 @@ from workflow import kinds, projects
 from workflow.projects import NAME_LENGTH, CannotLearn
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
     from workflow.seat import Seat
 
 MAX_UPLOAD_MB = MAX_ZIP_MB
@@ -51,8 +47,6 @@ __all__ = [
     "CannotLearn",
     "Checked",
     "LabelTable",
-    "LabelVectorSettings",
-    "LearnerSettings",
     "Problem",
     "Roles",
     "TableError",
@@ -62,7 +56,6 @@ __all__ = [
     "create",
     "kind_of_table",
     "read_upload",
-    "vectors_of",
 ]
 
 
@@ -131,13 +124,6 @@ def create(
 def kind_of_table(table: LabelTable) -> str:
     """The name of the kind of a project of this table."""
     return kinds.of_table(table).NAME
-
-
-def vectors_of(table: LabelTable) -> npt.NDArray[np.int8]:
-    """(n, L) the cells of a table of label vectors: 1 yes, 0 no, -1 not asked."""
-    if table.label_vectors is None:
-        raise ValueError("The table holds candidates, not label vectors.")
-    return table.label_vectors
 
 
 def adjusted(guess: Roles, chosen: Mapping[str, str | None]) -> Roles:

@@ -6,17 +6,21 @@ import streamlit as st
 
 from pages.parts.create_parts import HELD_OUT, kept_files
 from pages.parts.frame import escape
-from workflow import importing
-from workflow.importing import LabelVectorSettings
-from workflow.kinds.label_vectors.settings import FEWEST_HELD_OUT, default_settings
+from workflow.importing import LabelTable
+from workflow.kinds.label_vectors.settings import (
+    FEWEST_HELD_OUT,
+    LabelVectorSettings,
+    default_settings,
+    vectors_of,
+)
 from workflow.kinds.label_vectors.words import CRITERIA, QUESTIONS
 
 PREPARING = "Preparing the questions …"
 
 
-def summary(table: importing.LabelTable) -> None:
+def summary(table: LabelTable) -> None:
     """What the chosen columns make of the file."""
-    cells = importing.vectors_of(table)
+    cells = vectors_of(table)
     known = cells >= 0
     rows, labels, share, full = st.columns(4)
     rows.metric("Rows", f"{table.n_rows:,}")
@@ -47,10 +51,10 @@ def summary(table: importing.LabelTable) -> None:
         )
 
 
-def settings(table: importing.LabelTable, checks: int) -> LabelVectorSettings:
+def settings(table: LabelTable, checks: int) -> LabelVectorSettings:
     """The fields of the form. checks : per cent of blind questions by default, where too few rows can be held out"""
     usual = default_settings(table, checks / 100)
-    full = bool((importing.vectors_of(table) >= 0).all(axis=1).any())
+    full = bool((vectors_of(table) >= 0).all(axis=1).any())
     held_out = 0.0
     if full:
         held_out = st.select_slider(

@@ -6,7 +6,8 @@ import streamlit as st
 
 from pages.parts.create_parts import HELD_OUT, kept_files
 from pages.parts.frame import escape
-from workflow.importing import LabelTable, LearnerSettings
+from workflow.importing import LabelTable
+from workflow.kinds.one_label.settings import LearnerSettings
 from workflow.kinds.one_label.words import MODELS, NAMES
 
 PREPARING = "Finding each row's neighbours …"

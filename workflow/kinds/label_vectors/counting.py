@@ -13,6 +13,7 @@ from db import answers
 from plcore import LabelTable
 from plcore.loop import EntryKind
 from plcore.loop.label_vectors import ANSWERS, LabelVectorSettings
+from workflow.kinds.label_vectors.settings import vectors_of
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -40,5 +41,4 @@ def count(
 def _holes(path: Path) -> tuple[npt.NDArray[np.bool_], dict[str, int]]:
     """(n, L) the empty cells of a table of label vectors, and the column of each label. Tables never change."""
     table = LabelTable.read(path)
-    assert table.label_vectors is not None  # noqa: S101 - it is of this kind
-    return table.label_vectors < 0, {name: number for number, name in enumerate(table.classes)}
+    return vectors_of(table) < 0, {name: number for number, name in enumerate(table.classes)}

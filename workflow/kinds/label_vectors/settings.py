@@ -8,7 +8,24 @@ from typing import TYPE_CHECKING, Any
 from plcore.loop.label_vectors import LabelVectorSettings
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from plcore import LabelTable
+
+__all__ = [
+    "DRAWN",
+    "FEWEST_HELD_OUT",
+    "NAME",
+    "STORED_AS",
+    "LabelVectorSettings",
+    "check_change",
+    "default_settings",
+    "fits",
+    "is_stored",
+    "read_settings",
+    "vectors_of",
+]
 
 NAME = "label_vectors"
 
@@ -27,6 +44,13 @@ def fits(table: LabelTable) -> bool:
     return table.label_vectors is not None
 
 
+def vectors_of(table: LabelTable) -> npt.NDArray[np.int8]:
+    """(n, L) the cells of a table of this kind: 1 yes, 0 no, -1 not asked. Raises ValueError for another table."""
+    if table.label_vectors is None:
+        raise ValueError("The table holds candidates, not label vectors. Fix: ask the kind that it fits.")
+    return table.label_vectors
+
+
 def is_stored(settings: Mapping[str, Any]) -> bool:
     """Whether these are stored settings of this kind."""
     return settings.get("kind") == STORED_AS
@@ -39,8 +63,7 @@ def read_settings(stored: Mapping[str, Any]) -> LabelVectorSettings:
 
 def default_settings(table: LabelTable, control_share: float) -> LabelVectorSettings:
     """The settings where nobody has chosen any: controls where fewer than FEWEST_HELD_OUT rows can be held out."""
-    assert table.label_vectors is not None  # noqa: S101 - it is of this kind
-    held_out = LabelVectorSettings.test_share * int((table.label_vectors >= 0).all(axis=1).sum())
+    held_out = LabelVectorSettings.test_share * int((vectors_of(table) >= 0).all(axis=1).sum())
     return LabelVectorSettings(control_share=0.0 if held_out >= FEWEST_HELD_OUT else control_share)
 
 

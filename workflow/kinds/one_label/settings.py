@@ -10,6 +10,17 @@ from plcore import LearnerSettings
 if TYPE_CHECKING:
     from plcore import LabelTable
 
+__all__ = [
+    "DRAWN",
+    "NAME",
+    "LearnerSettings",
+    "check_change",
+    "default_settings",
+    "fits",
+    "is_stored",
+    "read_settings",
+]
+
 NAME = "one_label"
 
 DRAWN = {"seed", "test_share", "control_share", "truth_role"}
