@@ -13,6 +13,7 @@ from sqlalchemy.exc import DatabaseError
 
 from db import people
 from db.engine import Database, DatabaseReplacedError, is_damaged
+from db.opened_file import OpenedFile
 
 from .conftest import NOW
 
@@ -178,3 +179,31 @@ def test_what_somebody_did_wrong_is_no_damage(database: Database) -> None:
         add(database, "ada")
     assert not is_damaged(caught.value)
     database.close()
+
+
+def test_a_file_is_known_by_what_it_is_not_by_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    file = OpenedFile(path)
+    file.check()  # nothing is open yet
+    with pytest.raises(FileNotFoundError):
+        file.opened()
+    path.write_text("header")
+    file.opened()
+    path.write_text("more")
+    file.opened()
+    (tmp_path / "other").write_text("another")
+    (tmp_path / "other").rename(path)
+    for look in (file.check, file.opened):
+        with pytest.raises(DatabaseReplacedError, match="deleted, emptied or replaced") as refusal:
+            look()
+        assert refusal.value.__notes__ == [f"The path: {path}"]
+        assert str(path) not in str(refusal.value)
+    file.forget()
+    file.check()
+    file.opened()
+    path.write_text("")
+    with pytest.raises(DatabaseReplacedError):
+        file.check()
+    path.unlink()
+    with pytest.raises(DatabaseReplacedError):
+        file.check()

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from tests.postgres import postgres_server, postgres_url
-from tests.workflow.world import small_project
+from tests.workflow.kind_worlds import WORLDS, KindWorld
+from tests.workflow.world import annotator, small_project
 from workflow import team
 from workflow.home import Home, open_home
+from workflow.seat import Seat
 from workflow.settings import Settings
 
 __all__ = ["postgres_server", "postgres_url"]
@@ -31,3 +33,21 @@ def owner(home: Home) -> int:
 @pytest.fixture
 def project(home: Home, owner: int) -> int:
     return small_project(home, owner)
+
+
+@pytest.fixture(params=WORLDS, ids=lambda world: world.name)
+def world(request: pytest.FixtureRequest) -> KindWorld:
+    """Each kind of project in turn."""
+    return request.param  # type: ignore[no-any-return]
+
+
+@pytest.fixture
+def seat(world: KindWorld, home: Home, owner: int) -> Seat:
+    """The owner at a new project of that kind."""
+    return Seat(home, owner, world.make(Seat(home, owner)))
+
+
+@pytest.fixture
+def ada(seat: Seat) -> Seat:
+    """An annotator at it."""
+    return Seat(seat.home, annotator(seat.home, seat.person_id, "Ada"), seat.project_id)

@@ -41,23 +41,6 @@ from workflow.room import RoomSettings
 from workflow.seat import Seat
 
 
-@pytest.fixture(params=WORLDS, ids=lambda world: world.name)
-def world(request: pytest.FixtureRequest) -> KindWorld:
-    return request.param  # type: ignore[no-any-return]
-
-
-@pytest.fixture
-def seat(world: KindWorld, home: Home, owner: int) -> Seat:
-    """The owner at a new project."""
-    return Seat(home, owner, world.make(Seat(home, owner)))
-
-
-@pytest.fixture
-def ada(seat: Seat) -> Seat:
-    """An annotator at it."""
-    return Seat(seat.home, annotator(seat.home, seat.person_id, "Ada"), seat.project_id)
-
-
 def counts(seat: Seat) -> tuple[int, int]:
     assert seat.project_id is not None
     return counts_agreed(seat.home, seat.person_id, seat.project_id)

@@ -12,8 +12,7 @@ import pytest
 
 from plcore.loop import StopRules
 from tests.conftest import ROOT
-from tests.workflow.kind_worlds import WORLDS, KindWorld
-from tests.workflow.world import annotator
+from tests.workflow.kind_worlds import KindWorld
 from workflow import (
     answering,
     classes,
@@ -125,23 +124,6 @@ def names_of_use_cases() -> set[str]:
 def test_no_use_case_is_without_its_rights() -> None:
     known = {*AT_A_PROJECT, *AT_NO_PROJECT, *OWNERS_AT_NO_PROJECT, *ASKED_WITHIN}
     assert names_of_use_cases() == known
-
-
-@pytest.fixture(params=WORLDS, ids=lambda world: world.name)
-def world(request: pytest.FixtureRequest) -> KindWorld:
-    return request.param  # type: ignore[no-any-return]
-
-
-@pytest.fixture
-def seat(world: KindWorld, home: Home, owner: int) -> Seat:
-    """The owner at a new project."""
-    return Seat(home, owner, world.make(Seat(home, owner)))
-
-
-@pytest.fixture
-def ada(seat: Seat) -> Seat:
-    """An annotator at it."""
-    return Seat(seat.home, annotator(seat.home, seat.person_id, "Ada"), seat.project_id)
 
 
 def stored(home: Home) -> tuple[object, ...]:

@@ -13,6 +13,7 @@ from plcore.loop import Place
 from tests.workflow.kind_worlds import WORLDS, KindWorld
 from tests.workflow.world import annotator
 from workflow import answering
+from workflow.common.answers import Given, Saved
 from workflow.common.turn import StaleQuestion, overlaps, place_of, question_token, second_token
 from workflow.home import Home
 from workflow.seat import Seat
@@ -91,3 +92,22 @@ def test_a_place_that_is_closed_says_so_in_words(world: KindWorld, seat: Seat) -
     for label in (None, "beach"):
         with seat.turn() as turn:
             assert turn.decided_meanwhile(Place(1, label)).startswith("Somebody else has decided this ")
+
+
+def test_the_facts_of_a_question_go_with_each_entry_but_its_token_with_the_first(
+    world: KindWorld, seat: Seat
+) -> None:
+    question = answering.next_question(seat)
+    assert question is not None
+    with seat.turn() as turn:
+        open_now = turn.open_now()
+        assert open_now is not None
+        first, every = turn.facts(open_now, Given("skip", note="why", flagged=True))
+    assert (first["token"], first["revision"]) == (question.token, 0)
+    assert first["seconds"] >= 0
+    assert not set(first) & set(every)
+    assert (every["note"], every["flagged"]) == ("why", True)
+    assert (every["strategy"], every["predicted"]) == (question.strategy, question.predicted)
+    saved = world.say(seat, "skip", question)
+    assert isinstance(saved, Saved)
+    assert not saved.repeated

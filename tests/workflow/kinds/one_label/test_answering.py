@@ -11,9 +11,10 @@ from plcore import AnswerError
 from tests.workflow.four import ask, four_class_project, left, log
 from tests.workflow.test_answering import pass_two_minutes
 from tests.workflow.world import annotator, answer_next, count_entries, opened, small_project
-from workflow import answering, queue, standing, undoing
+from workflow import answering, classes, queue, standing, undoing
 from workflow.home import Home
 from workflow.kinds.one_label import words
+from workflow.kinds.one_label.answering import names_now
 from workflow.seat import Seat
 
 
@@ -259,3 +260,16 @@ def test_the_most_telling_features_are_named(home: Home, owner: int, project: in
     assert question.telling is not None
     assert set(question.telling.between) <= set(question.choices)
     assert question.telling.columns in (("x",), ("y",)), "a quarter of two columns, rounded up"
+
+
+def test_names_on_a_screen_mean_their_classes_for_good(home: Home, owner: int, project: int) -> None:
+    seat = Seat(home, owner, project)
+    with seat.turn() as turn:
+        assert names_now(turn, ("ant", "zebra")) == ("ant", "zebra")
+    classes.change_classes(seat, 0, "rename", ["ant", "emmet"])
+    classes.change_classes(seat, classes.classes_view(seat).version, "merge", ["bee", "cat"])
+    kept = next(one.name for one in classes.classes_view(seat).classes if one.name in ("bee", "cat"))
+    with seat.turn() as turn:
+        assert names_now(turn, ("ant", "bee")) == ("emmet", kept)
+        assert names_now(turn, ("bee", "cat")) == (kept,), "each once"
+        assert names_now(turn, ("zebra",)) == ("zebra",), "it is refused later, by name"

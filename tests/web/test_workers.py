@@ -1,0 +1,95 @@
+"""The training processes of a server: as many as are set, only where they are needed, again where one dies."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.workflow.world import small_project
+from web import workers
+from web.lifespan import base_url
+from web.workers import WorkerCrew
+from workflow import projects, team
+from workflow.home import Home
+from workflow.seat import Seat
+
+SLEEPS = "import sys; sys.stdin.read()"
+
+
+@pytest.fixture
+def crew(home: Home, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Of two workers, which are asleep; nobody looks after them but the test."""
+
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start() -> subprocess.Popen[bytes]:
+        started.append(subprocess.Popen([sys.executable, "-c", SLEEPS], stdin=subprocess.PIPE))
+        return started[-1]
+
+    monkeypatch.setattr(workers, "_start", start)
+    monkeypatch.setattr(workers, "LOOK_EVERY", 0.0)
+    made = WorkerCrew(replace(home, settings=replace(home.settings, workers=2)))
+    yield made
+    made.stop()
+    for worker in started:
+        assert worker.poll() is not None
+        assert worker.stdin is not None
+        worker.stdin.close()
+
+
+def alive(crew: WorkerCrew) -> int:
+    return sum(worker.poll() is None for worker in crew._workers)
+
+
+def test_no_worker_is_started_before_a_project_needs_one(home: Home, crew: WorkerCrew) -> None:
+    owner = team.ensure_owner(home).id
+    crew._look()
+    assert alive(crew) == 0
+    project = small_project(home, owner)
+    crew._look()
+    assert alive(crew) == 0, "its model follows each answer"
+    projects.change_learner(Seat(home, owner, project), model="clpl")
+    crew._look()
+    assert alive(crew) == 2
+    crew._look()
+    assert alive(crew) == 2
+
+
+def test_one_that_dies_is_started_again_and_all_end_with_the_server(
+    home: Home, crew: WorkerCrew, caplog: pytest.LogCaptureFixture
+) -> None:
+    small_project(home, team.ensure_owner(home).id, model="clpl")
+    crew._look()
+    victim = crew._workers[0]
+    victim.kill()
+    victim.wait()
+    crew._look()
+    assert alive(crew) == 2
+    assert victim not in crew._workers
+    assert "another is started" in caplog.text
+    crew.stop()
+    assert alive(crew) == 0
+    crew._look()
+    assert alive(crew) == 0, "none is started at the end"
+
+
+@pytest.mark.parametrize(
+    ("address", "certificate", "wanted"),
+    [
+        ("", None, "http://127.0.0.1:8501"),
+        ("0.0.0.0", None, "http://127.0.0.1:8501"),  # noqa: S104 - compared with, not listened on
+        ("::", None, "http://127.0.0.1:8501"),
+        ("::1", None, "http://[::1]:8501"),
+        ("winnow.example.org", "cert.pem", "https://winnow.example.org:8501"),
+    ],
+)
+def test_the_address_that_a_browser_here_reaches(
+    monkeypatch: pytest.MonkeyPatch, address: str, certificate: str | None, wanted: str
+) -> None:
+    options = {"server.address": address, "server.sslCertFile": certificate, "server.port": 8501}
+    monkeypatch.setattr("web.lifespan.config.get_option", options.__getitem__)
+    assert base_url() == wanted

@@ -1,0 +1,99 @@
+"""The queue, the files, the counts and the figures of label vectors, each by its own function."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from db import entries
+from db import projects as stored
+from tests.workflow.vector_world import LABELS, answer_truly, vector_project
+from workflow.home import Home
+from workflow.kinds.label_vectors import correcting, counting, exporting, progress, queue, reviewing, stopping
+from workflow.seat import Seat
+
+
+@pytest.fixture(params=["instance", "cell", "diagnosis"])
+def seat(request: pytest.FixtureRequest, home: Home, owner: int) -> Seat:
+    made = Seat(home, owner, vector_project(home, owner, question=request.param, refresh_every=1))
+    for _ in range(3):
+        answer_truly(home, owner, made.project_id)
+    made.settle()
+    return made
+
+
+def test_the_counts_by_the_log_are_those_of_the_pool(seat: Seat) -> None:
+    with seat.learner() as opened:
+        project = stored.get(opened.session, opened.project_id)
+        found = counting.count(opened.home, opened.session, project, opened.learner.settings, None)
+        assert found == (opened.learner.pool.n_answered, opened.learner.pool.n_open, None)
+
+
+def test_the_queue_shows_so_many_and_looks_through_all(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queue, "SHOWN", 3)
+    with seat.learner() as opened:
+        view, lines = queue.list_queue(opened, ""), list(queue.queue_lines(opened))
+        assert not queue.has_blind_checks(opened.learner)
+        by_row, learner = opened.learner.settings.by_row, opened.learner
+        assert (view.by_row, view.criterion) == (by_row, learner.settings.asked_by)
+        assert len(view.rows) == 3
+        assert view.matching == view.listed == len(lines) - 1 == learner.pool.open.any(axis=1).sum()
+        for one in view.rows:
+            assert one.unknown == (learner.cells[one.row] < 0).sum()
+            assert (one.label is None) == (one.probability is None) == by_row
+    assert [line[2] for line in lines[1:4]] == [one.row_id for one in view.rows]
+
+
+def test_wide_and_long_files_say_the_same(seat: Seat) -> None:
+    with seat.learner() as opened:
+        wide, long = exporting.wide_frame(opened), exporting.long_frame(opened)
+        cells = opened.learner.cells
+        sources = exporting.sources(opened)
+    words = np.where(cells < 0, "", cells.astype(str))
+    np.testing.assert_array_equal(wide[list(LABELS)].to_numpy(), words)
+    assert len(long) == cells.size == sum(sources.values())
+    np.testing.assert_array_equal(long["value"].to_numpy().reshape(cells.shape), words)
+    for label in LABELS:
+        part = long[long["label"] == label]
+        assert part["source"].tolist() == wide[f"winnow_source:{label}"].tolist()
+        assert part["probability"].tolist() == wide[f"winnow_probability:{label}"].tolist()
+
+
+def test_figures_of_the_page_are_those_of_the_learner(seat: Seat) -> None:
+    with seat.learner() as opened:
+        view = progress.read_progress(opened, stopping.DEFAULT_RULES)
+        learner = opened.learner
+        assert view.settled == stopping.share_settled(learner)
+        assert view.by_row == learner.settings.by_row
+        assert view.unasked == (learner.cells < 0).sum() - (learner.cells[learner.test_rows] < 0).sum()
+        assert sum(one.answered for one in view.labels) == sum(learner.answers_per_label().values())
+        assert view.stop.by_truth
+        assert 0 < view.known < 1
+        for band in (view.curve.macro_f1, view.curve.micro_f1, *view.curve.precision.values()):
+            known = ~np.isnan(band.value)
+            assert (band.low[known] <= band.value[known]).all()
+            assert (band.value[known] <= band.high[known]).all()
+
+
+def test_before_the_first_fit_a_label_is_known_or_not(home: Home, owner: int) -> None:
+    with Seat(home, owner, vector_project(home, owner)).learner() as opened:
+        learner = type(opened.learner)(opened.learner.table, opened.learner.settings)
+    assert stopping.share_settled(learner) == 1 - learner.pool.open.sum() / learner.pool.n_holes
+    assert not learner.curve
+
+
+def test_what_the_model_said_of_each_label(seat: Seat) -> None:
+    with seat.learner() as opened:
+        log = entries.after(opened.session, opened.project_id, 0)
+        last = log[-1]
+        row = reviewing.open_row(opened, last.row)
+        free = correcting.forgettable(opened.learner.pool, last.row, opened.person)
+        still = correcting.still_counting(
+            opened.learner.pool, last.row, opened.learner.pool.fold.entries(last.row)
+        )
+    said = correcting.model_said(last)
+    assert set(said) <= set(last.labels)
+    assert set(said.values()) <= {"yes", "no"}
+    assert {one.label for one in row.labels if one.may_forget} == set(free)
+    assert set(last.labels) <= set(free)
+    assert last.seq in still
