@@ -358,6 +358,9 @@ def test_a_row_is_opened_and_corrected_once(world: KindWorld, seat: Seat, ada: S
     assert (again.repeated, again.seq, len(log(seat))) == (True, saved.seq, stored)
     now = reviewing.open_row(seat, said.row)
     assert now.history[-1].note == "no"
+    hers = reviewing.open_row(ada, said.row)
+    assert {one.person for one in hers.history} == {"Ada"}, "what others have said is not for her"
+    assert {one.person for one in now.history} == {"Ada", "owner"}
     with pytest.raises(answering.StaleQuestion):
         reviewing.correct(seat, said.row, "9.9.9", what.kind, what.labels, changes=what.changes)
     with pytest.raises(AnswerError):
