@@ -34,7 +34,7 @@ TARGET, TARGET_CLASSES = 1000, 300  # ms
 LAST = {
     "home": "words('Signed in as')",
     "annotate": "inside('.card')?.dataset.token",
-    "queue": "words('rows are open.')",
+    "queue": "words('rows are open')",
     "progress": "count('.js-plotly-plot .main-svg') > 3 && words('When to stop')",
     "map": "count('.js-plotly-plot canvas, .js-plotly-plot .main-svg') && words('principal components')",
     "review": "count('[data-testid=stDataFrame] canvas') && words('answered rows')",
