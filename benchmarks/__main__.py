@@ -16,6 +16,7 @@ NAMES = (
     "table8",
     "neighbors",
     "ranking",
+    "model_accuracy",
     "margin_objective",
     "margin_accuracy",
     "margin_speed",
