@@ -17,6 +17,7 @@ NAMES = (
     "neighbors",
     "ranking",
     "model_accuracy",
+    "kernel_speed",
     "margin_objective",
     "margin_accuracy",
     "margin_speed",

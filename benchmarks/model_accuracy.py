@@ -119,8 +119,8 @@ True-label accuracy on the test folds, all rows and classes kept; ± is the stan
 ridge has {FOLDS} folds of two seeds each ({" and ".join(map(str, SEEDS))}; then the mean of each), the others those of
 seed 0. No true label is seen by a learner or by the choice of its parameters. What was chosen: kernel, alpha and mass,
 or C (C_max for M3PL); at most the four most frequent. CPU seconds of one thread for a fold, choice included; other
-programs shared the machine. Best published: as collected in the specification, from papers whose protocols differ (folds, splits
-and some rare classes dropped).
+programs shared the machine. Best published: as collected in the specification, from papers whose protocols differ
+(folds, splits and some rare classes dropped).
 
 | set | learner | accuracy | seed 0 / 1 | target | chosen | CPU s per fold |
 |---|---|---|---|---|---|---|

@@ -28,6 +28,7 @@ RANK_TOLERANCE = 1e-11  # of the largest diagonal entry: what a point must add t
 WIDTH_ROWS = 1000  # rows whose distances give the width of a kernel
 CENTRE_ROWS = 10  # rows a centre that k-means looks at
 CENTRE_ROUNDS = 5
+BLOCK = 4096  # rows whose kernel is taken at a time
 
 
 class KernelFeatures:
@@ -62,7 +63,13 @@ class KernelFeatures:
         """Z (q, r) of rows X (q, d); sparse where X is and no points are needed."""
         if self.points is None:
             return X / self.width
-        return solve_triangular(self._factor, self._between(X, self.points).T, lower=True).T
+        Z = np.empty((X.shape[0], len(self._factor)))
+        for start in range(0, len(Z), BLOCK):
+            between = self._between(X[start : start + BLOCK], self.points)
+            Z[start : start + BLOCK] = solve_triangular(
+                self._factor, between.T, lower=True, overwrite_b=True, check_finite=False
+            ).T
+        return Z
 
     def _find_width(
         self, X: Any, weights: FloatArray, present: IntArray, random: np.random.RandomState

@@ -20,6 +20,7 @@ from plcore.kernel.masses import ClassMasses, softmax_inside
 
 TOLERANCE = 0.01  # largest change of a row's soft labels, summed over the classes, at which the rounds end
 SINGLE_FROM = 2000  # rows from which the rounds are computed in float32; their errors stay at 1e-6
+BLOCK = 4096  # rows that are turned at a time, so that they are never all there twice
 LEAST = 1e-12  # eigenvalues below this part of the largest are rounding
 
 
@@ -32,27 +33,35 @@ class Smoother:
         even = bool((weights == 1).all())
         if sparse.issparse(Z):
             gram = np.asarray((Z.T @ Z.multiply(weights[:, None]).tocsr()).toarray())
-            gram -= total * np.outer(mean, mean)
-            centred = Z
         else:
-            centred = Z - mean
-            root = centred if even else centred * np.sqrt(weights)[:, None]
+            root = Z if even else Z * np.sqrt(weights)[:, None]
             gram = root.T @ root
+        gram -= total * np.outer(mean, mean)  # as if Z had been centred, without a copy of it
         values, vectors = linalg.eigh(gram, overwrite_a=True, check_finite=False, driver="evd")
         kept = values > LEAST * max(float(values[-1]), np.finfo(float).tiny) if len(values) else values > 0
         self.weights, self.total, self.mean = weights, total, mean
         self.values = values[kept]
         self.axes = vectors[:, kept]
-        rows = np.asarray(centred @ self.axes)  # U (n, r): Z in the axes of Z'SZ
-        if sparse.issparse(Z):
-            rows -= mean @ self.axes
-        self.rows: AnyArray = rows.astype(np.float32) if len(weights) >= SINGLE_FROM else rows
+        self.rows = self._turn(Z)
         self._left_out = np.minimum(weights, 1.0)
+
+    def _turn(self, Z: Any) -> AnyArray:
+        """U (n, r): the centred features in the axes of Z'SZ."""
+        n = Z.shape[0]
+        kind = np.float32 if n >= SINGLE_FROM else np.float64
+        rows = np.empty((n, len(self.values)), dtype=kind)
+        axes, shift = self.axes.astype(kind), (self.mean @ self.axes).astype(kind)
+        for start in range(0, n, BLOCK):
+            part = Z[start : start + BLOCK].astype(kind)
+            rows[start : start + BLOCK] = part @ axes - shift
+        return rows
 
     def ridge(self, alpha: float) -> Ridge:
         """The regression with this ridge."""
         shrink = 1.0 / (self.values + alpha)
-        leverage = (self.rows * self.rows) @ shrink.astype(self.rows.dtype) + 1.0 / self.total
+        leverage = np.full(len(self.rows), 1.0 / self.total)
+        for start in range(0, len(self.rows), BLOCK):
+            leverage[start : start + BLOCK] += np.square(self.rows[start : start + BLOCK]) @ shrink
         return Ridge(self, shrink, leverage, self._left_out * leverage)
 
 
