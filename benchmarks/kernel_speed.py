@@ -63,8 +63,8 @@ def main() -> None:
         "Speed of the kernel ridge",
         f"""
 d = 64, 10 classes, 4 candidates in every row, CPU seconds of one thread, accuracy on 50,000 other rows. Target: at
-most {TARGET:g} x LinearSVC on the true labels of the same rows, in the same run. "As it comes" chooses kernel, alpha and
-mass on three folds of at most 5,000 rows first. A million rows need streamed features, which are not built: not
+most {TARGET:g} x LinearSVC on the true labels of the same rows, in the same run. "As it comes" chooses kernel, alpha
+and mass on three folds of at most 5,000 rows first. A million rows need streamed features, which are not built: not
 measured.
 
 | n | learner | trained on | CPU s | accuracy | against LinearSVC | settings |
