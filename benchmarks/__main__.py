@@ -16,6 +16,8 @@ NAMES = (
     "table8",
     "neighbors",
     "ranking",
+    "model_accuracy",
+    "kernel_speed",
     "margin_objective",
     "margin_accuracy",
     "margin_speed",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from plcore import evaluation, query
 from plcore.compiling import compile_kernels
-from plcore.evaluation import ControlCounts
+from plcore.evaluation import PARAMETER_GRIDS, PRECISE_GRID, ControlCounts, precise_folds
+from plcore.kernel import PLKernelRidge
 from plcore.labels import CandidateError
 from plcore.loop import AnswerError, Entry
 from plcore.loop.one_label import (
@@ -17,13 +18,10 @@ from plcore.loop.one_label import (
     RowState,
 )
 from plcore.margin import (
-    PARAMETER_GRIDS,
     PLSVC,
-    PRECISE_GRID,
     CLPLClassifier,
     LMPlaneClassifier,
     M3PLClassifier,
-    precise_folds,
 )
 from plcore.neighbors import PLKNeighborsClassifier
 from plcore.online import PLPegasos, PLPerceptron, learn_stream
@@ -66,6 +64,7 @@ __all__ = [
     "MLCSClassifier",
     "OneVsAllSVC",
     "PLKNeighborsClassifier",
+    "PLKernelRidge",
     "PLPegasos",
     "PLPerceptron",
     "Problem",

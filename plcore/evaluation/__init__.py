@@ -9,15 +9,20 @@ from plcore.evaluation.estimates import (
     control_accuracy,
     stratified_accuracy,
 )
+from plcore.evaluation.grids import PARAMETER_GRIDS, PRECISE_GRID, precise_folds
 from plcore.evaluation.intervals import exact_interval, wilson_interval
 from plcore.evaluation.metrics import error_rate
 from plcore.evaluation.progressive import Progressive, progressive_validation
 from plcore.evaluation.replay import Replay, ask_oracle, replay
 from plcore.labels.accuracy import candidate_accuracy
+from plcore.labels.folds import PartialKFold
 
 __all__ = [
+    "PARAMETER_GRIDS",
+    "PRECISE_GRID",
     "ControlCounts",
     "Estimate",
+    "PartialKFold",
     "Progressive",
     "Replay",
     "ask_oracle",
@@ -26,6 +31,7 @@ __all__ = [
     "control_accuracy",
     "error_rate",
     "exact_interval",
+    "precise_folds",
     "progressive_validation",
     "replay",
     "stratified_accuracy",

@@ -6,8 +6,6 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils import check_consistent_length
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -15,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.labels.accuracy import score_of
-from plcore.labels.candidates import CandidateError, check_candidates
+from plcore.labels.candidates import check_candidates
+from plcore.labels.updates import check_update
 from plcore.neighbors.graph import NeighborGraph
 from plcore.neighbors.votes import VoteTable
 
@@ -111,7 +110,7 @@ class PLKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         raised: ValueError for wrong rows, CandidateError for wrong candidates.
         """
         check_is_fitted(self)
-        chosen, new = self._check_update(rows, candidates)
+        chosen, new = check_update(rows, candidates, len(self.candidates_), self.classes_)
         touched = [chosen]
         for row, mask in zip(chosen.tolist(), new, strict=True):
             touched.append(self._own_votes.update(row, self.candidates_[row], mask))
@@ -122,33 +121,6 @@ class PLKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         self.label_distributions_[affected] = after
         self.transduction_[affected] = self.classes_[after.argmax(axis=1)]
         return changed
-
-    def _check_update(self, rows: Any, candidates: Any) -> tuple[IntArray, BoolArray]:
-        n, m = self.candidates_.shape
-        chosen = np.atleast_1d(np.asarray(rows))
-        if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
-            raise ValueError(
-                f"rows must be row numbers (r,). Got shape {chosen.shape}, dtype {chosen.dtype}."
-            )
-        chosen = chosen.astype(np.int64)
-        outside = (chosen < 0) | (chosen >= n)
-        if outside.any() or len(np.unique(chosen)) != len(chosen):
-            raise ValueError(f"rows must be distinct row numbers in 0..{n - 1}. Got {chosen.tolist()}.")
-        if isinstance(candidates, pd.DataFrame):
-            if list(candidates.columns) != list(self.classes_):
-                raise CandidateError(
-                    f"The columns of candidates must be the classes {list(self.classes_)}. "
-                    f"Got {list(candidates.columns)}."
-                )
-            candidates = candidates.to_numpy()
-        given = candidates if sparse.issparse(candidates) else np.asarray(candidates)
-        if given.ndim == 1 and len(chosen) == 1:
-            given = given[None]
-        if given.shape != (len(chosen), m):
-            raise CandidateError(f"candidates must have the shape {(len(chosen), m)}. Got {given.shape}.")
-        # One class and a single non-bool column would be read as labels.
-        new, _ = check_candidates(pd.DataFrame(given) if isinstance(given, np.ndarray) else given)
-        return chosen, new
 
     def predict(self, X: Any) -> AnyArray:
         """(n,) the label with most votes, a member of `classes_`; ties go to the first class."""

@@ -13,7 +13,7 @@ from tests.conftest import ROOT
 FLOORS = (
     {"common"},
     {"kernels", "labels"},
-    {"neighbors", "margin", "online", "sensing"},
+    {"neighbors", "margin", "online", "kernel", "sensing"},
     {"query", "evaluation"},
     {"tables", "loop"},
 )
@@ -25,7 +25,17 @@ MAY_TOO = {
 }
 MAY_NOT = {
     "kernels": {"labels"},
-    "tables": {"kernels", "labels", "neighbors", "margin", "online", "sensing", "query", "evaluation"},
+    "tables": {
+        "kernels",
+        "labels",
+        "neighbors",
+        "margin",
+        "online",
+        "kernel",
+        "sensing",
+        "query",
+        "evaluation",
+    },
     "loop": {"tables"},
 }
 ABOVE_ALL = {"plcore", "plcore.compiling", "plcore.multilabel"}

@@ -1,4 +1,4 @@
-"""The papers' parameter grids, and how to choose from them without clean labels.
+"""The learners' parameter grids, and how to choose from them without clean labels.
 
 `score` of every classifier here is, on a candidate matrix, the share of predictions inside their candidates. It
 needs no truth, so scikit-learn's own search can go by it (five-fold candidate consistency):
@@ -24,17 +24,20 @@ import numpy as np
 from sklearn.model_selection import KFold
 
 from plcore.common.types import IntArray
+from plcore.kernel.choice import ALPHAS, MASSES
 from plcore.labels.candidates import check_candidates
 
 _SVM = [1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3]
 
 # By class name, as GridSearchCV takes them: PL-SVM's C = 1/lambda (Nguyen and Caruana, KDD 2008, section 4), LM-PLANE's
 # C (TNNLS 2020), M3PL's C_max (Yu and Zhang, ACML 2015). CLPL's paper has none; its C means what PL-SVM's does.
+# PLKernelRidge chooses by itself from its grid, and much faster: one eigendecomposition serves all of a kernel.
 PARAMETER_GRIDS: dict[str, dict[str, list[Any]]] = {
     "PLSVC": {"C": _SVM},
     "CLPLClassifier": {"C": list(_SVM)},
     "LMPlaneClassifier": {"C": [1.0, 10.0, 100.0, 1000.0, 5000.0, 10_000.0, 50_000.0]},
     "M3PLClassifier": {"C_max": [0.01, 0.1, 1.0, 10.0, 100.0]},
+    "PLKernelRidge": {"kernel": ["rbf", "laplace"], "alpha": list(ALPHAS), "class_mass": list(MASSES)},
 }
 
 # The whole grid of PL-SVM's paper, with the degree of its polynomial kernel; for use with `precise_folds`.

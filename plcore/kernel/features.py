@@ -1,0 +1,147 @@
+"""Kernels as features: rows become Z (n, r) whose products are the kernel, exactly or from `n_components` points.
+
+Up to n_components rows all of them are the points, and Z Z' is the kernel matrix; beyond it the kernel is taken
+between the rows and n_components points only (Nystroem), so that nothing is ever n x n. The kernel matrix of the
+points is factored by pivoted Cholesky, which leaves out a point that the others span: duplicates cost nothing. A
+linear kernel of few features needs no points: its features are at hand, sparse ones too.
+
+All kernels are 1, or 1 on average, between a row and itself, so that one grid of ridges serves all. They are computed
+in float64: rounded to float32, an rbf kernel of 20,000 rows loses all accuracy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import lapack, solve_triangular
+from scipy.spatial.distance import cdist
+from sklearn.metrics import pairwise_distances_argmin
+from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
+from sklearn.preprocessing import StandardScaler
+
+from plcore.common.types import FloatArray, IntArray
+
+KERNELS = ("rbf", "laplace", "linear")
+RANK_TOLERANCE = 1e-11  # of the largest diagonal entry: what a point must add to be kept
+WIDTH_ROWS = 1000  # rows whose distances give the width of a kernel
+CENTRE_ROWS = 10  # rows a centre that k-means looks at
+CENTRE_ROUNDS = 5
+BLOCK = 4096  # rows whose kernel is taken at a time
+
+
+class KernelFeatures:
+    """Features Z of one kernel, fitted on training rows.
+
+    "rbf" exp(-|x - x'|^2 / 2 s^2), "laplace" exp(-|x - x'|_1 / s), s the mean distance of two training rows in the
+    kernel's own metric; "linear" x.x' / s^2, s^2 the mean squared distance of a row to the mean.
+    """
+
+    width: float
+    points: Any  # (r, d), None where the features themselves serve
+
+    def __init__(self, kernel: str, n_components: int) -> None:
+        self.kernel = kernel
+        self.n_components = n_components
+
+    def fit(self, X: Any, weights: FloatArray, random: np.random.RandomState) -> Any:
+        """Z (n, r) of X (n, d), dense or CSR; rows of weight 0 change nothing but get their features."""
+        present = np.flatnonzero(weights > 0)
+        self.width = self._find_width(X, weights, present, random)
+        self.points = None
+        if self.kernel != "linear" or X.shape[1] > self.n_components:
+            points = self._find_points(X, weights, present, random)
+            matrix = self._between(points, points).T  # symmetric, and now in Fortran's order
+            tolerance = RANK_TOLERANCE * max(float(matrix.diagonal().max()), np.finfo(float).tiny)
+            factor, order, rank, _ = lapack.dpstrf(matrix, tol=tolerance, lower=1, overwrite_a=1)
+            self.points = points[order[:rank] - 1]
+            self._factor = np.tril(factor[:rank, :rank])
+        return self.transform(X)
+
+    def transform(self, X: Any) -> Any:
+        """Z (q, r) of rows X (q, d); sparse where X is and no points are needed."""
+        if self.points is None:
+            return X / self.width
+        Z = np.empty((X.shape[0], len(self._factor)))
+        for start in range(0, len(Z), BLOCK):
+            between = self._between(X[start : start + BLOCK], self.points)
+            Z[start : start + BLOCK] = solve_triangular(
+                self._factor, between.T, lower=True, overwrite_b=True, check_finite=False
+            ).T
+        return Z
+
+    def _find_width(
+        self, X: Any, weights: FloatArray, present: IntArray, random: np.random.RandomState
+    ) -> float:
+        if self.kernel == "linear":
+            width = float(np.sqrt(_spread(X, weights)))
+        else:
+            rows = present
+            if len(rows) > WIDTH_ROWS:
+                rows = np.sort(random.choice(rows, WIDTH_ROWS, replace=False))
+            shares = weights[rows] / weights[rows].sum()
+            width = float(shares @ self._distances(X[rows], X[rows]) @ shares)
+        return width if width > 0 else 1.0
+
+    def _find_points(
+        self, X: Any, weights: FloatArray, present: IntArray, random: np.random.RandomState
+    ) -> Any:
+        """The points: all rows of weight, drawn rows, or for "laplace", which gains by it, centres of k-means."""
+        if len(present) <= self.n_components:
+            return X[present]
+        drawn = random.permutation(present)
+        points = X[np.sort(drawn[: self.n_components])]
+        if self.kernel != "laplace" or sparse.issparse(X):
+            return points
+        seen = np.sort(drawn[: CENTRE_ROWS * self.n_components])
+        return _move_to_means(points, X[seen], weights[seen])
+
+    def _distances(self, A: Any, B: Any) -> FloatArray:
+        if self.kernel == "rbf":
+            return np.asarray(euclidean_distances(A, B))
+        if sparse.issparse(A) or sparse.issparse(B):
+            # What it makes of a sparse matrix it sorts in place: not the caller's own.
+            return np.asarray(
+                manhattan_distances(sparse.csr_matrix(A, copy=True), sparse.csr_matrix(B, copy=True))
+            )
+        return np.asarray(cdist(A, B, "cityblock"))
+
+    def _between(self, A: Any, B: Any) -> FloatArray:
+        """(len(A), len(B)) the kernel."""
+        if self.kernel == "linear":
+            product = A @ B.T
+            dense = product.toarray() if sparse.issparse(product) else np.asarray(product)
+            dense /= self.width**2
+            return dense
+        matrix = self._distances(A, B)
+        matrix /= self.width
+        if self.kernel == "rbf":
+            np.square(matrix, out=matrix)
+            matrix /= 2
+        np.negative(matrix, out=matrix)
+        return np.exp(matrix, out=matrix)
+
+
+def z_scores(X: Any, weights: FloatArray) -> StandardScaler:
+    """A fitted scaler to variance 1, and mean 0 for dense rows; sparse ones are never shifted."""
+    return StandardScaler(with_mean=not sparse.issparse(X)).fit(X, sample_weight=weights)
+
+
+def _spread(X: Any, weights: FloatArray) -> float:
+    """The mean squared distance of a row to the mean of all."""
+    shares = weights / weights.sum()
+    squares = X.multiply(X).sum(axis=1) if sparse.issparse(X) else (X * X).sum(axis=1)
+    size, mean = float(shares @ np.asarray(squares).ravel()), np.asarray(X.T @ shares).ravel()
+    spread = size - float(mean @ mean)
+    return spread if spread > 1e-12 * size else 0.0  # what rounding leaves of equal rows is no distance
+
+
+def _move_to_means(centres: FloatArray, X: FloatArray, weights: FloatArray) -> FloatArray:
+    """Some rounds of k-means from these centres (r, d); a centre that is nearest to no row stays."""
+    for _ in range(CENTRE_ROUNDS):
+        nearest = pairwise_distances_argmin(X, centres)
+        member = sparse.csr_matrix((weights, (nearest, np.arange(len(X)))), shape=(len(centres), len(X)))
+        total = np.asarray(member.sum(axis=1))
+        centres = np.where(total > 0, (member @ X) / np.where(total > 0, total, 1.0), centres)
+    return centres

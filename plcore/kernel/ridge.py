@@ -1,0 +1,289 @@
+"""PLKernelRidge: a kernel regression on soft labels and the soft labels inside the candidate sets, in turns."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from plcore.common.limits import check_feature_size
+from plcore.common.threads import one_thread
+from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.common.words import listed
+from plcore.kernel.choice import ALPHAS, FOLDS, MIDDLE_MASS, Chosen, Rows, choose, left_out_accuracy
+from plcore.kernel.effects import effects
+from plcore.kernel.features import KERNELS, KernelFeatures, z_scores
+from plcore.kernel.masses import ClassMasses, frequent_classes, prior_labels, softmax_inside
+from plcore.kernel.rounds import TOLERANCE, Smoother, settle
+from plcore.labels.accuracy import score_of
+from plcore.labels.candidates import CandidateError, check_candidates
+from plcore.labels.updates import check_update
+
+UPDATE_ROUNDS = 3
+
+
+class PLKernelRidge(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Kernel ridge regression on soft labels, with leave-one-out scores and class masses.
+
+    From soft labels Q = S/|S|, in turns: F, the leave-one-out scores of a kernel ridge regression on Q, in closed form;
+    Q = softmax(F / temperature) inside the sets, its class sums pulled three times towards those of the sets as
+    imported, M: Q_ic (M_c / sum_i Q_ic)^class_mass, rows scaled to 1. It ends when no row changes by more than .01, or
+    after max_iter rounds. New rows get the scores F(x) of the regression on the last Q.
+
+    The turns of a kernel ridge regression and soft labels inside the sets are those of SURE (Feng and An, AAAI 2019)
+    and PL-AGGD (Wang, Li and Zhang, KDD 2019). New here: the scores are leave-one-out, so that the regression cannot
+    confirm its own guess, and the class masses, which keep a frequent distractor from taking all rows.
+
+    Parameters
+    ----------
+    kernel : "rbf" exp(-|x - x'|^2 / 2 s^2), "laplace" exp(-|x - x'|_1 / s), s the mean distance of two training rows;
+        "linear"; "auto" chooses between rbf and laplace. For sparse X "auto" is linear.
+    alpha : ridge, in units in which the kernel of a row with itself is 1; "auto" chooses among .02, .1, .5 and 2.
+    class_mass : power of the pull towards the class masses, 0 none, 1 all the way; "auto" is .5, or 0 or 1 where that
+        is better by more than one standard error. Masses help balanced classes, and harm where classes are unbalanced
+        and sets large. What is "auto" is chosen by candidate accuracy on three held-out folds, without a clean label.
+    temperature : of the softmax, in units of F, which is about 1 for a sure class.
+    n_components : rows, or features of a linear kernel, up to which the kernel is exact. Beyond it the kernel goes
+        through so many points: centres of k-means for laplace, drawn rows for the others. Memory is n * n_components.
+    max_iter : most rounds.
+    scaling : "standard" z-scores the features (sparse ones are not shifted); None takes them as they are; "auto" is
+        "standard" for dense X, None for sparse X, which is mostly text with scales of its own.
+    random_state : of folds and points. The default gives the same model for the same data.
+
+    Attributes
+    ----------
+    classes_ (m,), n_features_in_, candidates_ bool (n, m)
+    kernel_, alpha_, class_mass_ : as chosen or given.
+    candidate_accuracy_ : share of predictions for held-out rows that are inside their sets: on the folds of the choice,
+        for the settings chosen, hence a little high; by the leave-one-out scores where nothing was to be chosen.
+    label_distributions_ : (n, m) soft labels of the training rows, 0 outside of their sets.
+    transduction_ : (n,) the most likely candidate of each training row, ties to the first class.
+    objective_ : largest change of a row in each round, what the rounds bring down; there is no function that they
+        minimise. n_iter_; converged_ : whether the last change is below .01. Where many sets are ambiguous a few rows
+        often go on moving after 25 rounds.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "kernel": [StrOptions({"auto", *KERNELS})],
+        "alpha": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "class_mass": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
+        "temperature": [Interval(Real, 0, None, closed="neither")],
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "scaling": [StrOptions({"auto", "standard"}), None],
+        "random_state": ["random_state"],
+    }
+
+    classes_: AnyArray
+    candidates_: BoolArray
+    kernel_: str
+    alpha_: float
+    class_mass_: float
+    candidate_accuracy_: float
+    label_distributions_: FloatArray
+    transduction_: AnyArray
+    objective_: FloatArray
+    n_iter_: int
+    converged_: bool
+
+    def __init__(
+        self,
+        kernel: str = "auto",
+        alpha: float | str = "auto",
+        class_mass: float | str = "auto",
+        temperature: float = 0.05,
+        n_components: int = 1000,
+        max_iter: int = 25,
+        scaling: str | None = "auto",
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.alpha = alpha
+        self.class_mass = class_mass
+        self.temperature = temperature
+        self.n_components = n_components
+        self.max_iter = max_iter
+        self.scaling = scaling
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        candidate_weights: Any = None,
+        imported: Any = None,
+    ) -> PLKernelRidge:
+        """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m).
+
+        sample_weight : (n,) s_i >= 0, s_i = 2 is the row twice
+        candidate_weights : (n, m) prior weights of the candidates, a shortlist's scores or vote counts; rows are scaled
+            to 1, None for even ones. They are where the soft labels start, and a factor of them in every round.
+        imported : the candidates (n, m) before rows were answered; the class masses are theirs, because answered rows
+            are no fair sample of the classes. None: y.
+        Warns (UserWarning) where a class is in more than .97 of the sets. Raises CandidateError for candidates or
+        their weights that break the convention, ValueError for wrong features, weights or parameters.
+        """
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C")
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None. "
+                "Fix: pass a label vector (n,) or a candidate matrix (n, m)."
+            )
+        candidates, classes = check_candidates(y)
+        check_consistent_length(X, candidates)
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        check_feature_size(X)
+        prior = prior_labels(candidates, candidate_weights)
+        before = prior if imported is None else _soft_labels_of(imported, candidates.shape)
+        _warn_of_frequent(candidates, classes)
+        with one_thread():
+            self._fit(Rows(X, candidates, prior, before, weights), classes)
+        return self
+
+    def _fit(self, rows: Rows, classes: AnyArray) -> None:
+        """All that is learned from rows that are checked."""
+        scale = self.scaling == "standard" or (self.scaling == "auto" and not sparse.issparse(rows.X))
+        scaler = z_scores(rows.X, rows.weights) if scale else None
+        if scaler is not None:
+            rows = Rows(scaler.transform(rows.X), rows.candidates, rows.prior, rows.imported, rows.weights)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        setting = self._choose(rows, seed)
+        features = KernelFeatures(setting.kernel, self.n_components)
+        Z = features.fit(rows.X, rows.weights, np.random.RandomState(seed))
+        self._ridge = Smoother(Z, rows.weights).ridge(setting.alpha)
+        self._masses = ClassMasses.of(rows.imported, rows.weights)
+        self._scaler, self._features, self._prior = scaler, features, rows.prior
+        self.kernel_, self.alpha_, self.class_mass_ = setting.kernel, setting.alpha, setting.mass
+        self.classes_, self.candidates_ = classes, rows.candidates
+        self._settle(self.max_iter)
+        self.candidate_accuracy_ = setting.accuracy
+        if np.isnan(setting.accuracy):
+            self.candidate_accuracy_ = left_out_accuracy(
+                self._ridge, self.label_distributions_, rows.candidates, rows.weights
+            )
+
+    def _choose(self, rows: Rows, seed: int) -> Chosen:
+        """What is "auto"; its accuracy is nan where nothing is to be chosen, or too few rows are there to do it."""
+        kernels: tuple[str, ...] = (self.kernel,)
+        if self.kernel == "auto":
+            kernels = ("linear",) if sparse.issparse(rows.X) else ("rbf", "laplace")
+        alphas = ALPHAS if self.alpha == "auto" else (float(self.alpha),)
+        mass = None if self.class_mass == "auto" else float(self.class_mass)
+        if np.count_nonzero(rows.weights) < 2 * FOLDS or (
+            len(kernels) == len(alphas) == 1 and mass is not None
+        ):
+            middle = alphas[min(1, len(alphas) - 1)]
+            return Chosen(kernels[0], middle, MIDDLE_MASS if mass is None else mass, np.nan)
+        return choose(rows, kernels, alphas, mass, self.temperature, self.max_iter, self.n_components, seed)
+
+    def _settle(self, max_iter: int, start: FloatArray | None = None) -> None:
+        """Rounds from the prior or from `start`, and what follows from the soft labels they end in."""
+        settled = settle(
+            self._ridge, self._prior, self._masses, self.class_mass_, self.temperature, max_iter, start
+        )
+        self.label_distributions_ = settled.labels
+        self.transduction_ = self.classes_[settled.labels.argmax(axis=1)]
+        self.objective_ = np.array(settled.changes)
+        self.n_iter_, self.converged_ = len(settled.changes), settled.converged
+        self._outer, self._shift = self._ridge.weights(settled.labels)
+        present = self._ridge.smoother.weights > 0
+        self._possible = np.asarray((self._prior[present] > 0).any(axis=0))
+
+    def update(self, rows: Any, candidates: Any, candidate_weights: Any = None) -> IntArray:
+        """Replace the candidates of some training rows, after answers or undo, and take it in by three warm rounds.
+
+        rows : (r,) distinct row numbers, or one      candidates, candidate_weights : (r, m) as in `fit`
+        Settings, points and class masses stay those of the fit; the rounds go on from the last soft labels, where a
+        fresh fit begins anew: nearly all predictions are the same. Costs some milliseconds a thousand rows.
+        Returns the rows, ascending, whose soft labels changed by .01 or more. Nothing changes when an error is raised:
+        ValueError for wrong rows, CandidateError for wrong candidates.
+        """
+        check_is_fitted(self)
+        chosen, new = check_update(rows, candidates, len(self.candidates_), self.classes_)
+        prior = prior_labels(new, candidate_weights)
+        before = self.label_distributions_
+        inside = np.where(prior > 0, before[chosen], 0.0)
+        total = inside.sum(axis=1, keepdims=True)
+        start = before.copy()
+        start[chosen] = np.where(total > 0, inside / np.where(total > 0, total, 1.0), prior)
+        self.candidates_[chosen], self._prior[chosen] = new, prior
+        with one_thread():
+            self._settle(UPDATE_ROUNDS, start)
+        return np.flatnonzero(np.abs(self.label_distributions_ - before).sum(axis=1) >= TOLERANCE)
+
+    def effect_scores(self) -> FloatArray:
+        """(n,) how much an answer about each training row would move the predictions of uncertain rows.
+
+        effect_i = u_i sum_j |H_ji| u_j, u = 1 - margin of `label_distributions_`, H the smoother: its column i is what
+        every row feels of a change of row i. 0 where one candidate is left.
+        """
+        check_is_fitted(self)
+        with one_thread():
+            return effects(self._ridge, self.label_distributions_)
+
+    def _scores(self, X: Any) -> FloatArray:
+        """(n, m) scores, -inf for classes that were a candidate of no training row with weight."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
+        if self._scaler is not None:
+            X = self._scaler.transform(X)
+        scores = np.asarray(self._features.transform(X) @ self._outer + self._shift)
+        scores[:, ~self._possible] = -np.inf
+        return scores
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """(n, m) scores, about 1 for a sure class and 0 elsewhere; for m = 2 (n,) = s1 - s0; -inf for a class that was
+        never a candidate."""
+        scores = self._scores(X)
+        return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores
+
+    def predict(self, X: Any) -> AnyArray:
+        """(n,) the class with the highest score, a member of `classes_`; ties go to the first class."""
+        scores = self._scores(X)
+        return np.asarray(self.classes_[scores.argmax(axis=1)])
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """(n, m) softmax(F / temperature) of the scores."""
+        scores = self._scores(X)
+        return softmax_inside(
+            scores, self.temperature, np.broadcast_to(self._possible.astype(float), scores.shape)
+        )
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy for labels; for a candidate matrix the share of predictions inside their candidates."""
+        return score_of(self.predict(X), y, self.classes_, sample_weight)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _soft_labels_of(imported: Any, shape: tuple[int, ...]) -> FloatArray:
+    """S/|S| of the candidates as imported, for as many rows and classes as are fitted."""
+    before, _ = check_candidates(imported)
+    if before.shape != shape:
+        raise CandidateError(f"imported must have the shape of the candidates, {shape}. Got {before.shape}.")
+    return prior_labels(before)
+
+
+def _warn_of_frequent(candidates: BoolArray, classes: AnyArray) -> None:
+    frequent = frequent_classes(candidates)
+    if frequent.any():
+        names = listed([str(name) for name in classes[frequent]])
+        warnings.warn(
+            f"More than 97 % of the candidate sets have {names} among them: what nearly every row may be tells little, "
+            "and every learner is poor here. Fix: rule it out where it is wrong, or answer some rows first.",
+            UserWarning,
+            stacklevel=3,
+        )

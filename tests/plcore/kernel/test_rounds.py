@@ -1,0 +1,258 @@
+"""The parts of the kernel ridge beside plain NumPy: leave-one-out scores, masses, rounds, points, effects."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
+
+from plcore import CandidateError
+from plcore.kernel.features import KERNELS, KernelFeatures, z_scores
+from plcore.kernel.masses import ClassMasses, frequent_classes, prior_labels, softmax_inside
+from plcore.kernel.rounds import Ridge, Smoother, settle
+
+
+def plain_ridge(Z, Q, weights, alpha):
+    """Coefficients and intercept of the weighted ridge regression, the intercept without a ridge."""
+    A = np.hstack([Z, np.ones((len(Z), 1))])
+    penalty = alpha * np.eye(A.shape[1])
+    penalty[-1, -1] = 0
+    return np.linalg.solve(A.T @ (weights[:, None] * A) + penalty, A.T @ (weights[:, None] * Q))
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 5))
+    candidates = rng.random((40, 4)) < 0.4
+    candidates[np.arange(40), rng.integers(4, size=40)] = True
+    return X, candidates, prior_labels(candidates)
+
+
+class TestLeaveOneOut:
+    @pytest.mark.parametrize("alpha", [0.02, 2.0])
+    def test_equals_as_many_refits_as_there_are_rows(self, data, alpha):
+        X, _, Q = data
+        weights = np.ones(40)
+        Z = KernelFeatures("laplace", 25).fit(X, weights, np.random.RandomState(0))
+        scores = Smoother(Z, weights).ridge(alpha).left_out_scores(Q)
+        for row in range(40):
+            others = np.arange(40) != row
+            B = plain_ridge(Z[others], Q[others], weights[others], alpha)
+            np.testing.assert_allclose(scores[row], np.append(Z[row], 1) @ B, rtol=1e-8, atol=1e-9)
+
+    def test_of_a_row_with_weight_one_copy_is_left_out(self, data):
+        X, _, Q = data
+        weights = np.tile([1.0, 3.0, 0.4, 0.0], 10)
+        scores = Smoother(X, weights).ridge(0.5).left_out_scores(Q)
+        for row in range(40):
+            without = weights.copy()
+            without[row] = max(weights[row] - 1, 0)
+            B = plain_ridge(X, Q, without, 0.5)
+            np.testing.assert_allclose(scores[row], np.append(X[row], 1) @ B, rtol=1e-8, atol=1e-9)
+
+    def test_scores_of_new_rows_are_those_of_the_regression(self, data):
+        X, _, Q = data
+        outer, shift = Smoother(X, np.ones(40)).ridge(0.1).weights(Q)
+        B = plain_ridge(X, Q, np.ones(40), 0.1)
+        np.testing.assert_allclose(np.vstack([outer, shift]), B, atol=1e-10)
+
+    def test_sparse_features_give_the_same(self, data):
+        X, _, Q = data
+        X = np.where(np.abs(X) < 0.7, 0, X)
+        weights = np.linspace(0.5, 2, 40)
+        dense, thin = (Smoother(form, weights).ridge(0.1) for form in (X, sparse.csr_matrix(X)))
+        np.testing.assert_allclose(thin.left_out_scores(Q), dense.left_out_scores(Q), atol=1e-10)
+        np.testing.assert_allclose(thin.weights(Q)[0], dense.weights(Q)[0], atol=1e-10)
+
+    def test_rounds_in_single_precision_agree(self, data, monkeypatch):
+        X, _, Q = data
+        Z = KernelFeatures("laplace", 40).fit(X, np.ones(40), np.random.RandomState(0))
+        double = Smoother(Z, np.ones(40)).ridge(0.02).left_out_scores(Q)
+        monkeypatch.setattr("plcore.kernel.rounds.SINGLE_FROM", 40)
+        single = Smoother(Z, np.ones(40)).ridge(0.02)
+        assert single.smoother.rows.dtype == np.float32
+        np.testing.assert_allclose(single.left_out_scores(Q), double, atol=1e-4)
+
+
+class TestFeatures:
+    @pytest.mark.parametrize("kernel", KERNELS)
+    def test_products_are_the_kernel(self, data, kernel):
+        X = z_scores(data[0], np.ones(40)).transform(data[0])
+        features = KernelFeatures(kernel, 100)
+        Z = features.fit(X, np.ones(40), np.random.RandomState(0))
+        s = features.width
+        distances = np.linalg.norm(X[:, None] - X, axis=2), np.abs(X[:, None] - X).sum(axis=2)
+        expected = {
+            "rbf": lambda: rbf_kernel(X, gamma=1 / (2 * distances[0].mean() ** 2)),
+            "laplace": lambda: laplacian_kernel(X, gamma=1 / distances[1].mean()),
+            "linear": lambda: X @ X.T / s**2,
+        }[kernel]()
+        np.testing.assert_allclose(Z @ Z.T, expected, atol=1e-8)
+        np.testing.assert_allclose(features.transform(X[:3]), Z[:3], atol=1e-12)
+        if kernel == "linear":
+            assert s**2 == pytest.approx((X**2).sum(axis=1).mean())
+
+    @pytest.mark.parametrize("kernel", KERNELS)
+    def test_duplicates_add_no_points(self, kernel):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(10, 30))[np.arange(50) % 10]
+        Z = KernelFeatures(kernel, 20).fit(X, np.ones(50), np.random.RandomState(0))
+        assert Z.shape[1] <= 10
+        np.testing.assert_allclose(Z[:10], Z[40:], atol=1e-10)
+        assert np.isfinite(Smoother(Z, np.ones(50)).ridge(0.02).left_out_scores(np.eye(50)[:, :3])).all()
+
+    @pytest.mark.parametrize("kernel", KERNELS)
+    def test_sparse_rows_stay_sparse_and_give_the_same_kernel(self, data, kernel):
+        X = np.where(np.abs(data[0]) < 0.7, 0, data[0])
+        thin, dense = KernelFeatures(kernel, 100), KernelFeatures(kernel, 100)
+        Z = thin.fit(sparse.csr_matrix(X), np.ones(40), np.random.RandomState(0))
+        expected = dense.fit(X, np.ones(40), np.random.RandomState(0))
+        assert sparse.issparse(Z) == (kernel == "linear")
+        np.testing.assert_allclose(np.asarray((Z @ Z.T).todense() if sparse.issparse(Z) else Z @ Z.T),
+                                   expected @ expected.T, atol=1e-8)  # fmt: skip
+
+    @pytest.mark.parametrize("kernel", KERNELS)
+    def test_beyond_n_components_the_points_are_few(self, kernel):
+        X = np.random.default_rng(0).normal(size=(300, 60))
+        features = KernelFeatures(kernel, 20)
+        Z = features.fit(X, np.ones(300), np.random.RandomState(0))
+        assert Z.shape == (300, 20)
+        assert features.points.shape == (20, 60)
+
+    def test_points_of_laplace_are_centres(self):
+        rng = np.random.default_rng(0)
+        X = np.repeat(np.eye(6) * 50, 50, axis=0) + rng.normal(size=(300, 6))
+        centres = KernelFeatures("laplace", 30)
+        centres.fit(X, np.ones(300), np.random.RandomState(0))
+        drawn = KernelFeatures("rbf", 30)
+        drawn.fit(X, np.ones(300), np.random.RandomState(0))
+
+        def error(points):
+            return ((X[:, None] - points) ** 2).sum(axis=2).min(axis=1).mean()
+
+        assert error(centres.points) < 0.9 * error(drawn.points)
+
+
+class TestMasses:
+    def test_priors(self):
+        candidates = np.array([[1, 1, 0], [1, 1, 1], [0, 0, 1]], dtype=bool)
+        np.testing.assert_allclose(prior_labels(candidates), [[0.5, 0.5, 0], [1 / 3] * 3, [0, 0, 1]])
+        weights = np.array([[3, 1, 9], [0, 0, 0], [0, 5, 0.2]])
+        np.testing.assert_allclose(
+            prior_labels(candidates, weights), [[0.75, 0.25, 0], [1 / 3] * 3, [0, 0, 1]]
+        )
+        np.testing.assert_allclose(prior_labels(candidates, np.full((3, 3), 1e300)), prior_labels(candidates))
+
+    @pytest.mark.parametrize("wrong", [-1.0, np.nan, np.inf])
+    def test_wrong_priors_name_their_row(self, wrong):
+        candidates = np.ones((4, 2), dtype=bool)
+        weights = np.ones((4, 2))
+        weights[2, 1] = wrong
+        with pytest.raises(CandidateError, match="row 2"):
+            prior_labels(candidates, weights)
+        with pytest.raises(CandidateError, match=r"shape of the candidates, \(4, 2\)"):
+            prior_labels(candidates, weights[:3])
+
+    def test_labels_that_have_the_masses_stay(self, data):
+        _, candidates, prior = data
+        masses = ClassMasses(np.ones(40), prior.sum(axis=0))
+        np.testing.assert_allclose(masses.pull(prior, 1.0), prior, atol=1e-12)
+        labels = softmax_inside(np.random.default_rng(1).normal(size=(40, 4)), 0.3, prior)
+        before = np.abs(labels.sum(axis=0) - masses.targets).max()
+        for _ in range(40):
+            labels = masses.pull(labels, 1.0)
+        np.testing.assert_allclose(labels.sum(axis=0), masses.targets, rtol=1e-6)  # the fixed point
+        np.testing.assert_allclose(masses.pull(labels, 1.0), labels, atol=1e-6)
+        assert before > 0.1
+        assert (labels[~candidates] == 0).all()
+        np.testing.assert_allclose(labels.sum(axis=1), 1)
+
+    def test_one_pull_is_three_power_steps(self, data):
+        _, _, prior = data
+        labels = softmax_inside(np.random.default_rng(1).normal(size=(40, 4)), 0.3, prior)
+        masses = ClassMasses(np.ones(40), prior.sum(axis=0))
+        expected = labels
+        for _ in range(3):
+            expected = expected * (prior.sum(axis=0) / expected.sum(axis=0)) ** 0.5
+            expected = expected / expected.sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(masses.pull(labels, 0.5), expected)
+        assert masses.pull(labels, 0.0) is labels
+
+    def test_rows_that_may_be_everything_are_left_out(self):
+        candidates = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [1, 1, 1, 0], [0, 1, 0, 0]], dtype=bool)
+        masses = ClassMasses.of(prior_labels(candidates), np.array([1.0, 2.0, 5.0, 1.0]))
+        np.testing.assert_allclose(masses.weights, [1, 2, 0, 1])  # the last class nobody has
+        np.testing.assert_allclose(masses.targets, [0.5, 2.5, 1, 0])
+        uneven = ClassMasses.of(prior_labels(candidates, [[1, 1, 1, 1]] * 2 + [[8, 1, 1, 1]] * 2), np.ones(4))
+        np.testing.assert_allclose(uneven.targets, [1.3, 2.1, 0.6, 0])  # scores do say something
+
+    def test_all_rows_may_be_everything(self):
+        prior = prior_labels(np.ones((5, 3), dtype=bool))
+        labels = softmax_inside(np.arange(15.0).reshape(5, 3) % 4, 1.0, prior)
+        np.testing.assert_allclose(ClassMasses.of(prior, np.ones(5)).pull(labels, 1.0), labels)
+
+    def test_frequent_classes(self):
+        candidates = np.eye(5, dtype=bool)[np.arange(100) % 5]
+        assert not frequent_classes(candidates).any()
+        assert not frequent_classes(
+            np.eye(2, dtype=bool)[np.zeros(50, dtype=int)]
+        ).any()  # labels are no sets
+        candidates[:, 0] = True
+        assert frequent_classes(candidates).tolist() == [True, False, False, False, False]
+        assert not frequent_classes(np.ones((9, 3), dtype=bool)).any()
+
+
+class TestRounds:
+    def test_beside_plain_numpy(self, data):
+        X, candidates, prior = data
+        n, T, alpha, mass = 40, 0.05, 0.1, 0.5
+        Z = X - X.mean(axis=0)
+        H = Z @ np.linalg.inv(Z.T @ Z + alpha * np.eye(5)) @ Z.T + 1 / n
+        h, Q, M = np.diag(H)[:, None], prior, prior[~candidates.all(axis=1)].sum(axis=0)
+        for _ in range(2):
+            F = (H @ Q - h * Q) / (1 - h)
+            Q = np.where(candidates, np.exp(F / T), 0)
+            Q /= Q.sum(axis=1, keepdims=True)
+            for _ in range(3):
+                Q = Q * (M / Q[~candidates.all(axis=1)].sum(axis=0)) ** mass
+                Q /= Q.sum(axis=1, keepdims=True)
+        ridge = Smoother(X, np.ones(n)).ridge(alpha)
+        found = settle(ridge, prior, ClassMasses.of(prior, np.ones(n)), mass, T, max_iter=2)
+        np.testing.assert_allclose(found.labels, Q, atol=1e-9)
+
+    def test_a_cycle_is_damped(self):
+        """A regression that scores every row against its own labels: the plain turns swap two states for ever."""
+        even = np.full((2, 2), 0.5)
+        start = np.array([[0.6, 0.4], [0.3, 0.7]])
+        labels = start
+        for _ in range(30):
+            new = softmax_inside(_Against().left_out_scores(labels), 0.05, even)
+            change = np.abs(new - labels).sum(axis=1).max()
+            labels = new
+        assert change > 1.5
+        masses = ClassMasses(np.ones(2), np.ones(2))
+        found = settle(_Against(), even, masses, 0.0, 0.05, 25, start)
+        assert found.converged
+        np.testing.assert_allclose(found.labels, even, atol=0.01)
+
+    def test_the_largest_change_stops_it(self, data):
+        X, _, prior = data
+        ridge = Smoother(X, np.ones(40)).ridge(5.0)
+        found = settle(ridge, prior, ClassMasses.of(prior, np.ones(40)), 0.0, 1.0, 100)
+        assert found.converged
+        assert found.changes[-1] < 0.01 <= found.changes[-2]
+        short = settle(ridge, prior, ClassMasses.of(prior, np.ones(40)), 0.0, 1.0, 1)
+        assert len(short.changes) == 1
+        assert not short.converged
+
+
+class _Against(Ridge):
+    """Scores that speak against the labels."""
+
+    def __init__(self) -> None:
+        object.__setattr__(self, "smoother", Smoother(np.zeros((2, 1)), np.ones(2)))
+
+    def left_out_scores(self, labels):
+        return -0.2 * labels
