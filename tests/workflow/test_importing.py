@@ -34,15 +34,6 @@ def test_a_file_becomes_a_project_of_its_kind(world: KindWorld, home: Home, owne
     assert len(projects.list_projects(seat)) == 1
 
 
-def test_the_cells_of_label_vectors_and_no_others(home: Home) -> None:
-    table = WORLDS[1].table()
-    cells = importing.vectors_of(table)
-    assert cells.shape == (table.n_rows, len(vector_world.LABELS))
-    assert set(cells.ravel().tolist()) == {-1, 0, 1}
-    with pytest.raises(ValueError, match="holds candidates, not label vectors"):
-        importing.vectors_of(WORLDS[0].table())
-
-
 def test_every_problem_is_found_and_no_table_made() -> None:
     upload = importing.read_upload(b"c,x\na|b,1\n,2\na,oops\n")
     checked = importing.check(upload, Roles(candidates="c", numbers=("x",)))

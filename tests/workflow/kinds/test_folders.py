@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from pages.parts.kinds import PARTS, Parts
+from pages.parts.kinds import PARTS, KindParts
 from tests.conftest import ROOT
 from workflow.kinds import KINDS
 from workflow.kinds.kind import Kind
@@ -52,11 +52,11 @@ def test_the_folders_have_the_same_modules() -> None:
 
 def test_the_protocols_have_names() -> None:
     assert {"NAME", "FILES", "answer", "make_turn", "count"} <= names_of(Kind)
-    assert {"EXPORT", "queue_page", "settings"} <= names_of(Parts)
+    assert {"EXPORT", "queue_page", "settings"} <= names_of(KindParts)
 
 
 @pytest.mark.parametrize("name", KINDS)
-@pytest.mark.parametrize(("room", "protocol"), [("workflow.kinds", Kind), ("pages.parts", Parts)])
+@pytest.mark.parametrize(("room", "protocol"), [("workflow.kinds", Kind), ("pages.parts", KindParts)])
 def test_a_kind_has_every_name_of_its_protocol(name: str, room: str, protocol: type) -> None:
     module = import_module(f"{room}.{name}")
     wanted = names_of(protocol)

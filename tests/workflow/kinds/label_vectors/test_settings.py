@@ -6,7 +6,7 @@ import pytest
 
 from plcore import LabelTable
 from plcore.loop.label_vectors import LabelVectorSettings
-from tests.workflow.vector_world import ROLES, vector_frame
+from tests.workflow.vector_world import LABELS, ROLES, vector_frame
 from tests.workflow.world import ROLES as ONE_LABEL_ROLES
 from tests.workflow.world import small_frame
 from workflow.kinds.label_vectors import settings
@@ -15,6 +15,15 @@ from workflow.kinds.label_vectors import settings
 def test_tables_of_label_vectors_fit() -> None:
     assert settings.fits(LabelTable.from_cells(vector_frame(), ROLES))
     assert not settings.fits(LabelTable.from_frame(small_frame(), ONE_LABEL_ROLES))
+
+
+def test_the_cells_of_label_vectors_and_no_others() -> None:
+    table = LabelTable.from_cells(vector_frame(), ROLES)
+    cells = settings.vectors_of(table)
+    assert cells.shape == (table.n_rows, len(LABELS))
+    assert set(cells.ravel().tolist()) == {-1, 0, 1}
+    with pytest.raises(ValueError, match="holds candidates, not label vectors"):
+        settings.vectors_of(LabelTable.from_frame(small_frame(), ONE_LABEL_ROLES))
 
 
 def test_they_are_stored_under_the_word_they_always_had() -> None:
