@@ -9,11 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
-from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from plcore.common.limits import check_feature_size
 from plcore.common.threads import one_thread
 from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.common.words import listed
@@ -24,6 +23,7 @@ from plcore.kernel.masses import ClassMasses, frequent_classes, prior_labels, so
 from plcore.kernel.rounds import TOLERANCE, Smoother, settle
 from plcore.labels.accuracy import score_of
 from plcore.labels.candidates import CandidateError, check_candidates
+from plcore.labels.training import check_training
 from plcore.labels.updates import check_update
 
 UPDATE_ROUNDS = 3
@@ -133,16 +133,7 @@ class PLKernelRidge(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Warns (UserWarning) where a class is in more than .97 of the sets. Raises CandidateError for candidates or
         their weights that break the convention, ValueError for wrong features, weights or parameters.
         """
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C")
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None. "
-                "Fix: pass a label vector (n,) or a candidate matrix (n, m)."
-            )
-        candidates, classes = check_candidates(y)
-        check_consistent_length(X, candidates)
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        check_feature_size(X)
+        X, candidates, classes, weights = check_training(self, X, y, sample_weight)
         prior = prior_labels(candidates, candidate_weights)
         before = prior if imported is None else _soft_labels_of(imported, candidates.shape)
         _warn_of_frequent(candidates, classes)

@@ -9,14 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import linalg
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_consistent_length
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from plcore.common.limits import check_feature_size
 from plcore.common.types import AnyArray, BoolArray, FloatArray
 from plcore.labels.accuracy import score_of
-from plcore.labels.candidates import check_candidates
+from plcore.labels.training import check_training
 from plcore.margin.feature_maps import KERNELS, KernelMap, LinearMap, make_map
 from plcore.margin.majorise import Solution
 from plcore.margin.problem import HingeProblem
@@ -98,17 +96,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         in an error, or by `progress`, leaves the old classes with the old weights."""
         fitted = hasattr(self, "_W") and self.warm_start
         before = (self._map, self._W, self.classes_) if fitted else None
-        # In one order: a solver that chooses among near ties would end elsewhere for a DataFrame than for its values.
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C")
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None. "
-                "Fix: pass a label vector (n,) or a candidate matrix (n, m)."
-            )
-        candidates, classes = check_candidates(y)
-        check_consistent_length(X, candidates)
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        check_feature_size(X)
+        X, candidates, classes, weights = check_training(self, X, y, sample_weight)
         new_map = self._make_map()
         Z = new_map.fit(X, weights)
         gram = gram_matrix(Z, weights)

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.labels.accuracy import score_of
 from plcore.labels.candidates import check_candidates
+from plcore.labels.training import require_y
 from plcore.labels.updates import check_update
 from plcore.neighbors.graph import NeighborGraph
 from plcore.neighbors.votes import VoteTable
@@ -88,11 +89,7 @@ class PLKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         parameters.
         """
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None. "
-                "Fix: pass a label vector (n,) or a candidate matrix (n, m)."
-            )
+        require_y(self, y)
         self.candidates_, self.classes_ = check_candidates(y)
         check_consistent_length(X, self.candidates_)
         self._graph = NeighborGraph(X, self.n_neighbors, self.weights, self.scaling, self.search)

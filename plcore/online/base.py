@@ -19,6 +19,7 @@ from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.kernels.online import MISTAKES, OBJECTIVE, ROUNDS, UPDATES
 from plcore.labels.accuracy import score_of
 from plcore.labels.candidates import check_candidates
+from plcore.labels.training import require_y
 from plcore.online.reading import check_classes, read_first, read_next
 from plcore.online.state import NO_ROWS, OnlineState, Rules
 
@@ -168,11 +169,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             ensure_all_finite=False,
             reset=first,
         )
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None. "
-                "Fix: pass a label vector (n,) or a candidate matrix (n, m)."
-            )
+        require_y(self, y)
         return X
 
     def _refuse(self, X: Any, row: int) -> None:

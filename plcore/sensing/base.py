@@ -17,6 +17,7 @@ from plcore.common.types import AnyArray, FloatArray, IntArray
 from plcore.common.words import listed
 from plcore.labels.accuracy import score_of
 from plcore.labels.candidates import CandidateError
+from plcore.labels.training import require_y
 from plcore.labels.vectors import LabelVectors, check_label_vectors
 from plcore.sensing.metrics import precision_at
 
@@ -41,11 +42,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         other cells, repeated names and a y without any known cell; ValueError for wrong features."""
         self._validate_params()
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None. "
-                "Fix: pass label vectors (n, L) or a label vector (n,)."
-            )
+        require_y(self, y, "label vectors (n, L) or a label vector (n,)")
         vectors = check_label_vectors(y)
         check_consistent_length(X, vectors.values)
         check_feature_size(X)
