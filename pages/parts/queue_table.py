@@ -1,4 +1,4 @@
-"""What stands under the table of a queue, whatever the questions are about."""
+"""What stands above and under the table of a queue, whatever the questions are about."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts import frame
 from pages.parts.frame import ProjectPage
 from pages.parts.words import counted
+from workflow.access import NotAllowed
 from workflow.answering import AnswerError
+from workflow.queue import list_queue
 
 Line = TypeVar("Line")
 
@@ -28,6 +31,21 @@ class Queue(Protocol):
     def open(self) -> int: ...
     @property
     def blind(self) -> int: ...
+
+
+def found(page: ProjectPage, placeholder: str, place: DeltaGenerator | None = None) -> Any:
+    """The queue that the search box leaves; where the person may not see it, the page ends and says why.
+
+    placeholder : what can be searched for      place : of the box, None: here
+    """
+    words = (place or st).text_input(
+        "Search", placeholder=placeholder, icon=":material/search:", key=f"search-{page.project.id}"
+    )
+    try:
+        return list_queue(page.seat, words)
+    except NotAllowed as refusal:
+        st.info(str(refusal), icon=":material/lock:")
+        st.stop()
 
 
 def below(

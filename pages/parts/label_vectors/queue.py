@@ -7,24 +7,13 @@ import streamlit as st
 from pages.parts import queue_table, state
 from pages.parts.frame import ProjectPage
 from workflow import answering
-from workflow.access import NotAllowed
 from workflow.kinds.label_vectors.words import CRITERIA
-from workflow.queue import list_queue, queue_csv
+from workflow.queue import queue_csv
 
 
 def queue_page(page: ProjectPage) -> None:
     """The whole page below its heading."""
-    words = st.text_input(
-        "Search",
-        placeholder="row id, label",
-        icon=":material/search:",
-        key=f"search-{page.project.id}",
-    )
-    try:
-        view = list_queue(page.seat, words)
-    except NotAllowed as refusal:
-        st.info(str(refusal), icon=":material/lock:")
-        st.stop()
+    view = queue_table.found(page, "row id, label")
     unit = "row" if view.by_row else "label"
     queue_table.stop_where_empty(view, unit, "No row is open: every label is known or was set aside.")
     table = {

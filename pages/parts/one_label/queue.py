@@ -7,25 +7,14 @@ import streamlit as st
 from pages.parts import frame, queue_table, state
 from pages.parts.frame import ProjectPage
 from workflow import answering, projects
-from workflow.access import NotAllowed
 from workflow.kinds.one_label.words import NAMES
-from workflow.queue import list_queue, queue_csv
+from workflow.queue import queue_csv
 
 
 def queue_page(page: ProjectPage) -> None:
     """The whole page below its heading."""
     left, right = st.columns([3, 2], gap="large", vertical_alignment="bottom")
-    words = left.text_input(
-        "Search",
-        placeholder="row id, candidate, word of the text",
-        icon=":material/search:",
-        key=f"search-{page.project.id}",
-    )
-    try:
-        view = list_queue(page.seat, words)
-    except NotAllowed as refusal:
-        st.info(str(refusal), icon=":material/lock:")
-        st.stop()
+    view = queue_table.found(page, "row id, candidate, word of the text", left)
     # Keys name what they are about: a box never shows another project's strategy, a tick never means another row.
     box = f"{state.STRATEGY}-{page.project.id}-{view.strategy}"
     table = f"{state.QUEUE}-{page.project.id}-{hash(tuple(one.row for one in view.rows))}"
