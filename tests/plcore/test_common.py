@@ -17,7 +17,7 @@ import plcore
 from plcore.sensing.base import MultiLabelClassifier
 
 # Checks that are known to fail, by class and check: the reason. Only sample-weight equivalence may stand here.
-PLANES = "rounding in the first plane changes the later ones; F agrees to 1e-3 (test_margin_estimators)"
+PLANES = "rounding in the first plane changes the later ones; F agrees to 1e-3 (margin/test_estimators)"
 FOLDS = "the folds of its choice deal rows, not copies; with settings given weights are copies (kernel/test_ridge)"
 EXPECTED_FAILED_CHECKS: dict[str, dict[str, str]] = {
     "LMPlaneClassifier": {

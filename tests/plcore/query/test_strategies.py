@@ -141,7 +141,7 @@ class TestInterface:
 )
 @settings(max_examples=150)
 def test_update_equals_refit_and_undo(seed, n, picks, name, ties):
-    """The baselines; those of EffectRanker are in test_query_ranker.py. Rows are taken out now and then."""
+    """The baselines; those of EffectRanker are in test_ranker.py. Rows are taken out now and then."""
     X, sets, rng = problem(seed, n, 3, 2)
     strategy = make_strategy(name, random_state=ties).fit(X, sets)
     steps = []
