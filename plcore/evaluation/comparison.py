@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,7 +14,7 @@ from sklearn.utils import check_consistent_length, check_random_state
 
 from plcore.common.checks import check_int, is_real, is_whole
 from plcore.common.threads import one_thread
-from plcore.common.types import AnyArray, BoolArray, IntArray
+from plcore.common.types import AnyArray, BoolArray, IntArray, StepProgress
 from plcore.evaluation.criterion import choose
 from plcore.evaluation.learners import STAY, read_learners
 from plcore.evaluation.trials import Budget, Fold, Trial, TrialRows
@@ -34,7 +34,7 @@ def compare_learners(
     random_state: int | np.random.RandomState | None = None,
     *,
     budget: float | None = None,
-    progress: Callable[[int, int, str], object] | None = None,
+    progress: StepProgress | None = None,
     candidate_weights: Any = None,
     weighted: Collection[str] | None = None,
 ) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from plcore.common.threads import one_thread
-from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray, RoundProgress
 from plcore.kernel.choice import ALPHAS, Grid, Rows, choose
 from plcore.kernel.drawn import MOST_RESIDENT, draw, follow
 from plcore.kernel.effects import effects
@@ -24,7 +24,7 @@ from plcore.kernel.masses import (
     softmax_inside,
     warn_of_frequent,
 )
-from plcore.kernel.rounds import TOLERANCE, Progress, Rounds, Settled, left_out_accuracy
+from plcore.kernel.rounds import TOLERANCE, Rounds, Settled, left_out_accuracy
 from plcore.kernel.smoother import Smoother
 from plcore.kernel.soft_labels import SoftLabelClassifier
 from plcore.kernels import margins
@@ -126,7 +126,7 @@ class PLKernelRidge(SoftLabelClassifier):
         *,
         candidate_weights: Any = None,
         imported: Any = None,
-        progress: Progress | None = None,
+        progress: RoundProgress | None = None,
     ) -> PLKernelRidge:
         """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m).
 
@@ -160,7 +160,7 @@ class PLKernelRidge(SoftLabelClassifier):
         self._candidate_weights = given
         return self
 
-    def _fit(self, rows: Rows, classes: AnyArray, seed: int, progress: Progress | None) -> None:
+    def _fit(self, rows: Rows, classes: AnyArray, seed: int, progress: RoundProgress | None) -> None:
         """All that is learned from rows that are checked."""
         scale = self.scaling == "standard" or (self.scaling == "auto" and not sparse.issparse(rows.X))
         scaler = z_scores(rows.X, rows.weights) if scale else None
@@ -217,7 +217,7 @@ class PLKernelRidge(SoftLabelClassifier):
         *,
         candidate_weights: Any = None,
         imported: Any = None,
-        progress: Progress | None = None,
+        progress: RoundProgress | None = None,
     ) -> PLKernelRidge:
         """Fit anew to other candidates (n, m) of the same rows, with kernel, ridge and mass as they were chosen.
 
