@@ -9,15 +9,15 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, _fit_context, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, _fit_context, clone
 from sklearn.utils import _safe_indexing, check_consistent_length, indexable
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
 
 from plcore.common.types import AnyArray, BoolArray, FloatArray
 from plcore.kernels.shares import softmax_rows
-from plcore.labels.accuracy import score_of
 from plcore.labels.candidates import check_candidates
+from plcore.labels.estimators import CandidateScoreMixin
 from plcore.labels.folds import PartialKFold
 from plcore.labels.scores import score_columns
 from plcore.labels.training import require_y
@@ -28,7 +28,7 @@ RANGE = np.log(
 )  # temperatures that are tried: from a thousandth of the scores' spread to a thousand times
 
 
-class PLCalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class PLCalibratedClassifier(CandidateScoreMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """A learner whose `predict_proba` is softmax(scores / T), T as held-out candidate sets are likeliest.
 
     Temperature scaling (Guo et al., ICML 2017) with the likelihood of partial labels in place of that of labels: T
@@ -94,10 +94,6 @@ class PLCalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         """(n,) as the learner predicts."""
         check_is_fitted(self)
         return np.asarray(self.estimator_.predict(X))
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy for labels; for candidates the share of predictions inside them."""
-        return score_of(self.predict(X), y, self.classes_, sample_weight)
 
     @property
     def n_features_in_(self) -> int:

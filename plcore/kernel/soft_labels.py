@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import get_tags
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from plcore.common.types import AnyArray, BoolArray, FloatArray
 from plcore.kernel.features import z_scores
-from plcore.labels.accuracy import score_of
+from plcore.labels.estimators import ScoreClassifier
 from plcore.labels.simplex import project_rows
 from plcore.labels.training import check_features
 from plcore.neighbors import make_scaler
@@ -31,8 +30,8 @@ def fit_scaler(scaling: str | None, X: Any, weights: FloatArray) -> Any:
     return None if scaler is None else scaler.fit(X)
 
 
-class SoftLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Base of learners with scores F(x) (n, m), which add `fit` and `_score_rows`.
+class SoftLabelClassifier(ScoreClassifier):
+    """Base of learners with scores F(x) (n, m), about 1 for a sure class, which add `fit` and `_score_rows`.
 
     Attributes
     ----------
@@ -93,26 +92,6 @@ class SoftLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """(n, m) of scores (n, m): the distribution nearest to them. Scores of classes that nobody has are -inf."""
         return project_rows(scores, np.broadcast_to(self._possible, scores.shape))
 
-    def decision_function(self, X: Any) -> FloatArray:
-        """(n, m) scores, about 1 for a sure class and 0 elsewhere; for m = 2 (n,) = s1 - s0; -inf for a class that was
-        never a candidate."""
-        scores = self._scores(X)
-        return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores
-
-    def predict(self, X: Any) -> AnyArray:
-        """(n,) the class with the highest score, a member of `classes_`; ties go to the first class."""
-        scores = self._scores(X)
-        return np.asarray(self.classes_[scores.argmax(axis=1)])
-
     def predict_proba(self, X: Any) -> FloatArray:
-        """(n, m) what the scores say of each class, rows sum to 1; the distribution that is nearest to them."""
+        """(n, m) what the scores say of each class, rows sum to 1; 0 for a class that was never a candidate."""
         return self._probabilities(self._scores(X))
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy for labels; for a candidate matrix the share of predictions inside their candidates."""
-        return score_of(self.predict(X), y, self.classes_, sample_weight)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
