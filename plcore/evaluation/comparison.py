@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.model_selection import check_cv
-from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils import check_consistent_length
 
 from plcore.common.checks import check_int, is_real, is_whole
+from plcore.common.seeds import draw_seed
 from plcore.common.threads import one_thread
 from plcore.common.types import AnyArray, BoolArray, IntArray, StepProgress
 from plcore.evaluation.criterion import choose
@@ -132,7 +133,7 @@ def _held_out_folds(cv: Any, X: Any, candidates: BoolArray, random_state: Any) -
             raise ValueError(
                 f"{len(candidates)} rows are too few to hold out each once in {cv} parts (folds)."
             )
-        cv = PartialKFold(int(cv), random_state=check_random_state(random_state).randint(2**31 - 1))
+        cv = PartialKFold(int(cv), random_state=draw_seed(random_state))
     folds = [(np.asarray(train), np.asarray(test)) for train, test in check_cv(cv).split(X, candidates)]
     times = np.bincount(np.concatenate([test for _, test in folds]), minlength=len(candidates))
     if (times > 1).any():

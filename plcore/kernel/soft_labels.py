@@ -12,7 +12,6 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from plcore.common.types import AnyArray, BoolArray, FloatArray
-from plcore.kernel.features import z_scores
 from plcore.labels.estimators import ScoreClassifier
 from plcore.labels.simplex import project_rows
 from plcore.labels.training import check_features
@@ -23,11 +22,26 @@ SCALING: list[Any] = [StrOptions({"standard", "minmax"}), None]
 
 
 def fit_scaler(scaling: str | None, X: Any, weights: FloatArray) -> Any:
-    """A scaler fitted on rows X (n, d) of positive weight (n,), None for none. Sparse features are never shifted."""
-    if scaling == "standard":
-        return z_scores(X, weights)
+    """A scaler fitted on rows X (n, d) of weights (n,), which only "standard" goes by; None for none.
+
+    "auto" is "standard" for dense X, None for sparse X, which is mostly text with scales of its own. Sparse features
+    are never shifted.
+    """
+    if scaling == "auto":
+        scaling = None if sparse.issparse(X) else "standard"
     scaler = make_scaler(scaling, sparse.issparse(X))
+    if scaling == "standard":
+        return scaler.fit(X, sample_weight=weights)
     return None if scaler is None else scaler.fit(X)
+
+
+def scaled(scaler: Any, X: Any) -> Any:
+    """Rows X (q, d), dense or CSR, by a scaler that `fit_scaler` gave."""
+    if scaler is None:
+        return X
+    if sparse.issparse(X) and not get_tags(scaler).input_tags.sparse:  # it shifts, as for dense rows
+        X = X.toarray()
+    return scaler.transform(X)
 
 
 class SoftLabelClassifier(ScoreClassifier):
@@ -79,14 +93,7 @@ class SoftLabelClassifier(ScoreClassifier):
 
     def _read_rows(self, X: Any) -> Any:
         """New rows (q, d), dense or CSR, checked and scaled as the training rows were."""
-        X = check_features(self, X, reset=False)
-        if self._scaler is None:
-            return X
-        if (
-            sparse.issparse(X) and not get_tags(self._scaler).input_tags.sparse
-        ):  # it shifts, as for dense rows
-            X = X.toarray()
-        return self._scaler.transform(X)
+        return scaled(self._scaler, check_features(self, X, reset=False))
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
         """(n, m) of scores (n, m): the distribution nearest to them. Scores of classes that nobody has are -inf."""

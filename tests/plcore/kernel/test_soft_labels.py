@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
-from plcore.kernel.soft_labels import SoftLabelClassifier, fit_scaler
+from plcore.kernel.soft_labels import SoftLabelClassifier, fit_scaler, scaled
 
 
 class Given(SoftLabelClassifier):
@@ -78,3 +78,15 @@ def test_scalers():
         thin = fit_scaler(scaling, sparse.csr_matrix(X), weights).transform(sparse.csr_matrix(X))
         assert sparse.issparse(thin)
         assert thin.nnz == 5  # nothing is shifted
+
+
+def test_auto_scales_dense_rows_alone():
+    X, weights = np.array([[0.0, 1.0], [2.0, 1.0], [10.0, 1.0]]), np.array([3.0, 1.0, 1.0])
+    standard = fit_scaler("standard", X, weights)
+    np.testing.assert_array_equal(scaled(fit_scaler("auto", X, weights), X), standard.transform(X))
+    thin = sparse.csr_matrix(X)
+    assert fit_scaler("auto", thin, weights) is None
+    assert scaled(None, thin) is thin
+    np.testing.assert_array_equal(
+        scaled(standard, thin), standard.transform(X)
+    )  # rows as they were in the fit
