@@ -15,9 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from plcore.common.types import AnyArray, BoolArray, FloatArray
 from plcore.labels.estimators import ScoreClassifier
+from plcore.labels.temperature import fit_temperature
 from plcore.labels.training import check_features, check_training
 from plcore.labels.weights import check_candidate_weights, prior_labels
-from plcore.margin.calibration import fit_temperature, probabilities, split_rows
+from plcore.margin.calibration import probabilities, split_rows
 from plcore.margin.feature_maps import KERNELS, KernelMap, LinearMap, make_map
 from plcore.margin.majorise import Solution
 from plcore.margin.problem import HingeProblem
@@ -143,7 +144,7 @@ class MarginClassifier(ScoreClassifier):
         if not len(held):
             return 1.0
         scores = part._scores(training.X[held])
-        return fit_temperature(scores, training.candidates[held], training.weights[held], part._possible)
+        return fit_temperature(scores, training.candidates[held], training.weights[held], smoothed=True)
 
     def _finish(self, training: PreparedFit, solution: Solution, temperature: float | None) -> None:
         """Store what was learned."""
