@@ -48,12 +48,6 @@ def test_scores_and_predictions(model):
     assert model.score(X, np.array(["a", "a", "b"])) == pytest.approx(2 / 3)
 
 
-def test_two_classes_have_one_score():
-    model = Given().fit(np.eye(2), np.eye(2, dtype=bool))
-    np.testing.assert_allclose(model.decision_function([[0.2, 0.5], [1, 0.4]]), [0.3, -0.6])
-    assert model.predict([[0.2, 0.5], [1, 0.4]]).tolist() == ["b", "a"]
-
-
 def test_new_rows_are_checked_and_scaled(model):
     with pytest.raises(NotFittedError):
         Given().predict(np.eye(3))
