@@ -10,7 +10,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils import get_tags
 
-from plcore.labels.estimators import CandidateScoreMixin, PartialLabelClassifier, ScoreClassifier
+from plcore.labels.estimators import CandidateScoreMixin, ScoreClassifier
 
 NAMES = np.array(["emu", "robin", "wren"])
 SCORES = np.array([[0.5, 0.5, -np.inf], [-3.0, -1.0, -np.inf], [0.0, 2.0, -np.inf], [1.0, 0.0, -np.inf]])
@@ -28,6 +28,10 @@ class Given(ScoreClassifier):
 
     def _scores(self, X):
         return X - np.eye(X.shape[1])[0] * self.less
+
+
+class Borrowed(CandidateScoreMixin, DummyClassifier):
+    """Of scikit-learn, but for its score."""
 
 
 @pytest.fixture
@@ -68,24 +72,13 @@ def test_a_search_selects_without_a_label():
     assert search.cv_results_["mean_test_score"].tolist() == [0, 1, 0]
 
 
-def test_sparse_rows_are_announced_by_the_base_alone():
-    class Bare(PartialLabelClassifier):
-        pass
-
-    class Borrowed(CandidateScoreMixin, DummyClassifier):
-        pass
-
+def test_the_mixin_leaves_the_tags_and_the_base_announces_sparse_rows():
     assert get_tags(Given()).input_tags.sparse
-    assert get_tags(Bare()).input_tags.sparse
-    assert get_tags(Bare()).estimator_type == "classifier"
-    own = DummyClassifier()
-    assert get_tags(Borrowed()).input_tags.sparse == get_tags(own).input_tags.sparse
+    assert get_tags(Given()).estimator_type == "classifier"
+    assert get_tags(Borrowed()).input_tags.sparse == get_tags(DummyClassifier()).input_tags.sparse
 
 
 def test_the_mixin_gives_a_classifier_of_labels_candidates_too():
-    class Borrowed(CandidateScoreMixin, DummyClassifier):
-        pass
-
     model = Borrowed(strategy="constant", constant="robin").fit(SCORES, NAMES[[0, 1, 2, 1]])
     assert model.score(SCORES, NAMES[[0, 1, 2, 1]]) == 0.5
     assert model.score(SCORES, np.array([[1, 1, 0], [0, 1, 0], [0, 0, 1], [0, 1, 1]], dtype=bool)) == 0.75

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_iris
-from sklearn.model_selection import KFold
 
 from plcore import PLAGGDClassifier, PLCLClassifier
 from plcore.evaluation import contaminate
@@ -129,17 +128,6 @@ def test_a_complement_that_agrees_with_nothing_is_pl_aggd(iris):
     beside = PLCLClassifier(0.05, max_iter=4, agreement=0.0).fit(X, candidates)
     np.testing.assert_allclose(beside.label_distributions_, alone.label_distributions_, atol=1e-9)
     assert (beside.objective_ > alone.objective_).all()
-
-
-@BOTH
-def test_iris(iris, learner):
-    X, candidates, y = iris
-    train, test = next(KFold(3, shuffle=True, random_state=0).split(X))
-    for scaling in ("standard", "minmax", None):
-        model = learner(scaling=scaling).fit(X[train], candidates[train])
-        assert model.score(X[test], y[test]) >= 0.9
-        assert (model.transduction_ == y[train]).mean() > 0.9
-        assert (model.predict_proba(X[test]).argmax(axis=1) == model.predict(X[test])).all()
 
 
 @BOTH

@@ -69,6 +69,17 @@ def test_soft_labels_and_scores_keep_to_the_sets(iris, model):
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
 
 
+@pytest.mark.parametrize("scaling", ["standard", "minmax", None])
+def test_iris(iris, model, scaling):
+    X, candidates, y = iris
+    train, test = next(KFold(3, shuffle=True, random_state=0).split(X))
+    model.set_params(scaling=scaling).fit(X[train], candidates[train])
+    assert model.score(X[test], y[test]) >= (0.85 if isinstance(model, RegISLClassifier) else 0.9)
+    assert (model.transduction_ == y[train]).mean() > 0.9
+    assert model.score(X[train], candidates[train]) > 0.9
+    assert (model.predict_proba(X[test]).argmax(axis=1) == model.predict(X[test])).all()
+
+
 def test_classes_change_places(iris, model):
     """Nothing but ties depends on the order of the classes."""
     X, candidates, _ = iris
