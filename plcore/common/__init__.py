@@ -1,21 +1,11 @@
-"""What several families of learners borrow: types, checks of parameters, words for messages, limits, seeds, threads."""
+"""What several families of learners borrow: types, checks of parameters, words for messages, limits, threads."""
 
 from __future__ import annotations
 
 from plcore.common.checks import check_choice, check_int, check_names, check_share, is_real, is_whole
 from plcore.common.limits import LARGEST_FEATURE, check_feature_size
-from plcore.common.seeds import draw_seed
 from plcore.common.threads import one_thread, one_thread_for_good
-from plcore.common.types import (
-    AnyArray,
-    BoolArray,
-    Features,
-    FloatArray,
-    IntArray,
-    RoundProgress,
-    StepProgress,
-    Table,
-)
+from plcore.common.types import AnyArray, BoolArray, Features, FloatArray, IntArray, StepProgress, Table
 from plcore.common.words import listed, quoted, shortened
 
 __all__ = [
@@ -25,7 +15,6 @@ __all__ = [
     "Features",
     "FloatArray",
     "IntArray",
-    "RoundProgress",
     "StepProgress",
     "Table",
     "check_choice",
@@ -33,7 +22,6 @@ __all__ = [
     "check_int",
     "check_names",
     "check_share",
-    "draw_seed",
     "is_real",
     "is_whole",
     "listed",

@@ -64,9 +64,8 @@ class PLCalibratedClassifier(CandidateScoreMixin, MetaEstimatorMixin, BaseEstima
         check_consistent_length(X, candidates)
         named = pd.DataFrame(candidates, columns=pd.Index(self.classes_))
         learner = PLKNeighborsClassifier() if self.estimator is None else self.estimator
-        self.estimator_ = clone(learner).fit(
-            X, named
-        )  # first, so that wrong input meets the learner's own words
+        # First, so that wrong input meets the learner's own words.
+        self.estimator_ = clone(learner).fit(X, named)
         folds = self.cv if hasattr(self.cv, "split") else PartialKFold(int(self.cv), random_state=0)
         (X,) = indexable(X)
         found, seen = [], []

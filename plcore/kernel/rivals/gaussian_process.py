@@ -97,6 +97,7 @@ class PLGPClassifier(LogScoreClassifier):
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @one_thread()
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PLGPClassifier:
         """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m).
 
@@ -108,12 +109,11 @@ class PLGPClassifier(LogScoreClassifier):
         scaler = fit_scaler(self.scaling, X, weights)
         X, seed = scaled(scaler, X), draw_seed(self.random_state)
         rows = _Rows(X, candidates, weights)
-        with one_thread():
-            self.length_scale_, self.variance_ = self._choose(rows, seed)
-            self._kernel = self._make_kernel(rows, self.length_scale_)
-            Z = self._kernel.fit(X, weights, np.random.RandomState(seed))
-            mode = find_mode(LogPosterior(Z, candidates, weights, self.variance_), self.max_iter, self.tol)
-            labels = softmax_inside(Z @ mode.coordinates, 1.0, prior_labels(candidates))
+        self.length_scale_, self.variance_ = self._choose(rows, seed)
+        self._kernel = self._make_kernel(rows, self.length_scale_)
+        Z = self._kernel.fit(X, weights, np.random.RandomState(seed))
+        mode = find_mode(LogPosterior(Z, candidates, weights, self.variance_), self.max_iter, self.tol)
+        labels = softmax_inside(Z @ mode.coordinates, 1.0, prior_labels(candidates))
         self._coordinates = mode.coordinates
         possible = np.asarray(candidates[weights > 0].any(axis=0))
         self._finish(classes, labels, possible, scaler, mode.values[1:], mode.converged)

@@ -98,6 +98,7 @@ class LSBCMMClassifier(LogScoreClassifier):
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @one_thread()
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LSBCMMClassifier:
         """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m).
 
@@ -108,8 +109,7 @@ class LSBCMMClassifier(LogScoreClassifier):
         X, candidates, classes, weights = check_training(self, X, y, sample_weight)
         scaler = fit_scaler(self.scaling, X, weights)
         rows, random = with_constant(scaled(scaler, X)), check_random_state(self.random_state)
-        with one_thread():
-            labels, bounds = self._learn(rows, candidates, weights, random)
+        labels, bounds = self._learn(rows, candidates, weights, random)
         possible = np.asarray(candidates[weights > 0].any(axis=0))
         self._finish(classes, labels, possible, scaler, bounds, has_settled(bounds, self.tol))
         return self
