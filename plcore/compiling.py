@@ -10,7 +10,7 @@ import numpy as np
 from numba.core import event
 from scipy import sparse
 
-from plcore.common.types import BoolArray, IntArray
+from plcore.common.types import BoolArray, IntArray, StepProgress
 from plcore.kernels.shares import margins, softmax_margins
 from plcore.loop.one_label.models import softmax_inside
 from plcore.margin import PLSVC, LMPlaneClassifier, M3PLClassifier
@@ -104,14 +104,11 @@ STEPS: tuple[tuple[str, Callable[[], None]], ...] = (
 )
 
 
-Progress = Callable[[int, int, str], None]
-
-
 class _Compiler(event.Listener):
     """Says once, when the compiler next begins. Numba tells it of every kernel of which no machine code is on disk."""
 
     def __init__(self) -> None:
-        self.say: Callable[[], None] | None = None
+        self.say: Callable[[], object] | None = None
 
     def on_start(self, event: event.Event) -> None:  # noqa: ARG002
         say, self.say = self.say, None
@@ -122,7 +119,7 @@ class _Compiler(event.Listener):
         pass
 
 
-def compile_kernels(progress: Progress | None = None, compiling: Progress | None = None) -> float:
+def compile_kernels(progress: StepProgress | None = None, compiling: StepProgress | None = None) -> float:
     """Compile all kernels for the argument types in use; near instant when their machine code is on disk.
 
     progress : called as progress(steps done, steps in all, name of the next step), at the end with ""

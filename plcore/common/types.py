@@ -1,8 +1,8 @@
-"""Types used in annotations throughout plcore: arrays, and what the learner needs of a table."""
+"""Types used in annotations throughout plcore: arrays, what is told of progress, what the learner needs of a table."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,6 +12,11 @@ BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 AnyArray = NDArray[Any]
+
+RoundProgress = Callable[[int, float], object]
+"""Called after each round of a fit with (rounds done, the figure they bring down). What it raises ends the fit."""
+StepProgress = Callable[[int, int, str], object]
+"""Called with (steps done, steps in all, name of the next step). What it raises ends them."""
 
 
 class Features(Protocol):

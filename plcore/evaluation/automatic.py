@@ -9,17 +9,17 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from plcore.common.checks import is_whole
-from plcore.common.types import AnyArray, FloatArray
+from plcore.common.types import AnyArray, FloatArray, StepProgress
 from plcore.evaluation.comparison import compare_learners
 from plcore.evaluation.learners import STAY, fit_learner, last_step, read_learners
-from plcore.labels.accuracy import score_of
 from plcore.labels.candidates import holds_sets, is_candidate_matrix
+from plcore.labels.estimators import PartialLabelClassifier
 from plcore.labels.training import check_features, check_training
 
 FIGURES = ("consistency", "kappa", "accuracy")
@@ -36,7 +36,7 @@ def _winner_has(name: str) -> Callable[[Any], bool]:
     return has
 
 
-class AutoPLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class AutoPLClassifier(PartialLabelClassifier):
     """Compares learners on held-out rows (`plcore.evaluation.compare_learners`) and becomes the best of them.
 
     Parameters
@@ -92,7 +92,7 @@ class AutoPLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         *,
         candidate_weights: Any = None,
         y_true: Any = None,
-        progress: Callable[[int, int, str], object] | None = None,
+        progress: StepProgress | None = None,
     ) -> AutoPLClassifier:
         """Compare, choose, and fit the best on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix
         (n, m).
@@ -159,15 +159,6 @@ class AutoPLClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> FloatArray:
         """(n, m) probabilities, where `estimator_` has them."""
         return self._ask("predict_proba", X)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy for labels; for a candidate matrix the share of predictions inside their candidates."""
-        return score_of(self.predict(X), y, self.classes_, sample_weight)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def _nothing_compared(names: Iterable[str], why: str) -> pd.DataFrame:

@@ -7,28 +7,23 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import minimize_scalar
-from scipy.special import logsumexp
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, _fit_context, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, _fit_context, clone
 from sklearn.utils import _safe_indexing, check_consistent_length, indexable
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
 
-from plcore.common.types import AnyArray, BoolArray, FloatArray
+from plcore.common.types import AnyArray, FloatArray
 from plcore.kernels.shares import softmax_rows
-from plcore.labels.accuracy import score_of
 from plcore.labels.candidates import check_candidates
+from plcore.labels.estimators import CandidateScoreMixin
 from plcore.labels.folds import PartialKFold
 from plcore.labels.scores import score_columns
+from plcore.labels.temperature import fit_temperature
 from plcore.labels.training import require_y
 from plcore.neighbors.classifier import PLKNeighborsClassifier
 
-RANGE = np.log(
-    1e3
-)  # temperatures that are tried: from a thousandth of the scores' spread to a thousand times
 
-
-class PLCalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class PLCalibratedClassifier(CandidateScoreMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """A learner whose `predict_proba` is softmax(scores / T), T as held-out candidate sets are likeliest.
 
     Temperature scaling (Guo et al., ICML 2017) with the likelihood of partial labels in place of that of labels: T
@@ -69,35 +64,31 @@ class PLCalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         check_consistent_length(X, candidates)
         named = pd.DataFrame(candidates, columns=pd.Index(self.classes_))
         learner = PLKNeighborsClassifier() if self.estimator is None else self.estimator
-        self.estimator_ = clone(learner).fit(
-            X, named
-        )  # first, so that wrong input meets the learner's own words
+        # First, so that wrong input meets the learner's own words.
+        self.estimator_ = clone(learner).fit(X, named)
         folds = self.cv if hasattr(self.cv, "split") else PartialKFold(int(self.cv), random_state=0)
         (X,) = indexable(X)
-        scores, seen = [], []
+        found, seen = [], []
         for train, test in folds.split(X, candidates):
             model = clone(learner).fit(_safe_indexing(X, train), named.iloc[train])
-            scores.append(_scores(model, _safe_indexing(X, test)))
+            found.append(_scores(model, _safe_indexing(X, test)))
             seen.append(candidates[test])
-        self.temperature_, self.candidate_likelihood_ = best_temperature(
-            np.concatenate(scores), np.concatenate(seen)
+        scores, inside = np.concatenate(found), np.concatenate(seen)
+        self.temperature_ = fit_temperature(scores, inside)
+        self.candidate_likelihood_ = float(
+            _shares(scores, self.temperature_).sum(axis=1, where=inside).mean()
         )
         return self
 
     def predict_proba(self, X: Any) -> FloatArray:
         """(n, m) softmax(scores / temperature_)."""
         check_is_fitted(self)
-        scores = _scores(self.estimator_, X) / self.temperature_
-        return softmax_rows(scores, np.ones(scores.shape, dtype=bool))
+        return _shares(_scores(self.estimator_, X), self.temperature_)
 
     def predict(self, X: Any) -> AnyArray:
         """(n,) as the learner predicts."""
         check_is_fitted(self)
         return np.asarray(self.estimator_.predict(X))
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy for labels; for candidates the share of predictions inside them."""
-        return score_of(self.predict(X), y, self.classes_, sample_weight)
 
     @property
     def n_features_in_(self) -> int:
@@ -110,31 +101,9 @@ class PLCalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         return tags
 
 
-def best_temperature(scores: FloatArray, candidates: BoolArray) -> tuple[float, float]:
-    """(T, mean probability of the sets at T) for scores (n, m), -inf for classes that cannot be, and candidates (n, m).
-
-    Rows whose candidates all have -inf have probability 0 at every T and are left out of the search. 1 where the scores
-    say nothing.
-    """
-    inside = np.where(candidates, scores, -np.inf)
-    told = np.isfinite(inside).any(axis=1)
-    spread = float(np.std(scores[np.isfinite(scores)])) if told.any() else 0.0
-
-    def lack(log_temperature: float) -> float:
-        scale = spread * np.exp(log_temperature)
-        return float(
-            np.mean(logsumexp(scores[told] / scale, axis=1) - logsumexp(inside[told] / scale, axis=1))
-        )
-
-    temperature = 1.0
-    if spread > 0:
-        steps = np.linspace(-RANGE, RANGE, 29)  # not convex in T: near the best of these
-        near = int(np.argmin([lack(step) for step in steps]))
-        bounds = steps[max(near - 1, 0)], steps[min(near + 1, len(steps) - 1)]
-        found = minimize_scalar(lack, bounds=bounds, method="bounded")
-        temperature = spread * float(np.exp(found.x))
-    shares = softmax_rows(scores / temperature, np.ones(scores.shape, dtype=bool))
-    return temperature, float(np.where(candidates, shares, 0.0).sum(axis=1).mean())
+def _shares(scores: FloatArray, temperature: float) -> FloatArray:
+    """(n, m) softmax(scores / temperature)."""
+    return np.asarray(softmax_rows(scores / temperature, np.ones(scores.shape, dtype=bool)))
 
 
 def _scores(model: Any, X: Any) -> FloatArray:

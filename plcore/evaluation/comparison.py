@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.model_selection import check_cv
-from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils import check_consistent_length
 
 from plcore.common.checks import check_int, is_real, is_whole
+from plcore.common.seeds import draw_seed
 from plcore.common.threads import one_thread
-from plcore.common.types import AnyArray, BoolArray, IntArray
+from plcore.common.types import AnyArray, BoolArray, IntArray, StepProgress
 from plcore.evaluation.criterion import choose
 from plcore.evaluation.learners import STAY, read_learners
 from plcore.evaluation.trials import Budget, Fold, Trial, TrialRows
@@ -34,7 +35,7 @@ def compare_learners(
     random_state: int | np.random.RandomState | None = None,
     *,
     budget: float | None = None,
-    progress: Callable[[int, int, str], object] | None = None,
+    progress: StepProgress | None = None,
     candidate_weights: Any = None,
     weighted: Collection[str] | None = None,
 ) -> pd.DataFrame:
@@ -132,7 +133,7 @@ def _held_out_folds(cv: Any, X: Any, candidates: BoolArray, random_state: Any) -
             raise ValueError(
                 f"{len(candidates)} rows are too few to hold out each once in {cv} parts (folds)."
             )
-        cv = PartialKFold(int(cv), random_state=check_random_state(random_state).randint(2**31 - 1))
+        cv = PartialKFold(int(cv), random_state=draw_seed(random_state))
     folds = [(np.asarray(train), np.asarray(test)) for train, test in check_cv(cv).split(X, candidates)]
     times = np.bincount(np.concatenate([test for _, test in folds]), minlength=len(candidates))
     if (times > 1).any():

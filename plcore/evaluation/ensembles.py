@@ -11,13 +11,13 @@ from sklearn.preprocessing import LabelEncoder
 from sklearn.utils import check_consistent_length
 
 from plcore.common.types import AnyArray, BoolArray
-from plcore.labels.accuracy import score_of
 from plcore.labels.candidates import check_candidates
+from plcore.labels.estimators import CandidateScoreMixin
 from plcore.labels.training import require_y
 from plcore.neighbors.classifier import PLKNeighborsClassifier
 
 
-class PLVotingClassifier(VotingClassifier):  # type: ignore[misc]
+class PLVotingClassifier(CandidateScoreMixin, VotingClassifier):  # type: ignore[misc]
     """scikit-learn's `VotingClassifier` for candidate sets: its parameters, methods and attributes.
 
     Every learner is fitted on the same candidate matrix, so all have the same classes; voting="soft" needs
@@ -39,12 +39,8 @@ class PLVotingClassifier(VotingClassifier):  # type: ignore[misc]
         super(VotingClassifier, self).fit(X, candidates, **fit_params)
         return self
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy for labels; for candidates the share of predictions inside them."""
-        return score_of(self.predict(X), y, self.classes_, sample_weight)
 
-
-class PLBaggingClassifier(BaggingClassifier):  # type: ignore[misc]
+class PLBaggingClassifier(CandidateScoreMixin, BaggingClassifier):  # type: ignore[misc]
     """scikit-learn's `BaggingClassifier` for candidate sets: its parameters, methods and attributes.
 
     estimator : learner from candidates; None: PLKNeighborsClassifier(). One that takes `sample_weight` gets the drawn
@@ -79,7 +75,3 @@ class PLBaggingClassifier(BaggingClassifier):  # type: ignore[misc]
         shares = self.oob_decision_function_
         seen = np.flatnonzero(np.isfinite(shares).all(axis=1))
         self.oob_score_ = float(y[seen, shares[seen].argmax(axis=1)].mean())
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy for labels; for candidates the share of predictions inside them."""
-        return score_of(self.predict(X), y, self.classes_, sample_weight)

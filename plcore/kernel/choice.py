@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from plcore.common.types import BoolArray, FloatArray, IntArray
+from plcore.common.types import BoolArray, FloatArray, IntArray, RoundProgress
 from plcore.kernel.features import KernelFeatures
-from plcore.kernel.rounds import Progress, Rounds
+from plcore.kernel.rounds import Rounds
 from plcore.kernel.smoother import Smoother
 from plcore.labels.folds import deal
 from plcore.labels.masses import ClassMasses
@@ -85,7 +85,7 @@ class _Folds:
     """One kernel on all folds: held-out hits for any alpha and mass."""
 
     def __init__(
-        self, rows: Rows, fold: IntArray, kernel: str, grid: Grid, seed: int, progress: Progress | None
+        self, rows: Rows, fold: IntArray, kernel: str, grid: Grid, seed: int, progress: RoundProgress | None
     ) -> None:
         self.rows, self.fold, self.grid, self.progress = rows, fold, grid, progress
         features = KernelFeatures(kernel, grid.n_components)
@@ -108,7 +108,7 @@ class _Folds:
         return found
 
 
-def choose(rows: Rows, grid: Grid, seed: int, progress: Progress | None = None) -> Chosen:
+def choose(rows: Rows, grid: Grid, seed: int, progress: RoundProgress | None = None) -> Chosen:
     """The best of the grid; its middle where there is nothing to choose, or fewer than two rows of weight a fold.
 
     The same seed gives the same folds and the same choice. progress : as for `Rounds.settle`, after every round

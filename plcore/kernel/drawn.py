@@ -14,6 +14,7 @@ from plcore.common.types import BoolArray, FloatArray, IntArray
 from plcore.kernel.choice import Rows
 from plcore.kernel.masses import softmax_inside
 from plcore.kernel.rounds import Rounds
+from plcore.kernel.soft_labels import scaled
 from plcore.labels.masses import ClassMasses
 
 MOST_RESIDENT = 200_000  # rows up to which all are learnt from: features of 1,000 points take 800 MB
@@ -51,8 +52,9 @@ def follow(
     others = np.setdiff1d(np.arange(len(everyone)), drawn, assume_unique=True)
     for start in range(0, len(others), BLOCK):
         part = others[start : start + BLOCK]
-        X = rows.X[part] if scaler is None else scaler.transform(rows.X[part])
-        everyone[part] = softmax_inside(score(X), rounds.temperature, rows.prior[part])
+        everyone[part] = softmax_inside(
+            score(scaled(scaler, rows.X[part])), rounds.temperature, rows.prior[part]
+        )
     masses = ClassMasses.of(rows.imported[others], rows.weights[others])
     everyone[others] = masses.pull(everyone[others], rounds.mass)
     return everyone

@@ -19,7 +19,6 @@ from scipy.linalg import lapack, solve_triangular
 from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
-from sklearn.preprocessing import StandardScaler
 
 from plcore.common.types import FloatArray, IntArray
 
@@ -121,11 +120,6 @@ class KernelFeatures:
             matrix /= 2
         np.negative(matrix, out=matrix)
         return np.exp(matrix, out=matrix)
-
-
-def z_scores(X: Any, weights: FloatArray) -> StandardScaler:
-    """A fitted scaler to variance 1, and mean 0 for dense rows; sparse ones are never shifted."""
-    return StandardScaler(with_mean=not sparse.issparse(X)).fit(X, sample_weight=weights)
 
 
 def _spread(X: Any, weights: FloatArray) -> float:

@@ -9,24 +9,24 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 from sklearn.base import _fit_context
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from plcore.common.seeds import draw_seed
 from plcore.common.threads import one_thread
-from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray, RoundProgress
 from plcore.kernel.choice import ALPHAS, Grid, Rows, choose
 from plcore.kernel.drawn import MOST_RESIDENT, draw, follow
 from plcore.kernel.effects import effects
-from plcore.kernel.features import KERNELS, KernelFeatures, z_scores
+from plcore.kernel.features import KERNELS, KernelFeatures
 from plcore.kernel.masses import (
     imported_labels,
     softmax_inside,
     warn_of_frequent,
 )
-from plcore.kernel.rounds import TOLERANCE, Progress, Rounds, Settled, left_out_accuracy
+from plcore.kernel.rounds import TOLERANCE, Rounds, Settled, left_out_accuracy
 from plcore.kernel.smoother import Smoother
-from plcore.kernel.soft_labels import SoftLabelClassifier
+from plcore.kernel.soft_labels import SoftLabelClassifier, fit_scaler, scaled
 from plcore.kernels import margins
 from plcore.labels.masses import ClassMasses
 from plcore.labels.training import check_training
@@ -126,7 +126,7 @@ class PLKernelRidge(SoftLabelClassifier):
         *,
         candidate_weights: Any = None,
         imported: Any = None,
-        progress: Progress | None = None,
+        progress: RoundProgress | None = None,
     ) -> PLKernelRidge:
         """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m).
 
@@ -148,7 +148,7 @@ class PLKernelRidge(SoftLabelClassifier):
             before = imported_labels(imported, candidates.shape, classes, given)
         warn_of_frequent(candidates, classes)
         rows = Rows(X, candidates, prior, before, weights)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = draw_seed(self.random_state)
         drawn = draw(candidates, weights, seed)
         with one_thread():
             self._fit(rows if drawn is None else rows.take(drawn), classes, seed, progress)
@@ -160,12 +160,10 @@ class PLKernelRidge(SoftLabelClassifier):
         self._candidate_weights = given
         return self
 
-    def _fit(self, rows: Rows, classes: AnyArray, seed: int, progress: Progress | None) -> None:
+    def _fit(self, rows: Rows, classes: AnyArray, seed: int, progress: RoundProgress | None) -> None:
         """All that is learned from rows that are checked."""
-        scale = self.scaling == "standard" or (self.scaling == "auto" and not sparse.issparse(rows.X))
-        scaler = z_scores(rows.X, rows.weights) if scale else None
-        if scaler is not None:
-            rows = replace(rows, X=scaler.transform(rows.X))
+        scaler = fit_scaler(self.scaling, rows.X, rows.weights)
+        rows = replace(rows, X=scaled(scaler, rows.X))
         chosen = choose(rows, self._grid(rows.X), seed, progress)
         features = KernelFeatures(chosen.kernel, self.n_components)
         smoother = Smoother(features.fit(rows.X, rows.weights, np.random.RandomState(seed)), rows.weights)
@@ -217,7 +215,7 @@ class PLKernelRidge(SoftLabelClassifier):
         *,
         candidate_weights: Any = None,
         imported: Any = None,
-        progress: Progress | None = None,
+        progress: RoundProgress | None = None,
     ) -> PLKernelRidge:
         """Fit anew to other candidates (n, m) of the same rows, with kernel, ridge and mass as they were chosen.
 

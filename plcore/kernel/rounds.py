@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray, RoundProgress
 from plcore.kernel.effects import effects
 from plcore.kernel.masses import softmax_inside
 from plcore.kernel.smoother import Ridge
@@ -16,8 +16,6 @@ from plcore.labels.masses import ClassMasses
 
 TOLERANCE = 0.01  # largest change of a row's soft labels, summed over the classes, at which the rounds end
 UPDATE_ROUNDS = 3  # after new candidates of a few rows
-
-Progress = Callable[[int, float], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +47,7 @@ class Rounds:
         prior: FloatArray,
         max_iter: int,
         start: FloatArray | None = None,
-        progress: Progress | None = None,
+        progress: RoundProgress | None = None,
     ) -> Settled:
         """Both in turns, from the prior (n, m) or from `start` (n, m), until no row changes by TOLERANCE.
 

@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import get_tags
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from plcore.common.types import AnyArray, BoolArray, FloatArray
-from plcore.kernel.features import z_scores
-from plcore.labels.accuracy import score_of
+from plcore.labels.estimators import ScoreClassifier
 from plcore.labels.simplex import project_rows
 from plcore.labels.training import check_features
 from plcore.neighbors import make_scaler
@@ -24,15 +22,30 @@ SCALING: list[Any] = [StrOptions({"standard", "minmax"}), None]
 
 
 def fit_scaler(scaling: str | None, X: Any, weights: FloatArray) -> Any:
-    """A scaler fitted on rows X (n, d) of positive weight (n,), None for none. Sparse features are never shifted."""
-    if scaling == "standard":
-        return z_scores(X, weights)
+    """A scaler fitted on rows X (n, d) of weights (n,), which only "standard" goes by; None for none.
+
+    "auto" is "standard" for dense X, None for sparse X, which is mostly text with scales of its own. Sparse features
+    are never shifted.
+    """
+    if scaling == "auto":
+        scaling = None if sparse.issparse(X) else "standard"
     scaler = make_scaler(scaling, sparse.issparse(X))
+    if scaling == "standard":
+        return scaler.fit(X, sample_weight=weights)
     return None if scaler is None else scaler.fit(X)
 
 
-class SoftLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Base of learners with scores F(x) (n, m), which add `fit` and `_score_rows`.
+def scaled(scaler: Any, X: Any) -> Any:
+    """Rows X (q, d), dense or CSR, by a scaler that `fit_scaler` gave."""
+    if scaler is None:
+        return X
+    if sparse.issparse(X) and not get_tags(scaler).input_tags.sparse:  # it shifts, as for dense rows
+        X = X.toarray()
+    return scaler.transform(X)
+
+
+class SoftLabelClassifier(ScoreClassifier):
+    """Base of learners with scores F(x) (n, m), about 1 for a sure class, which add `fit` and `_score_rows`.
 
     Attributes
     ----------
@@ -80,39 +93,12 @@ class SoftLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _read_rows(self, X: Any) -> Any:
         """New rows (q, d), dense or CSR, checked and scaled as the training rows were."""
-        X = check_features(self, X, reset=False)
-        if self._scaler is None:
-            return X
-        if (
-            sparse.issparse(X) and not get_tags(self._scaler).input_tags.sparse
-        ):  # it shifts, as for dense rows
-            X = X.toarray()
-        return self._scaler.transform(X)
+        return scaled(self._scaler, check_features(self, X, reset=False))
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
         """(n, m) of scores (n, m): the distribution nearest to them. Scores of classes that nobody has are -inf."""
         return project_rows(scores, np.broadcast_to(self._possible, scores.shape))
 
-    def decision_function(self, X: Any) -> FloatArray:
-        """(n, m) scores, about 1 for a sure class and 0 elsewhere; for m = 2 (n,) = s1 - s0; -inf for a class that was
-        never a candidate."""
-        scores = self._scores(X)
-        return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores
-
-    def predict(self, X: Any) -> AnyArray:
-        """(n,) the class with the highest score, a member of `classes_`; ties go to the first class."""
-        scores = self._scores(X)
-        return np.asarray(self.classes_[scores.argmax(axis=1)])
-
     def predict_proba(self, X: Any) -> FloatArray:
-        """(n, m) what the scores say of each class, rows sum to 1; the distribution that is nearest to them."""
+        """(n, m) what the scores say of each class, rows sum to 1; 0 for a class that was never a candidate."""
         return self._probabilities(self._scores(X))
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy for labels; for a candidate matrix the share of predictions inside their candidates."""
-        return score_of(self.predict(X), y, self.classes_, sample_weight)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

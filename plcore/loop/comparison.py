@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-WITHIN = 0.02
-"""Kappa by which another model must be ahead of the one in force: no switching for nothing."""
+from plcore.evaluation.criterion import WITHIN
+
 FEWEST_AHEAD = 6
 """Rows by which it must be ahead, too. Of five rows that one model alone has right nothing follows: the exact paired
 test gives 2 / 2**5 = .06 even where the other model alone has none.

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from plcore.common.types import RoundProgress
 from plcore.kernels import softmax_rows
 from plcore.labels.masses import ClassMasses
 from plcore.labels.weights import prior_labels
 from plcore.margin.base import PreparedFit
-from plcore.margin.majorise import ConvexStep, Progress, Solution
+from plcore.margin.majorise import ConvexStep, Solution
 
 ROUNDS = 4  # of labels and convex steps; more change little
 
@@ -24,7 +25,7 @@ def balance(
     scale: float,
     power: float,
     tol: float,
-    progress: Progress | None = None,
+    progress: RoundProgress | None = None,
 ) -> Solution:
     """ROUNDS times: y_i = arg max over the candidates of soft labels pulled towards the class masses, then the convex
     problem of these labels, in which y_i must beat every other class; from the W of `solution`.

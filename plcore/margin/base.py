@@ -8,16 +8,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import linalg
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from plcore.common.types import AnyArray, BoolArray, FloatArray
-from plcore.labels.accuracy import score_of
+from plcore.labels.estimators import ScoreClassifier
+from plcore.labels.temperature import fit_temperature
 from plcore.labels.training import check_features, check_training
 from plcore.labels.weights import check_candidate_weights, prior_labels
-from plcore.margin.calibration import fit_temperature, probabilities, split_rows
+from plcore.margin.calibration import probabilities, split_rows
 from plcore.margin.feature_maps import KERNELS, KernelMap, LinearMap, make_map
 from plcore.margin.majorise import Solution
 from plcore.margin.problem import HingeProblem
@@ -63,7 +64,7 @@ class PreparedFit:
         return HingeProblem(self.Z, self.candidates, self.weights, scale, all_others, self.gram, self.prior)
 
 
-class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class MarginClassifier(ScoreClassifier):
     """Base of the margin learners, which add a solver. Scores are s = W z(x), z the features of the kernel.
 
     Parameters, which mean the same in every learner that has them
@@ -143,7 +144,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not len(held):
             return 1.0
         scores = part._scores(training.X[held])
-        return fit_temperature(scores, training.candidates[held], training.weights[held], part._possible)
+        return fit_temperature(scores, training.candidates[held], training.weights[held], smoothed=True)
 
     def _finish(self, training: PreparedFit, solution: Solution, temperature: float | None) -> None:
         """Store what was learned."""
@@ -173,16 +174,6 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         scores[:, ~self._possible] = -np.inf
         return scores
 
-    def decision_function(self, X: Any) -> FloatArray:
-        """(n, m) scores, for m = 2 (n,) = s1 - s0; -inf for a class that was never a candidate."""
-        scores = self._scores(X)
-        return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores
-
-    def predict(self, X: Any) -> AnyArray:
-        """(n,) the class with the highest score, a member of `classes_`; ties go to the first class."""
-        scores = self._scores(X)
-        return np.asarray(self.classes_[scores.argmax(axis=1)])
-
     def _has_probability(self) -> bool:
         if not self.probability:
             raise AttributeError(
@@ -196,15 +187,6 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """(n, m) softmax(scores / temperature_), 0 for a class that was never a candidate. See `calibration`."""
         check_is_fitted(self, "temperature_")
         return probabilities(self._scores(X), self.temperature_, self._possible)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy for labels; for a candidate matrix the share of predictions inside their candidates."""
-        return score_of(self.predict(X), y, self.classes_, sample_weight)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def _continue_from(old: Any, W: FloatArray, new: Any, X: Any, Z: Any, gram: FloatArray | None) -> Any:

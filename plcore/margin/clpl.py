@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.base import _fit_context
 
 from plcore.common.threads import one_thread
-from plcore.common.types import FloatArray
+from plcore.common.types import FloatArray, RoundProgress
 from plcore.margin.base import COMMON_CONSTRAINTS, MarginClassifier
 from plcore.margin.lbfgs import descend_from
-from plcore.margin.majorise import Metric, Progress, Solution
+from plcore.margin.majorise import Metric, Solution
 from plcore.margin.problem import HingeProblem
 
 
@@ -45,7 +45,7 @@ class CLPLClassifier(MarginClassifier):
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, progress: Progress | None = None
+        self, X: Any, y: Any, sample_weight: Any = None, *, progress: RoundProgress | None = None
     ) -> CLPLClassifier:
         """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m); see `PLSVC.fit`."""
         training = self._prepare(X, y, sample_weight)
@@ -76,7 +76,7 @@ def convex_objective(problem: HingeProblem, W: FloatArray) -> tuple[float, Float
 
 
 def minimise(
-    problem: HingeProblem, W: FloatArray, tol: float, max_iter: int, progress: Progress | None = None
+    problem: HingeProblem, W: FloatArray, tol: float, max_iter: int, progress: RoundProgress | None = None
 ) -> Solution:
     """L-BFGS from W until |gradient|^2 / 2 <= tol * F: F is strongly convex with modulus 1."""
     metric = Metric(problem, 0.1)

@@ -10,10 +10,10 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from plcore.common.threads import one_thread
-from plcore.common.types import FloatArray
+from plcore.common.types import FloatArray, RoundProgress
 from plcore.margin.balance import balance
 from plcore.margin.base import COMMON_CONSTRAINTS, KERNEL_CONSTRAINTS, MarginClassifier
-from plcore.margin.majorise import Progress, Solution, majorise
+from plcore.margin.majorise import Solution, majorise
 from plcore.margin.planes import EPSILON, PlaneSolution, cutting_planes
 
 
@@ -91,7 +91,7 @@ class LMPlaneClassifier(MarginClassifier):
         sample_weight: Any = None,
         *,
         candidate_weights: Any = None,
-        progress: Progress | None = None,
+        progress: RoundProgress | None = None,
     ) -> LMPlaneClassifier:
         """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m); see `PLSVC.fit`.
 

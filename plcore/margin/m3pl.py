@@ -13,9 +13,9 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
 from plcore.common.threads import one_thread
-from plcore.common.types import FloatArray, IntArray
+from plcore.common.types import FloatArray, IntArray, RoundProgress
 from plcore.margin.base import COMMON_CONSTRAINTS, KERNEL_CONSTRAINTS, MarginClassifier, PreparedFit
-from plcore.margin.majorise import ConvexStep, Progress, Solution
+from plcore.margin.majorise import ConvexStep, Solution
 from plcore.margin.transport import Assignment, class_capacities
 
 FIRST_SHARE, FACTOR = 1e-5, 1.5  # C goes from 1e-5 C_max to C_max by this factor
@@ -93,7 +93,7 @@ class M3PLClassifier(MarginClassifier):
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, progress: Progress | None = None
+        self, X: Any, y: Any, sample_weight: Any = None, *, progress: RoundProgress | None = None
     ) -> M3PLClassifier:
         """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m).
 
@@ -121,7 +121,7 @@ class M3PLClassifier(MarginClassifier):
         return self
 
     def _alternate(
-        self, training: PreparedFit, capacities: IntArray, progress: Progress | None
+        self, training: PreparedFit, capacities: IntArray, progress: RoundProgress | None
     ) -> tuple[Solution, IntArray]:
         problem = training.problem(self.C_max, all_others=True)
         assignment = Assignment(training.candidates, capacities)

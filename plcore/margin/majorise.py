@@ -7,18 +7,15 @@ evaluation carries a duality gap, and the smoothing need not go to 0 for the gap
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import lapack
 
-from plcore.common.types import FloatArray, IntArray
+from plcore.common.types import FloatArray, IntArray, RoundProgress
 from plcore.margin.lbfgs import descend_from
 from plcore.margin.problem import HingeProblem
 from plcore.margin.ridge import shifted_factor
-
-Progress = Callable[[int, float], object]
 
 # The smoothing, in units of the margin, on the way from the start to the first majoriser. Large values see past
 # poor local minima of F, which is not convex: the labels are chosen anew at every evaluation. Begun at 30 rather than
@@ -133,7 +130,7 @@ def majorise(
     W: FloatArray,
     tol: float,
     max_iter: int,
-    progress: Progress | None = None,
+    progress: RoundProgress | None = None,
     warm: bool = False,
 ) -> Solution:
     """Minimise F of `problem` from W (m, d).

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from plcore.common.types import FloatArray
-from plcore.margin.majorise import Progress, Solution
+from plcore.common.types import FloatArray, RoundProgress
+from plcore.margin.majorise import Solution
 from plcore.margin.problem import HingeProblem
 
 
@@ -14,7 +14,7 @@ def pegasos(
     W: FloatArray,
     max_iter: int,
     average: bool = False,
-    progress: Progress | None = None,
+    progress: RoundProgress | None = None,
 ) -> Solution:
     """`max_iter` steps from W (m, d) on 1/C times F, lambda = 1/C.
 

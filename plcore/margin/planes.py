@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plcore.common.types import FloatArray
+from plcore.common.types import FloatArray, RoundProgress
 from plcore.kernels.margin import simplex_quadratic
-from plcore.margin.majorise import Progress, Solution
+from plcore.margin.majorise import Solution
 from plcore.margin.problem import HingeProblem
 
 EPSILON = 1e-4  # the paper's
@@ -92,7 +92,7 @@ def cutting_planes(
     W: FloatArray,
     tol: float,
     max_iter: int,
-    progress: Progress | None = None,
+    progress: RoundProgress | None = None,
 ) -> PlaneSolution:
     """Algorithm 1 from W (m, d), where the first plane is taken; tol is its epsilon, max_iter most planes.
 

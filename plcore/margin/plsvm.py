@@ -10,9 +10,10 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from plcore.common.threads import one_thread
+from plcore.common.types import RoundProgress
 from plcore.margin.balance import balance
 from plcore.margin.base import COMMON_CONSTRAINTS, KERNEL_CONSTRAINTS, MarginClassifier
-from plcore.margin.majorise import Progress, majorise
+from plcore.margin.majorise import majorise
 from plcore.margin.pegasos import pegasos
 
 
@@ -79,7 +80,9 @@ class PLSVC(MarginClassifier):
         self.class_mass = class_mass
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, progress: Progress | None = None) -> PLSVC:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, progress: RoundProgress | None = None
+    ) -> PLSVC:
         """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m).
 
         sample_weight : (n,) s_i >= 0; progress : called with (iteration, F); what it raises ends the fit.

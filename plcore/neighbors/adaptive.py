@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.kernels import softmax_rows
-from plcore.labels.accuracy import score_of
+from plcore.labels.estimators import ScoreClassifier
 from plcore.labels.training import check_features, check_training
 from plcore.neighbors.local_scaling import LocalScaling
 from plcore.neighbors.search import make_search
@@ -23,7 +23,7 @@ from plcore.neighbors.search.rows import ready
 BLOCK = 4096  # rows that are decided at a time
 
 
-class PLAdaptiveNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class PLAdaptiveNeighborsClassifier(ScoreClassifier):
     """Adaptive nearest neighbours for candidate sets, PL A-kNN (Errandonea et al., AISTATS 2026, arXiv 2603.15781).
 
     Neighbours come one by one, the nearest first, and vote for all their candidates: tau_y of the first k. A class is
@@ -34,7 +34,9 @@ class PLAdaptiveNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ig
     n rows, m classes that occur. It ends when one class is left, or after n_neighbors: then the class left wins whose
     lead over the second of those left was largest at any k, in units of sqrt(k). Ties go to the first class.
 
-    Where labels are mixed or sets large, more neighbours are needed: `neighbors_needed` says how many.
+    `decision_function` gives this lead, in units of A sqrt(k): 1 or more decides; of a class that was dropped, by how
+    much it was behind, -1 or less. Where labels are mixed or sets large, more neighbours are needed:
+    `neighbors_needed` says how many.
 
     Parameters
     ----------
@@ -131,36 +133,18 @@ class PLAdaptiveNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ig
         """(n,) how many neighbours were asked before one class was left; n_neighbors where several were to the end."""
         return self._decide_new(X)[1]
 
-    def decision_function(self, X: Any) -> FloatArray:
-        """(n, m) the largest lead of each class over the second, in units of A sqrt(k): 1 or more decides; of a class
-        that was dropped, by how much it was behind, -1 or less. For m = 2 (n,) = s1 - s0; -inf for a class that was
-        never a candidate."""
-        scores, _ = self._decide_new(X)
-        return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores
-
-    def predict(self, X: Any) -> AnyArray:
-        """(n,) the class that the rule decides for, a member of `classes_`; ties go to the first class."""
-        scores, _ = self._decide_new(X)
-        return np.asarray(self.classes_[scores.argmax(axis=1)])
+    def _scores(self, X: Any) -> FloatArray:
+        return self._decide_new(X)[0]
 
     def predict_proba(self, X: Any) -> FloatArray:
         """(n, m) softmax of the scores times log((1 - delta) / delta): a lead that decides is worth the odds that the
         rule allows for. A class that was never a candidate has 0."""
-        scores, _ = self._decide_new(X)
+        scores = self._scores(X)
         return self._probabilities(scores, np.broadcast_to(self._possible, scores.shape))
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy for labels; for a candidate matrix the share of predictions inside their candidates."""
-        return score_of(self.predict(X), y, self.classes_, sample_weight)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def eliminate(neighbors: IntArray, votes: BoolArray, decisive: float) -> tuple[FloatArray, IntArray]:
-    """The rule for q rows at once: scores (q, m) as `decision_function`, and the neighbours needed (q,).
+    """The rule for q rows at once: scores (q, m), the leads, and the neighbours needed (q,).
 
     neighbors : (q, K) rows of votes (n, m), nearest first      decisive : A
     """

@@ -6,14 +6,14 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import _fit_context
 from sklearn.utils import check_consistent_length
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
-from plcore.labels.accuracy import score_of
 from plcore.labels.candidates import check_candidates
+from plcore.labels.estimators import PartialLabelClassifier
 from plcore.labels.masses import ClassMasses
 from plcore.labels.training import check_features, require_y
 from plcore.labels.updates import check_update
@@ -33,7 +33,7 @@ def votes_to_distributions(votes: IntArray, candidates: BoolArray) -> FloatArray
     return np.asarray(inside / np.maximum(total, 1))
 
 
-class PLKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class PLKNeighborsClassifier(PartialLabelClassifier):
     """K nearest neighbours that vote for all their candidate labels (Eq. 1 of Nguyen et al., AAAI 2017).
 
     Every neighbour of a point votes with its weight for each of its candidates; the label with most votes
@@ -199,12 +199,3 @@ class PLKNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         votes[silent] = (self._ballots > 0).any(axis=0)
         heard = np.rint(np.ldexp(self._sample_weight, self._bits)).astype(np.int64)
         return votes, np.where(silent, 1, (weights * heard[neighbors]).sum(axis=1))
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy for labels; for a candidate matrix the share of predictions inside their candidates."""
-        return score_of(self.predict(X), y, self.classes_, sample_weight)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

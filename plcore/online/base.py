@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import _fit_context
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from plcore.common.limits import LARGEST_FEATURE
-from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray, RoundProgress
 from plcore.kernels.online import LENGTH, MISTAKES, OBJECTIVE, ROUNDS, UPDATES
-from plcore.labels.accuracy import score_of
 from plcore.labels.alignment import candidates_among
 from plcore.labels.candidates import check_candidates
+from plcore.labels.estimators import ScoreClassifier
 from plcore.labels.training import check_features, require_finite, require_y
 from plcore.online.reading import check_classes, read_first, read_weights
 from plcore.online.state import NO_ROWS, OnlineState, Rules, mean_square
@@ -28,7 +28,7 @@ DTYPES = [np.float64, np.float32]  # of features: those that the loops are compi
 FIT_ONLY = ("transduction_", "objective_", "n_iter_", "converged_")  # about rows of `fit`, not of a stream
 
 
-class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class OnlineClassifier(ScoreClassifier):
     """Base of the online learners (Bhattacharjee and Manwani, PAKDD 2020). Scores are s = W (x, 1).
 
     A round predicts arg max s over all classes, then sees the candidates Y, and updates where
@@ -88,7 +88,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y: Any,
         sample_weight: Any = None,
         *,
-        progress: Callable[[int, float], object] | None = None,
+        progress: RoundProgress | None = None,
     ) -> Self:
         """Learn anew: `max_iter` passes over X (n, d) and y, a label vector (n,) or candidate matrix (n, m).
 
@@ -198,7 +198,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_state")
 
-    def _scores(self, X: Any) -> FloatArray:
+    def _all_scores(self, X: Any) -> FloatArray:
+        """(n, m) scores, those of classes that were never a candidate too."""
         check_is_fitted(self)
         X = check_features(self, X, reset=False, dtype=DTYPES)
         return self._state.scores(X, float(self.fit_intercept))
@@ -208,32 +209,18 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         scores[~candidates] = -np.inf
         return np.asarray(scores.argmax(axis=1))
 
-    def decision_function(self, X: Any) -> FloatArray:
-        """(n, m) scores, for m = 2 (n,) = s1 - s0; -inf for a class that was never a candidate."""
-        scores = self._masked_scores(X)
-        return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores
-
-    def predict(self, X: Any) -> AnyArray:
-        """(n,) the class with the highest score, a member of `classes_`; ties go to the first class."""
-        scores = self._masked_scores(X)
-        return np.asarray(self.classes_[scores.argmax(axis=1)])
-
-    def _masked_scores(self, X: Any) -> FloatArray:
-        scores = self._scores(X)
+    def _scores(self, X: Any) -> FloatArray:
+        scores = self._all_scores(X)
         scores[:, ~self._state.possible] = -np.inf
         return scores
 
     def disambiguate(self, X: Any, y: Any) -> AnyArray:
         """(n,) the candidate with the highest score for each row of X (n, d), y : candidates (n, m) or labels."""
-        scores = self._scores(X)
+        scores = self._all_scores(X)
         candidates = candidates_among(y, self.classes_)
         check_consistent_length(X, candidates)
         scores[~candidates] = -np.inf
         return np.asarray(self.classes_[scores.argmax(axis=1)])
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy for labels; for a candidate matrix the share of predictions inside their candidates."""
-        return score_of(self.predict(X), y, self.classes_, sample_weight)
 
     @property
     def coef_(self) -> FloatArray:
@@ -289,8 +276,3 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for name in (*FIT_ONLY, "feature_names_in_"):
             self.__dict__.pop(name, None)
         return self
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from db import comparisons
+from plcore.common import StepProgress
 from plcore.loop import ModelComparison
 from workflow import kinds
 from workflow.kinds.adopting import AUTOMATIC, change_settings
@@ -27,8 +27,6 @@ __all__ = [
     "measure",
     "measure_table",
 ]
-
-Progress = Callable[[int, int, str], object]
 
 
 class CannotCompare(ValueError):  # noqa: N818 - what a page says, not a fault
@@ -95,7 +93,7 @@ def back_to_automatic(seat: Seat) -> None:
         change_settings(owning.session, owning.project, settings, person_id=seat.person_id)
 
 
-def measure(seat: Seat, progress: Progress | None = None) -> ModelComparison:
+def measure(seat: Seat, progress: StepProgress | None = None) -> ModelComparison:
     """Compare the models of the project here and now, and store nothing. progress : called between fits with (fits
     done, fits in all, name of the model)
 
@@ -110,7 +108,7 @@ def measure(seat: Seat, progress: Progress | None = None) -> ModelComparison:
     return found
 
 
-def measure_table(table: LabelTable, progress: Progress | None = None) -> ModelComparison:
+def measure_table(table: LabelTable, progress: StepProgress | None = None) -> ModelComparison:
     """As `measure`, of a table of no project; by its true labels, where it has any. Raises CannotCompare."""
     try:
         found: ModelComparison = kinds.make_table_comparer(table).compare(progress)

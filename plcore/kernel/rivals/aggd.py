@@ -11,7 +11,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils._param_validation import Interval
 
 from plcore.common.threads import one_thread
-from plcore.common.types import AnyArray, BoolArray, FloatArray
+from plcore.common.types import BoolArray
 from plcore.kernel.rivals.base import RegressionClassifier
 from plcore.kernel.rivals.complement import Complement
 from plcore.kernel.rivals.neighborhoods import (
@@ -21,7 +21,7 @@ from plcore.kernel.rivals.neighborhoods import (
     reconstruction_weights,
 )
 from plcore.kernel.rounds import TOLERANCE
-from plcore.kernel.soft_labels import fit_scaler
+from plcore.kernel.soft_labels import fit_scaler, scaled
 from plcore.labels.training import check_training
 from plcore.labels.weights import prior_labels
 
@@ -85,19 +85,15 @@ class PLAGGDClassifier(RegressionClassifier):
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @one_thread()
     def fit(self, X: Any, y: Any) -> PLAGGDClassifier:
         """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m).
 
         Raises CandidateError for candidates that break the convention, ValueError for wrong features or parameters.
         """
         X, candidates, classes, even = check_training(self, X, y, None)
-        with one_thread():
-            self._fit(X, candidates, classes, even)
-        return self
-
-    def _fit(self, X: Any, candidates: BoolArray, classes: AnyArray, even: FloatArray) -> None:
         scaler = fit_scaler(self.scaling, X, even)
-        X = X if scaler is None else scaler.transform(X)
+        X = scaled(scaler, X)
         unit = normalize(X)
         neighbors, _ = own_neighbors(unit, self.n_neighbors)
         features = self.feature_weight * difference_products(unit, neighbors)
@@ -122,6 +118,7 @@ class PLAGGDClassifier(RegressionClassifier):
             objective.append(float(far) + (complement.cost(labels) if complement else 0.0))
         self._keep(regression, fitted)
         self._finish(classes, labels, np.asarray(candidates.any(axis=0)), scaler, objective, converged)
+        return self
 
     def _complement(self, X: Any, candidates: BoolArray) -> Complement | None:  # noqa: ARG002
         """What says which labels a row does not have: PL-AGGD knows no such thing."""

@@ -6,9 +6,9 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from plcore.common.seeds import draw_seed
 from plcore.common.types import FloatArray
 from plcore.kernel.features import KERNELS
 from plcore.kernel.rivals.regression import Fitted, KernelRegression, ScaledKernel
@@ -52,7 +52,7 @@ class RegressionClassifier(SoftLabelClassifier):
 
     def _regression(self, X: Any, weights: FloatArray, alpha: float) -> KernelRegression:
         """The regression for scaled rows X (n, d) of positive weight."""
-        random = np.random.RandomState(check_random_state(self.random_state).randint(2**31 - 1))
+        random = np.random.RandomState(draw_seed(self.random_state))
         return KernelRegression(
             ScaledKernel(self.kernel, self.n_components, self.width), alpha, X, weights, random
         )

@@ -8,17 +8,17 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import optimize, sparse
+from scipy import optimize
 from sklearn.base import _fit_context
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from plcore.common.seeds import draw_seed
 from plcore.common.threads import one_thread
 from plcore.common.types import BoolArray, FloatArray, IntArray
-from plcore.kernel.features import z_scores
 from plcore.kernel.masses import softmax_inside
 from plcore.kernel.rivals.log_scores import LogScoreClassifier
 from plcore.kernel.rivals.regression import EXACT_ROWS, ScaledKernel
+from plcore.kernel.soft_labels import fit_scaler, scaled
 from plcore.labels.folds import deal
 from plcore.labels.training import check_training
 from plcore.labels.weights import prior_labels
@@ -97,6 +97,7 @@ class PLGPClassifier(LogScoreClassifier):
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @one_thread()
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PLGPClassifier:
         """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m).
 
@@ -105,18 +106,14 @@ class PLGPClassifier(LogScoreClassifier):
         parameters.
         """
         X, candidates, classes, weights = check_training(self, X, y, sample_weight)
-        scale = self.scaling == "standard" or (self.scaling == "auto" and not sparse.issparse(X))
-        scaler = z_scores(X, weights) if scale else None
-        if scaler is not None:
-            X = scaler.transform(X)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        scaler = fit_scaler(self.scaling, X, weights)
+        X, seed = scaled(scaler, X), draw_seed(self.random_state)
         rows = _Rows(X, candidates, weights)
-        with one_thread():
-            self.length_scale_, self.variance_ = self._choose(rows, seed)
-            self._kernel = self._make_kernel(rows, self.length_scale_)
-            Z = self._kernel.fit(X, weights, np.random.RandomState(seed))
-            mode = find_mode(LogPosterior(Z, candidates, weights, self.variance_), self.max_iter, self.tol)
-            labels = softmax_inside(Z @ mode.coordinates, 1.0, prior_labels(candidates))
+        self.length_scale_, self.variance_ = self._choose(rows, seed)
+        self._kernel = self._make_kernel(rows, self.length_scale_)
+        Z = self._kernel.fit(X, weights, np.random.RandomState(seed))
+        mode = find_mode(LogPosterior(Z, candidates, weights, self.variance_), self.max_iter, self.tol)
+        labels = softmax_inside(Z @ mode.coordinates, 1.0, prior_labels(candidates))
         self._coordinates = mode.coordinates
         possible = np.asarray(candidates[weights > 0].any(axis=0))
         self._finish(classes, labels, possible, scaler, mode.values[1:], mode.converged)

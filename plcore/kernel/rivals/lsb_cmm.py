@@ -7,7 +7,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 from scipy.special import digamma, gammaln
 from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
@@ -15,7 +14,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from plcore.common.threads import one_thread
 from plcore.common.types import BoolArray, FloatArray
-from plcore.kernel.features import z_scores
 from plcore.kernel.rivals.log_scores import LogScoreClassifier
 from plcore.kernel.rivals.stick_breaking import (
     even_gates,
@@ -24,6 +22,7 @@ from plcore.kernel.rivals.stick_breaking import (
     penalty,
     with_constant,
 )
+from plcore.kernel.soft_labels import fit_scaler, scaled
 from plcore.labels.training import check_training
 from plcore.labels.weights import prior_labels
 
@@ -99,6 +98,7 @@ class LSBCMMClassifier(LogScoreClassifier):
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @one_thread()
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LSBCMMClassifier:
         """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m).
 
@@ -107,12 +107,9 @@ class LSBCMMClassifier(LogScoreClassifier):
         parameters.
         """
         X, candidates, classes, weights = check_training(self, X, y, sample_weight)
-        scale = self.scaling == "standard" or (self.scaling == "auto" and not sparse.issparse(X))
-        scaler = z_scores(X, weights) if scale else None
-        rows = X if scaler is None else scaler.transform(X)
-        random = check_random_state(self.random_state)
-        with one_thread():
-            labels, bounds = self._learn(with_constant(rows), candidates, weights, random)
+        scaler = fit_scaler(self.scaling, X, weights)
+        rows, random = with_constant(scaled(scaler, X)), check_random_state(self.random_state)
+        labels, bounds = self._learn(rows, candidates, weights, random)
         possible = np.asarray(candidates[weights > 0].any(axis=0))
         self._finish(classes, labels, possible, scaler, bounds, has_settled(bounds, self.tol))
         return self

@@ -15,7 +15,7 @@ from plcore.common.types import BoolArray, FloatArray
 from plcore.kernel.rivals.neighborhoods import as_matrix, own_neighbors
 from plcore.kernel.rivals.quadratic import eigenvalue_bound, minimise
 from plcore.kernel.rounds import TOLERANCE
-from plcore.kernel.soft_labels import SCALING, SoftLabelClassifier, fit_scaler
+from plcore.kernel.soft_labels import SCALING, SoftLabelClassifier, fit_scaler, scaled
 from plcore.labels.training import check_training
 from plcore.labels.weights import prior_labels
 from plcore.neighbors import make_search
@@ -86,7 +86,7 @@ class RegISLClassifier(SoftLabelClassifier):
         """
         X, candidates, classes, even = check_training(self, X, y, None)
         scaler = fit_scaler(self.scaling, X, even)
-        X = X if scaler is None else scaler.transform(X)
+        X = scaled(scaler, X)
         neighbors, distances = own_neighbors(X, self.n_neighbors)
         self.theta_ = median_distance(distances) if self.theta == "auto" else float(self.theta)
         similar = as_matrix(neighbors, similarities(distances, self.theta_))

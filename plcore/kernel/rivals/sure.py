@@ -10,10 +10,10 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
 from plcore.common.threads import one_thread
-from plcore.common.types import AnyArray, BoolArray, FloatArray
+from plcore.common.types import BoolArray, FloatArray
 from plcore.kernel.rivals.base import RegressionClassifier
 from plcore.kernel.rounds import TOLERANCE
-from plcore.kernel.soft_labels import fit_scaler
+from plcore.kernel.soft_labels import fit_scaler, scaled
 from plcore.labels.simplex import project_rows
 from plcore.labels.training import check_training
 from plcore.labels.weights import prior_labels
@@ -87,6 +87,7 @@ class SUREClassifier(RegressionClassifier):
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @one_thread()
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SUREClassifier:
         """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m).
 
@@ -95,14 +96,9 @@ class SUREClassifier(RegressionClassifier):
         parameters.
         """
         X, candidates, classes, weights = check_training(self, X, y, sample_weight)
-        with one_thread():
-            self._fit(X, candidates, classes, weights)
-        return self
-
-    def _fit(self, X: Any, candidates: BoolArray, classes: AnyArray, weights: FloatArray) -> None:
         present = weights > 0
         scaler = fit_scaler(self.scaling, X[present], weights[present])
-        X = X if scaler is None else scaler.transform(X)
+        X = scaled(scaler, X)
         inside, counts = candidates[present], weights[present]
         regression = self._regression(X[present], counts, self.alpha)
         labels = prior_labels(inside)
@@ -123,3 +119,4 @@ class SUREClassifier(RegressionClassifier):
                 self._score_rows(X[~present]), candidates[~present], self.bonus
             )
         self._finish(classes, settled, np.asarray(inside.any(axis=0)), scaler, objective, converged)
+        return self

@@ -5,13 +5,12 @@ What is measured follows from table, settings and entries alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from plcore.common.types import BoolArray, IntArray
+from plcore.common.types import BoolArray, IntArray, StepProgress
 from plcore.evaluation import compare_learners
 from plcore.evaluation.learners import read_learners
 from plcore.loop.comparison import ModelComparison, ModelFigures
@@ -39,9 +38,7 @@ class Comparer:
         self.pool, self._by_truth = pool, by_truth
         self._X = standardized_features(pool)
 
-    def compare(
-        self, progress: Callable[[int, int, str], object] | None = None, budget: float | None = None
-    ) -> ModelComparison:
+    def compare(self, progress: StepProgress | None = None, budget: float | None = None) -> ModelComparison:
         """The figures of every model that can be compared, and the best.
 
         progress : called between fits with (fits done, fits in all, name of the model); what it raises ends it

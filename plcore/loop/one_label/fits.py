@@ -5,19 +5,16 @@ Both give what follows from table, settings and log alone, whatever was fitted b
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
-from plcore.common.types import AnyArray, BoolArray
+from plcore.common.types import AnyArray, BoolArray, RoundProgress
 from plcore.labels.scores import score_columns
 from plcore.labels.weights import prior_labels
 from plcore.loop.one_label.first_update import Footing
 from plcore.loop.one_label.pool import OneLabelPool
-
-Progress = Callable[[int, float], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +29,7 @@ class ScoredFit:
 class Fits(Protocol):
     """Fits the model of a pool's settings, again and again."""
 
-    def fit(self, progress: Progress | None) -> ScoredFit:
+    def fit(self, progress: RoundProgress | None) -> ScoredFit:
         """By the training rows that are no bad items, their candidates as they stand. progress : as for
         `Trainer.train`"""
 
@@ -43,7 +40,7 @@ class WholeFits:
     def __init__(self, pool: OneLabelPool[Any], X: Any) -> None:
         self._pool, self._X = pool, X
 
-    def fit(self, progress: Progress | None) -> ScoredFit:
+    def fit(self, progress: RoundProgress | None) -> ScoredFit:
         pool, settings = self._pool, self._pool.settings
         rows = pool.train[~pool.bad[pool.train]]
         X = self._X[rows]
@@ -68,7 +65,7 @@ class KernelFits:
         self._held: AnyArray | None = None  # where the held-out rows lie, which no version changes
         self._bad: BoolArray = np.zeros(len(pool.train), dtype=bool)  # when it was fitted
 
-    def fit(self, progress: Progress | None) -> ScoredFit:
+    def fit(self, progress: RoundProgress | None) -> ScoredFit:
         pool = self._pool
         imported, bad = pool.first[pool.train], pool.bad[pool.train]
         if self._estimator is None:
@@ -94,7 +91,7 @@ class KernelFits:
         footing = Footing(model.rounds_, labels, candidates, model.rounds_.effects(own, candidates))
         return ScoredFit(scores, bool(model.converged_), footing)
 
-    def _begin(self, estimator: Any, bad: BoolArray, progress: Progress | None) -> None:
+    def _begin(self, estimator: Any, bad: BoolArray, progress: RoundProgress | None) -> None:
         """Fit it to the candidates as imported, bad rows without weight."""
         pool = self._pool
         estimator.fit(

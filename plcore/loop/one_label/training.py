@@ -12,9 +12,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.preprocessing import StandardScaler
 
-from plcore.common.types import AnyArray
+from plcore.common.types import AnyArray, RoundProgress
 from plcore.loop.one_label.first_update import Footing
-from plcore.loop.one_label.fits import Fits, KernelFits, Progress, WholeFits
+from plcore.loop.one_label.fits import Fits, KernelFits, WholeFits
 from plcore.loop.one_label.pool import OneLabelPool
 from plcore.loop.one_label.reports import CurvePoint
 
@@ -49,7 +49,7 @@ class Trainer:
         made = KernelFits if pool.settings.model_entry.relabels else WholeFits
         self._fits: Fits = made(pool, standardized_features(pool))
 
-    def train(self, progress: Progress | None = None) -> Version:
+    def train(self, progress: RoundProgress | None = None) -> Version:
         """One version of the model, from all training rows that are no bad items.
 
         progress : called with (iteration, objective); what it raises ends the training

@@ -11,20 +11,12 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import KFold
 
 from plcore import AutoPLClassifier, CLPLClassifier, PLKernelRidge, PLKNeighborsClassifier
-from plcore.evaluation import compare_learners, contaminate
+from plcore.evaluation import compare_learners
 from plcore.evaluation.learners import LEARNER_ENTRIES, last_step
 from tests.plcore.evaluation.told import Told, Weighed
 
 FAST = ["plknn", "clpl"]
 REPORT = ["learner", "parameters", "consistency", "kappa", "accuracy", "seconds", "chosen", "note"]
-
-
-@pytest.fixture
-def blobs():
-    rng = np.random.default_rng(0)
-    y = np.arange(90) % 3
-    X = np.eye(3)[y] * 3 + rng.normal(size=(90, 3))
-    return X, contaminate(y, "random", p=0.6, q=0.5, random_state=0), y
 
 
 def chosen(model):

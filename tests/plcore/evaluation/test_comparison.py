@@ -49,14 +49,6 @@ def told():
     return X, candidates, y
 
 
-@pytest.fixture
-def blobs():
-    rng = np.random.default_rng(0)
-    y = np.arange(90) % 3
-    X = np.eye(3)[y] * 3 + rng.normal(size=(90, 3))
-    return X, contaminate(y, "random", p=0.6, q=0.5, random_state=0), y
-
-
 def test_the_table_holds_the_figures_of_the_held_out_predictions(told):
     X, candidates, y = told
     learners = {"good": Told(0), "fair": Told(1), "constant": Told(2)}

@@ -21,7 +21,7 @@ from plcore.evaluation import (
     candidate_accuracy,
     contaminate,
 )
-from plcore.evaluation.calibration import best_temperature
+from plcore.labels.temperature import fit_temperature
 
 NAMES = np.array(["emu", "robin", "wren"])
 RIDGE = PLKernelRidge("rbf", alpha=0.1, class_mass=0.5)
@@ -182,40 +182,6 @@ def test_learners_without_weights_or_probabilities_are_bagged(birds):
 # calibration
 
 
-def lack(scores, candidates, temperature):
-    shares = np.exp(scores / temperature - (scores / temperature).max(axis=1, keepdims=True))
-    shares /= shares.sum(axis=1, keepdims=True)
-    return -np.log(np.where(candidates, shares, 0).sum(axis=1)).mean()
-
-
-@pytest.mark.parametrize("true_temperature", [0.02, 1.0, 40.0])
-def test_the_temperature_is_the_likeliest(true_temperature):
-    rng = np.random.default_rng(1)
-    scores = rng.normal(size=(4000, 4)) * 2
-    p = np.exp(scores - scores.max(axis=1, keepdims=True))
-    p /= p.sum(axis=1, keepdims=True)
-    y = (p.cumsum(axis=1) < rng.random((4000, 1))).sum(axis=1)
-    candidates = contaminate(y, p=0.5, q=0.3, classes=range(4), random_state=0)
-    scores *= true_temperature
-    found, likelihood = best_temperature(scores, candidates)
-    tried = np.geomspace(found / 50, found * 50, 400)
-    assert lack(scores, candidates, found) <= min(lack(scores, candidates, one) for one in tried) + 1e-9
-    exact, _ = best_temperature(scores, np.eye(4, dtype=bool)[y])
-    assert exact == pytest.approx(true_temperature, rel=0.1)
-    assert found == pytest.approx(true_temperature, rel=0.25)
-    assert 0 < likelihood <= 1
-
-
-def test_scores_that_say_nothing_leave_the_temperature_alone():
-    sets = np.array([[1, 1, 0], [0, 0, 1]], dtype=bool)
-    assert best_temperature(np.zeros((2, 3)), sets) == (1.0, pytest.approx(0.5))
-    never = np.array([[0.0, 1.0, -np.inf], [0.5, 0.2, -np.inf], [2.0, 0.0, -np.inf]])
-    sets = np.array([[1, 0, 0], [0, 0, 1], [1, 0, 0]], dtype=bool)  # row 1 is impossible at any temperature
-    temperature, likelihood = best_temperature(never, sets)
-    assert temperature == best_temperature(never[[0, 2]], sets[[0, 2]])[0] or np.isfinite(temperature)
-    assert 0 < likelihood < 1
-
-
 @pytest.mark.parametrize("learner", [*LEARNERS, PLSVC(max_iter=20, tol=1e-2)], ids=["knn", "ridge", "svc"])
 def test_calibration_is_the_recipe_by_hand(birds, learner):
     X, candidates, _ = birds
@@ -224,7 +190,10 @@ def test_calibration_is_the_recipe_by_hand(birds, learner):
     scores = np.empty((90, 3))
     for train, test in folds.split(X):
         scores[test] = clone(learner).fit(X[train], candidates[train]).decision_function(X[test])
-    assert model.temperature_ == pytest.approx(best_temperature(scores, candidates)[0], rel=1e-6)
+    assert model.temperature_ == pytest.approx(fit_temperature(scores, candidates), rel=1e-6)
+    shares = np.exp(scores / model.temperature_)
+    inside = (shares * candidates).sum(axis=1) / shares.sum(axis=1)
+    assert model.candidate_likelihood_ == pytest.approx(inside.mean())
     alone = clone(learner).fit(X, candidates)
     shares = np.exp(alone.decision_function(X) / model.temperature_)
     np.testing.assert_allclose(model.predict_proba(X), shares / shares.sum(axis=1, keepdims=True))

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
-from plcore.kernel.features import KERNELS, KernelFeatures, z_scores
+from plcore.kernel.features import KERNELS, KernelFeatures
 from plcore.kernel.masses import frequent_classes, softmax_inside
 from plcore.kernel.rounds import UPDATE_ROUNDS, Rounds
 from plcore.kernel.smoother import Ridge, Smoother
+from plcore.kernel.soft_labels import fit_scaler
 from plcore.labels.masses import ClassMasses
 from plcore.labels.weights import prior_labels
 
@@ -89,7 +90,7 @@ class TestLeaveOneOut:
 class TestFeatures:
     @pytest.mark.parametrize("kernel", KERNELS)
     def test_products_are_the_kernel(self, data, kernel):
-        X = z_scores(data[0], np.ones(40)).transform(data[0])
+        X = fit_scaler("standard", data[0], np.ones(40)).transform(data[0])
         features = KernelFeatures(kernel, 100)
         Z = features.fit(X, np.ones(40), np.random.RandomState(0))
         s = features.width

@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
-from plcore.kernel.soft_labels import SoftLabelClassifier, fit_scaler
+from plcore.kernel.soft_labels import SoftLabelClassifier, fit_scaler, scaled
 
 
 class Given(SoftLabelClassifier):
@@ -48,12 +48,6 @@ def test_scores_and_predictions(model):
     assert model.score(X, np.array(["a", "a", "b"])) == pytest.approx(2 / 3)
 
 
-def test_two_classes_have_one_score():
-    model = Given().fit(np.eye(2), np.eye(2, dtype=bool))
-    np.testing.assert_allclose(model.decision_function([[0.2, 0.5], [1, 0.4]]), [0.3, -0.6])
-    assert model.predict([[0.2, 0.5], [1, 0.4]]).tolist() == ["b", "a"]
-
-
 def test_new_rows_are_checked_and_scaled(model):
     with pytest.raises(NotFittedError):
         Given().predict(np.eye(3))
@@ -78,3 +72,15 @@ def test_scalers():
         thin = fit_scaler(scaling, sparse.csr_matrix(X), weights).transform(sparse.csr_matrix(X))
         assert sparse.issparse(thin)
         assert thin.nnz == 5  # nothing is shifted
+
+
+def test_auto_scales_dense_rows_alone():
+    X, weights = np.array([[0.0, 1.0], [2.0, 1.0], [10.0, 1.0]]), np.array([3.0, 1.0, 1.0])
+    standard = fit_scaler("standard", X, weights)
+    np.testing.assert_array_equal(scaled(fit_scaler("auto", X, weights), X), standard.transform(X))
+    thin = sparse.csr_matrix(X)
+    assert fit_scaler("auto", thin, weights) is None
+    assert scaled(None, thin) is thin
+    np.testing.assert_array_equal(
+        scaled(standard, thin), standard.transform(X)
+    )  # rows as they were in the fit

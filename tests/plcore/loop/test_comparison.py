@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plcore.loop.comparison import FEWEST_AHEAD, FEWEST_ROWS, WITHIN, ModelComparison, ModelFigures
+from plcore.evaluation.criterion import WITHIN
+from plcore.loop.comparison import FEWEST_AHEAD, FEWEST_ROWS, ModelComparison, ModelFigures
 
 
 def compared(rows: int = 1000, checks: int = 0, best: str | None = "b", **figures: tuple) -> ModelComparison:

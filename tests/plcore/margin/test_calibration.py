@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import optimize
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import VotingClassifier
@@ -13,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from plcore import PLSVC, CLPLClassifier, LMPlaneClassifier, M3PLClassifier
 from plcore.evaluation import contaminate
-from plcore.margin.calibration import fit_temperature, probabilities, split_rows
+from plcore.margin.calibration import probabilities, split_rows
 
 LEARNERS = [
     PLSVC(probability=True),
@@ -33,60 +32,19 @@ def data():
     return X, contaminate(y, "size", p=0.7, r=1, random_state=0), y
 
 
-class TestTemperature:
-    def test_it_stays_above_zero_where_all_sets_are_hit(self):
-        scores, both = np.tile([1.0, 0.0], (9, 1)), np.ones(2, dtype=bool)
-        found = fit_temperature(scores, scores > 0, np.ones(9), both)
-        np.testing.assert_allclose(probabilities(scores, found, both)[0], [10 / 11, 1 / 11], atol=1e-4)
+def test_the_rows_are_parted_once_and_those_without_weight_left_out():
+    weights = np.arange(100.0) % 4
+    rows, held = split_rows(weights)
+    assert (len(rows), len(held)) == (50, 25)
+    assert sorted([*rows, *held]) == np.flatnonzero(weights).tolist()
+    np.testing.assert_array_equal(split_rows(weights)[1], held)
 
-    def test_one_row_kind_by_hand(self):
-        """Two classes, scores 1 and 0, the first in three sets of four, which count as 5/6 each: (3 * 5/6 + 1/6) / 4 is
-        2/3, and sigma(1 / T) = 2/3 for T = 1 / log 2."""
-        scores = np.tile([1.0, 0.0], (4, 1))
-        candidates = np.array([[1, 0], [1, 0], [1, 0], [0, 1]], dtype=bool)
-        both = np.ones(2, dtype=bool)
-        found = fit_temperature(scores, candidates, np.ones(4), both)
-        np.testing.assert_allclose(found, 1 / np.log(2), rtol=1e-4)
-        np.testing.assert_allclose(probabilities(scores, found, both)[0], [2 / 3, 1 / 3], atol=1e-4)
-        weighted = fit_temperature(scores[2:], candidates[2:], np.array([3.0, 1.0]), both)
-        np.testing.assert_allclose(weighted, found, rtol=1e-4)
-        np.testing.assert_allclose(
-            fit_temperature(8 * scores, candidates, np.ones(4), both), 8 * found, rtol=1e-4
-        )
 
-    def test_it_is_the_most_likely(self):
-        rng = np.random.default_rng(0)
-        scores, candidates = rng.normal(size=(80, 5)), rng.random((80, 5)) < 0.4
-        candidates[np.arange(80), (scores + rng.normal(size=(80, 5))).argmax(axis=1)] = True
-        weights, every = rng.random(80), np.ones(5, dtype=bool)
-        told = ~candidates.all(axis=1)
-
-        def loss(T):
-            p = np.exp(scores / T) / np.exp(scores / T).sum(axis=1, keepdims=True)
-            q, t = (p * candidates).sum(axis=1), (weights[told].sum() + 1) / (weights[told].sum() + 2)
-            return -weights[told] @ (t * np.log(q[told]) + (1 - t) * np.log(1 - q[told]))
-
-        best = optimize.minimize_scalar(loss, bounds=(0.05, 50), method="bounded").x
-        np.testing.assert_allclose(fit_temperature(scores, candidates, weights, every), best, rtol=1e-2)
-
-    def test_rows_that_say_nothing_are_left_out(self):
-        scores = np.array(
-            [[2.0, 0.0, -np.inf], [0.0, 1.0, -np.inf], [3.0, 1.0, -np.inf], [0.0, 1.0, -np.inf]]
-        )
-        possible = np.array([True, True, False])
-        sets = np.array([[1, 0, 0], [1, 0, 1], [1, 1, 0], [0, 0, 1]], dtype=bool)
-        alone = fit_temperature(scores[:2], sets[:2], np.ones(2), possible)
-        assert fit_temperature(scores, sets, np.ones(4), possible) == alone
-        assert fit_temperature(scores[2:], sets[2:], np.ones(2), possible) == 1.0
-        assert fit_temperature(0 * np.ones((2, 3)), sets[:2], np.ones(2), possible) == 1.0
-        assert probabilities(scores, 0.5, possible)[:, 2].tolist() == [0.0] * 4
-
-    def test_the_rows_are_parted_once_and_those_without_weight_left_out(self):
-        weights = np.arange(100.0) % 4
-        rows, held = split_rows(weights)
-        assert (len(rows), len(held)) == (50, 25)
-        assert sorted([*rows, *held]) == np.flatnonzero(weights).tolist()
-        np.testing.assert_array_equal(split_rows(weights)[1], held)
+def test_classes_that_cannot_be_have_no_probability():
+    scores = np.array([[2.0, 0.0, -np.inf], [0.0, 1.0, -np.inf]])
+    p = probabilities(scores, 0.5, np.array([True, True, False]))
+    first = 1 / (1 + np.exp([-4.0, 2.0]))
+    np.testing.assert_allclose(p, np.column_stack([first, 1 - first, [0, 0]]))
 
 
 @learners

@@ -45,6 +45,12 @@ def worker(home: Home) -> ComparingWorker:
     return ComparingWorker(home, "one")
 
 
+@pytest.fixture
+def told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However fast a comparison is, it says at each step how far it is, and asks whether it was cancelled."""
+    monkeypatch.setattr(comparing, "TOLD_EVERY", 0.0)
+
+
 def latest(home: Home, project: int) -> Comparison:
     with home.database.read() as session:
         found = comparisons.latest(session, project)
@@ -320,15 +326,10 @@ def test_a_comparison_whose_lease_was_lost_changes_nothing(
     assert latest(home, project).state == comparisons.DONE
 
 
+@pytest.mark.usefixtures("told_at_once")
 def test_what_is_cancelled_ends_between_fits_and_is_not_due_again(
-    home: Home,
-    owner: int,
-    project: int,
-    worker: ComparingWorker,
-    findings: Findings,
-    monkeypatch: pytest.MonkeyPatch,
+    home: Home, owner: int, project: int, worker: ComparingWorker, findings: Findings
 ) -> None:
-    monkeypatch.setattr(comparing, "TOLD_EVERY", 0.0)
     seen = []
 
     def cancel(done: int, _total: int, _name: str) -> None:
@@ -349,11 +350,11 @@ def test_what_is_cancelled_ends_between_fits_and_is_not_due_again(
     assert len(adoptions(home, project)) == 1
 
 
+@pytest.mark.usefixtures("told_at_once")
 def test_inside_a_fit_it_can_be_cancelled_and_nothing_else_is_trained(
     home: Home, project: int, owner: int, findings: Findings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Warnings and memory of a training are not those of the model that is compared."""
-    monkeypatch.setattr(comparing, "TOLD_EVERY", 0.0)
     looks = []
     look = training.Worker.look
     monkeypatch.setattr(training.Worker, "look", lambda self: (looks.append(1), look(self))[1])
@@ -392,15 +393,10 @@ def test_a_database_that_is_away_fails_no_comparison(
     assert len(adoptions(home, project)) == 1
 
 
+@pytest.mark.usefixtures("told_at_once")
 def test_how_far_it_is_is_told_and_training_goes_on_meanwhile(
-    home: Home,
-    owner: int,
-    project: int,
-    worker: ComparingWorker,
-    findings: Findings,
-    monkeypatch: pytest.MonkeyPatch,
+    home: Home, owner: int, project: int, worker: ComparingWorker, findings: Findings
 ) -> None:
-    monkeypatch.setattr(comparing, "TOLD_EVERY", 0.0)
     other = small_project(home, owner, "other", model="plsvc", strategy="margin", train_every=1)
     told = []
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_iris
-from sklearn.model_selection import KFold
 
-from plcore import CandidateError, PLAGGDClassifier, PLCLClassifier
+from plcore import PLAGGDClassifier, PLCLClassifier
 from plcore.evaluation import contaminate
 from plcore.kernel.rivals.complement import Complement
 from plcore.kernel.rivals.neighborhoods import (
@@ -19,7 +18,6 @@ from plcore.kernel.rivals.neighborhoods import (
     reconstruction_weights,
 )
 from plcore.kernel.rivals.regression import KernelRegression, ScaledKernel
-from tests.conftest import DATA
 
 BOTH = pytest.mark.parametrize("learner", [PLAGGDClassifier, PLCLClassifier])
 
@@ -133,17 +131,6 @@ def test_a_complement_that_agrees_with_nothing_is_pl_aggd(iris):
 
 
 @BOTH
-def test_iris(iris, learner):
-    X, candidates, y = iris
-    train, test = next(KFold(3, shuffle=True, random_state=0).split(X))
-    for scaling in ("standard", "minmax", None):
-        model = learner(scaling=scaling).fit(X[train], candidates[train])
-        assert model.score(X[test], y[test]) >= 0.9
-        assert (model.transduction_ == y[train]).mean() > 0.9
-        assert (model.predict_proba(X[test]).argmax(axis=1) == model.predict(X[test])).all()
-
-
-@BOTH
 def test_sparse_rows_are_as_dense_ones(iris, learner):
     X, candidates, _ = iris
     dense = learner(scaling=None, n_neighbors=3).fit(X, candidates)
@@ -173,27 +160,3 @@ def test_few_rows(learner):
     assert one.predict([[3.0, 4.0]]).tolist() == [0]
     three = learner().fit([[0.0], [0.1], [5.0]], np.array([[1, 1], [1, 0], [0, 1]], dtype=bool))
     assert three.transduction_.tolist() == [0, 0, 1]
-
-
-def test_wrong_input_is_refused(iris):
-    X, candidates, _ = iris
-    with pytest.raises(CandidateError, match="at least one candidate"):
-        PLAGGDClassifier().fit(X, np.zeros((75, 3), dtype=bool))
-    for wrong in ({"n_neighbors": 0}, {"label_weight": 0}, {"feature_weight": -1}, {"alpha": 0}):
-        with pytest.raises(ValueError, match=f"'{next(iter(wrong))}' parameter"):
-            PLAGGDClassifier(**wrong).fit(X, candidates)
-    for wrong in ({"complement_weight": 0}, {"agreement": -1}):
-        with pytest.raises(ValueError, match=f"'{next(iter(wrong))}' parameter"):
-            PLCLClassifier(**wrong).fit(X, candidates)
-
-
-@pytest.mark.public_data
-@BOTH
-def test_lost_without_a_clean_label(learner):
-    """One fold of ten; the mean over ten is .783 for PL-AGGD and .776 for PL-CL."""
-    stored = np.load(DATA / "lost.npz")
-    X, candidates, y = stored["X"].astype(float), stored["S"].astype(bool), stored["y"]
-    train, test = next(KFold(10, shuffle=True, random_state=0).split(X))
-    model = learner().fit(X[train], candidates[train])
-    assert (model.predict(X[test]) == y[test]).mean() > 0.68
-    assert (model.transduction_ == y[train]).mean() > 0.82
