@@ -45,6 +45,7 @@ print(learner.predict_then_learn(X, sets).tolist(), learner.coef_.tolist(), hits
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROBES)
 def test_a_kernel_that_is_called_by_another_may_change(tmp_path: Path, name: str) -> None:
     file, before, after, probe = PROBES[name]
