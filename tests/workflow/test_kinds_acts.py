@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from db import entries
 from plcore import AnswerError
+from tests.migrated import lay_database
 from tests.workflow.kind_worlds import WORLDS, KindWorld, check_same
 from tests.workflow.world import annotator, counts_agreed
 from workflow import answering, exporting, progress, queue, reviewing, standing, team, undoing
@@ -120,6 +121,7 @@ class Play:
 
 @contextmanager
 def played(world: KindWorld, folder: Any, **more: object) -> Iterator[Play]:
+    lay_database(folder)
     home = open_home(Settings.from_environment({"WINNOW_HOME": str(folder)}))
     owner = team.ensure_owner(home).id
     project = world.make(Seat(home, owner), **more)
