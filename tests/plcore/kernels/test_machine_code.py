@@ -75,7 +75,7 @@ def test_a_kernel_that_is_called_by_another_may_change(tmp_path: Path, name: str
     assert run() == first
 
 
-@pytest.mark.parametrize("folder", ["", "deeper", "deeper/still"])
+@pytest.mark.parametrize("folder", ["", pytest.param("deeper", marks=pytest.mark.slow), "deeper/still"])
 def test_files_of_kernels_are_found_wherever_they_are(tmp_path: Path, folder: str) -> None:
     package = tmp_path / "package"
     for part in ("", "deeper", "deeper/still", "beside"):
