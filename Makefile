@@ -1,6 +1,7 @@
 # One command each; every one makes the environment it needs on a fresh machine.
 PYTHON ?= python3
 BIN := .venv/bin
+unexport PYTHONDONTWRITEBYTECODE # or every process of the tests would compile the whole house again
 
 .PHONY: run test check lint bench screenshots browser clean
 
