@@ -75,7 +75,9 @@ def test_a_kernel_that_is_called_by_another_may_change(tmp_path: Path, name: str
     assert run() == first
 
 
-@pytest.mark.parametrize("folder", ["", pytest.param("deeper", marks=pytest.mark.slow), "deeper/still"])
+@pytest.mark.parametrize(
+    "folder", ["", *(pytest.param(deep, marks=pytest.mark.slow) for deep in ("deeper", "deeper/still"))]
+)
 def test_files_of_kernels_are_found_wherever_they_are(tmp_path: Path, folder: str) -> None:
     package = tmp_path / "package"
     for part in ("", "deeper", "deeper/still", "beside"):
