@@ -1,17 +1,18 @@
 # One command each; every one makes the environment it needs on a fresh machine.
 PYTHON ?= python3
 BIN := .venv/bin
+unexport PYTHONDONTWRITEBYTECODE # or every process of the tests would compile the whole house again
 
 .PHONY: run test check lint bench screenshots browser clean
 
 run: .venv/.ready  ## start Winnow and print the sign-in link
 	@exec $(BIN)/python app.py
 
-test: check browser  ## everything: format, lint, types, tests, the browser
-	$(BIN)/python -m pytest -n 2 -m browser
+test: check browser  ## everything: format, lint, types, tests, the slow ones and the browser
+	$(BIN)/python -m pytest -n 2 -m "browser or slow"
 
-check: lint  ## all that needs no browser
-	$(BIN)/python -m pytest -n 2 -m "not browser"
+check: lint  ## all that needs no browser and is not slow
+	$(BIN)/python -m pytest -n 2 -m "not browser and not slow"
 
 lint: .venv/.ready-dev node_modules/.ready
 	$(BIN)/ruff format --check .

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import tokenize
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,7 @@ def lines_of_code(source: str) -> int:
     return len(found)
 
 
+@cache
 def imported(path: Path) -> set[str]:
     """The modules that a file imports, anywhere in it."""
     found: set[str] = set()

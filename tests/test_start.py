@@ -13,7 +13,8 @@ from tests.conftest import ROOT
 
 
 @pytest.mark.parametrize(
-    ("command", "code"), [(("app.py",), 1), (("worker.py",), 1), (("cli.py", "projects"), 2)]
+    ("command", "code"),
+    [(("app.py",), 1), pytest.param(("worker.py",), 1, marks=pytest.mark.slow), (("cli.py", "projects"), 2)],
 )
 def test_tables_without_their_database_are_said_in_one_line(
     tmp_path: Path, command: tuple[str, ...], code: int

@@ -10,6 +10,7 @@ import pytest
 
 from db import entries, people, projects
 from db.engine import Database
+from tests.migrated import lay_database
 from tests.postgres import postgres_server, postgres_url
 
 __all__ = ["postgres_server", "postgres_url"]
@@ -23,18 +24,21 @@ def sqlite_url(tmp_path: Path) -> str:
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
-def database(request: pytest.FixtureRequest) -> Iterator[Database]:
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
     """A database with all tables and nothing in them."""
-    made = Database(request.getfixturevalue(f"{request.param}_url"))
+    url = request.getfixturevalue(f"{request.param}_url")
+    if request.param == "sqlite":
+        lay_database(tmp_path)
+    made = Database(url)
     made.migrate()
     yield made
     made.close()
 
 
 @pytest.fixture
-def sqlite(sqlite_url: str) -> Iterator[Database]:
+def sqlite(tmp_path: Path, sqlite_url: str) -> Iterator[Database]:
+    lay_database(tmp_path)
     made = Database(sqlite_url)
-    made.migrate()
     yield made
     made.close()
 

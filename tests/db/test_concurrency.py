@@ -8,6 +8,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
 from sqlalchemy import text
 
 from db import entries
@@ -66,6 +67,7 @@ def test_one_question_answered_by_eight_threads_is_stored_once(database: Databas
         assert sum(pool.map(write, range(8))) == 1
 
 
+@pytest.mark.slow
 def test_killed_writers_lose_nothing_they_acknowledged(sqlite_url: str) -> None:
     database = Database(sqlite_url)
     database.migrate()

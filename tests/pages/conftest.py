@@ -12,6 +12,7 @@ from streamlit.testing.v1.element_tree import InitialValue, Selectbox
 
 from pages.parts import frame
 from tests.conftest import ROOT
+from tests.migrated import lay_database
 from workflow import team
 from workflow.home import Home, close_home
 from workflow.home import home as process_home
@@ -24,6 +25,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
     monkeypatch.setenv("WINNOW_HOME", str(tmp_path))
     monkeypatch.delenv("WINNOW_DATABASE_URL", raising=False)
     close_home()
+    lay_database(tmp_path)
     yield process_home()
     close_home()
 

@@ -42,8 +42,11 @@ EXPECTED_FAILED_CHECKS: dict[str, dict[str, str]] = {
     },
 }
 
-# Made otherwise than as they come: to compare all learners in every check would take minutes.
-MADE_WITH: dict[str, dict[str, object]] = {"AutoPLClassifier": {"learners": ["plknn", "clpl"]}}
+# Made otherwise than as they come: all learners, or ten components of a class, in every check would take minutes.
+MADE_WITH: dict[str, dict[str, object]] = {
+    "AutoPLClassifier": {"learners": ["plknn", "clpl"]},
+    "LSBCMMClassifier": {"n_components": 3},
+}
 
 ESTIMATORS = [
     value(**MADE_WITH.get(name, {}))

@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocket
 
 import workflow.home
+from tests.migrated import lay_database
 from web import server
 from workflow.home import Home
 from workflow.settings import Settings
@@ -29,6 +30,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
         monkeypatch.delenv(key, raising=False)
     monkeypatch.setenv("WINNOW_HOME", str(tmp_path / "home"))
     workflow.home.close_home()
+    lay_database(tmp_path / "home")
     yield workflow.home.home()
     workflow.home.close_home()
 

@@ -18,6 +18,8 @@ from workflow.home import open_home
 from workflow.seat import Seat
 from workflow.settings import Settings
 
+pytestmark = pytest.mark.slow  # the routes and the guard are tried without a process of their own, too
+
 HTML = {"Accept": "text/html"}
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.migrated import lay_database
 from tests.postgres import postgres_server, postgres_url
 from tests.workflow.kind_worlds import WORLDS, KindWorld
 from tests.workflow.world import annotator, small_project
@@ -20,6 +21,7 @@ __all__ = ["postgres_server", "postgres_url"]
 
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[Home]:
+    lay_database(tmp_path / "home")
     opened = open_home(Settings.from_environment({"WINNOW_HOME": str(tmp_path / "home")}))
     yield opened
     opened.close()

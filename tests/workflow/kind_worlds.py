@@ -113,7 +113,7 @@ class OneLabelWorld(KindWorld):
     WRONG: ClassVar = {"n_neighbors": 0}
 
     def table(self) -> LabelTable:
-        return LabelTable.from_frame(world.small_frame(40), world.ROLES)
+        return world.small_table(40)
 
     def settings(self, **more: object) -> LearnerSettings:
         return LearnerSettings(**{"n_neighbors": 4, **more})  # type: ignore[arg-type]
@@ -166,7 +166,7 @@ class LabelVectorWorld(KindWorld):
         self.ANSWERS = (*(("labels",) if by_row else ("yes", "no")), "unsure", "bad", "skip")
 
     def table(self) -> LabelTable:
-        return LabelTable.from_cells(vector_world.vector_frame(), vector_world.ROLES)
+        return vector_world.vector_table()
 
     def settings(self, **more: object) -> LabelVectorSettings:
         # Fitted after every answer: what is in place then depends on the log alone, once no fit is under way.

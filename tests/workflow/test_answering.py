@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 
 from plcore import AnswerError
+from tests.migrated import lay_database
 from tests.workflow.world import annotator, answer_next, count_entries, opened, small_project
 from workflow import answering, exporting, projects, queue, standing, team, undoing
 from workflow.access import NotAllowed, NotFound
@@ -327,6 +328,7 @@ def test_whatever_was_pressed_a_replay_shows_the_same(
     actions: list[str], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("home")
+    lay_database(folder)
     home = open_home(Settings.from_environment({"WINNOW_HOME": str(folder)}))
     try:
         owner = team.ensure_owner(home).id

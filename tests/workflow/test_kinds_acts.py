@@ -6,15 +6,17 @@ import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from db import entries
 from plcore import AnswerError
+from tests.migrated import lay_database
 from tests.workflow.kind_worlds import WORLDS, KindWorld, check_same
 from tests.workflow.world import annotator, counts_agreed
 from workflow import answering, exporting, progress, queue, reviewing, standing, team, undoing
@@ -120,6 +122,7 @@ class Play:
 
 @contextmanager
 def played(world: KindWorld, folder: Any, **more: object) -> Iterator[Play]:
+    lay_database(folder)
     home = open_home(Settings.from_environment({"WINNOW_HOME": str(folder)}))
     owner = team.ensure_owner(home).id
     project = world.make(Seat(home, owner), **more)
@@ -133,21 +136,15 @@ def played(world: KindWorld, folder: Any, **more: object) -> Iterator[Play]:
             one.close()
 
 
-@pytest.mark.parametrize("control_share", [0.0, 0.3])
-@pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.name)
-@given(acts=st.lists(ACTS, min_size=4, max_size=24))
-@settings(
-    max_examples=10,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-def test_whatever_people_do(
-    world: KindWorld,
-    control_share: float,
-    acts: list[tuple[str, int, int]],
-    tmp_path_factory: pytest.TempPathFactory,
+EVERY_WORLD = pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.name)
+CONTROL_SHARES = pytest.mark.parametrize("control_share", [0.0, 0.3])
+
+
+def play_and_check(
+    world: KindWorld, folder: Path, control_share: float, acts: list[tuple[str, int, int]]
 ) -> None:
-    with played(world, tmp_path_factory.mktemp("home"), control_share=control_share) as play:
+    """What must hold after each of these acts, after all of them, and after a restart."""
+    with played(world, folder, control_share=control_share) as play:
         for what, who, number in acts:
             before = play.length()
             try:
@@ -178,7 +175,34 @@ def test_whatever_people_do(
         assert exporting.export_file(again) == exporting.export_file(live)
 
 
-@pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.name)
+@EVERY_WORLD
+@CONTROL_SHARES
+@given(acts=st.lists(ACTS, min_size=4, max_size=12))
+@settings(max_examples=3)
+def test_whatever_people_do(
+    world: KindWorld,
+    control_share: float,
+    acts: list[tuple[str, int, int]],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    play_and_check(world, tmp_path_factory.mktemp("home"), control_share, acts)
+
+
+@pytest.mark.slow
+@EVERY_WORLD
+@CONTROL_SHARES
+@given(acts=st.lists(ACTS, min_size=4, max_size=24))
+@settings(max_examples=10)
+def test_whatever_people_do_for_long(
+    world: KindWorld,
+    control_share: float,
+    acts: list[tuple[str, int, int]],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    play_and_check(world, tmp_path_factory.mktemp("home"), control_share, acts)
+
+
+@EVERY_WORLD
 def test_a_project_is_answered_to_its_end(world: KindWorld, home: Home, owner: int) -> None:
     seat = Seat(home, owner, world.make(Seat(home, owner), control_share=0.2))
     _, left = counts_agreed(home, owner, seat.project_id)

@@ -8,9 +8,34 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numba
+import pytest
+
+from plcore import compiling
 from tests.conftest import ROOT
+from workflow import warming
 
 
+def test_a_step_is_spoken_of_where_the_compiler_begins_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    @numba.njit
+    def double(number: int) -> int:
+        return 2 * number
+
+    steps = (
+        ("nothing", lambda: None),
+        ("doubling", lambda: double(1)),
+        ("doubling again", lambda: double(2)),
+    )
+    monkeypatch.setattr(compiling, "STEPS", steps)
+    monkeypatch.setattr(warming, "one_thread_for_good", lambda: None)  # the other tests are in this process
+    said: list[str] = []
+    assert warming.warm_up(said.append) > 0
+    assert said == ["Compiling the numeric kernels (once, step 2 of 3: doubling) ..."]
+    warming.warm_up(said.append)
+    assert len(said) == 1
+
+
+@pytest.mark.slow
 def test_only_the_first_start_speaks_of_compiling(tmp_path: Path) -> None:
     for room in ("plcore", "workflow", "db"):
         shutil.copytree(ROOT / room, tmp_path / room, ignore=shutil.ignore_patterns("__pycache__"))

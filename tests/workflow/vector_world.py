@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 
@@ -38,16 +40,22 @@ def vector_frame(n: int = 40, seed: int = 1, full: int = 12) -> pd.DataFrame:
     return frame.astype("str")
 
 
+@cache
+def vector_table() -> LabelTable:
+    """The table of `vector_frame`, which nobody can change: one for all tests."""
+    return LabelTable.from_cells(vector_frame(), ROLES)
+
+
 def vector_project(home: Home, owner: int, name: str = "scenes", **settings: object) -> int:
-    table = LabelTable.from_cells(vector_frame(), ROLES)
     made = LabelVectorSettings(**{"refresh_every": 3, **settings})  # type: ignore[arg-type]
-    return projects.create_project(Seat(home, owner), name, table, made)
+    return projects.create_project(Seat(home, owner), name, vector_table(), made)
 
 
-def true_labels(row: int) -> set[str]:
+@cache
+def true_labels(row: int) -> frozenset[str]:
     """The labels that are right for this row."""
     cells = truth_frame().iloc[row]
-    return {label for label in LABELS if cells[label]}
+    return frozenset(label for label in LABELS if cells[label])
 
 
 def answer_truly(home: Home, person: int, project: int, question: ShownVector | None = None) -> Saved:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -47,9 +48,16 @@ def small_frame(n: int = 60, seed: int = 3) -> pd.DataFrame:
 ROLES = Roles(candidates="candidates", truth="truth", id="id", numbers=("x", "y"))
 
 
+@cache
+def small_table(n: int = 60) -> LabelTable:
+    """The table of `small_frame`, which nobody can change: one for all tests."""
+    return LabelTable.from_frame(small_frame(n), ROLES)
+
+
 def small_project(home: Home, owner: int, name: str = "small", **settings: object) -> int:
-    table = LabelTable.from_frame(small_frame(), ROLES)
-    return projects.create_project(Seat(home, owner), name, table, LearnerSettings(n_neighbors=4, **settings))  # type: ignore[arg-type]
+    return projects.create_project(
+        Seat(home, owner), name, small_table(), LearnerSettings(n_neighbors=4, **settings)
+    )  # type: ignore[arg-type]
 
 
 def annotator(home: Home, owner: int, name: str) -> int:

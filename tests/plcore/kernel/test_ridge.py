@@ -485,6 +485,7 @@ def test_it_can_be_stored(separable):
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 
 
+@pytest.mark.slow
 @pytest.mark.public_data
 def test_lost_without_a_clean_label():
     """One fold of ten; PL-KNN has .40 there, the margin learners at most .78 (benchmarks/results/model_accuracy.md)."""

@@ -45,6 +45,7 @@ print(learner.predict_then_learn(X, sets).tolist(), learner.coef_.tolist(), hits
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROBES)
 def test_a_kernel_that_is_called_by_another_may_change(tmp_path: Path, name: str) -> None:
     file, before, after, probe = PROBES[name]
@@ -74,7 +75,9 @@ def test_a_kernel_that_is_called_by_another_may_change(tmp_path: Path, name: str
     assert run() == first
 
 
-@pytest.mark.parametrize("folder", ["", "deeper", "deeper/still"])
+@pytest.mark.parametrize(
+    "folder", ["", *(pytest.param(deep, marks=pytest.mark.slow) for deep in ("deeper", "deeper/still"))]
+)
 def test_files_of_kernels_are_found_wherever_they_are(tmp_path: Path, folder: str) -> None:
     package = tmp_path / "package"
     for part in ("", "deeper", "deeper/still", "beside"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 
@@ -228,25 +227,3 @@ def test_compile_kernels_leaves_nothing_to_compile():
 def test_compiling_is_near_instant_the_second_time():
     plcore.compile_kernels()
     assert plcore.compile_kernels() < 0.5
-
-
-def test_machine_code_is_kept_until_any_file_of_kernels_changes(tmp_path):
-    """Numba alone would keep the caller's when only the file of the kernel it calls has changed."""
-    package = tmp_path / "package"
-    package.mkdir()
-    shutil.copy(ROOT / "plcore" / "kernels" / "compiled.py", package)
-    (package / "__init__.py").write_text("")
-    calling = "from package.compiled import kernel\nfrom package.a import a\n@kernel\ndef b(): return a()\n"
-    (package / "b.py").write_text(calling)
-    run = "from package.b import b; print(b(), sum(b.stats.cache_hits.values()))"
-
-    def result(number):
-        source = f"from package.compiled import kernel\n@kernel\ndef a(): return {number}\n"
-        (package / "a.py").write_text(source)
-        return subprocess.run(
-            [sys.executable, "-c", run], cwd=tmp_path, capture_output=True, text=True
-        ).stdout.split()
-
-    assert result(1) == ["1", "0"]
-    assert result(1) == ["1", "1"]
-    assert result(2) == ["2", "0"]

@@ -93,14 +93,15 @@ def assert_same_state(one, other, points=True):
     np.testing.assert_array_equal(left.sources, right.sources)
 
 
-@given(
+PROJECTS = given(
     st.sampled_from(QUESTIONS),
     st.sampled_from(CRITERIA),
     st.sampled_from([0.0, 0.3]),
     st.integers(0, 10**6),
 )
-@settings(max_examples=15)
-def test_live_equals_rebuilt(question, criterion, control_share, seed):
+
+
+def check_live_equals_rebuilt(question, criterion, control_share, seed):
     options = LabelVectorSettings(
         question=question,
         criterion=criterion,
@@ -117,6 +118,19 @@ def test_live_equals_rebuilt(question, criterion, control_share, seed):
     assert_same_state(live, rebuilt)
     again = LabelVectorLearner.rebuilt(table, options, log)
     assert_same_state(rebuilt, again)
+
+
+@PROJECTS
+@settings(max_examples=4)
+def test_live_equals_rebuilt(question, criterion, control_share, seed):
+    check_live_equals_rebuilt(question, criterion, control_share, seed)
+
+
+@pytest.mark.slow
+@PROJECTS
+@settings(max_examples=30)
+def test_live_equals_rebuilt_of_many(question, criterion, control_share, seed):
+    check_live_equals_rebuilt(question, criterion, control_share, seed)
 
 
 def test_a_fit_is_of_its_moment():

@@ -46,7 +46,12 @@ class PublicTable:
 
 @pytest.mark.public_data
 @pytest.mark.parametrize(
-    ("name", "question"), [("cal500", "cell"), ("cal500", "instance"), ("corel5k", "cell")]
+    ("name", "question"),
+    [
+        ("cal500", "cell"),
+        ("cal500", "instance"),
+        pytest.param("corel5k", "cell", marks=pytest.mark.slow),  # the first fit takes long
+    ],
 )
 def test_the_next_question_is_there_at_once(data_folder, name, question):
     table = PublicTable(data_folder / f"{name}.npz")

@@ -15,7 +15,9 @@ from workflow.seat import Seat
 
 
 @pytest.mark.parametrize("question", ["instance", "cell"])
-@pytest.mark.parametrize(("seed", "control_share"), [(0, 0.0), (1, 0.0), (2, 0.3)])
+@pytest.mark.parametrize(
+    ("seed", "control_share"), [(0, 0.0), pytest.param(1, 0.0, marks=pytest.mark.slow), (2, 0.3)]
+)
 def test_every_page_counts_the_same(
     home: Home, owner: int, question: str, seed: int, control_share: float
 ) -> None:

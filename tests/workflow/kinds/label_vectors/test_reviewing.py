@@ -691,6 +691,7 @@ def test_corrections_go_through_log_and_files_and_a_restart(home: Home, owner: i
         other.close()
 
 
+@pytest.mark.slow
 def test_a_long_log_is_searched_quickly(home: Home, owner: int) -> None:
     n, labels = 600, 5
     random = np.random.default_rng(0)
