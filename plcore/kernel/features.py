@@ -138,7 +138,7 @@ class KernelFeatures:
         if self.plain and self.kernel == "rbf":  # no root that would be squared again
             matrix = np.asarray(euclidean_distances(A, B, squared=True))
             matrix *= -0.5 / self.width**2
-            return np.exp(matrix, out=matrix)
+            return np.asarray(np.exp(matrix, out=matrix))
         matrix = self._distances(A, B)
         matrix /= self.width
         if self.kernel == "rbf":
