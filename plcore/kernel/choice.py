@@ -23,9 +23,11 @@ ALPHAS = (0.02, 0.1, 0.5, 2.0)
 MIDDLE_MASS = 0.5
 MASSES = (0.0, MIDDLE_MASS, 1.0)
 FOLDS = 3
-MOST_ROWS = (
-    5000  # of more rows this many are drawn for the choice, and the kernels go through half of the points
-)
+MOST_ROWS = 5000  # rows up to which all of them serve for the choice
+# Of more rows so many are drawn for it, with so many points and rounds: .3 s instead of 3. What is chosen so ends as
+# accurate as what 5,000 rows choose on Gaussian classes (.948) and within .001 on pendigits; on satimage with three
+# false labels in every row .006 less (.878 for .884, five draws). 300 points and 25 rounds change nothing there.
+DRAWN_ROWS, DRAWN_POINTS, DRAWN_ROUNDS = 1500, 200, 5
 
 
 @dataclass(frozen=True)
@@ -118,8 +120,12 @@ def choose(rows: Rows, grid: Grid, seed: int, progress: RoundProgress | None = N
     if grid.single or len(present) < 2 * FOLDS:
         return grid.middle
     if len(present) > MOST_ROWS:
-        present = np.sort(random.choice(present, MOST_ROWS, replace=False))
-        grid = replace(grid, n_components=-(-grid.n_components // 2))
+        present = np.sort(random.choice(present, DRAWN_ROWS, replace=False))
+        grid = replace(
+            grid,
+            n_components=min(grid.n_components, DRAWN_POINTS),
+            max_iter=min(grid.max_iter, DRAWN_ROUNDS),
+        )
     part = rows.take(present)
     fold = deal(part.candidates, FOLDS, random)
     start = grid.middle.mass

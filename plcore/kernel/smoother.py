@@ -4,7 +4,8 @@
     F = (H Q - t h Q) / (1 - t h),   h = diag(H)/s, t = min(s, 1)
 
 F_i is the score that row i gets from a regression without it; of a row that stands for several, s_i > 1, one is left
-out, so that weights equal repetition. One eigendecomposition of Z'SZ serves every alpha.
+out, so that weights equal repetition. One eigendecomposition of Z'SZ serves every alpha (`Smoother`). For one alpha a
+Cholesky factor of Z'SZ + alpha M does, at less than half of the cost (`FactoredSmoother`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from plcore.common.types import AnyArray, FloatArray
 
 SINGLE_FROM = 2000  # rows from which the rounds are computed in float32; their errors stay at 1e-6
 BLOCK = 4096  # rows that are turned at a time, so that they are never all there twice
+FACTOR_BLOCK = 1024  # the same for `FactoredSmoother`: 8 MB of 1,000 features stay in the third-level cache
 LEAST = 1e-12  # eigenvalues below this part of the largest are rounding
 
 
@@ -31,15 +33,7 @@ class Smoother:
     """
 
     def __init__(self, Z: Any, weights: FloatArray) -> None:
-        total = float(weights.sum())
-        mean = np.asarray(Z.T @ weights).ravel() / total
-        even = bool((weights == 1).all())
-        if sparse.issparse(Z):
-            gram = np.asarray((Z.T @ Z.multiply(weights[:, None]).tocsr()).toarray())
-        else:
-            root = Z if even else Z * np.sqrt(weights)[:, None]
-            gram = root.T @ root
-        gram -= total * np.outer(mean, mean)  # as if Z had been centred, without a copy of it
+        gram, mean = _centred_gram(Z, weights)
         values, vectors = linalg.eigh(gram, overwrite_a=True, check_finite=False, driver="evd")
         kept = values > LEAST * max(float(values[-1]), np.finfo(float).tiny) if len(values) else values > 0
         self.weights, self.mean = weights, mean
@@ -66,6 +60,65 @@ class Smoother:
         inner, mean = ridge.coefficients(labels)
         outer = self.axes @ inner
         return outer, mean - self.mean @ outer
+
+
+class FactoredSmoother:
+    """One ridge of features Z (n, r) of weighted rows, by a Cholesky factor: Z'SZ + alpha M = L L'.
+
+    Then H = U U'S + 1 s'/sum(s), U = Z L'^-1 with Z centred. It costs 2 n r^2 operations, the eigenvectors 3 n r^2 and
+    some 9 r^3.
+
+    penalty : (r, r) M, None for the identity      mean : (r,) of the features      rows : (n, r) U
+    """
+
+    def __init__(self, Z: Any, weights: FloatArray, alpha: float, penalty: FloatArray | None = None) -> None:
+        gram, self.mean = _centred_gram(Z, weights)
+        # What rounding of the sum may take from the least eigenvalues is given back.
+        rounding = 10.0 * len(gram) * float(np.finfo(float).eps) * float(gram.diagonal().max(initial=0.0))
+        gram += alpha * (np.eye(len(gram)) if penalty is None else penalty)
+        gram.flat[:: len(gram) + 1] += rounding
+        self._lower = linalg.cholesky(gram, lower=True, overwrite_a=True, check_finite=False)
+        self.weights = weights
+        self.rows = self.turn(Z, np.float32 if Z.shape[0] >= SINGLE_FROM else np.float64)
+
+    def turn(self, Z: Any, kind: Any = np.float64) -> AnyArray:
+        """(q, r) of this float type: features Z (q, d), less the mean, in the axes of the factor.
+
+        The solve itself is in float64: columns of the factor may be small, and would magnify what float32 leaves out.
+        """
+        rows = np.empty((Z.shape[0], len(self.mean)), dtype=kind)
+        for start in range(0, len(rows), FACTOR_BLOCK):
+            part = Z[start : start + FACTOR_BLOCK]
+            part = (part.toarray() if sparse.issparse(part) else part) - self.mean
+            solved = linalg.solve_triangular(
+                self._lower, part.T, lower=True, overwrite_b=True, check_finite=False
+            )
+            rows[start : start + FACTOR_BLOCK] = solved.T
+        return rows
+
+    def ridge(self) -> Ridge:
+        """The regression."""
+        return Ridge(self.rows, self.weights, np.ones(self.rows.shape[1]))
+
+    def weights_of(self, ridge: Ridge, labels: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """As `Smoother.weights_of`."""
+        inner, mean = ridge.coefficients(labels)
+        outer = linalg.solve_triangular(self._lower, inner, lower=True, trans="T", check_finite=False)
+        return outer, mean - self.mean @ outer
+
+
+def _centred_gram(Z: Any, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Z'SZ (r, r) of Z (n, r) less its weighted mean, and that mean (r,)."""
+    total = float(weights.sum())
+    mean = np.asarray(Z.T @ weights).ravel() / total
+    even = bool((weights == 1).all())
+    if sparse.issparse(Z):
+        gram = np.asarray((Z.T @ Z.multiply(weights[:, None]).tocsr()).toarray())
+    else:
+        root = Z if even else Z * np.sqrt(weights)[:, None]
+        gram = root.T @ root
+    gram -= total * np.outer(mean, mean)  # as if Z had been centred, without a copy of it
+    return gram, mean
 
 
 @dataclass(frozen=True, eq=False)

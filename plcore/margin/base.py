@@ -60,8 +60,10 @@ class PreparedFit:
         prior = prior_labels(self.candidates) if self.prior is None else self.prior
         return ridge_start(self.Z, prior, self.weights, self.gram)
 
-    def problem(self, scale: float, all_others: bool) -> HingeProblem:
-        return HingeProblem(self.Z, self.candidates, self.weights, scale, all_others, self.gram, self.prior)
+    def problem(self, scale: float, all_others: bool, tol: float = 0.0) -> HingeProblem:
+        return HingeProblem(
+            self.Z, self.candidates, self.weights, scale, all_others, self.gram, self.prior, tol
+        )
 
 
 class MarginClassifier(ScoreClassifier):

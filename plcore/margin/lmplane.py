@@ -103,7 +103,10 @@ class LMPlaneClassifier(MarginClassifier):
         """
         training = self._prepare(X, y, sample_weight, candidate_weights)
         temperature = self._find_temperature(training, progress)
-        problem = training.problem(self.C / training.weights.sum(), all_others=True)
+        tol = self.tol
+        if tol is None:
+            tol = EPSILON if self.solver == "cp" else 1e-3
+        problem = training.problem(self.C / training.weights.sum(), all_others=True, tol=tol)
         with one_thread():
             if training.start is not None:
                 start = training.start
@@ -111,10 +114,9 @@ class LMPlaneClassifier(MarginClassifier):
                 start = training.ridge() if self.init == "ridge" else np.zeros(problem.shape)
             solution: Solution
             if self.solver == "cp":
-                tol = EPSILON if self.tol is None else self.tol
                 solution = cutting_planes(problem, start, tol, self.max_iter, progress)
             else:
-                tol, warm = 1e-3 if self.tol is None else self.tol, training.start is not None
+                warm = training.start is not None
                 solution = majorise(problem, start, tol, self.max_iter, progress, warm)
             values = solution.program_values if isinstance(solution, PlaneSolution) else None
             if self.class_mass > 0:

@@ -78,12 +78,12 @@ class PlaneSolution(Solution):
 
 
 def most_violated(problem: HingeProblem, W: FloatArray) -> tuple[float, FloatArray, float]:
-    """Algorithm 2: F(W), and the plane (g, v) of W (m, d).
+    """Algorithm 2: F(W), and the plane (g, v) of W (m, d), of many classes as precise as `problem.tol` asks for.
 
     y_i = arg max over S_i of s, q_i = arg max of the others; ybar_i = q_i where s_y - s_q < 1, else y_i. Then
     v - w.g is the mean loss exactly, so that the stop of Algorithm 1 certifies F <= QP value + C * epsilon.
     """
-    value, gradient, weight = problem.hard(W)
+    value, gradient, weight = problem.hard(W, single=True)
     return value, -gradient / problem.total, weight / problem.total
 
 

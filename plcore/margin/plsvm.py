@@ -91,7 +91,7 @@ class PLSVC(MarginClassifier):
         """
         training = self._prepare(X, y, sample_weight)
         temperature = self._find_temperature(training, progress)
-        problem = training.problem(self.C / training.weights.sum(), all_others=False)
+        problem = training.problem(self.C / training.weights.sum(), all_others=False, tol=self.tol)
         with one_thread():
             if self.solver == "pegasos":
                 start = np.zeros(problem.shape) if training.start is None else training.start

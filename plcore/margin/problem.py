@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from plcore.common.types import BoolArray, FloatArray, IntArray
+from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.kernels.margin import add_rows, best_candidates, candidate_losses, hard_rows, smooth_rows, spread
 
 BLOCK_BYTES = (
@@ -25,6 +25,11 @@ BLOCK_BYTES = (
 FEW = (
     8  # one of so many entries of the losses' derivative: from there on a product with all of them costs more
 )
+# In PL-SVM and LM-PLANE the scores of so many classes are products in single precision, which take half of the time.
+# They are rounded to 1e-6 of their size: far below tolerances and smoothings of at least these. Not in M3PL: rounding
+# moves its path through 29 stages, and F at its end, by a few parts in 10,000.
+SINGLE_CLASSES = 64
+SINGLE_TOL, SINGLE_SMOOTHING = 1e-5, 1e-2
 NOTHING: FloatArray = np.zeros((0, 0))
 
 
@@ -45,7 +50,10 @@ class Smoothed:
 
 @dataclass
 class HingeProblem:
-    """The data of one fit: X (n, d) dense or CSR, candidates (n, m), weights (n,), scale (see the module)."""
+    """The data of one fit: X (n, d) dense or CSR, candidates (n, m), weights (n,), scale (see the module).
+
+    tol : the relative tolerance that it is solved to, which says how the scores may be rounded (`SINGLE_CLASSES`)
+    """
 
     X: Any
     candidates: BoolArray
@@ -54,11 +62,13 @@ class HingeProblem:
     all_others: bool = False
     gram: FloatArray | None = None
     prior: FloatArray | None = None  # (n, m), rows sum to 1: y_i = arg max of s + log prior; None: of s
+    tol: float = 0.0
     costs: FloatArray = field(init=False)
     _labels: IntArray = field(init=False)
     _starts: IntArray = field(init=False)
     _members: IntArray = field(init=False)
     _favours: FloatArray = field(init=False)
+    _single: AnyArray | None = field(init=False, default=None)  # X in single precision, if it serves
 
     def __post_init__(self) -> None:
         self.candidates = np.ascontiguousarray(self.candidates)
@@ -70,6 +80,12 @@ class HingeProblem:
             with np.errstate(divide="ignore"):
                 share = self.prior / self.prior.max(axis=1, keepdims=True)
                 self._favours = np.log(share[self.candidates])
+        if (
+            self.tol >= SINGLE_TOL
+            and self.candidates.shape[1] >= SINGLE_CLASSES
+            and not sparse.issparse(self.X)
+        ):
+            self._single = self.X.astype(np.float32)
         self.rescale(self.scale)
 
     def rescale(self, scale: float) -> None:
@@ -104,7 +120,9 @@ class HingeProblem:
         scale = self.total / weights.sum() if weights.any() else self.scale
         gram = None if self.gram is None else self.gram * (self.scale / scale)
         prior = None if self.prior is None else self.prior[rows]
-        return HingeProblem(self.X[rows], self.candidates[rows], weights, scale, self.all_others, gram, prior)
+        return HingeProblem(
+            self.X[rows], self.candidates[rows], weights, scale, self.all_others, gram, prior, self.tol
+        )
 
     def blocks(self) -> Iterator[tuple[slice, Any]]:
         """The rows in pieces, and their features."""
@@ -113,21 +131,31 @@ class HingeProblem:
         for begin in range(0, n, size):
             yield slice(begin, min(n, begin + size)), self.X[begin : begin + size]
 
+    def scored(self, W: FloatArray, single: bool = False) -> Iterator[tuple[slice, Any, FloatArray]]:
+        """The rows in pieces, their features and their scores at W, which may be overwritten.
+
+        single : whether a product in single precision will do, where there is one
+        """
+        WT = np.ascontiguousarray(W.T)
+        short = WT.astype(np.float32) if single and self._single is not None else None
+        for rows, X in self.blocks():
+            if short is None or self._single is None:
+                yield rows, X, np.ascontiguousarray(X @ WT)
+            else:
+                yield rows, X, (self._single[rows] @ short).astype(np.float64)
+
     def labels(self, W: FloatArray) -> IntArray:
         """(n,) y_i = arg max over the candidates of s, or of s + log prior, the first on ties."""
         labels = np.empty(len(self.candidates), dtype=np.int64)
-        WT = np.ascontiguousarray(W.T)
-        for rows, X in self.blocks():
-            scores = np.ascontiguousarray(X @ WT)
+        for rows, _, scores in self.scored(W):
             best_candidates(scores, *self._sets(rows), self._favours, labels[rows])
         return labels
 
     def candidate_losses(self, W: FloatArray) -> FloatArray:
         """The loss of each row with each of its candidates for a label: those of all rows one after the other."""
         losses = np.empty(len(self._members))
-        WT = np.ascontiguousarray(W.T)
-        for rows, X in self.blocks():
-            candidate_losses(np.ascontiguousarray(X @ WT), *self._sets(rows), losses)
+        for rows, _, scores in self.scored(W):
+            candidate_losses(scores, *self._sets(rows), losses)
         return losses
 
     def _sets(self, rows: slice) -> tuple[IntArray, IntArray]:
@@ -138,17 +166,17 @@ class HingeProblem:
         """F(W), exact."""
         return self.hard(W)[0]
 
-    def hard(self, W: FloatArray, labels: IntArray | None = None) -> tuple[float, FloatArray, float]:
+    def hard(
+        self, W: FloatArray, labels: IntArray | None = None, single: bool = False
+    ) -> tuple[float, FloatArray, float]:
         """F(W), a subgradient of the sum of losses (m, d), and the weight of the rows with a loss.
 
-        labels : (n,) fixed labels; None: the best candidates at W.
+        labels : (n,) fixed labels; None: the best candidates at W.      single : as for `scored`
         """
         fixed = self._labels if labels is None else labels
-        WT = np.ascontiguousarray(W.T)
         gradient = np.zeros(W.shape)
         losses, weight = 0.0, 0.0
-        for rows, X in self.blocks():
-            scores = np.ascontiguousarray(X @ WT)
+        for rows, X, scores in self.scored(W, single):
             starts, members = self._sets(rows)
             if labels is None:
                 best_candidates(scores, starts, members, self._favours, fixed[rows])
@@ -170,11 +198,9 @@ class HingeProblem:
     ) -> Smoothed:
         """The smoothed problem at W; see `smooth_rows` for mu (in units of the margin), prior and store."""
         fixed = self._labels if labels is None else labels
-        WT = np.ascontiguousarray(W.T)
         gradient = np.zeros(W.shape)
         smoothed, hinge, linear = 0.0, 0.0, 0.0
-        for rows, X in self.blocks():
-            scores = np.ascontiguousarray(X @ WT)
+        for rows, X, scores in self.scored(W, mu >= SINGLE_SMOOTHING):
             starts, members = self._sets(rows)
             if labels is None:
                 best_candidates(scores, starts, members, self._favours, fixed[rows])

@@ -190,9 +190,33 @@ class TestChoice:
                 super().__init__(rows, *others)
 
         monkeypatch.setattr(choice, "_Folds", Counted)
-        monkeypatch.setattr(choice, "MOST_ROWS", 120)
+        monkeypatch.setattr(choice, "MOST_ROWS", 299)
+        monkeypatch.setattr(choice, "DRAWN_ROWS", 120)
+        PLKernelRidge(alpha=0.1).fit(digits[0][:299], digits[1][:299])
         PLKernelRidge(alpha=0.1).fit(digits[0][:300], digits[1][:300])
-        assert seen == [120, 120]
+        assert seen == [299, 299, 120, 120]
+
+    def test_drawn_rows_are_chosen_by_with_few_points_and_rounds(self, monkeypatch, digits):
+        """No more of either than was asked for."""
+        grids = []
+
+        class Kept:
+            def __init__(self, rows, fold, kernel, grid, *others):
+                grids.append(grid)
+
+            def hits(self, alpha, mass):
+                return np.ones(60)
+
+        monkeypatch.setattr(choice, "_Folds", Kept)
+        monkeypatch.setattr(choice, "MOST_ROWS", 100)
+        monkeypatch.setattr(choice, "DRAWN_ROWS", 60)
+        X, candidates, _ = (part[:150] for part in digits)
+        for options in ({}, {"n_components": 50, "max_iter": 3}):
+            PLKernelRidge("rbf", 0.1, **options).fit(X, candidates)
+        assert [(grid.n_components, grid.max_iter) for grid in grids] == [
+            (choice.DRAWN_POINTS, choice.DRAWN_ROUNDS),
+            (50, 3),
+        ]
 
     def test_few_rows(self):
         X = np.arange(10.0).reshape(5, 2)
@@ -292,6 +316,74 @@ def sets_of(rng, n, m):
     candidates = rng.random((n, m)) < 0.4
     candidates[np.arange(n), rng.integers(m, size=n)] = True
     return candidates
+
+
+class TestManyRows:
+    """Beyond MOST_ROWS one Cholesky factor takes the place of the eigenvectors."""
+
+    @pytest.fixture
+    def many(self, monkeypatch):
+        monkeypatch.setattr("plcore.kernel.ridge.MOST_ROWS", 100)
+
+    @pytest.mark.parametrize("kernel", ["rbf", "laplace", "linear"])
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_the_model_is_the_same(self, digits, monkeypatch, kernel, weighted):
+        X, candidates, _ = (part[:200] for part in digits)
+        weights = np.arange(200) % 3 + 0.5 if weighted else None
+        few = PLKernelRidge(kernel, 0.1, 0.5).fit(X, candidates, sample_weight=weights)
+        monkeypatch.setattr("plcore.kernel.ridge.MOST_ROWS", 100)
+        many = PLKernelRidge(kernel, 0.1, 0.5).fit(X, candidates, sample_weight=weights)
+        np.testing.assert_allclose(many.label_distributions_, few.label_distributions_, atol=1e-5)
+        np.testing.assert_allclose(many.decision_function(X), few.decision_function(X), atol=1e-5)
+        np.testing.assert_allclose(many.effect_scores(), few.effect_scores(), rtol=1e-3, atol=1e-6)
+        assert (many.n_iter_, many.candidate_accuracy_) == (few.n_iter_, few.candidate_accuracy_)
+        assert not hasattr(many._features, "_factor")
+
+    def test_rows_without_weight_do_not_make_many(self, digits):
+        X, candidates, _ = (part[:200] for part in digits)
+        weights = (np.arange(200) < 100).astype(float)
+        alone = PLKernelRidge(**SET).fit(X[:100], candidates[:100])
+        both = PLKernelRidge(**SET).fit(X, candidates, sample_weight=weights)
+        np.testing.assert_allclose(both.decision_function(X), alone.decision_function(X), atol=1e-8)
+
+    def test_few_points_are_about_as_good(self, digits, many):
+        X, candidates, y = digits
+        train, test = np.arange(1797) % 3 > 0, np.arange(1797) % 3 == 0
+        for kernel in ("rbf", "laplace"):
+            model = PLKernelRidge(kernel, 0.1, 0.5, n_components=300).fit(X[train], candidates[train])
+            assert model._features.points.shape == (210, 64)
+            assert model.score(X[test], y[test]) > 0.96
+
+    def test_what_follows_answers_is_a_fit_too(self, digits, many):
+        X, candidates, y = (part[:250] for part in digits)
+        model = PLKernelRidge("rbf", n_components=120).fit(X, candidates)
+        answered = np.where((np.arange(250) < 20)[:, None], np.eye(10, dtype=bool)[y], candidates)
+        model.relabel(answered)
+        fresh = PLKernelRidge("rbf", model.alpha_, model.class_mass_, n_components=120).fit(X, answered)
+        np.testing.assert_array_equal(model.label_distributions_, fresh.label_distributions_)
+        np.testing.assert_array_equal(model.decision_function(X), fresh.decision_function(X))
+        np.testing.assert_allclose(
+            model.rounds_.ridge.scores(model.label_distributions_, model.coordinates(X)),
+            model.decision_function(X),
+            atol=1e-8,
+        )
+        start = model.label_distributions_.copy()
+        answered[30] = start[30] = np.eye(10, dtype=bool)[y[30]]
+        model.update(30, answered[30])
+        expected = fresh.rounds_.settle(prior_labels(answered), 3, start).labels
+        np.testing.assert_allclose(model.label_distributions_, expected, atol=1e-10)
+
+    def test_sparse_rows_and_equal_ones(self, digits, many):
+        X, candidates, _ = (part[:200] for part in digits)
+        twice = np.repeat(X, 2, axis=0)
+        model = PLKernelRidge("rbf", 2.0, 0.5).fit(twice, np.repeat(candidates, 2, axis=0))
+        assert len(model._features.points) <= 200
+        for n_components in (30, 1000):  # through points, and as they are
+            options = {"kernel": "linear", "alpha": 0.1, "class_mass": 0.5, "n_components": n_components}
+            thin = PLKernelRidge(**options, scaling=None).fit(sparse.csr_matrix(X), candidates)
+            dense = PLKernelRidge(**options, scaling=None).fit(X, candidates)
+            np.testing.assert_allclose(thin.decision_function(sparse.csr_matrix(X)),
+                                       dense.decision_function(X), atol=1e-7)  # fmt: skip
 
 
 class TestRelabel:

@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from plcore.kernel.features import KERNELS, KernelFeatures
 from plcore.kernel.masses import frequent_classes, softmax_inside
 from plcore.kernel.rounds import UPDATE_ROUNDS, Rounds
-from plcore.kernel.smoother import Ridge, Smoother
+from plcore.kernel.smoother import FactoredSmoother, Ridge, Smoother
 from plcore.kernel.soft_labels import fit_scaler
 from plcore.labels.masses import ClassMasses
 from plcore.labels.weights import prior_labels
@@ -87,6 +87,80 @@ class TestLeaveOneOut:
         np.testing.assert_allclose(single.left_out_scores(Q), double, atol=1e-4)
 
 
+class TestFactor:
+    """The Cholesky factor of one ridge gives what the eigenvectors give."""
+
+    @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+    @pytest.mark.parametrize("alpha", [0.02, 2.0])
+    def test_is_the_same_regression(self, data, form, alpha):
+        X, _, Q = data
+        weights = np.tile([1.0, 3.0, 0.4, 0.0], 10)
+        whole, factored = Smoother(X, weights), FactoredSmoother(form(X), weights, alpha)
+        ridge = whole.ridge(alpha)
+        np.testing.assert_allclose(
+            factored.ridge().left_out_scores(Q), ridge.left_out_scores(Q), rtol=1e-8, atol=1e-9
+        )
+        for found, expected in zip(
+            factored.weights_of(factored.ridge(), Q), whole.weights_of(ridge, Q), strict=True
+        ):
+            np.testing.assert_allclose(found, expected, atol=1e-9)
+        new = X[:7] + 1
+        np.testing.assert_allclose(
+            factored.ridge().scores(Q, factored.turn(form(new))),
+            ridge.scores(Q, whole.turn(new)),
+            atol=1e-9,
+        )
+
+    @pytest.mark.parametrize("kernel", ["rbf", "laplace"])
+    def test_plain_features_and_their_penalty_are_the_kernel(self, data, kernel):
+        """With Z = K(x, points) and M the kernel of the points, Z M^-1 Z' is what the other features give."""
+        X, _, Q = data
+        ones = np.ones(40)
+        plain, other = KernelFeatures(kernel, 40, plain=True), KernelFeatures(kernel, 40)
+        K, Z = (features.fit(X, ones, np.random.RandomState(0)) for features in (plain, other))
+        np.testing.assert_allclose(K @ np.linalg.solve(plain.penalty, K.T), Z @ Z.T, atol=1e-7)
+        np.testing.assert_allclose(
+            FactoredSmoother(K, ones, 0.1, plain.penalty).ridge().left_out_scores(Q),
+            Smoother(Z, ones).ridge(0.1).left_out_scores(Q),
+            atol=1e-7,
+        )
+
+    def test_rows_in_single_precision_agree(self, data, monkeypatch):
+        X, _, Q = data
+        features = KernelFeatures("laplace", 40, plain=True)
+        K = features.fit(X, np.ones(40), np.random.RandomState(0))
+        double = FactoredSmoother(K, np.ones(40), 0.02, features.penalty).ridge().left_out_scores(Q)
+        monkeypatch.setattr("plcore.kernel.smoother.SINGLE_FROM", 40)
+        monkeypatch.setattr("plcore.kernel.smoother.FACTOR_BLOCK", 7)
+        monkeypatch.setattr("plcore.kernel.features.PLAIN_BLOCK", 7)
+        again = features.transform(X)
+        np.testing.assert_allclose(again, K, atol=1e-14)
+        single = FactoredSmoother(again, np.ones(40), 0.02, features.penalty).ridge()
+        assert single.rows.dtype == np.float32
+        np.testing.assert_allclose(single.left_out_scores(Q), double, atol=1e-4)
+
+    def test_a_point_that_others_nearly_span_is_left_out(self):
+        """Its penalty would drown in the rounding of the normal equations."""
+        rng = np.random.default_rng(0)
+        X = np.repeat(rng.normal(size=(30, 3)), 2, axis=0)
+        X[1::2] += 5e-5 * rng.normal(size=(30, 3))
+        plain, other = KernelFeatures("rbf", 60, plain=True), KernelFeatures("rbf", 60)
+        K = plain.fit(X, np.ones(60), np.random.RandomState(0))
+        Z = other.fit(X, np.ones(60), np.random.RandomState(0))
+        assert K.shape[1] <= 30 < Z.shape[1]
+        Q = np.eye(60)[:, :4]
+        np.testing.assert_allclose(
+            FactoredSmoother(K, np.ones(60), 0.1, plain.penalty).ridge().left_out_scores(Q),
+            Smoother(Z, np.ones(60)).ridge(0.1).left_out_scores(Q),
+            atol=1e-4,
+        )
+
+    def test_equal_rows_and_a_small_ridge_are_no_fault(self):
+        Z = np.ones((50, 4))
+        scores = FactoredSmoother(Z, np.ones(50), 1e-12).ridge().left_out_scores(np.eye(50)[:, :3])
+        assert np.isfinite(scores).all()
+
+
 class TestFeatures:
     @pytest.mark.parametrize("kernel", KERNELS)
     def test_products_are_the_kernel(self, data, kernel):
@@ -131,6 +205,19 @@ class TestFeatures:
         Z = features.fit(X, np.ones(300), np.random.RandomState(0))
         assert Z.shape == (300, 20)
         assert features.points.shape == (20, 60)
+
+    @pytest.mark.parametrize("kernel", KERNELS)
+    def test_plain_features_have_fewer_points(self, kernel):
+        X = np.random.default_rng(0).normal(size=(300, 60))
+        features = KernelFeatures(kernel, 50, plain=True)
+        Z = features.fit(X, np.ones(300), np.random.RandomState(0))
+        assert Z.shape == (300, 35)
+        assert features.penalty.shape == (35, 35)
+        np.testing.assert_allclose(features.transform(features.points), features.penalty, atol=1e-14)
+        every = KernelFeatures(kernel, 300, plain=True)  # all rows can be points, or all features serve
+        Z = every.fit(X, np.ones(300), np.random.RandomState(0))
+        assert Z.shape == ((300, 60) if kernel == "linear" else (300, 300))
+        assert (every.penalty is None) == (kernel == "linear")
 
     def test_points_of_laplace_are_centres(self):
         rng = np.random.default_rng(0)

@@ -177,8 +177,8 @@ def test_exact_labels_give_the_crammer_singer_svm(C):
         found = majorise(problem, ridge(problem), 1e-8, 100)
         np.testing.assert_allclose(problem.objective(found.W), exact, rtol=1e-6)
         assert found.converged
-    planes = cutting_planes(problem, ridge(problem), 1e-6, 2000)
-    np.testing.assert_allclose(min(planes.objective), exact, rtol=2e-4)
+    found = cutting_planes(problem, ridge(problem), 1e-6, 2000)
+    np.testing.assert_allclose(min(found.objective), exact, rtol=2e-4)
 
 
 @pytest.mark.parametrize("all_others", [False, True])
@@ -304,3 +304,69 @@ def test_ridge_start_by_both_ways():
     expected = np.linalg.solve(X.T @ (X * weights[:, None]) + np.eye(5), X.T @ (targets * weights[:, None])).T
     np.testing.assert_allclose(ridge_start(X, targets, weights, gram_matrix(X, weights)), expected)
     np.testing.assert_allclose(ridge_start(sparse.csr_matrix(X), targets, weights, None), expected, atol=1e-5)
+
+
+class TestManyClasses:
+    """Scores of many classes are products in single precision, within what the solver was asked for."""
+
+    @pytest.fixture
+    def many(self):
+        rng = np.random.default_rng(0)
+        y = np.arange(160) % 80
+        X = rng.normal(size=(80, 12))[y] + 0.3 * rng.normal(size=(160, 12))
+        return X, contaminate(y, "size", r=3, random_state=0)
+
+    def problem(self, X, candidates, tol, all_others=True):
+        weights = np.ones(len(candidates))
+        return HingeProblem(
+            X, candidates, weights, 10 / len(candidates), all_others, gram_matrix(X, weights), None, tol
+        )
+
+    @pytest.mark.parametrize("mu", [3.0, 0.1, 0.01])
+    @pytest.mark.parametrize("all_others", [False, True])
+    def test_values_and_gradients_are_those_of_double_precision(self, many, mu, all_others):
+        W = np.random.default_rng(1).normal(size=(80, 12))
+        single, double = (self.problem(*many, tol, all_others) for tol in (1e-3, 0.0))
+        found, exact = (problem.smooth(W, mu) for problem in (single, double))
+        for name in ("value", "objective", "dual"):
+            assert getattr(found, name) == pytest.approx(getattr(exact, name), rel=1e-5)
+            assert getattr(found, name) != getattr(exact, name)
+        np.testing.assert_allclose(found.gradient, exact.gradient, atol=1e-4)
+        value, gradient, weight = single.hard(W, single=True)
+        expected = double.hard(W)
+        assert value == pytest.approx(expected[0], rel=1e-6)
+        np.testing.assert_allclose(gradient, expected[1], atol=1e-9)  # the same rivals
+        assert weight == expected[2]
+
+    def test_what_is_told_of_the_end_is_exact(self, many):
+        W = np.random.default_rng(1).normal(size=(80, 12))
+        single, double = self.problem(*many, 1e-3), self.problem(*many, 0.0)
+        assert single.objective(W) == double.objective(W)
+        np.testing.assert_array_equal(single.labels(W), double.labels(W))
+        np.testing.assert_array_equal(single.candidate_losses(W), double.candidate_losses(W))
+
+    def test_not_where_more_is_asked_for(self, many):
+        """Small tolerances, little smoothing, few classes, sparse rows."""
+        X, candidates = many
+        W = np.random.default_rng(1).normal(size=(80, 12))
+        exact = self.problem(X, candidates, 0.0)
+        for problem, mu in (
+            (self.problem(X, candidates, 1e-6), 1.0),
+            (self.problem(X, candidates, 1e-3), 1e-3),
+            (self.problem(sparse.csr_matrix(X), candidates, 1e-3), 1.0),
+        ):
+            assert problem.smooth(W, mu).value == pytest.approx(exact.smooth(W, mu).value, rel=1e-13)
+        few = candidates[:20, :63] | np.eye(63, dtype=bool)[:20]
+        pair = [self.problem(X[:20], few, tol).smooth(W[:63], 1.0).value for tol in (1e-3, 0.0)]
+        assert pair[0] == pair[1]
+
+    @pytest.mark.parametrize("solver", [majorise, cutting_planes])
+    def test_the_solvers_end_as_low(self, many, solver):
+        ends = []
+        for tol in (1e-4, 0.0):
+            problem = self.problem(*many, tol)
+            found = solver(problem, ridge(problem), 1e-4, 300)
+            assert found.converged
+            assert problem.objective(found.W) == pytest.approx(min(found.objective), rel=1e-6)
+            ends.append(problem.objective(found.W))
+        assert ends[0] == pytest.approx(ends[1], rel=2e-3)
