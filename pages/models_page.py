@@ -37,7 +37,7 @@ def lead(story: ModelStory, done: Done | None) -> None:
         st.markdown(adoption_line(story, story.adoptions[-1]))
     elif story.automatic and done is None and not story.adoptions:
         st.caption(
-            "It answers at once. The first comparison begins by itself in the background; the best model then takes over."
+            "It answers at once. The first comparison begins by itself in the background; its best then takes over."
         )
     elif story.automatic:
         st.caption("It stays until a comparison brings a better one.")
