@@ -1,10 +1,11 @@
 """The controlled experiment of the LM-PLANE paper (TNNLS 2020, tables IV to VII): four UCI sets, p x r, ten folds.
 
 A share p of the rows gets r false labels. The paper names its sets in a table that is not at hand; here they are
-dermatology, ecoli, vowel and 1,000 drawn rows of segment. Each learner's parameter is chosen by candidate consistency on an inner fifth of
-the first fold's training rows and then kept for the ten folds (the paper: five-fold search in every fold). A learner is
-"level with the best" where a paired t-test over the folds finds no difference at .05. Parts are kept in
-`.cache/benchmarks`; `python -m benchmarks.lmplane_tables ecoli CLPL` measures parts alone and writes nothing.
+dermatology, ecoli, vowel and 1,000 drawn rows of segment. Each learner's parameter is chosen by candidate consistency
+on an inner fifth of the first fold's training rows and then kept for the ten folds (the paper: five-fold search in
+every fold). A learner is "level with the best" where a paired t-test over the folds finds no difference at .05. Parts
+are kept in `.cache/benchmarks`; `python -m benchmarks.lmplane_tables ecoli CLPL` measures parts alone and writes
+nothing.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ from plcore.evaluation import contaminate
 NAME = "lmplane_tables"
 SETS = ("dermatology", "ecoli", "vowel", "segment")
 SHARES, FALSE_LABELS, FOLDS = (0.25, 0.5, 0.75), (1, 2, 3), 10
-ROWS = 1000  # of segment; the others have fewer. With all 2,310 the kernel machines take an hour
+ROWS = 1000  # of segment, which has 2,310; the others have fewer
 LEVEL = 0.05
 C, WIDE, CAPACITIES = [0.1, 1.0, 10.0, 100.0], [10.0, 100.0, 1000.0, 10_000.0], [0.01, 0.1, 1.0]
 LINEAR, KERNEL = "LM-PLANE linear", "LM-PLANE kernel"
