@@ -174,8 +174,8 @@ def main() -> None:
 A share p of the rows gets r false labels; ten folds, mean ± standard deviation of the accuracy; bold: a paired t-test
 over the folds finds no difference at {LEVEL:g} from the best of the column. Parameters are chosen by candidate
 consistency on a fifth of the first fold's training rows, features are z-scored; of segment 1,000 drawn rows. The
-paper's sets are not named in the text at hand; LFW, Soccer Player and Yahoo! News, of its other experiments, are missing. RegISL and PLGP are
-reconstructions, as their docstrings say.
+paper's sets are not named in the text at hand; LFW, Soccer Player and Yahoo! News, of its other experiments, are
+missing. RegISL and PLGP are reconstructions, as their docstrings say.
 
 ## Over all 36 cells
 
