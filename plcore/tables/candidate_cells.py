@@ -23,6 +23,7 @@ from plcore.tables.roles import Roles
 
 _NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _WEIGHTED = rf"^(?P<name>.*\S)\s*(?:[:=]\s*|\(\s*)(?P<weight>{_NUMBER})\s*\)?$"
+_PIECE = re.compile(_WEIGHTED)
 _NUMPY_WORDS = re.compile(r"""\[\s*(?:'[^']*'|"[^"]*")(?:\s+(?:'[^']*'|"[^"]*"))*\s*\]""")
 _NUMPY_WORD = re.compile(r"""'([^']*)'|"([^"]*)\"""")
 _MOST = 100_000  # characters of a JSON cell: a longer one is no list of labels
@@ -138,7 +139,8 @@ def _read_cell(cell: str) -> Pairs | None:
     """The labels of a cell, each with its weight or None; None where the cell is something else."""
     if not cell:
         return []
-    for read in (json.loads, ast.literal_eval, _numpy_words):
+    # numpy's arrays before Python's literals, which would join 'wren' 'robin' to one word
+    for read in (json.loads, _numpy_words, ast.literal_eval):
         value = _value(read, cell)
         if value is not None:
             return _pairs(value)
@@ -154,6 +156,27 @@ def _value(read: Callable[[str], Any], cell: str) -> Any:
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         return None
     return value if isinstance(value, (list, tuple, set, dict)) else None
+
+
+def labels_of_cell(cell: str) -> list[str]:
+    """The labels of a JSON or Python list or object; none where it is something else."""
+    return [name for name, _ in _read_cell(cell) or ()]
+
+
+def is_list_of_labels(cell: str) -> bool:
+    """Whether a cell, not empty, is a list or an object of labels in JSON or Python."""
+    return bool(labels_of_cell(cell))
+
+
+def without_weight(piece: str) -> str:
+    """`wren` of `wren:0.6`."""
+    match = _PIECE.match(piece)
+    return match["name"] if match else piece
+
+
+def is_weighted(pieces: Sequence[str]) -> bool:
+    """Whether most of these parts of lists are labels with a number each, as in wren:0.6."""
+    return sum(_PIECE.match(piece) is not None for piece in pieces) >= 0.8 * len(pieces) > 0
 
 
 def _numpy_words(cell: str) -> list[str] | None:

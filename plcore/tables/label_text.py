@@ -33,7 +33,7 @@ def as_labels(text: pa.Array, ignored: Sequence[str] = ()) -> pa.Array:
 
 def one_spelling(names: Iterable[str]) -> dict[str, str]:
     """For every label of a table the name that it goes by."""
-    known = [name for name in names if name]
+    known = {name for name in names if name}
     whole = {name: match for name in known if (match := _WHOLE.fullmatch(name))}
     if len(whole) == len(known):
         return {name: str(int(match[1])) if match[2] else name for name, match in whole.items()}
