@@ -8,9 +8,10 @@ import streamlit as st
 from streamlit.typing import UploadedFile
 
 from pages.parts import frame, kinds, state
+from pages.parts.import_check import how_many, show_doubts, show_first_question, show_problems
 from pages.parts.role_form import role_form
-from pages.parts.words import counted
 from workflow import importing
+from workflow.first_look import first_look
 from workflow.projects import CONTROL_SHARE, ProjectNameError
 
 PREVIEW_ROWS = 8
@@ -58,31 +59,6 @@ def check(upload: importing.Upload, roles: importing.Roles) -> importing.Checked
 def looking(place: st.delta_generator.DeltaGenerator, share: float) -> None:
     """Say how many of the files have been looked at."""
     place.progress(share, text=f"Looking at every file … {share:.0%}")
-
-
-def how_many(problems: tuple[importing.Problem, ...]) -> str:
-    count = counted(len(problems), "problem")
-    return f"The first {count} (there may be more)" if len(problems) >= importing.MAX_PROBLEMS else count
-
-
-def show_problems(problems: tuple[importing.Problem, ...]) -> None:
-    """Every problem with its place and its fix."""
-    st.error(
-        f"{how_many(problems)} to mend before this can become a project. Nothing was stored.",
-        icon=":material/error:",
-    )
-    st.dataframe(
-        {
-            "Row": [problem.row for problem in problems],
-            "Line": [problem.line for problem in problems],
-            "Column": [problem.column for problem in problems],
-            "Problem": [problem.message for problem in problems],
-            "Fix": [problem.fix for problem in problems],
-        },
-        hide_index=True,
-        placeholder="",
-        column_config={name: st.column_config.TextColumn(width="large") for name in ("Problem", "Fix")},
-    )
 
 
 CHECKS = round(100 * CONTROL_SHARE)
@@ -138,7 +114,7 @@ st.dataframe(cells.head(PREVIEW_ROWS), hide_index=True)
 st.caption(f"The first rows of {len(cells):,}, {len(cells.columns):,} columns.")
 st.subheader("2 · Say what the columns are")
 roles = role_form(upload, key=chosen.file_id)
-if not (roles.candidates or roles.label_columns or roles.annotators):
+if not roles.has_candidates:
     what = "columns that hold the labels" if roles.label_vectors else "column that holds the candidates"
     in_sight.info(f"Choose the {what}, below.", icon=":material/arrow_downward:")
     st.info(f"Choose the {what}, above: Winnow could not guess it.", icon=":material/arrow_upward:")
@@ -152,4 +128,6 @@ if checked.table is None:
     show_problems(checked.problems)
 else:
     kinds.PARTS[importing.kind_of_table(checked.table)].summary(checked.table)
+    show_doubts(checked.doubts, ())
+    show_first_question(first_look(checked.table))
     settings_form(checked, PurePath(chosen.name).stem[: importing.NAME_LENGTH])

@@ -21,9 +21,12 @@ from plcore.tables import (
     MAX_PROBLEMS,
     MAX_UNPACKED_MB,
     MAX_ZIP_MB,
+    MISSING,
     ZIP_STARTS,
     Archive,
+    Doubt,
     MediaFiles,
+    doubts,
     look_through,
 )
 from workflow import kinds, projects
@@ -43,9 +46,11 @@ __all__ = [
     "LIMITS",
     "MAX_PROBLEMS",
     "MAX_UPLOAD_MB",
+    "MISSING",
     "NAME_LENGTH",
     "CannotLearn",
     "Checked",
+    "Doubt",
     "LabelTable",
     "Problem",
     "Roles",
@@ -88,10 +93,12 @@ def _is_zip(source: bytes | Path) -> bool:
 
 @dataclass(frozen=True)
 class Checked:
-    """What the chosen columns make of the file: a table, or the problems that keep it from being one."""
+    """What the chosen columns make of the file: a table with what is odd about it, or the problems that keep it from
+    being one."""
 
     table: LabelTable | None
-    problems: tuple[Problem, ...]
+    problems: tuple[Problem, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
 
 
 def check(upload: Upload, roles: Roles, on_step: Callable[[float], None] | None = None) -> Checked:
@@ -102,9 +109,10 @@ def check(upload: Upload, roles: Roles, on_step: Callable[[float], None] | None 
     try:
         if upload.files is not None and on_step is not None:
             look_through(upload.files, upload.cells, roles, on_step)
-        return Checked(LabelTable.from_cells(upload.cells, roles, upload.files), ())
+        table = LabelTable.from_cells(upload.cells, roles, upload.files)
+        return Checked(table, doubts=tuple(doubts(table)))
     except TableError as error:
-        return Checked(None, error.problems)
+        return Checked(None, problems=error.problems)
 
 
 def create(

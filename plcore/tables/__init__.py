@@ -12,7 +12,9 @@ from plcore.tables.archive import (
     MediaError,
 )
 from plcore.tables.csv_text import read_cells, to_csv_bytes
+from plcore.tables.doubts import Doubt, doubts
 from plcore.tables.features import FeatureTransformer
+from plcore.tables.label_text import MISSING
 from plcore.tables.media import CONTENT_TYPES, MAX_PIXELS, MediaFiles, is_kept_name, look_through
 from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError
 from plcore.tables.roles import Roles
@@ -28,8 +30,10 @@ __all__ = [
     "MAX_PROBLEMS",
     "MAX_UNPACKED_MB",
     "MAX_ZIP_MB",
+    "MISSING",
     "ZIP_STARTS",
     "Archive",
+    "Doubt",
     "FeatureTransformer",
     "LabelTable",
     "MediaError",
@@ -37,6 +41,7 @@ __all__ = [
     "Problem",
     "Roles",
     "TableError",
+    "doubts",
     "is_kept_name",
     "look_through",
     "read_cells",

@@ -129,7 +129,9 @@ def _repeated_ids(table: LabelTable) -> Iterator[Doubt]:
             message = (
                 f"Column {quoted(column)} looks like an id, but {again:,} rows repeat one, so it is not used."
             )
-            fix = "Give each row an id; if each row is one vote on an item, choose the shape “one vote a row”."
+            fix = (
+                "Give each row an id; if each row is one vote on an item, choose the shape “one vote a row”."
+            )
             yield Doubt("repeated-ids", message, fix)
 
 
