@@ -242,7 +242,9 @@ LABELS = st.text(
 
 
 @given(
-    rows=st.lists(st.dictionaries(LABELS, st.floats(1e-6, 1e6), min_size=1, max_size=4), min_size=1, max_size=5)
+    rows=st.lists(
+        st.dictionaries(LABELS, st.floats(1e-6, 1e6), min_size=1, max_size=4), min_size=1, max_size=5
+    )
 )
 def test_any_labels_and_weights_come_back_from_json_and_from_the_stored_file(
     rows: list[dict[str, float]], tmp_path_factory: pytest.TempPathFactory
