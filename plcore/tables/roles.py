@@ -23,6 +23,8 @@ class Roles:
     label_columns : one 0/1 column for each label, named like the label;
     annotators : columns with one vote each; the distinct votes of a row are its candidates.
 
+    form : how the cells of `candidates` are written. "list": labels split at `separator`; "weighted": the same with a
+        weight behind each, as in `wren:0.6|robin:0.3`; "json": `["wren", "robin"]`, or `{"wren": 0.6, "robin": 0.3}`.
     label_vectors : whether, instead of one true label among candidates, every label of a row is right, is not, or
         was not asked about. `label_columns` then hold 1, 0 or nothing; or `candidates` lists the labels that are
         right and `not_labels` those that are not, split at the same `separator`.
@@ -37,6 +39,7 @@ class Roles:
 
     candidates: str | None = None
     separator: str = "|"
+    form: str = "list"
     label_columns: tuple[str, ...] = ()
     label_vectors: bool = False
     not_labels: str | None = None
@@ -81,7 +84,7 @@ class Roles:
             elif name in _SWITCHES:
                 if not isinstance(value, bool):
                     raise ValueError(f"Role {name!r} must be true or false. Got {value!r} instead.")
-            elif not (isinstance(value, str) or (value is None and name != "separator")):
+            elif not (isinstance(value, str) or (value is None and name not in ("separator", "form"))):
                 raise ValueError(f"Role {name!r} must be a string or null. Got {value!r} instead.")
             values[name] = value
         return cls(**values)

@@ -14,6 +14,9 @@ from plcore.tables.problems import Problem, TableError
 from plcore.tables.roles import Roles
 from plcore.tables.suggestion import suggest_roles
 
+CANDIDATES = "candidates"
+"""The column that every reader writes the candidates into, as JSON: a list of names, or names with their weights."""
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -50,4 +53,11 @@ def refusal(message: str, fix: str, *, row: int | None = None, line: int | None 
 
 def cells_of(columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
     """Cells of text from values by column, written as `plcore.tables.frame_text` says."""
-    return frame_as_text(pd.DataFrame({name: pd.Series(list(v), dtype=object) for name, v in columns.items()}))
+    return frame_as_text(
+        pd.DataFrame({name: pd.Series(list(v), dtype=object) for name, v in columns.items()})
+    )
+
+
+def json_candidates(**others: Any) -> Roles:
+    """Roles with the candidates as JSON in the column `CANDIDATES`; `others` are roles beside them, by name."""
+    return Roles(candidates=CANDIDATES, form="json", **others)
