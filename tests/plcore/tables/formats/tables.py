@@ -52,8 +52,8 @@ def frame(*rows: dict[str, Any]) -> pd.DataFrame:
     )
 
 
-def read_or_refuse(read: Callable[..., Reading], *given: Any) -> Reading | None:
-    """The reading; None where it is refused in words, as it has to be where anything is wrong."""
+def read_or_refuse(read: Callable[..., Any], *given: Any) -> Any:
+    """What is read; None where it is refused in words, as it has to be where anything is wrong."""
     try:
         return read(*given)
     except TableError as error:
