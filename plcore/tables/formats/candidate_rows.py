@@ -58,6 +58,7 @@ def rows_reading(
     *,
     describing: Collection[str] | None = None,
     row_id: str | None = None,
+    text: str | None = None,
     classes: Iterable[str] = (),
     notes: Iterable[str] = (),
     groups: Mapping[str, tuple[str, ...]] | None = None,
@@ -69,6 +70,7 @@ def rows_reading(
 
     describing : columns that may be features or shown; None: all of the source's own
     row_id : the column of ids; it is used where they are all there and all different
+    text : the column that the format says is a text
     classes : names of classes beyond those that occur
     """
     if not rows:
@@ -114,7 +116,8 @@ def rows_reading(
         )
         id_column = None
     describe = [names[name] for name in own if (describing is None or name in describing) and name != row_id]
-    roles, about_columns = _roles(cells, describe, every, row_id=id_column, truth=truth)
+    known = {"id": id_column, "truth": truth, "text": names.get(text or "")}
+    roles, about_columns = _roles(cells, describe, every, known)
     return Reading(cells, format_name, roles, None, (*said, *about_columns), dict(groups or {}))
 
 
@@ -187,12 +190,7 @@ def _names_rows(cells: pd.Series[str]) -> bool:
 
 
 def _roles(
-    cells: pd.DataFrame,
-    describe: list[str],
-    classes: tuple[str, ...],
-    *,
-    row_id: str | None,
-    truth: str | None,
+    cells: pd.DataFrame, describe: list[str], classes: tuple[str, ...], known: dict[str, str | None]
 ) -> tuple[Roles, list[str]]:
     """The roles, those of the describing columns by a guess; and what is to be said of these columns."""
     notes = []
@@ -210,15 +208,17 @@ def _roles(
             f"{_columns(remote)} {_hold(remote)} addresses, shown as text: nothing is fetched. To see what is there, "
             "put the files into a zip with this file and write their names into the cells."
         )
-    guess = suggest_roles(cells[describe]) if describe else Roles()
+    guessed = [name for name in describe if name != known["text"]]
+    guess = suggest_roles(cells[guessed]) if guessed else Roles()
+    text = known["text"] or guess.text
     numbers = guess.numbers + guess.label_columns
     roles = json_candidates(
-        id=row_id or guess.id,
-        truth=truth,
-        text=guess.text,
+        id=known["id"] or guess.id,
+        truth=known["truth"],
+        text=text,
         image=guess.image,
         audio=guess.audio,
-        image_features=guess.image is not None and not numbers and guess.text is None,
+        image_features=guess.image is not None and not numbers and text is None,
         numbers=numbers,
         categories=guess.categories + guess.annotators,
     )

@@ -19,7 +19,5 @@ def read_table(source: bytes | Path, name: str | None = None) -> Reading:
     data = source if isinstance(source, bytes) else source.read_bytes()
     if data.startswith(ZIP_STARTS):
         archive = Archive(data)
-        return Reading(
-            read_cells(archive.table()), "zip of a CSV file and its files", files=MediaFiles(archive)
-        )
+        return Reading(read_cells(archive.table()), "zip of a CSV file and its files", files=MediaFiles(archive))
     return Reading(read_cells(data), "CSV file")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,7 @@ def read_or_refuse(read: Callable[..., Any], *given: Any) -> Any:
 def opens(reading: Reading) -> LabelTable:
     """The table that is made of it, whose ids, numbers and text are in order."""
     assert reading.roles is not None
-    return LabelTable.from_cells(reading.cells, reading.roles)
+    return LabelTable.from_cells(reading.cells, replace(reading.roles, truth=None))
 
 
 @st.composite
