@@ -226,9 +226,12 @@ def _roles(
 
 
 def _tells_the_label(cells: pd.Series[str], labels: set[str]) -> bool:
+    """Whether it holds nothing but labels, in words: numbers may well be those of the classes by chance."""
     filled = cells.str.strip()
     filled = filled[filled != ""]
-    return bool(len(filled) and filled.isin(labels).mean() >= 0.95 and filled.nunique() > 1)
+    return bool(len(filled) and filled.isin(labels).mean() >= 0.95 and filled.nunique() > 1) and bool(
+        pd.to_numeric(filled, errors="coerce").isna().any()
+    )
 
 
 def _holds_addresses(cells: pd.Series[str]) -> bool:
