@@ -29,10 +29,6 @@ from plcore.tables.formats.values import (
     refuse,
 )
 
-NEEDS_ROWS = (
-    "The lines hold answers only, so there is nothing to learn from: the table of the rows is needed, with a column of "
-    "the same ids. Put both files into one zip, or choose both of them together."
-)
 _LISTS = ("candidates", "labels", "predictions", "classes")
 _SINGLE = ("label", "class", "category")
 _FENCED = re.compile(r"\s*```\w*\s(.*?)```\s*", re.DOTALL)
@@ -69,7 +65,7 @@ class Batches:
     def read(self, records: list[dict[str, Any]]) -> Reading:
         """One row for each request. Raises TableError, also where an answer is prose and no label."""
         requests = read_each(records, _request)
-        notes = [NEEDS_ROWS]
+        notes = []
         failed = sum(request.failed for request in requests)
         if failed:
             notes.append(

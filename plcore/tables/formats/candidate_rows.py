@@ -22,6 +22,10 @@ from plcore.tables.suggestion import suggest_roles
 
 SOURCES = "sources"
 TRUTH = "truth"
+NEEDS_ROWS = (
+    "Nothing in it describes the rows, so there is nothing to learn from: the table of the rows is needed, with a "
+    "column of the same names. Put both files into one zip, or choose both of them together."
+)
 _ADDRESSES = ("http://", "https://", "s3://", "gs://", "azure-blob://", "/data/")
 
 
@@ -116,6 +120,8 @@ def rows_reading(
         )
         id_column = None
     describe = [names[name] for name in own if (describing is None or name in describing) and name != row_id]
+    if not describe:
+        said.append(NEEDS_ROWS)
     known = {"id": id_column, "truth": truth, "text": names.get(text or "")}
     roles, about_columns = _roles(cells, describe, every, known)
     return Reading(cells, format_name, roles, None, (*said, *about_columns), dict(groups or {}))
@@ -139,7 +145,7 @@ def _candidate_cells(rows: Sequence[Row], every: tuple[str, ...]) -> tuple[list[
 
 def _plain(weight: float | None) -> float:
     """Counts without a point. What is named without a weight, beside others that have one, weighs as much as a vote."""
-    weight = 1.0 if weight is None else weight
+    weight = 1.0 if weight is None else float(weight)
     return int(weight) if weight.is_integer() and weight < 1e15 else weight
 
 

@@ -19,16 +19,13 @@ from plcore.tables.columns import Finder
 from plcore.tables.csv_text import LINE_INDEX
 from plcore.tables.formats.candidate_rows import Row, rows_reading
 from plcore.tables.formats.disambiguated import VOTES, Disambiguated
+from plcore.tables.formats.joining import join_rows
 from plcore.tables.formats.reading import Reading, refusal
 from plcore.tables.formats.values import LARGEST
 from plcore.tables.formats.vote_columns import VoteColumns, vote_columns
 from plcore.tables.problems import MAX_PROBLEMS, table_error
 
 FORMAT = "table with a vote in each row"
-NEEDS_TASKS = (
-    "Nothing in it describes the tasks, so there is nothing to learn from: the table of tasks is needed, with a column "
-    "of the same task names. Put both files into one zip, or choose both of them together."
-)
 _HEADER = ("task", "worker", "label", "kind", "timestamp", "seconds", "weight", "model_version")
 
 
@@ -53,20 +50,17 @@ class LongVotes:
         columns = _columns_of(cells)
         rows, notes = _tasks_with_votes(cells, columns)
         describing = [name for name in _constant(cells, columns) if name != columns.task]
-        if not describing:
-            notes.append(NEEDS_TASKS)
         return rows_reading(
             list(rows.values()), FORMAT, describing=describing, row_id=columns.task, notes=notes
         )
 
 
 def join_votes(votes: pd.DataFrame, tasks: pd.DataFrame, on: str | None = None) -> Reading:
-    """The tasks, each with the votes on it; the rows are those of `tasks`, in their order.
+    """The tasks, each with the votes on it, as `join_rows` joins them.
 
-    votes, tasks : DataFrames of str; every column of `tasks` is kept
+    votes, tasks : DataFrames of str
     on : the column of `tasks` with the names of the tasks; None: the one with most of the names that the votes have
-    Notes list tasks without a vote and votes without a task. Raises TableError where nothing matches, or where a task
-    occurs twice.
+    Raises TableError.
     """
     columns = _columns_of(votes)
     if columns.task is None:
@@ -75,42 +69,10 @@ def join_votes(votes: pd.DataFrame, tasks: pd.DataFrame, on: str | None = None) 
             "Add a column 'task' that holds the name of a row of the other table.",
         )
     voted, notes = _tasks_with_votes(votes, columns)
-    key = _key_column(tasks, set(voted)) if on is None else on
-    if key is None or key not in tasks.columns:
-        raise refusal(
-            f"No column of the tasks holds the names of the votes, such as {listed(list(voted), 3)}.",
-            "Name the column with the same task names in both tables.",
-        )
-    names = tasks[key].str.strip().tolist()
-    finder = Finder(_lines(tasks))
-    first: dict[str, int] = {}
-    for place, name in enumerate(names):
-        if first.setdefault(name, place) != place and len(finder.problems) < MAX_PROBLEMS:
-            message = f"the task {quoted(name)} was already in row {first[name] + 1}."
-            finder.add(place, key, message, "Keep one row for each task.")
-    if finder.problems:
-        raise table_error(finder.problems)
-    rows = []
-    for name, record in zip(names, tasks.to_dict("records"), strict=True):
-        row = voted.get(name, Row({}))
-        extra = {column: value for column, value in row.cells.items() if column != columns.task}
-        row.cells = {**{str(column): value for column, value in record.items()}, **extra}
-        rows.append(row)
-    without = [name for name in names if name not in voted]
-    if without:
-        notes.append(f"{len(without)} of {len(names)} tasks have no vote: {listed(without, 5)}.")
-    strangers = [name for name in voted if name not in first]
-    if strangers:
-        notes.append(
-            f"Votes on {len(strangers)} tasks that the other table has not were left out: {listed(strangers, 5)}."
-        )
-    if len(strangers) == len(voted):
-        raise refusal(
-            f"None of the {len(voted)} tasks of the votes, such as {listed(strangers, 3)}, is in column {key!r} of the "
-            f"tasks, which holds {listed(names, 3)}.",
-            "Name the column with the same task names in both tables.",
-        )
-    return rows_reading(rows, "table of tasks and a table of votes on them", row_id=key, notes=notes)
+    for row in voted.values():
+        del row.cells[columns.task]
+    form = "table of tasks and a table of votes on them"
+    return join_rows(voted, tasks, on, format_name=form, notes=notes, what="votes")
 
 
 def _columns_of(cells: pd.DataFrame) -> VoteColumns:
@@ -125,13 +87,6 @@ def _columns_of(cells: pd.DataFrame) -> VoteColumns:
 
 def _lines(cells: pd.DataFrame) -> Sequence[int] | None:
     return cells.index.tolist() if cells.index.name == LINE_INDEX else None
-
-
-def _key_column(tasks: pd.DataFrame, voted: set[str]) -> str | None:
-    """The column with most of the names; of those with as many the first."""
-    shares = {str(name): int(tasks[name].str.strip().isin(voted).sum()) for name in tasks.columns}
-    best = max(shares, key=lambda name: shares[name], default=None)
-    return best if best is not None and shares[best] > 0 else None
 
 
 def _task_names(cells: pd.DataFrame, columns: VoteColumns) -> list[str]:

@@ -86,11 +86,6 @@ class LongScores:
             if dropped
             else []
         )
-        if not same:
-            notes.append(
-                "Nothing in it describes the items, so there is nothing to learn from: the table of the items is "
-                "needed, with a column of the same names. Put both files into one zip, or choose both together."
-            )
         rows: dict[str, Row] = {}
         kept = cells[[item, *same]].to_dict("records")
         lines = zip(names, cells[label].str.strip(), cells[score].str.strip(), strict=True)

@@ -38,7 +38,7 @@ def test_votes_are_counted_by_task() -> None:
     assert sources(reading) == [{"cat": ["w1", "w3"], "dog": ["w2"]}, {"dog": ["w1", "w2"]}]
     assert reading.roles is not None
     assert reading.roles.id == "task"
-    assert noted(reading, "table of tasks is needed", "zip")
+    assert noted(reading, "table of the rows is needed", "zip")
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_toloka() -> None:
     assert candidates(reading) == [{"dog": 1, "cat": 1}, {"cow": 1}]
     assert reading.cells["truth"].tolist() == ["dog", ""]
     assert noted(reading, "1 votes were rejected")
-    assert not noted(reading, "table of tasks is needed")
+    assert not noted(reading, "table of the rows is needed")
     assert list(reading.cells.columns) == ["INPUT:text", "candidates", "sources", "truth"]
 
 
@@ -172,7 +172,7 @@ def test_weights_gold_and_the_columns_of_tasks() -> None:
     assert noted(reading, "1 row has no label named", "row 3")
     assert noted(reading, "'took'", "differ between votes")
     assert reading.cells["text"].tolist() == ["one", "two", "three"]
-    assert not noted(reading, "table of tasks is needed")
+    assert not noted(reading, "table of the rows is needed")
 
 
 def test_wrong_cells_are_refused_with_their_rows() -> None:
@@ -198,8 +198,8 @@ def test_votes_joined_to_their_tasks() -> None:
     reading = join_votes(votes, TASKS)
     assert reading.cells["name"].tolist() == ["t1", "t2", "t3"]
     assert candidates(reading) == [{"cat": 2, "dog": 1}, {"dog": 2}, ["cat", "dog"]]
-    assert noted(reading, "1 of 3 tasks have no vote", "'t3'")
-    assert noted(reading, "Votes on 1 tasks", "'t9'")
+    assert noted(reading, "1 of 3 rows have no votes", "'t3'")
+    assert noted(reading, "1 rows of it that the table has not", "'t9'")
     assert reading.cells["text"].tolist() == TASKS["text"].tolist()
     assert reading.roles is not None
     assert (reading.roles.id, reading.roles.text) == ("name", "text")
@@ -209,14 +209,14 @@ def test_votes_joined_to_their_tasks() -> None:
 def test_tables_that_do_not_belong_together_are_refused() -> None:
     votes = read_cells(CROWD_KIT)
     with pytest.raises(
-        TableError, match="No column of the tasks holds the names of the votes, such as 't1', 't2'"
+        TableError, match="No column of the other table holds the names of these rows, such as 't1', 't2'"
     ):
         join_votes(votes, frame({"name": "x"}))
-    with pytest.raises(TableError, match="None of the 2 tasks of the votes"):
+    with pytest.raises(TableError, match="None of these 2 rows"):
         join_votes(votes, frame({"name": "x"}), on="name")
-    with pytest.raises(TableError, match="No column of the tasks holds"):
+    with pytest.raises(TableError, match="No column of the other table holds"):
         join_votes(votes, TASKS, on="nothing")
-    with pytest.raises(TableError, match=r"Row 2, column 'name': the task 't1' was already in row 1"):
+    with pytest.raises(TableError, match=r"Row 2, column 'name': the name 't1' was already in row 1"):
         join_votes(votes, frame({"name": "t1"}, {"name": "t1"}))
     toloka = frame({"INPUT:text": "a", "ASSIGNMENT:worker_id": "w", "OUTPUT:x": "b"})
     with pytest.raises(TableError, match="no column with the task"):

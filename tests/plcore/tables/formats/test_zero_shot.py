@@ -99,7 +99,7 @@ def test_long_scores() -> None:
 
 def test_long_scores_without_their_items_say_what_is_needed() -> None:
     reading = LongScores().read(read_cells(b"file,class,confidence,seconds\na,x,1,2\na,y,2,3\n"))
-    assert noted(reading, "table of the items is needed")
+    assert noted(reading, "table of the rows is needed")
     assert noted(reading, "'seconds'", "differ between labels")
 
 
