@@ -8,12 +8,14 @@ Layout: `argilla/records/_io/_generic.py`: fields, metadata and vectors by their
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from plcore.common.words import listed
 from plcore.tables.formats.candidate_rows import Row, rows_reading
 from plcore.tables.formats.reading import Reading, refusal
-from plcore.tables.formats.values import (
+from plcore.tables.formats.record_values import (
+    Records,
     a_list,
     a_name,
     a_name_or_none,
@@ -34,11 +36,11 @@ class Argilla:
 
     name = "Argilla records"
 
-    def fits(self, records: list[dict[str, Any]]) -> bool:
+    def fits(self, records: Records) -> bool:
         seen = records[:_LOOK]
         return bool(seen) and all(isinstance(one, dict) for one in seen) and bool(_questions(seen))
 
-    def read(self, records: list[dict[str, Any]]) -> Reading:
+    def read(self, records: Records) -> Reading:
         """One row for each record: submitted responses are votes, a suggestion weighs its score. Raises TableError.
 
         Of several questions the one that is answered with labels most often is read; the others stay as columns.
@@ -73,7 +75,7 @@ _ENDINGS = (
 )  # fmt: skip
 
 
-def _questions(records: list[Any]) -> list[str]:
+def _questions(records: Sequence[Any]) -> list[str]:
     names = dict.fromkeys(name for record in records if isinstance(record, dict) for name in record)
     return list(
         dict.fromkeys(
@@ -86,7 +88,7 @@ def _questions(records: list[Any]) -> list[str]:
     )
 
 
-def _most_answered(records: list[Any], questions: list[str]) -> str | None:
+def _most_answered(records: Sequence[Any], questions: list[str]) -> str | None:
     """The question with most answers that are labels; of those with as many the one with the fewest different ones, as
     texts written by hand seldom repeat. None where there are none."""
     counts: dict[str, tuple[int, int]] = {}

@@ -18,7 +18,8 @@ from plcore.common.words import listed, quoted
 from plcore.tables.formats.candidate_rows import Row, rows_reading
 from plcore.tables.formats.language_models import candidates_of
 from plcore.tables.formats.reading import Reading
-from plcore.tables.formats.values import (
+from plcore.tables.formats.record_values import (
+    Records,
     a_list,
     a_name,
     a_name_or_none,
@@ -55,14 +56,14 @@ class Batches:
 
     name = "batch of a language model"
 
-    def fits(self, records: list[dict[str, Any]]) -> bool:
+    def fits(self, records: Records) -> bool:
         seen = records[:_LOOK]
         return bool(seen) and all(
             isinstance(one, dict) and "custom_id" in one and ("response" in one or "error" in one)
             for one in seen
         )
 
-    def read(self, records: list[dict[str, Any]]) -> Reading:
+    def read(self, records: Records) -> Reading:
         """One row for each request. Raises TableError, also where an answer is prose and no label."""
         requests = read_each(records, _request)
         notes = []

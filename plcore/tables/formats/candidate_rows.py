@@ -15,13 +15,14 @@ import pandas as pd
 
 from plcore.common.words import listed
 from plcore.tables.columns import sorted_classes
-from plcore.tables.formats.reading import CANDIDATES, Reading, cells_of, json_candidates, refusal
-from plcore.tables.formats.values import cell_value, json_text
+from plcore.tables.formats.reading import Reading, cells_of, json_candidates, refusal
+from plcore.tables.formats.record_values import cell_value, json_text
 from plcore.tables.roles import Roles
 from plcore.tables.suggestion import suggest_roles
 
-SOURCES = "sources"
-TRUTH = "truth"
+CANDIDATES, SOURCES, TRUTH = "candidates", "sources", "truth"
+"""The columns that every reading made here has, or may have: who named each label, as JSON; and the true label."""
+
 NEEDS_ROWS = (
     "Nothing in it describes the rows, so there is nothing to learn from: the table of the rows is needed, with a "
     "column of the same names. Put both files into one zip, or choose both of them together."
@@ -219,6 +220,7 @@ def _roles(
     text = known["text"] or guess.text
     numbers = guess.numbers + guess.label_columns
     roles = json_candidates(
+        CANDIDATES,
         id=known["id"] or guess.id,
         truth=known["truth"],
         text=text,

@@ -10,8 +10,8 @@ import pandas as pd
 from plcore.common.words import listed, quoted
 from plcore.tables.columns import Finder
 from plcore.tables.csv_text import LINE_INDEX
-from plcore.tables.formats.candidate_rows import NEEDS_ROWS, SOURCES, TRUTH, Row, rows_reading
-from plcore.tables.formats.reading import CANDIDATES, Reading, refusal
+from plcore.tables.formats.candidate_rows import CANDIDATES, NEEDS_ROWS, SOURCES, TRUTH, Row, rows_reading
+from plcore.tables.formats.reading import Reading, refusal
 from plcore.tables.problems import MAX_PROBLEMS, table_error
 
 

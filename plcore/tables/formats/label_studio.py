@@ -15,8 +15,8 @@ from typing import Any
 from plcore.common.words import listed
 from plcore.tables.formats.candidate_rows import Row, rows_reading
 from plcore.tables.formats.reading import Reading, refusal
-from plcore.tables.formats.taxonomy import Path, a_path, taxonomy_of
-from plcore.tables.formats.values import (
+from plcore.tables.formats.record_values import (
+    Records,
     a_list,
     a_name,
     a_name_or_none,
@@ -26,6 +26,7 @@ from plcore.tables.formats.values import (
     json_text,
     read_each,
 )
+from plcore.tables.formats.taxonomy import Path, a_path, taxonomy_of
 
 TASK_ID = "task_id"
 SECONDS = "lead_time"
@@ -65,7 +66,7 @@ class LabelStudioTasks:
 
     name = "Label Studio JSON"
 
-    def fits(self, records: list[dict[str, Any]]) -> bool:
+    def fits(self, records: Records) -> bool:
         seen = records[:_LOOK]
         answered = ("annotations", "predictions", "completions")
         return (
@@ -74,7 +75,7 @@ class LabelStudioTasks:
             and any(isinstance(record.get(name), list) for record in seen for name in answered)
         )
 
-    def read(self, records: list[dict[str, Any]]) -> Reading:
+    def read(self, records: Records) -> Reading:
         """One row for each task. Raises TableError."""
         return items_reading(read_each(records, _task), self.name)
 
@@ -84,12 +85,12 @@ class LabelStudioMin:
 
     name = "Label Studio JSON-MIN"
 
-    def fits(self, records: list[dict[str, Any]]) -> bool:
+    def fits(self, records: Records) -> bool:
         seen = records[:_LOOK]
         wanted = {"annotation_id", "annotator", "lead_time"}
         return bool(seen) and all(isinstance(record, dict) and wanted <= record.keys() for record in seen)
 
-    def read(self, records: list[dict[str, Any]]) -> Reading:
+    def read(self, records: Records) -> Reading:
         """One row for each task. Raises TableError, also where no field seems to hold answers."""
         questions = _questions(records)
         if not questions:

@@ -8,7 +8,7 @@ from xml.sax.saxutils import quoteattr
 
 from plcore.tables.formats.disambiguated import VOTES, Disambiguated
 from plcore.tables.formats.label_studio import OWN_ID, OWN_PERSON
-from plcore.tables.formats.values import json_text
+from plcore.tables.formats.record_values import json_text
 
 Tag = Literal["Text", "Image", "Audio", "HyperText"]
 """The tags of Label Studio that show a column."""

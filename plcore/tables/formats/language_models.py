@@ -12,7 +12,8 @@ from typing import Any
 from plcore.tables.formats.candidate_rows import Row, rows_reading
 from plcore.tables.formats.disambiguated import Disambiguated
 from plcore.tables.formats.reading import Reading
-from plcore.tables.formats.values import (
+from plcore.tables.formats.record_values import (
+    Records,
     a_list,
     a_name,
     a_name_or_none,
@@ -36,7 +37,7 @@ class ModelCandidates:
 
     name = "candidates of a model"
 
-    def fits(self, records: list[dict[str, Any]]) -> bool:
+    def fits(self, records: Records) -> bool:
         seen = records[:_LOOK]
         return bool(seen) and all(
             isinstance(one, dict)
@@ -45,7 +46,7 @@ class ModelCandidates:
             for one in seen
         )
 
-    def read(self, records: list[dict[str, Any]]) -> Reading:
+    def read(self, records: Records) -> Reading:
         """One row for each id; several models may have a line each about it. Raises TableError."""
         rows: dict[Any, Row] = {}
         for place, found in enumerate(read_each(records, _own_line)):

@@ -15,7 +15,8 @@ from plcore.common.words import listed
 from plcore.tables.formats.candidate_rows import Row, rows_reading
 from plcore.tables.formats.disambiguated import VOTES, Disambiguated
 from plcore.tables.formats.reading import Reading
-from plcore.tables.formats.values import (
+from plcore.tables.formats.record_values import (
+    Records,
     a_list,
     a_name,
     a_name_or_none,
@@ -40,11 +41,11 @@ class Prodigy:
 
     name = "Prodigy JSONL"
 
-    def fits(self, records: list[dict[str, Any]]) -> bool:
+    def fits(self, records: Records) -> bool:
         seen = records[:_LOOK]
         return bool(seen) and all(isinstance(record, dict) and _is_task(record) for record in seen)
 
-    def read(self, records: list[dict[str, Any]]) -> Reading:
+    def read(self, records: Records) -> Reading:
         """One row for each input. Raises TableError.
 
         Labels that people accepted are the candidates of a row, weighed by how many of them did; where nobody did,

@@ -14,9 +14,6 @@ from plcore.tables.problems import Problem, TableError
 from plcore.tables.roles import Roles
 from plcore.tables.suggestion import suggest_roles
 
-CANDIDATES = "candidates"
-"""The column that every reader writes the candidates into, as JSON: a list of names, or names with their weights."""
-
 
 @dataclass(frozen=True)
 class Reading:
@@ -58,6 +55,7 @@ def cells_of(columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
     )
 
 
-def json_candidates(**others: Any) -> Roles:
-    """Roles with the candidates as JSON in the column `CANDIDATES`; `others` are roles beside them, by name."""
-    return Roles(candidates=CANDIDATES, form="json", **others)
+def json_candidates(column: str, **roles: Any) -> Roles:
+    """Roles with the candidates in this column, each of whose cells is a JSON list of class names, or a JSON object of
+    class names and their weights."""
+    return Roles(candidates=column, form="json", **roles)

@@ -9,7 +9,7 @@ from typing import Any
 
 from plcore.common.words import listed
 from plcore.tables.formats.reading import refusal
-from plcore.tables.formats.values import a_name, refuse
+from plcore.tables.formats.record_values import a_name, refuse
 
 Path = tuple[str, ...]
 """The parts of a label from the root on, as in ("Corvus", "Corvus corax"); a plain label has one part."""

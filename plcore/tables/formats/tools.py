@@ -1,8 +1,12 @@
-"""The formats of other labelling tools and of models, in the order in which they are tried."""
+"""The tools and models whose files are known by name: which fields or columns they have, and who reads them.
+
+A new tool is a module beside this one with an object that has the three names of `RecordFormat` or `Shape`, and its
+place in `RECORD_FORMATS` or `SHAPES`.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import pandas as pd
 
@@ -12,29 +16,40 @@ from plcore.tables.formats.label_studio import LabelStudioMin, LabelStudioTasks
 from plcore.tables.formats.language_models import ModelCandidates
 from plcore.tables.formats.prodigy import Prodigy
 from plcore.tables.formats.reading import Reading
+from plcore.tables.formats.record_values import Records
 from plcore.tables.formats.votes import LongVotes
 from plcore.tables.formats.weak_label_files import LabelMatrixTable, Wrench
 from plcore.tables.formats.zero_shot import LongScores, ZeroShot
 
 
 class RecordFormat(Protocol):
-    """A format of JSON records. `fits` never raises; `read` raises TableError alone."""
+    """What a tool writes as JSON objects.
 
-    name: str
+    name : of the tool and its file, in words: "Label Studio JSON"
+    fits : whether these records are of this tool, by the names of their fields; never raises
+    read : the table in them. Raises TableError
+    """
 
-    def fits(self, records: list[dict[str, Any]]) -> bool: ...
+    @property
+    def name(self) -> str: ...
 
-    def read(self, records: list[dict[str, Any]]) -> Reading: ...
+    def fits(self, records: Records, /) -> bool: ...
+
+    def read(self, records: Records, /) -> Reading: ...
 
 
 class Shape(Protocol):
-    """A table that is really another one: a vote a row. `fits` never raises; `read` raises TableError alone."""
+    """What is written as a table that is really another one: a vote or a score in each row.
 
-    name: str
+    name, fits, read : as of a `RecordFormat`, by the names of the columns
+    """
 
-    def fits(self, cells: pd.DataFrame) -> bool: ...
+    @property
+    def name(self) -> str: ...
 
-    def read(self, cells: pd.DataFrame) -> Reading: ...
+    def fits(self, cells: pd.DataFrame, /) -> bool: ...
+
+    def read(self, cells: pd.DataFrame, /) -> Reading: ...
 
 
 RECORD_FORMATS: tuple[RecordFormat, ...] = (
@@ -47,5 +62,7 @@ RECORD_FORMATS: tuple[RecordFormat, ...] = (
     ZeroShot(),
     Wrench(),
 )
+"""The first that fits reads the file; where none does, every field is a column."""
 
 SHAPES: tuple[Shape, ...] = (LongVotes(), LongScores(), LabelMatrixTable())
+"""The first that fits reads the table; where none does, every row is one."""

@@ -21,7 +21,7 @@ from plcore.tables.formats.candidate_rows import Row, rows_reading
 from plcore.tables.formats.disambiguated import VOTES, Disambiguated
 from plcore.tables.formats.joining import join_rows
 from plcore.tables.formats.reading import Reading, refusal
-from plcore.tables.formats.values import LARGEST
+from plcore.tables.formats.record_values import LARGEST
 from plcore.tables.formats.vote_columns import VoteColumns, vote_columns
 from plcore.tables.problems import MAX_PROBLEMS, table_error
 

@@ -14,7 +14,15 @@ import numpy as np
 import pandas as pd
 
 from plcore.tables.formats.reading import Reading, refusal
-from plcore.tables.formats.values import a_list, an_object, cell_value, read_each, refuse, shown
+from plcore.tables.formats.record_values import (
+    Records,
+    a_list,
+    an_object,
+    cell_value,
+    read_each,
+    refuse,
+    shown,
+)
 from plcore.tables.formats.weak_labels import ABSTAIN, label_matrix
 
 _LOOK = 50
@@ -27,13 +35,13 @@ class Wrench:
 
     name = "WRENCH JSON"
 
-    def fits(self, records: list[dict[str, Any]]) -> bool:
+    def fits(self, records: Records) -> bool:
         seen = _records(records)[:_LOOK]
         return bool(seen) and all(
             isinstance(one, dict) and isinstance(one.get("weak_labels"), list) for one in seen
         )
 
-    def read(self, records: list[dict[str, Any]], classes: Sequence[str] | None = None) -> Reading:
+    def read(self, records: Records, classes: Sequence[str] | None = None) -> Reading:
         """One row for each record; `label` is the true label. Raises TableError.
 
         classes : the names in `label.json`, by number
@@ -55,7 +63,7 @@ class Wrench:
         return label_matrix(matrix, classes=classes, columns=columns, truth=truth, format_name=self.name)
 
 
-def _records(records: list[dict[str, Any]]) -> list[Any]:
+def _records(records: Records) -> Sequence[Any]:
     """The records; those of a file that is one object with a record under each number."""
     if len(records) == 1 and isinstance(records[0], dict) and "weak_labels" not in records[0]:
         inside = records[0]

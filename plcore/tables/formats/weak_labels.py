@@ -18,7 +18,7 @@ from plcore.common.types import IntArray
 from plcore.common.words import listed
 from plcore.tables.formats.candidate_rows import Row, rows_reading
 from plcore.tables.formats.reading import Reading, refusal
-from plcore.tables.formats.values import a_name, refuse, shown
+from plcore.tables.formats.record_values import a_name, refuse, shown
 
 ABSTAIN = -1
 _MOST_CLASSES = 1_000_000  # larger numbers are no class numbers, and do not fit what counts them

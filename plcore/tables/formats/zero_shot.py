@@ -15,7 +15,7 @@ from plcore.tables.columns import Finder
 from plcore.tables.csv_text import LINE_INDEX
 from plcore.tables.formats.candidate_rows import Row, rows_reading
 from plcore.tables.formats.reading import Reading, refusal
-from plcore.tables.formats.values import LARGEST, a_list, a_name, a_number, read_each, refuse
+from plcore.tables.formats.record_values import LARGEST, Records, a_list, a_name, a_number, read_each, refuse
 from plcore.tables.problems import MAX_PROBLEMS, table_error
 
 _LOOK = 50
@@ -33,13 +33,13 @@ class ZeroShot:
 
     name = "zero-shot classification"
 
-    def fits(self, records: list[dict[str, Any]]) -> bool:
+    def fits(self, records: Records) -> bool:
         seen = records[:_LOOK]
         return bool(seen) and all(
             isinstance(one, dict) and all(isinstance(one.get(name), list) for name in _SAID) for one in seen
         )
 
-    def read(self, records: list[dict[str, Any]]) -> Reading:
+    def read(self, records: Records) -> Reading:
         """One row for each record; scores are weights. Raises TableError."""
         return rows_reading(read_each(records, _scored), self.name, row_id="id", text="sequence")
 

@@ -19,6 +19,9 @@ LARGEST = 1e100
 
 T = TypeVar("T")
 
+Records = Sequence[Mapping[str, Any]]
+"""The objects of a JSON or JSONL file, in their order; a file that is one object is a sequence of one."""
+
 
 def refuse(row: int | None, where: str | None, message: str, fix: str) -> TableError:
     """The error of one value."""

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 from plcore import TableError
-from plcore.tables.formats.values import (
+from plcore.tables.formats.record_values import (
     a_list,
     a_name,
     a_name_or_none,
