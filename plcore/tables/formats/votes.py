@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+import numpy as np
 import pandas as pd
 
 from plcore.common.words import listed, quoted
@@ -92,15 +93,15 @@ def _lines(cells: pd.DataFrame) -> Sequence[int] | None:
 def _task_names(cells: pd.DataFrame, columns: VoteColumns) -> list[str]:
     """The task of each vote: its name, or all its inputs together."""
     if columns.task is not None:
-        return [str(name).strip() for name in cells[columns.task]]
+        return cells[columns.task].str.strip().tolist()
     inputs = [cells[name].tolist() for name in columns.inputs]
     return ["\x1f".join(values) if any(values) else "" for values in zip(*inputs, strict=True)]
 
 
 def _constant(cells: pd.DataFrame, columns: VoteColumns) -> list[str]:
     """The columns that are the same for all votes on a task: they are the task's own."""
-    names = pd.Series(_task_names(cells, columns), index=cells.index)
     others = [str(name) for name in cells.columns if str(name) not in columns.taken]
+    names = np.array(_task_names(cells, columns), dtype=object)
     same = [name for name in others if bool((cells[name].groupby(names).nunique() == 1).all())]
     return ([columns.task] if columns.task is not None else []) + same
 
@@ -118,8 +119,10 @@ def _tasks_with_votes(cells: pd.DataFrame, columns: VoteColumns) -> tuple[dict[s
     dropped = [str(name) for name in cells.columns if str(name) not in {*kept, *columns.taken}]
     if dropped:
         notes.append(f"Columns {listed(dropped)} differ between votes on one task and were left out.")
-    first = pd.Series(tasks).drop_duplicates()
-    records = cells[kept].iloc[first.index].to_dict("records")
+    first: dict[str, int] = {}
+    for place, task in enumerate(tasks):
+        first.setdefault(task, place)
+    records = cells[kept].iloc[list(first.values())].to_dict("records")
     rows = {
         name: Row({str(k): v for k, v in record.items()}) for name, record in zip(first, records, strict=True)
     }
@@ -194,6 +197,8 @@ def _weight(text: str, place: int, columns: VoteColumns, finder: Finder) -> floa
 
 def _instant(text: str) -> float | None:
     """Seconds since 1970, of such a number or of an ISO 8601 date and time; None where it is neither."""
+    if not text:
+        return None
     try:
         seconds = float(text)
         return seconds if math.isfinite(seconds) else None
@@ -208,6 +213,8 @@ def _instant(text: str) -> float | None:
 
 def _last(given: list[_Vote]) -> list[_Vote]:
     """The latest answer of a worker. Several labels at one time are one answer: the row is one of them."""
+    if len(given) == 1:
+        return given
     times = [vote.time for vote in given]
     if any(time is None for time in times):
         return given[-1:]
@@ -220,7 +227,7 @@ def _golds(cells: pd.DataFrame, columns: VoteColumns, tasks: list[str], finder: 
     golds: dict[str, str] = {}
     if columns.gold is None:
         return golds
-    for place, (task, gold) in enumerate(zip(tasks, cells[columns.gold].str.strip(), strict=True)):
+    for place, (task, gold) in enumerate(zip(tasks, cells[columns.gold].str.strip().tolist(), strict=True)):
         if gold and golds.setdefault(task, gold) != gold and len(finder.problems) < MAX_PROBLEMS:
             message = f"the task {quoted(task)} has the right label {quoted(golds[task])} above, here {quoted(gold)}."
             finder.add(place, columns.gold, message, "Write the same right label in all rows of a task.")
