@@ -22,6 +22,7 @@ from plcore.tables import (
     MAX_UNPACKED_MB,
     MAX_ZIP_MB,
     MISSING,
+    WAYS_IN,
     ZIP_STARTS,
     Archive,
     Doubt,
@@ -59,8 +60,10 @@ __all__ = [
     "adjusted",
     "check",
     "create",
+    "doubts",
     "kind_of_table",
     "read_upload",
+    "settings_for",
 ]
 
 
@@ -134,17 +137,64 @@ def kind_of_table(table: LabelTable) -> str:
     return kinds.of_table(table).NAME
 
 
-def adjusted(guess: Roles, chosen: Mapping[str, str | None]) -> Roles:
-    """The guessed roles with those a person named; a column named for one role leaves the one guessed for it."""
-    named: dict[str, Any] = {role: column for role, column in chosen.items() if column is not None}
-    columns = {column for role, column in named.items() if role != "separator"}
+def settings_for(table: LabelTable, changes: Mapping[str, Any]) -> Any:
+    """The settings of a new project of this table: as by default, but for these. Raises ValueError for a wrong one."""
+    kind, known = kinds.of_table(table), projects.default_settings(table).to_json()
+    if unknown := sorted(set(changes) - set(known)):
+        raise CannotLearn(f"A project has no setting {unknown[0]!r}. It has {', '.join(sorted(known))}.")
+    try:
+        return kind.read_settings({**known, **changes})
+    except ValueError as error:
+        raise CannotLearn(str(error)) from error
+
+
+def adjusted(guess: Roles, chosen: Mapping[str, Any]) -> Roles:
+    """The guessed roles with those a person named; a column named for one role leaves the one guessed for it.
+
+    chosen : fields of `Roles`; None: as guessed, "" for a role of one column: nobody has it
+    Raises ValueError for a role that there is not.
+    """
+    named = {
+        role: (value or None) if role in _ONE_COLUMN else value
+        for role, value in chosen.items()
+        if value is not None
+    }
+    columns = {column for role in named for column in _columns_of(role, named[role])}
     roles = guess.to_json()
-    if "candidates" in named:
-        roles |= {"label_columns": [], "annotators": [], "label_vectors": False, "not_labels": None}
+    if way := next((way for way in WAYS_IN if named.get(way)), None):
+        alone = Roles().to_json()
+        gone = {*WAYS_IN, "choice_scores", "not_labels", "form", "score_prefix", "cut", "cut_at"} - {way}
+        roles |= {role: alone[role] for role in gone}
+        if way in ("candidates", "annotators", "choices", "score_columns") and "label_vectors" not in named:
+            roles["label_vectors"] = False
+        if way == "candidates":
+            roles["form"] = guess.form if guess.candidates == named[way] else "list"
     for role, value in roles.items():
+        if role in _NO_COLUMNS:
+            continue
         if isinstance(value, list):
             roles[role] = [name for name in value if name not in columns]
-        elif value in columns and role != "separator":
+        elif value in columns:
             roles[role] = None
     roles["image_features"] = roles["image_features"] and roles["image"] is not None
     return Roles.from_json(roles | named)
+
+
+_ONE_COLUMN = ("candidates", "not_labels", "truth", "id", "text", "image", "audio")
+_NO_COLUMNS = (
+    "separator",
+    "form",
+    "ignored",
+    "score_prefix",
+    "cut",
+    "cut_at",
+    "label_vectors",
+    "image_features",
+)
+
+
+def _columns_of(role: str, value: Any) -> tuple[str, ...]:
+    """The columns that a person named for a role."""
+    if role in _NO_COLUMNS:
+        return ()
+    return (value,) if isinstance(value, str) else tuple(value or ())

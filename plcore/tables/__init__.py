@@ -17,7 +17,7 @@ from plcore.tables.features import FeatureTransformer
 from plcore.tables.label_text import MISSING
 from plcore.tables.media import CONTENT_TYPES, MAX_PIXELS, MediaFiles, is_kept_name, look_through
 from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError
-from plcore.tables.roles import Roles
+from plcore.tables.roles import WAYS_IN, Roles
 from plcore.tables.suggestion import suggest_roles
 from plcore.tables.table import LabelTable
 from plcore.tables.table_file import read_kept_names
@@ -31,6 +31,7 @@ __all__ = [
     "MAX_UNPACKED_MB",
     "MAX_ZIP_MB",
     "MISSING",
+    "WAYS_IN",
     "ZIP_STARTS",
     "Archive",
     "Doubt",
