@@ -1,0 +1,13 @@
+"""Formats: what people have (workbooks, JSON, Parquet, arrays, exports of other tools) as cells of text with roles.
+
+`read_table` finds out by a file's bytes what it is; its name only breaks ties. Each format is a module with one
+function that gives a `Reading`. Records of JSON whose fields belong to a tool are listed in `RECORD_FORMATS`, tables
+that are really another shape (a vote a row) in `SHAPES`.
+"""
+
+from __future__ import annotations
+
+from plcore.tables.formats.reading import Reading
+from plcore.tables.formats.recognise import read_table
+
+__all__ = ["Reading", "read_table"]
