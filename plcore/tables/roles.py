@@ -19,7 +19,8 @@ class Roles:
 
     The candidate labels of a row come in exactly one of three ways:
 
-    candidates : one column whose cells list them, as in `wren|robin`, split at `separator`;
+    candidates : one column whose cells list them, as in `wren|robin`, split at `separator`; where `form` is "json",
+        as a JSON list;
     label_columns : one 0/1 column for each label, named like the label;
     annotators : columns with one vote each; the distinct votes of a row are its candidates.
 
@@ -37,6 +38,7 @@ class Roles:
 
     candidates: str | None = None
     separator: str = "|"
+    form: str = "list"
     label_columns: tuple[str, ...] = ()
     label_vectors: bool = False
     not_labels: str | None = None
