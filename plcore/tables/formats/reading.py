@@ -50,7 +50,9 @@ def refusal(message: str, fix: str, *, row: int | None = None, line: int | None 
 
 def cells_of(columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
     """Cells of text from values by column, written as `plcore.tables.frame_text` says."""
-    return frame_as_text(pd.DataFrame({name: pd.Series(list(v), dtype=object) for name, v in columns.items()}))
+    return frame_as_text(
+        pd.DataFrame({name: pd.Series(list(v), dtype=object) for name, v in columns.items()})
+    )
 
 
 def json_candidates(column: str, **roles: Any) -> Roles:

@@ -10,7 +10,7 @@ from plcore.tables.formats.reading import Reading
 from plcore.tables.media import MediaFiles
 
 
-def read_table(source: bytes | Path, name: str | None = None) -> Reading:
+def read_table(source: bytes | Path, name: str | None = None) -> Reading:  # noqa: ARG001
     """The table in these bytes, or in the file at this path.
 
     name : of the file, where only its bytes are given; None: that of the path
@@ -19,5 +19,7 @@ def read_table(source: bytes | Path, name: str | None = None) -> Reading:
     data = source if isinstance(source, bytes) else source.read_bytes()
     if data.startswith(ZIP_STARTS):
         archive = Archive(data)
-        return Reading(read_cells(archive.table()), "zip of a CSV file and its files", files=MediaFiles(archive))
+        return Reading(
+            read_cells(archive.table()), "zip of a CSV file and its files", files=MediaFiles(archive)
+        )
     return Reading(read_cells(data), "CSV file")
