@@ -26,6 +26,12 @@ MAX_FILE_MB = 20  # one image or recording, unpacked
 MAX_UNPACKED_MB = 1000  # all files together, unpacked
 
 ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")  # a zip with files, and one without
+ZIP_FAULTS = (
+    *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, NotImplementedError, RuntimeError),
+    ValueError,  # an offset before the file
+)
+"""What zipfile raises over bad bytes."""
+
 _MB = 1_000_000
 _MAX_DIRECTORY = (
     400 * MAX_FILES
@@ -107,16 +113,7 @@ class Archive:
             with self._zip.open(self._entries[name]) as file:
                 while piece := file.read(_PIECE):  # read() alone would inflate everything at once
                     pieces.append(piece)
-        except (
-            zipfile.BadZipFile,
-            zlib.error,
-            EOFError,
-            OSError,
-            NotImplementedError,
-            RuntimeError,
-            ValueError,  # an offset before the file
-            struct.error,
-        ) as error:
+        except ZIP_FAULTS as error:
             fix = "Make the zip anew, with an ordinary zip program."
             raise MediaError(f"it is damaged in the zip ({type(error).__name__}).", fix) from error
         return b"".join(pieces)

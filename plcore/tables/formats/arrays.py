@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from scipy import sparse
 
 from plcore.common.types import AnyArray
 from plcore.common.words import listed
-from plcore.tables.formats.array_files import load_mat, load_npz
+from plcore.tables.formats.mat5 import load_mat
+from plcore.tables.formats.npz_arrays import load_npz
 from plcore.tables.formats.reading import Reading, check_size, json_candidates, refusal, text_table
+from plcore.tables.formats.sparse_pieces import dense_rows
 from plcore.tables.frame_text import numbers_as_text
 from plcore.tables.problems import TableError
 from plcore.tables.roles import Roles
@@ -128,18 +129,15 @@ def _first(arrays: Mapping[str, AnyArray], names: Sequence[str]) -> AnyArray | N
 
 
 def _dense(arrays: Mapping[str, AnyArray]) -> AnyArray:
-    """The CSR matrix of these pieces, after a look at its size."""
+    """The CSR matrix of these pieces."""
+    values, columns, starts, shape = (arrays[name] for name in _CSR)
     try:
-        shape = tuple(int(side) for side in arrays["shape"])
-        check_size(*shape)
-        matrix = sparse.csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape)
-        matrix.check_format(full_check=True)
+        n_rows, n_columns = (int(side) for side in shape)
+        return dense_rows(values, columns, starts, (n_rows, n_columns))
     except TableError:
         raise
-    except (ValueError, TypeError, IndexError) as error:
-        raise refusal(f"The pieces of the sparse matrix do not fit ({error}).", _LAYOUT) from error
-    dense: AnyArray = matrix.toarray()
-    return dense
+    except (ValueError, TypeError) as error:
+        raise refusal(f"The pieces of the sparse matrix do not fit: {error}.", _LAYOUT) from error
 
 
 def _rows_first(matrix: AnyArray, n_rows: int, name: str, *, square: bool) -> AnyArray:

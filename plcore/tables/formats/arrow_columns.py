@@ -140,13 +140,12 @@ def _is_list(kind: pa.DataType) -> bool:
 
 def _is_binary(kind: pa.DataType) -> bool:
     inner = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return (
-        pa.types.is_binary(inner) or pa.types.is_large_binary(inner) or pa.types.is_fixed_size_binary(inner)
-    )
+    kinds = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary)
+    return any(fits(inner) for fits in kinds)
 
 
 def _is_file(kind: pa.DataType) -> bool:
-    return pa.types.is_struct(kind) and {field.name for field in kind} == {"bytes", "path"}
+    return bool(pa.types.is_struct(kind)) and {field.name for field in kind} == {"bytes", "path"}
 
 
 def _width(column: pa.ChunkedArray) -> int:

@@ -6,7 +6,7 @@ import io
 import zipfile
 import zlib
 
-from plcore.tables.archive import MAX_ZIP_MB, Archive
+from plcore.tables.archive import MAX_ZIP_MB, ZIP_FAULTS, Archive
 from plcore.tables.columns import Finder, first_rows, stripped
 from plcore.tables.csv_text import LINE_INDEX
 from plcore.tables.formats.reading import Reading, refusal
@@ -46,7 +46,7 @@ def names_in_zip(data: bytes) -> frozenset[str]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as file:
             return frozenset(file.namelist())
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+    except ZIP_FAULTS:
         return frozenset()
 
 

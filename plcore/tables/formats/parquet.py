@@ -36,8 +36,7 @@ def read_parquet(data: bytes) -> Reading:
     nested values are JSON.
     """
     try:
-        file = pa.parquet.ParquetFile(pa.BufferReader(data), memory_map=False)
-        metadata = file.metadata
+        metadata = pa.parquet.read_metadata(pa.BufferReader(data))
         check_size(metadata.num_rows, metadata.num_columns)
         groups = [metadata.row_group(place) for place in range(metadata.num_row_groups)]
         sizes = [
@@ -52,7 +51,8 @@ def read_parquet(data: bytes) -> Reading:
             for column in metadata.schema
             if column.physical_type == "BYTE_ARRAY" and column.path == column.name
         ]
-        table = pa.parquet.read_table(pa.BufferReader(data), read_dictionary=texts, use_threads=False)
+        # As dictionaries, texts take no more room than in the file, until their length is known.
+        table = pa.parquet.ParquetFile(pa.BufferReader(data), read_dictionary=texts).read(use_threads=False)
     except TableError:
         raise
     except Exception as error:

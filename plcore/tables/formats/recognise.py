@@ -8,10 +8,10 @@ from pathlib import Path
 from plcore.tables.archive import ZIP_STARTS, Archive, MediaError
 from plcore.tables.csv_text import as_text, cells_of_text
 from plcore.tables.formats.arff import looks_like_arff, read_arff
-from plcore.tables.formats.array_files import HDF_STARTS, MAT_START
 from plcore.tables.formats.arrays import read_mat, read_npz
 from plcore.tables.formats.excel import XLS_START, read_workbook
 from plcore.tables.formats.libsvm import looks_like_libsvm, read_libsvm
+from plcore.tables.formats.mat5 import MAT_START
 from plcore.tables.formats.packed import GZIP_START, gunzip, names_in_zip, refuse_drawings
 from plcore.tables.formats.parquet import FEATHER_START, PARQUET_START, read_feather, read_parquet
 from plcore.tables.formats.reading import Reading, refusal
@@ -24,11 +24,12 @@ _READERS = (
     (FEATHER_START, read_feather),
     (MAT_START, read_mat),
 )
+_HDF_STARTS = (b"\x89HDF\r\n\x1a\n", b"MATLAB 7.3 MAT-file")
 _CSV = "Export the table as CSV in UTF-8 and import that."
 _REFUSED = (
     *(
         (start, "a MATLAB file of version 7.3, which is HDF5", "Save it with save(name, '-v7').")
-        for start in HDF_STARTS
+        for start in _HDF_STARTS
     ),
     (b"\x93NUMPY", "one NumPy array, without names", "Save X, S and y together with numpy.savez_compressed."),
     *((bytes([0x80, k]), "a Python pickle, which could run programs", _CSV) for k in (2, 3, 4, 5)),

@@ -12,7 +12,6 @@ from plcore.common.words import listed, quoted
 from plcore.tables.formats.flattening import flat_cells
 from plcore.tables.formats.reading import Reading, check_size, refusal
 from plcore.tables.formats.tools import RECORD_FORMATS
-from plcore.tables.problems import TableError
 
 _START = re.compile(rb'\s*(\{\s*["}]|\[\s*[\[{\]"])')
 _OBJECTS = "Write a list of objects, one a row: [{...}, {...}], or one object on every line."
@@ -79,8 +78,9 @@ class _Parser:
     def parse(self, text: str, row: int | None = None, line: int | None = None) -> Any:
         try:
             return json.loads(text, object_pairs_hook=_object, parse_constant=self._constant)
-        except TableError:
-            raise
+        except _KeyTwiceError as error:
+            message = f"an object has the key {quoted(error.args[0])} twice."
+            raise refusal(message, "Keep one of them, or rename one.", row=row, line=line) from None
         except json.JSONDecodeError as error:
             where = (
                 f"character {error.colno}"
@@ -100,12 +100,16 @@ class _Parser:
         return float(name)
 
 
+class _KeyTwiceError(ValueError):
+    """An object has this key twice."""
+
+
 def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        seen: set[str] = set()
-        twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        raise refusal(f"an object has the key {quoted(twice)} twice.", "Keep one of them, or rename one.")
+        names = [name for name, _ in pairs]
+        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        raise _KeyTwiceError(twice)
     return found
 
 

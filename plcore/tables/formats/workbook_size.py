@@ -10,11 +10,12 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-import zlib
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from plcore.tables.archive import ZIP_FAULTS
 from plcore.tables.formats.reading import refusal
+from plcore.tables.problems import TableError
 
 MAX_CELLS = 5_000_000
 """Of the sheets together. Reader and text take about 200 bytes a cell."""
@@ -52,7 +53,9 @@ def look_at_parts(data: bytes) -> Oddities:
                     cells += _cells_of_xlsx(part)
                     errors += len(_ERROR.findall(part))
                     formulas += len(_NOT_CALCULATED.findall(part))
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError) as error:
+    except TableError:
+        raise
+    except ZIP_FAULTS as error:
         fix = "Open the workbook in its program and save it anew."
         raise refusal(f"The workbook is damaged ({error}).", fix) from error
     if cells > MAX_CELLS:
