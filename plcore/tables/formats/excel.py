@@ -1,7 +1,7 @@
 """Workbooks of Excel and LibreOffice (.xlsx, .xlsm, .xlsb, .xls, .ods): the first sheet with cells, by calamine.
 
-calamine reads all of them and is the fastest reader of xlsx there is for Python, 100,000 rows of 34 columns in the time
-openpyxl takes for a tenth. It gives values, never formulas; nothing of a workbook is run.
+calamine reads all of them, 10,000 rows of 34 columns of xlsx in 0.3 s of CPU, where openpyxl takes 6. It gives values,
+never formulas; nothing of a workbook is run.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from python_calamine import CalamineSheet, CalamineWorkbook, PasswordError, Shee
 
 from plcore.common.words import listed, quoted
 from plcore.tables.formats.reading import Reading, refusal, text_table
-from plcore.tables.formats.values import cell_text
+from plcore.tables.formats.values import cell_text, column_text
 from plcore.tables.formats.workbook_size import Oddities, look_at_parts
 from plcore.tables.problems import TableError
 
@@ -55,11 +55,12 @@ def _read(
     filled = [place for place, row in enumerate(rows) if _is_filled(row)]
     top = filled[0]
     _refuse_merged_header(sheet, rows[top], first + top)
-    columns = [[cell_text(rows[place][column]) for place in filled] for column in range(len(rows[top]))]
-    columns = [column for column in columns if any(cell.strip() for cell in column)]
-    names = [column[0] for column in columns]
+    columns = [
+        column for column in zip(*(rows[place] for place in filled), strict=True) if _is_filled(column)
+    ]
+    names = [cell_text(column[0]) for column in columns]
     lines = [first + place for place in filled[1:]]
-    cells = text_table(names, [column[1:] for column in columns], lines)
+    cells = text_table(names, [column_text(column[1:]) for column in columns], lines)
     others = [other for other in sheets if other != name]
     notes = [f"Only the sheet {quoted(name)} was read, not {listed(others)}."] if others else []
     if oddities.errors:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from plcore.common.words import quoted
 from plcore.tables.formats.reading import check_size, refusal, text_table
-from plcore.tables.formats.values import cell_text
+from plcore.tables.formats.values import column_text
 
 MAX_DEPTH = 8
 """Objects deeper than this stay JSON in one cell."""
@@ -23,22 +23,35 @@ def flat_cells(records: Sequence[Mapping[str, Any]], lines: Sequence[int] | None
     Raises TableError: two fields of one dotted name, too many cells, names or text that no file can hold.
     """
     names: dict[str, None] = {}
-    rows = []
+    rows: list[Mapping[str, Any]] = []
+    before: list[str] = []
     for place, record in enumerate(records):
-        row: dict[str, Any] = {}
-        for name, value in _fields(record, "", MAX_DEPTH):
-            if name in row:
-                message = f"two fields would both be column {quoted(name)}."
-                line = None if lines is None else lines[place]
-                raise refusal(message, "Rename one of them.", row=place + 1, line=line)
-            row[name] = value
-        names.update(dict.fromkeys(row))
+        row = record if _is_flat(record) else _flattened(record, place, lines)
+        fields = list(row)
+        if fields != before:  # most records have the fields of the one before
+            names.update(dict.fromkeys(fields))
+            before = fields
         check_size(place + 1, len(names))
         rows.append(row)
     if rows and not names:
         raise refusal("The objects have no fields.", "Give every object a field for each column.")
-    columns = [[cell_text(row.get(name)) for row in rows] for name in names]
+    columns = [column_text([row.get(name) for row in rows]) for name in names]
     return text_table(list(names), columns, lines)
+
+
+def _is_flat(record: Mapping[str, Any]) -> bool:
+    return not any(isinstance(value, dict) for value in record.values())
+
+
+def _flattened(record: Mapping[str, Any], place: int, lines: Sequence[int] | None) -> dict[str, Any]:
+    row: dict[str, Any] = {}
+    for name, value in _fields(record, "", MAX_DEPTH):
+        if name in row:
+            message = f"two fields would both be column {quoted(name)}."
+            line = None if lines is None else lines[place]
+            raise refusal(message, "Rename one of them.", row=place + 1, line=line)
+        row[name] = value
+    return row
 
 
 def _fields(record: Mapping[str, Any], prefix: str, depth: int) -> Iterator[tuple[str, Any]]:

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from sys import intern
 from typing import Any
 
 from plcore.common.words import listed, quoted
@@ -105,7 +106,9 @@ class _KeyTwiceError(ValueError):
 
 
 def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
+    found = {
+        intern(name): value for name, value in pairs
+    }  # a million rows then share the names of their fields
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for place, name in enumerate(names) if name in names[:place])

@@ -10,7 +10,6 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from plcore.tables.archive import ZIP_FAULTS
@@ -22,6 +21,7 @@ MAX_CELLS = 5_000_000
 MAX_UNPACKED_MB = 500
 _MB = 1_000_000
 _FIX = "Save the sheet with the rows as CSV UTF-8 and import that."
+_USUAL_CELL = re.compile(rb'<c r="([A-Z]{1,3})([0-9]{1,7})"')  # as nearly all programs write it; found fast
 _CELL = re.compile(rb"""\br\s*=\s*["']([A-Za-z]{1,3})([0-9]{1,7})["']""")
 _ODS = re.compile(rb"<table:(table-row|table-cell|table)\b([^>]*)>")
 _REPEATED = re.compile(rb"""number-(?:rows|columns)-repeated\s*=\s*["']([0-9]{1,9})""")
@@ -48,10 +48,10 @@ def look_at_parts(data: bytes) -> Oddities:
                 if entry.filename == "content.xml":
                     cells += _cells_of_ods(part)
                 elif "worksheets/" in entry.filename and entry.filename.endswith(".bin"):
-                    cells += _area(_places_of_xlsb(part))
+                    cells += _cells_of_xlsb(part)
                 elif "worksheets/" in entry.filename and entry.filename.endswith(".xml"):
                     cells += _cells_of_xlsx(part)
-                    errors += len(_ERROR.findall(part))
+                    errors += len(_ERROR.findall(part)) if b't="e"' in part or b"t='e'" in part else 0
                     formulas += len(_NOT_CALCULATED.findall(part))
     except TableError:
         raise
@@ -67,31 +67,41 @@ def look_at_parts(data: bytes) -> Oddities:
 
 
 def _cells_of_xlsx(part: bytes) -> int:
-    places = set(_CELL.findall(part))
-    n_cells, n_rows = part.count(b"<c ") + part.count(b"<c>"), part.count(b"<row")
-    area = _area((int(row), _column_number(letters)) for letters, row in places)
+    n_cells, n_rows = part.count(b"<c ") + part.count(b"<c>") + part.count(b"<c/>"), part.count(b"<row")
+    found = _USUAL_CELL.findall(part)
+    if len(found) < n_cells:
+        found = _CELL.findall(part)
+    area = _area(
+        {int(row) for row in {row for _, row in found}},
+        {_number(name) for name in {name for name, _ in found}},
+    )
     # Cells without a place lie beside the one before: few writers, small sheets, so the whole square is counted.
-    return area if len(places) >= n_cells else max(area, n_cells * max(n_rows, 1))
+    return area if len(found) >= n_cells else max(area, n_cells * max(n_rows, 1))
 
 
-def _column_number(letters: bytes) -> int:
+def _number(letters: bytes) -> int:
+    """Of a column: A is 1, AA 27."""
     number = 0
     for letter in letters.upper():
         number = 26 * number + letter - ord("A") + 1
     return number
 
 
-def _places_of_xlsb(part: bytes) -> Iterator[tuple[int, int]]:
-    """Row and column of each cell, from the records of a binary sheet ([MS-XLSB] 2.1.4: type, length, body)."""
+def _cells_of_xlsb(part: bytes) -> int:
+    """By the records of a binary sheet ([MS-XLSB] 2.1.4: type, length, body)."""
     position, row = 0, 0
+    rows: set[int] = set()
+    columns: set[int] = set()
     while position < len(part):
         kind, position = _varint(part, position, 2)
         length, position = _varint(part, position, 4)
         if kind == 0:  # BrtRowHdr
             row = int.from_bytes(part[position : position + 4], "little")
         elif 1 <= kind <= 11:  # the records of cells
-            yield row, int.from_bytes(part[position : position + 4], "little")
+            rows.add(row)
+            columns.add(int.from_bytes(part[position : position + 4], "little"))
         position += length
+    return _area(rows, columns)
 
 
 def _varint(part: bytes, position: int, at_most: int) -> tuple[int, int]:
@@ -129,13 +139,6 @@ def _cells_of_ods(part: bytes) -> int:
     return total + last_row * width
 
 
-def _area(places: Iterator[tuple[int, int]]) -> int:
-    """Cells of the rectangle around these places."""
-    rows: set[int] = set()
-    columns: set[int] = set()
-    for row, column in places:
-        rows.add(row)
-        columns.add(column)
-    if not rows:
-        return 0
-    return (max(rows) - min(rows) + 1) * (max(columns) - min(columns) + 1)
+def _area(rows: set[int], columns: set[int]) -> int:
+    """Cells of the rectangle around these rows and columns."""
+    return (max(rows) - min(rows) + 1) * (max(columns) - min(columns) + 1) if rows else 0

@@ -62,6 +62,13 @@ def test_what_pandas_writes(orient: Any) -> None:
     assert lines.cells.to_dict("list") == {"id": ["a", "b"], "n": ["1.5", ""], "s": ["é", "x|y"]}
 
 
+def test_long_numbers_are_written_out() -> None:
+    assert table_of([{"id": 1e15, "n": 1.5}, {"id": 2.0, "n": None}]) == {
+        "id": ["1000000000000000", "2"],
+        "n": ["1.5", ""],
+    }
+
+
 def test_names_of_rows_are_kept_as_ids() -> None:
     assert table_of({"r1": {"n": 1}, "r2": {"n": 2}}) == {"id": ["r1", "r2"], "n": ["1", "2"]}
 
