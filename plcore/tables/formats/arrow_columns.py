@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from plcore.common.words import quoted
 from plcore.tables.archive import MAX_FILE_MB, MAX_UNPACKED_MB
 from plcore.tables.formats.embedded import file_name
-from plcore.tables.formats.hugging_face import Features
+from plcore.tables.formats.hugging_face import DatasetFeatures
 from plcore.tables.formats.reading import check_size, refusal
 from plcore.tables.formats.values import cell_text
 from plcore.tables.frame_text import numbers_as_text
@@ -33,7 +33,7 @@ class ColumnReader:
     notes : a sentence each about what was left out
     """
 
-    def __init__(self, features: Features, n_rows: int) -> None:
+    def __init__(self, features: DatasetFeatures, n_rows: int) -> None:
         self.names: list[str] = []
         self.columns: list[pa.LargeStringArray] = []
         self.scores: list[str] = []
@@ -54,7 +54,7 @@ class ColumnReader:
             self._put(name, self._of_files(name, column))
         elif _is_list(kind) and pa.types.is_floating(kind.value_type) and (width := _width(column)):
             self._add_numbers(name, column, width)
-        elif _is_binary(kind):
+        elif _holds_bytes(kind):
             self.notes.append(f"The column {quoted(name)} holds bytes, not text: left out.")
         else:
             self._put(name, self._of_values(column))
@@ -138,10 +138,17 @@ def _is_list(kind: pa.DataType) -> bool:
     return any(fits(kind) for fits in (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list))
 
 
-def _is_binary(kind: pa.DataType) -> bool:
+def _holds_bytes(kind: pa.DataType) -> bool:
     inner = kind.value_type if pa.types.is_dictionary(kind) else kind
-    kinds = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary)
-    return any(fits(inner) for fits in kinds)
+    kinds = (
+        pa.types.is_binary,
+        pa.types.is_large_binary,
+        pa.types.is_fixed_size_binary,
+        pa.types.is_binary_view,
+    )
+    return any(fits(inner) for fits in kinds) or any(
+        _holds_bytes(inner.field(place).type) for place in range(inner.num_fields)
+    )
 
 
 def _is_file(kind: pa.DataType) -> bool:

@@ -16,7 +16,7 @@ _LISTS = ("Sequence", "List", "LargeList")
 
 
 @dataclass(frozen=True)
-class Features:
+class DatasetFeatures:
     """Class names of the columns with one label a row, and of those with a set of labels.
 
     known : whether the file has such metadata
@@ -35,20 +35,20 @@ class Features:
         return found
 
 
-def read_features(schema: pa.Schema) -> Features:
+def read_features(schema: pa.Schema) -> DatasetFeatures:
     """The features of a schema; none where there is nothing that can be read."""
     try:
         written = json.loads((schema.metadata or {})[b"huggingface"])["info"]["features"]
         items = list(written.items())
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
-        return Features()
+        return DatasetFeatures()
     labels, sets = {}, {}
     for column, feature in items:
         if (names := _names(feature)) is not None:
             labels[column] = names
         elif (names := _names(_inside(feature))) is not None:
             sets[column] = names
-    return Features(labels, sets, known=True)
+    return DatasetFeatures(labels, sets, known=True)
 
 
 def _names(feature: Any) -> list[str] | None:

@@ -14,7 +14,7 @@ import pyarrow.parquet
 from plcore.tables.archive import MAX_UNPACKED_MB
 from plcore.tables.formats.arrow_columns import ColumnReader
 from plcore.tables.formats.embedded import EmbeddedFiles
-from plcore.tables.formats.hugging_face import Features, read_features
+from plcore.tables.formats.hugging_face import DatasetFeatures, read_features
 from plcore.tables.formats.reading import Reading, check_size, refusal, text_table
 from plcore.tables.media import MediaFiles
 from plcore.tables.problems import TableError
@@ -92,7 +92,7 @@ def _read(table: pa.Table, name: str) -> Reading:
 
 
 def _roles(
-    cells: pd.DataFrame, features: Features, scores: Sequence[str], files: MediaFiles | None
+    cells: pd.DataFrame, features: DatasetFeatures, scores: Sequence[str], files: MediaFiles | None
 ) -> Roles | None:
     """A guess, put right where the features say what a column is; None where they say nothing of labels."""
     sets = [name for name in features.sets if name in cells]

@@ -218,8 +218,19 @@ def test_paths_without_bytes_stay_what_they_are() -> None:
     assert reading.files is None
 
 
-def test_bytes_are_left_out_and_told() -> None:
-    reading = read_table(parquet(pa.table({"id": ["a"], "raw": pa.array([b"\xff"])})))
+@pytest.mark.parametrize(
+    "raw",
+    [
+        pa.array([b"\xff"]),
+        pa.array([b"\xff"], pa.binary_view()),
+        pa.array([b"\xff"]).dictionary_encode(),
+        pa.array([[b"\xff"]]),
+        pa.array([[{"bytes": b"\xff", "path": None}]], pa.list_(FILE)),
+        pa.array([[("a", b"\xff")]], pa.map_(pa.string(), pa.binary())),
+    ],
+)
+def test_bytes_are_left_out_and_told(raw: pa.Array) -> None:
+    reading = read_table(parquet(pa.table({"id": ["a"], "raw": raw})))
     assert list(reading.cells.columns) == ["id"]
     assert reading.notes == ("The column 'raw' holds bytes, not text: left out.",)
 
