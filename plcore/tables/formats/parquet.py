@@ -38,13 +38,9 @@ def read_parquet(data: bytes) -> Reading:
     try:
         metadata = pa.parquet.read_metadata(pa.BufferReader(data))
         check_size(metadata.num_rows, metadata.num_columns)
-        groups = [metadata.row_group(place) for place in range(metadata.num_row_groups)]
-        sizes = [
-            group.column(column).total_uncompressed_size
-            for group in groups
-            for column in range(group.num_columns)
-        ]
-        if sum(sizes) > MAX_UNPACKED_MB * _MB:
+        # Not by its columns: over damaged ones pyarrow ends the process.
+        size = sum(metadata.row_group(place).total_byte_size for place in range(metadata.num_row_groups))
+        if size > MAX_UNPACKED_MB * _MB:
             raise refusal(f"Unpacked, the file has more than {MAX_UNPACKED_MB:,} MB.", "Import fewer rows.")
         texts = [
             column.path
@@ -77,6 +73,13 @@ def _damaged(name: str, error: Exception) -> TableError:
 
 
 def _read(table: pa.Table, name: str) -> Reading:
+    try:
+        return _of_table(table, name)
+    except UnicodeDecodeError as error:  # names and texts are only decoded where they are used
+        raise _damaged(name, error) from error
+
+
+def _of_table(table: pa.Table, name: str) -> Reading:
     features = read_features(table.schema)
     reader = ColumnReader(features, table.num_rows)
     for place, column in enumerate(table.column_names):

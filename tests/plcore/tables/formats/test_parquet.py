@@ -261,6 +261,12 @@ def test_small_files_of_large_tables_are_refused_before_there_is_room(
     assert "more than 1 MB" in refused(parquet(pa.table({"a": long})))
 
 
+def test_names_that_are_no_text_are_refused() -> None:
+    out = io.BytesIO()
+    pyarrow.feather.write_feather(pa.table({"wren": ["a"], "image": ["b"]}), out)
+    assert "The Feather file cannot be read" in refused(out.getvalue().replace(b"wren", b"\xffren"))
+
+
 @settings(max_examples=80)
 @given(st.integers(0, 10**6), st.binary(min_size=1, max_size=20))
 def test_a_damaged_file_is_a_table_or_refused(place: int, junk: bytes) -> None:
