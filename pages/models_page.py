@@ -36,7 +36,9 @@ def lead(story: ModelStory, done: Done | None) -> None:
     if story.automatic and story.adoptions and story.adoptions[-1].by_comparison:
         st.markdown(adoption_line(story, story.adoptions[-1]))
     elif story.automatic and done is None and not story.adoptions:
-        st.caption("It answers at once. The first comparison may bring a better one.")
+        st.caption(
+            "It answers at once. The first comparison begins by itself in the background; its best then takes over."
+        )
     elif story.automatic:
         st.caption("It stays until a comparison brings a better one.")
 
