@@ -66,3 +66,8 @@ RECORD_FORMATS: tuple[RecordFormat, ...] = (
 
 SHAPES: tuple[Shape, ...] = (LongVotes(), LongScores(), LabelMatrixTable())
 """The first that fits reads the table; where none does, every row is one."""
+
+
+def shape_of(cells: pd.DataFrame) -> Shape | None:
+    """The shape that a table has by the names of its columns; None where every row is one."""
+    return next((shape for shape in SHAPES if shape.fits(cells)), None)
