@@ -11,6 +11,7 @@ import io
 import re
 import zipfile
 from typing import NamedTuple
+from xml.parsers import expat
 
 from plcore.tables.archive import ZIP_FAULTS
 from plcore.tables.formats.reading import refusal
@@ -45,6 +46,8 @@ def look_at_parts(data: bytes) -> Oddities:
                 raise refusal(f"Unpacked, the workbook has more than {MAX_UNPACKED_MB} MB.", _FIX)
             for entry in file.infolist():
                 part = file.read(entry)
+                if entry.filename.endswith((".xml", ".rels")):
+                    expat.ParserCreate().Parse(part, True)  # over XML that is cut off calamine runs for ever
                 if entry.filename == "content.xml":
                     cells += _cells_of_ods(part)
                 elif "worksheets/" in entry.filename and entry.filename.endswith(".bin"):
@@ -55,7 +58,7 @@ def look_at_parts(data: bytes) -> Oddities:
                     formulas += len(_NOT_CALCULATED.findall(part))
     except TableError:
         raise
-    except ZIP_FAULTS as error:
+    except (*ZIP_FAULTS, expat.ExpatError) as error:
         fix = "Open the workbook in its program and save it anew."
         raise refusal(f"The workbook is damaged ({error}).", fix) from error
     if cells > MAX_CELLS:
