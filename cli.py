@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import logging
-import math
 import re
 import runpy
 import sys
@@ -20,11 +19,10 @@ import click
 
 from winnow import __version__
 from winnow.column_options import column_options, setting_option
+from winnow.printed import compared_lines, described
 
 if TYPE_CHECKING:
     from workflow.home import Home
-    from workflow.models.choosing import ModelComparison
-    from workflow.projects import ProjectSummary
     from workflow.seat import Seat
 
 REFUSED = 2
@@ -92,7 +90,7 @@ def list_projects(as_json: bool) -> None:
     with _home() as here:
         listed = projects.list_projects(_owner(here))
     if as_json:
-        click.echo(json.dumps([_described(project) for project in listed], indent=2, ensure_ascii=False))
+        click.echo(json.dumps([described(project) for project in listed], indent=2, ensure_ascii=False))
         return
     for project in listed:
         click.echo(f"{project.id}\t{project.name}\t{project.answered} answered, {project.left} open")
@@ -102,10 +100,22 @@ def list_projects(as_json: bool) -> None:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--name", help="Name of the project; default: the file's name.")
 @click.option("--description", default="", help="What the annotators should know.")
+@click.option(
+    "--rows",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="The table of the rows, where FILE holds only votes or candidates of them.",
+)
+@click.option("--as-it-is", is_flag=True, help="Take each row as an item, though it looks like a vote.")
 @setting_option
 @column_options
 def import_table(
-    file: Path, name: str | None, description: str, settings: Mapping[str, Any], columns: Mapping[str, Any]
+    file: Path,
+    name: str | None,
+    description: str,
+    rows: Path | None,
+    as_it_is: bool,
+    settings: Mapping[str, Any],
+    columns: Mapping[str, Any],
 ) -> None:
     """Make a project from FILE, a table or a zip of one with the images and recordings its cells name.
 
@@ -115,7 +125,7 @@ def import_table(
     from workflow import importing
 
     with _home() as here:
-        upload = importing.read_upload(file)
+        upload = importing.read_upload(file, rows=None if rows is None else (rows, None), as_it_is=as_it_is)
         table = importing.LabelTable.from_cells(
             upload.cells, importing.adjusted(upload.suggest_roles(), columns), upload.files
         )
@@ -183,7 +193,7 @@ def compare(what: str, as_json: bool, columns: Mapping[str, Any]) -> None:
         roles = importing.adjusted(upload.suggest_roles(), columns)
         table = importing.LabelTable.from_cells(upload.cells, roles, upload.files)
         found = choosing.measure_table(table, progress)
-    click.echo(json.dumps(found.to_json(), indent=2) if as_json else "\n".join(_compared(found)))
+    click.echo(json.dumps(found.to_json(), indent=2) if as_json else "\n".join(compared_lines(found)))
 
 
 @main.command("simulate")
@@ -242,35 +252,6 @@ def _owner(here: Home) -> Seat:
     from workflow.seat import Seat
 
     return Seat(here, team.ensure_owner(here).id)
-
-
-def _compared(found: ModelComparison) -> Iterator[str]:
-    """The lines of a comparison, the columns parted by tabs."""
-    yield "model\tconsistency\taccuracy\tseconds\tnote"
-    for one in sorted(
-        found.figures, key=lambda one: -math.inf if one.kappa is None else one.kappa, reverse=True
-    ):
-        shares = ["" if share is None else f"{share:.3f}" for share in (one.kappa, one.accuracy)]
-        note = "; ".join(part for part in ("best" if one.model == found.best else "", one.note) if part)
-        yield "\t".join([one.model, *shares, f"{one.seconds:.1f}", " ".join(note.split())])
-    by = f"; accuracy on {found.checks} of known truth" if found.checks else ""
-    yield f"Each of {found.rows} rows was held out once{by}."
-
-
-def _described(project: ProjectSummary) -> dict[str, object]:
-    """A `ProjectSummary` for programs, in the words that the commands use."""
-    return {
-        "id": project.id,
-        "name": project.name,
-        "description": project.description,
-        "kind": project.kind,
-        "rows": project.n_rows,
-        "classes": project.n_classes,
-        "answered": project.answered,
-        "open": project.left,
-        "created_at": project.created_at.isoformat(),
-        "last_answer": project.last_answer and project.last_answer.isoformat(),
-    }
 
 
 def _refuse(message: str) -> NoReturn:

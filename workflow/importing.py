@@ -1,6 +1,7 @@
 """From an uploaded file to a project: read the cells, guess the columns, find every problem, create.
 
-The file is a CSV, or a zip of one CSV with the images and recordings its cells name.
+The file is a table of any format that `plcore.tables.formats` reads, or a zip of one with the images and recordings
+its cells name.
 Bad input never half-enters: nothing is stored until the whole table has been read without a problem.
 """
 
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from plcore import LabelTable, Problem, Roles, TableError, read_cells, suggest_roles
+from plcore import LabelTable, Problem, Roles, TableError
 from plcore.tables import (
     MAX_FILE_MB,
     MAX_FILES,
@@ -23,13 +24,12 @@ from plcore.tables import (
     MAX_ZIP_MB,
     MISSING,
     WAYS_IN,
-    ZIP_STARTS,
-    Archive,
     Doubt,
     MediaFiles,
     doubts,
     look_through,
 )
+from plcore.tables.formats import NEEDS_ROWS, TableReading, joined, read_table, shape_name, shaped
 from workflow import kinds, projects
 from workflow.projects import NAME_LENGTH, CannotLearn
 
@@ -69,29 +69,56 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Upload:
-    """The cells of an uploaded file, untouched, and the files that came with them; None for a CSV alone."""
+    """A file as it was understood (see `plcore.tables.formats`), and what else it may be.
 
-    cells: pd.DataFrame
-    files: MediaFiles | None = None
+    shape : where each row of the file seems to be a vote or a score and no item, what it is, in words; the reading then
+        has one row for each item, unless that was not wanted
+    needs_rows : whether nothing in it describes the rows, so that a table of them is wanted beside it
+    """
+
+    reading: TableReading
+    shape: str | None = None
+
+    @property
+    def cells(self) -> pd.DataFrame:
+        return self.reading.cells
+
+    @property
+    def files(self) -> MediaFiles | None:
+        return self.reading.files
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self.reading.notes
+
+    @property
+    def needs_rows(self) -> bool:
+        return NEEDS_ROWS in self.reading.notes
 
     def suggest_roles(self) -> Roles:
-        """A guess at what each column is for."""
-        return suggest_roles(self.cells, files=self.files is not None)
+        """What the format says each column is for, or a guess."""
+        return self.reading.suggest_roles()
 
 
-def read_upload(source: bytes | Path) -> Upload:
-    """The upload of these bytes, or of the file at this path. Raises TableError where it cannot be read at all."""
-    if not _is_zip(source):
-        return Upload(read_cells(source))
-    archive = Archive(source)
-    return Upload(read_cells(archive.table()), MediaFiles(archive))
+def read_upload(
+    source: bytes | Path,
+    name: str | None = None,
+    *,
+    rows: tuple[bytes | Path, str | None] | None = None,
+    as_it_is: bool = False,
+) -> Upload:
+    """The upload of these bytes, or of the file at this path.
 
-
-def _is_zip(source: bytes | Path) -> bool:
-    if isinstance(source, bytes):
-        return source.startswith(ZIP_STARTS)
-    with source.open("rb") as file:
-        return file.read(4) in ZIP_STARTS
+    name : of the file, where only its bytes are given
+    rows : bytes or path, and name, of the table of the rows that the candidates or votes of the file are about
+    as_it_is : take every row of the file as an item, whatever its columns are called
+    Raises TableError where it cannot be read at all.
+    """
+    reading = read_table(source, name)
+    shape = shape_name(reading)
+    if rows is not None:
+        return Upload(joined(reading, read_table(*rows)), shape)
+    return Upload(reading if shape is None or as_it_is else shaped(reading), shape)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import Any
 import arff
 
 from plcore.common.words import listed
-from plcore.tables.formats.reading import Reading, check_size, refusal, text_table
+from plcore.tables.formats.reading import TableReading, check_size, refusal, text_table
 from plcore.tables.formats.values import cell_text
 from plcore.tables.roles import Roles
 
@@ -30,7 +30,7 @@ def looks_like_arff(data: bytes) -> bool:
     return _START.match(data[:100_000]) is not None
 
 
-def read_arff(data: bytes, labels_xml: str | None = None) -> Reading:
+def read_arff(data: bytes, labels_xml: str | None = None) -> TableReading:
     """The table of an ARFF file (UTF-8), dense or sparse. `?` is an empty cell: of a label, that nobody was asked.
 
     labels_xml : MULAN's list of the labels, the text of an XML file
@@ -62,7 +62,7 @@ def read_arff(data: bytes, labels_xml: str | None = None) -> Reading:
     roles = (
         Roles(label_columns=labels, label_vectors=True, numbers=numbers, categories=words) if labels else None
     )
-    return Reading(cells, "ARFF of label vectors" if labels else "ARFF", roles)
+    return TableReading(cells, "ARFF of label vectors" if labels else "ARFF", roles)
 
 
 def _omitted(kind: Any) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 
 from plcore.common.words import listed
 from plcore.tables.formats.candidate_rows import Row, rows_reading
-from plcore.tables.formats.reading import Reading, refusal
+from plcore.tables.formats.reading import TableReading, refusal
 from plcore.tables.formats.record_values import (
     Records,
     a_list,
@@ -40,7 +40,7 @@ class Argilla:
         seen = records[:_LOOK]
         return bool(seen) and all(isinstance(one, dict) for one in seen) and bool(_questions(seen))
 
-    def read(self, records: Records) -> Reading:
+    def read(self, records: Records) -> TableReading:
         """One row for each record: submitted responses are votes, a suggestion weighs its score. Raises TableError.
 
         Of several questions the one that is answered with labels most often is read; the others stay as columns.

@@ -13,7 +13,7 @@ from plcore.common.types import AnyArray
 from plcore.common.words import listed
 from plcore.tables.formats.mat5 import load_mat
 from plcore.tables.formats.npz_arrays import load_npz
-from plcore.tables.formats.reading import Reading, check_size, json_candidates, refusal, text_table
+from plcore.tables.formats.reading import TableReading, check_size, json_candidates, refusal, text_table
 from plcore.tables.formats.sparse_pieces import dense_rows
 from plcore.tables.frame_text import numbers_as_text
 from plcore.tables.problems import TableError
@@ -30,7 +30,7 @@ _LAYOUT = (
 )
 
 
-def read_npz(data: bytes) -> Reading:
+def read_npz(data: bytes) -> TableReading:
     """The table of an .npz file; nothing pickled is read.
 
     Features X (n, d), or the pieces of a CSR matrix (`data, indices, indptr, shape`). With candidates, S (n, m) of 0
@@ -46,7 +46,7 @@ def read_npz(data: bytes) -> Reading:
     return _of_arrays(arrays, "NumPy arrays", from_one=False)
 
 
-def read_mat(data: bytes) -> Reading:
+def read_mat(data: bytes) -> TableReading:
     """The table of a MATLAB file of the partial-label benchmarks, dense or sparse, up to version 7.
 
     `data` (n, d) with `partial_target` (m, n) and `target` (m, n) of 0 and 1; or `train_data` with `train_p_target`.
@@ -56,7 +56,7 @@ def read_mat(data: bytes) -> Reading:
     return _of_arrays(load_mat(data), "MATLAB arrays", from_one=True)
 
 
-def _of_arrays(arrays: Mapping[str, AnyArray], words: str, *, from_one: bool) -> Reading:
+def _of_arrays(arrays: Mapping[str, AnyArray], words: str, *, from_one: bool) -> TableReading:
     X = _first(arrays, _FEATURES)
     if X is None or X.ndim != 2 or X.dtype.kind not in "biuf":
         shown = listed([f"{name} {array.shape}" for name, array in arrays.items()])
@@ -94,7 +94,7 @@ def _of_arrays(arrays: Mapping[str, AnyArray], words: str, *, from_one: bool) ->
         )
     else:
         given = Roles(numbers=tuple(names), **roles) if roles else None
-    return Reading(cells, words, given, notes=tuple(notes))
+    return TableReading(cells, words, given, notes=tuple(notes))
 
 
 class _Column(NamedTuple):
@@ -102,7 +102,7 @@ class _Column(NamedTuple):
     cells: Sequence[str] | pa.LargeStringArray
 
 
-def _of_scores(arrays: Mapping[str, AnyArray]) -> Reading:
+def _of_scores(arrays: Mapping[str, AnyArray]) -> TableReading:
     scores, classes = arrays["scores"], [str(name) for name in arrays["classes"].ravel()]
     ids = arrays.get("ids")
     if (
@@ -121,7 +121,7 @@ def _of_scores(arrays: Mapping[str, AnyArray]) -> Reading:
         *(_Column(f"p_{name}", numbers_as_text(scores[:, k])) for k, name in enumerate(classes)),
     ]
     cells = text_table([column.name for column in columns], [column.cells for column in columns])
-    return Reading(cells, "NumPy arrays, scores of classes")
+    return TableReading(cells, "NumPy arrays, scores of classes")
 
 
 def _first(arrays: Mapping[str, AnyArray], names: Sequence[str]) -> AnyArray | None:

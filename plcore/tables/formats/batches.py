@@ -17,7 +17,7 @@ from typing import Any
 from plcore.common.words import listed, quoted
 from plcore.tables.formats.candidate_rows import Row, rows_reading
 from plcore.tables.formats.language_models import candidates_of
-from plcore.tables.formats.reading import Reading
+from plcore.tables.formats.reading import TableReading
 from plcore.tables.formats.record_values import (
     Records,
     a_list,
@@ -63,7 +63,7 @@ class Batches:
             for one in seen
         )
 
-    def read(self, records: Records) -> Reading:
+    def read(self, records: Records) -> TableReading:
         """One row for each request. Raises TableError, also where an answer is prose and no label."""
         requests = read_each(records, _request)
         notes = []

@@ -1,4 +1,4 @@
-"""Rows whose candidates are named one by one, by people, models or functions -> a Reading.
+"""Rows whose candidates are named one by one, by people, models or functions -> a TableReading.
 
 Every reader of another tool's format gathers a `Row` for each item and leaves the rest to `rows_reading`: the
 candidates as JSON, who named them, what is said of rows that nobody named a label of, and which of the tool's own
@@ -15,7 +15,7 @@ import pandas as pd
 
 from plcore.common.words import listed
 from plcore.tables.columns import sorted_classes
-from plcore.tables.formats.reading import Reading, cells_of, json_candidates, refusal
+from plcore.tables.formats.reading import TableReading, cells_of, json_candidates, refusal
 from plcore.tables.formats.record_values import cell_value, json_text
 from plcore.tables.roles import Roles
 from plcore.tables.suggestion import suggest_roles
@@ -67,7 +67,7 @@ def rows_reading(
     classes: Iterable[str] = (),
     notes: Iterable[str] = (),
     groups: Mapping[str, tuple[str, ...]] | None = None,
-) -> Reading:
+) -> TableReading:
     """The reading of these rows.
 
     A row that nobody named a label of can be any class but those ruled out; a label of weight 0 is none of its
@@ -125,7 +125,7 @@ def rows_reading(
         said.append(NEEDS_ROWS)
     known = {"id": id_column, "truth": truth, "text": names.get(text or "")}
     roles, about_columns = _roles(cells, describe, every, known)
-    return Reading(cells, format_name, roles, None, (*said, *about_columns), dict(groups or {}))
+    return TableReading(cells, format_name, roles, None, (*said, *about_columns), dict(groups or {}))
 
 
 def _candidate_cells(rows: Sequence[Row], every: tuple[str, ...]) -> tuple[list[str], list[int]]:

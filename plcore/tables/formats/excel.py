@@ -13,7 +13,7 @@ from typing import Any
 from python_calamine import CalamineSheet, CalamineWorkbook, PasswordError, SheetTypeEnum
 
 from plcore.common.words import listed, quoted
-from plcore.tables.formats.reading import Reading, refusal, text_table
+from plcore.tables.formats.reading import TableReading, refusal, text_table
 from plcore.tables.formats.values import cell_text, column_text
 from plcore.tables.formats.workbook_size import Oddities, look_at_parts
 from plcore.tables.problems import TableError
@@ -22,7 +22,7 @@ XLS_START = b"\xd0\xcf\x11\xe0"
 _RESAVE = "Open it in its program, save it as .xlsx or CSV UTF-8, and import that."
 
 
-def read_workbook(data: bytes) -> Reading:
+def read_workbook(data: bytes) -> TableReading:
     """The first sheet that has cells; its first row with any is the header. Empty rows and columns are left out.
 
     Raises TableError: damaged, encrypted, too large, no cells; header cells that are merged, empty or alike.
@@ -50,7 +50,7 @@ def read_workbook(data: bytes) -> Reading:
 
 def _read(
     name: str, sheet: CalamineSheet, rows: list[list[Any]], sheets: Sequence[str], oddities: Oddities
-) -> Reading:
+) -> TableReading:
     first = sheet.start[0] + 1 if sheet.start else 1
     filled = [place for place, row in enumerate(rows) if _is_filled(row)]
     top = filled[0]
@@ -70,7 +70,7 @@ def _read(
             f"{_cells(oddities.not_calculated)} with a formula that was never calculated: empty here. Open the "
             "workbook in its program and save it, to have the values."
         )
-    return Reading(cells, f"workbook, sheet {quoted(name)}", notes=tuple(notes))
+    return TableReading(cells, f"workbook, sheet {quoted(name)}", notes=tuple(notes))
 
 
 def _cells(count: int) -> str:

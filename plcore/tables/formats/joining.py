@@ -11,11 +11,11 @@ from plcore.common.words import listed, quoted
 from plcore.tables.columns import Finder
 from plcore.tables.csv_text import LINE_INDEX
 from plcore.tables.formats.candidate_rows import CANDIDATES, NEEDS_ROWS, SOURCES, TRUTH, Row, rows_reading
-from plcore.tables.formats.reading import Reading, refusal
+from plcore.tables.formats.reading import TableReading, refusal
 from plcore.tables.problems import MAX_PROBLEMS, table_error
 
 
-def join_candidates(reading: Reading, table: pd.DataFrame, on: str | None = None) -> Reading:
+def join_candidates(reading: TableReading, table: pd.DataFrame, on: str | None = None) -> TableReading:
     """The rows of `table`, each with the candidates that the reading has of it.
 
     reading : of any format with candidates as JSON and ids of rows
@@ -51,7 +51,7 @@ def join_rows(
     what: str = "candidates",
     notes: Sequence[str] = (),
     groups: Mapping[str, tuple[str, ...]] | None = None,
-) -> Reading:
+) -> TableReading:
     """The rows of `table` in their order, with what is known of each by its name.
 
     rows : by the name of the row

@@ -14,7 +14,7 @@ from typing import Any
 
 from plcore.common.words import listed
 from plcore.tables.formats.candidate_rows import Row, rows_reading
-from plcore.tables.formats.reading import Reading, refusal
+from plcore.tables.formats.reading import TableReading, refusal
 from plcore.tables.formats.record_values import (
     Records,
     a_list,
@@ -75,7 +75,7 @@ class LabelStudioTasks:
             and any(isinstance(record.get(name), list) for record in seen for name in answered)
         )
 
-    def read(self, records: Records) -> Reading:
+    def read(self, records: Records) -> TableReading:
         """One row for each task. Raises TableError."""
         return items_reading(read_each(records, _task), self.name)
 
@@ -90,7 +90,7 @@ class LabelStudioMin:
         wanted = {"annotation_id", "annotator", "lead_time"}
         return bool(seen) and all(isinstance(record, dict) and wanted <= record.keys() for record in seen)
 
-    def read(self, records: Records) -> Reading:
+    def read(self, records: Records) -> TableReading:
         """One row for each task. Raises TableError, also where no field seems to hold answers."""
         questions = _questions(records)
         if not questions:
@@ -109,7 +109,7 @@ class LabelStudioMin:
         return items_reading(list(items.values()), self.name)
 
 
-def items_reading(items: Sequence[Item], format_name: str) -> Reading:
+def items_reading(items: Sequence[Item], format_name: str) -> TableReading:
     """The reading of tasks, for the question that was answered most often."""
     counts = Counter(choice.question for item in items for choice in item.choices)
     notes = _left_out(items)

@@ -11,7 +11,7 @@ from typing import Any
 
 from plcore.tables.formats.candidate_rows import Row, rows_reading
 from plcore.tables.formats.disambiguated import Disambiguated
-from plcore.tables.formats.reading import Reading
+from plcore.tables.formats.reading import TableReading
 from plcore.tables.formats.record_values import (
     Records,
     a_list,
@@ -46,7 +46,7 @@ class ModelCandidates:
             for one in seen
         )
 
-    def read(self, records: Records) -> Reading:
+    def read(self, records: Records) -> TableReading:
         """One row for each id; several models may have a line each about it. Raises TableError."""
         rows: dict[Any, Row] = {}
         for place, found in enumerate(read_each(records, _own_line)):

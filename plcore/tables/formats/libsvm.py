@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.datasets import load_svmlight_file
 
 from plcore.common.words import quoted
-from plcore.tables.formats.reading import Reading, check_size, json_candidates, refusal, text_table
+from plcore.tables.formats.reading import TableReading, check_size, json_candidates, refusal, text_table
 from plcore.tables.formats.values import float_text
 from plcore.tables.frame_text import numbers_as_text
 
@@ -32,7 +32,7 @@ def looks_like_libsvm(data: bytes) -> bool:
     )
 
 
-def read_libsvm(data: bytes) -> Reading:
+def read_libsvm(data: bytes) -> TableReading:
     """The table of such lines: the labels as a JSON list of candidates, and a column `xK` for each feature K.
 
     Raises TableError: a line that is no such line, query ids, too many cells.
@@ -64,4 +64,4 @@ def read_libsvm(data: bytes) -> Reading:
     ]
     columns = [numbers_as_text(np.ascontiguousarray(dense[:, k])) for k in range(first, dense.shape[1])]
     cells = text_table(["candidates", *names], [lists, *columns])
-    return Reading(cells, "libsvm lines", json_candidates("candidates", numbers=tuple(names)))
+    return TableReading(cells, "libsvm lines", json_candidates("candidates", numbers=tuple(names)))

@@ -15,7 +15,7 @@ from plcore.tables.archive import MAX_UNPACKED_MB
 from plcore.tables.formats.arrow_columns import ColumnReader
 from plcore.tables.formats.embedded import EmbeddedFiles
 from plcore.tables.formats.hugging_face import DatasetFeatures, read_features
-from plcore.tables.formats.reading import Reading, check_size, refusal, text_table
+from plcore.tables.formats.reading import TableReading, check_size, refusal, text_table
 from plcore.tables.media import MediaFiles
 from plcore.tables.problems import TableError
 from plcore.tables.roles import Roles
@@ -27,7 +27,7 @@ _MB = 1_000_000
 _INDEX = "__index_level_0__"
 
 
-def read_parquet(data: bytes) -> Reading:
+def read_parquet(data: bytes) -> TableReading:
     """The table of a Parquet file. Raises TableError: damaged, too large, of no rows.
 
     A ClassLabel is its names, and the true label; a list of them is the candidates, as JSON. Images and recordings
@@ -56,7 +56,7 @@ def read_parquet(data: bytes) -> Reading:
     return _read(table, "Parquet")
 
 
-def read_feather(data: bytes) -> Reading:
+def read_feather(data: bytes) -> TableReading:
     """The table of a Feather file, version 2, that is Arrow IPC. Raises TableError as `read_parquet`."""
     try:
         with pa.ipc.open_file(pa.BufferReader(data)) as file:
@@ -72,14 +72,14 @@ def _damaged(name: str, error: Exception) -> TableError:
     return refusal(f"The {name} file cannot be read ({str(error)[:200]}).", "Write it anew.")
 
 
-def _read(table: pa.Table, name: str) -> Reading:
+def _read(table: pa.Table, name: str) -> TableReading:
     try:
         return _of_table(table, name)
     except UnicodeDecodeError as error:  # names and texts are only decoded where they are used
         raise _damaged(name, error) from error
 
 
-def _of_table(table: pa.Table, name: str) -> Reading:
+def _of_table(table: pa.Table, name: str) -> TableReading:
     features = read_features(table.schema)
     reader = ColumnReader(features, table.num_rows)
     for place, column in enumerate(table.column_names):
@@ -91,7 +91,9 @@ def _of_table(table: pa.Table, name: str) -> Reading:
     cells = text_table(reader.names, reader.columns)
     files = MediaFiles(EmbeddedFiles(reader.files)) if reader.files else None
     words = f"{name} of Hugging Face" if features.known else name
-    return Reading(cells, words, _roles(cells, features, reader.scores, files), files, tuple(reader.notes))
+    return TableReading(
+        cells, words, _roles(cells, features, reader.scores, files), files, tuple(reader.notes)
+    )
 
 
 def _roles(

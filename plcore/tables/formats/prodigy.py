@@ -14,7 +14,7 @@ from typing import Any
 from plcore.common.words import listed
 from plcore.tables.formats.candidate_rows import Row, rows_reading
 from plcore.tables.formats.disambiguated import VOTES, Disambiguated
-from plcore.tables.formats.reading import Reading
+from plcore.tables.formats.reading import TableReading
 from plcore.tables.formats.record_values import (
     Records,
     a_list,
@@ -45,7 +45,7 @@ class Prodigy:
         seen = records[:_LOOK]
         return bool(seen) and all(isinstance(record, dict) and _is_task(record) for record in seen)
 
-    def read(self, records: Records) -> Reading:
+    def read(self, records: Records) -> TableReading:
         """One row for each input. Raises TableError.
 
         Labels that people accepted are the candidates of a row, weighed by how many of them did; where nobody did,

@@ -21,7 +21,7 @@ MAX_CELLS = 20_000_000
 
 
 @dataclass(frozen=True)
-class Reading:
+class TableReading:
     """A file as it was understood.
 
     Attributes

@@ -14,7 +14,7 @@ from plcore.tables.formats.libsvm import looks_like_libsvm, read_libsvm
 from plcore.tables.formats.mat5 import MAT_START
 from plcore.tables.formats.packed import GZIP_START, gunzip, names_in_zip, refuse_drawings
 from plcore.tables.formats.parquet import FEATHER_START, PARQUET_START, read_feather, read_parquet
-from plcore.tables.formats.reading import Reading, refusal
+from plcore.tables.formats.reading import TableReading, refusal
 from plcore.tables.formats.records import looks_like_json, read_json
 from plcore.tables.media import MediaFiles
 
@@ -46,7 +46,7 @@ _REFUSED = (
 )
 
 
-def read_table(source: bytes | Path, name: str | None = None) -> Reading:
+def read_table(source: bytes | Path, name: str | None = None) -> TableReading:
     """The table in these bytes, or in the file at this path.
 
     name : of the file, where only its bytes are given; None: that of the path
@@ -80,7 +80,7 @@ def _is_arrays(data: bytes) -> bool:
     return bool(names) and all(name.endswith(".npy") for name in names)
 
 
-def _read_plain(data: bytes, name: str) -> Reading:
+def _read_plain(data: bytes, name: str) -> TableReading:
     """The table of a file that is not packed; `name` only breaks ties among texts."""
     if data.startswith(ZIP_STARTS):
         return read_workbook(data) if _is_workbook(data) else read_npz(data)
@@ -93,7 +93,7 @@ def _read_plain(data: bytes, name: str) -> Reading:
     return _read_text(data, name, None)
 
 
-def _read_text(data: bytes, name: str, labels_xml: str | None) -> Reading:
+def _read_text(data: bytes, name: str, labels_xml: str | None) -> TableReading:
     text = as_text(data)
     notes = (text.doubt,) if text.doubt else ()
     is_csv = name.lower().endswith((".csv", ".tsv"))
@@ -104,11 +104,11 @@ def _read_text(data: bytes, name: str, labels_xml: str | None) -> Reading:
     elif looks_like_libsvm(text.data) and not is_csv:
         reading = read_libsvm(text.data)
     else:
-        reading = Reading(cells_of_text(text.data), "CSV")
+        reading = TableReading(cells_of_text(text.data), "CSV")
     return replace(reading, notes=(*notes, *reading.notes))
 
 
-def _read_zip(data: bytes) -> Reading:
+def _read_zip(data: bytes) -> TableReading:
     """A table with the images and recordings it names; or an ARFF file with MULAN's list of labels."""
     archive = Archive(data)
     table, name = archive.table(), archive.table_name

@@ -11,7 +11,7 @@ from typing import Any
 
 from plcore.common.words import listed, quoted
 from plcore.tables.formats.flattening import flat_cells
-from plcore.tables.formats.reading import Reading, check_size, refusal
+from plcore.tables.formats.reading import TableReading, check_size, refusal
 from plcore.tables.formats.tools import RECORD_FORMATS
 
 _START = re.compile(rb'\s*(\{\s*["}]|\[\s*[\[{\]"])')
@@ -23,7 +23,7 @@ def looks_like_json(data: bytes) -> bool:
     return _START.match(data[:1000]) is not None
 
 
-def read_json(data: bytes) -> Reading:
+def read_json(data: bytes) -> TableReading:
     """The table in a JSON or JSON Lines file (UTF-8).
 
     A list of objects, or an object on every line, has a row for each; so has the only list of objects in an object
@@ -37,7 +37,7 @@ def read_json(data: bytes) -> Reading:
         raise refusal("The JSON is nested too deep.", "Write flat objects, one a row.") from None
 
 
-def _read(text: str) -> Reading:
+def _read(text: str) -> TableReading:
     parser = _Parser()
     lines = _lines(text)
     if len(lines) > 1 and _is_whole(lines[0][1]):
@@ -118,14 +118,14 @@ def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 def _of_records(
     records: list[dict[str, Any]], name: str, notes: tuple[str, ...], lines: Sequence[int] | None = None
-) -> Reading:
+) -> TableReading:
     for tool in RECORD_FORMATS:
         if tool.fits(records):
             return tool.read(records)
-    return Reading(flat_cells(records, lines), name, notes=notes)
+    return TableReading(flat_cells(records, lines), name, notes=notes)
 
 
-def _of_value(value: Any, notes: tuple[str, ...]) -> Reading:
+def _of_value(value: Any, notes: tuple[str, ...]) -> TableReading:
     if isinstance(value, list):
         if not value:
             raise refusal("The file holds an empty list.", _OBJECTS)
@@ -171,7 +171,7 @@ def _are_objects(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(each, dict) for each in value)
 
 
-def _of_columns(value: Mapping[str, list[Any]], notes: tuple[str, ...]) -> Reading:
+def _of_columns(value: Mapping[str, list[Any]], notes: tuple[str, ...]) -> TableReading:
     lengths = {name: len(column) for name, column in value.items()}
     if len(set(lengths.values())) > 1:
         first, other = next((a, b) for a, b in pairwise(lengths) if lengths[a] != lengths[b])
@@ -185,7 +185,7 @@ def _of_columns(value: Mapping[str, list[Any]], notes: tuple[str, ...]) -> Readi
     return _of_records(rows, "JSON, a list for each column", notes)
 
 
-def _of_objects(value: Mapping[str, dict[str, Any]], notes: tuple[str, ...]) -> Reading:
+def _of_objects(value: Mapping[str, dict[str, Any]], notes: tuple[str, ...]) -> TableReading:
     """Objects in an object: columns with the same row names (as pandas writes a table), else rows with names."""
     objects = list(value.values())
     rows = list(objects[0])

@@ -15,7 +15,7 @@ from plcore.tables.formats.batches import Batches
 from plcore.tables.formats.label_studio import LabelStudioMin, LabelStudioTasks
 from plcore.tables.formats.language_models import ModelCandidates
 from plcore.tables.formats.prodigy import Prodigy
-from plcore.tables.formats.reading import Reading
+from plcore.tables.formats.reading import TableReading
 from plcore.tables.formats.record_values import Records
 from plcore.tables.formats.votes import LongVotes
 from plcore.tables.formats.weak_label_files import LabelMatrixTable, Wrench
@@ -35,7 +35,7 @@ class RecordFormat(Protocol):
 
     def fits(self, records: Records, /) -> bool: ...
 
-    def read(self, records: Records, /) -> Reading: ...
+    def read(self, records: Records, /) -> TableReading: ...
 
 
 class Shape(Protocol):
@@ -49,7 +49,7 @@ class Shape(Protocol):
 
     def fits(self, cells: pd.DataFrame, /) -> bool: ...
 
-    def read(self, cells: pd.DataFrame, /) -> Reading: ...
+    def read(self, cells: pd.DataFrame, /) -> TableReading: ...
 
 
 RECORD_FORMATS: tuple[RecordFormat, ...] = (
@@ -66,8 +66,3 @@ RECORD_FORMATS: tuple[RecordFormat, ...] = (
 
 SHAPES: tuple[Shape, ...] = (LongVotes(), LongScores(), LabelMatrixTable())
 """The first that fits reads the table; where none does, every row is one."""
-
-
-def shape_of(cells: pd.DataFrame) -> Shape | None:
-    """The shape that a table has by the names of its columns; None where every row is one."""
-    return next((shape for shape in SHAPES if shape.fits(cells)), None)

@@ -21,7 +21,7 @@ from plcore.tables.csv_text import LINE_INDEX
 from plcore.tables.formats.candidate_rows import Row, rows_reading
 from plcore.tables.formats.disambiguated import VOTES, Disambiguated
 from plcore.tables.formats.joining import join_rows
-from plcore.tables.formats.reading import Reading, refusal
+from plcore.tables.formats.reading import TableReading, refusal
 from plcore.tables.formats.record_values import LARGEST
 from plcore.tables.formats.vote_columns import VoteColumns, vote_columns
 from plcore.tables.problems import MAX_PROBLEMS, table_error
@@ -46,7 +46,7 @@ class LongVotes:
     def fits(self, cells: pd.DataFrame) -> bool:
         return vote_columns(cells) is not None
 
-    def read(self, cells: pd.DataFrame) -> Reading:
+    def read(self, cells: pd.DataFrame) -> TableReading:
         """One row for each task, in the order in which they first occur. Raises TableError."""
         columns = _columns_of(cells)
         rows, notes = _tasks_with_votes(cells, columns)
@@ -56,7 +56,7 @@ class LongVotes:
         )
 
 
-def join_votes(votes: pd.DataFrame, tasks: pd.DataFrame, on: str | None = None) -> Reading:
+def join_votes(votes: pd.DataFrame, tasks: pd.DataFrame, on: str | None = None) -> TableReading:
     """The tasks, each with the votes on it, as `join_rows` joins them.
 
     votes, tasks : DataFrames of str

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from plcore.tables.formats.reading import Reading, refusal
+from plcore.tables.formats.reading import TableReading, refusal
 from plcore.tables.formats.record_values import (
     Records,
     a_list,
@@ -41,7 +41,7 @@ class Wrench:
             isinstance(one, dict) and isinstance(one.get("weak_labels"), list) for one in seen
         )
 
-    def read(self, records: Records, classes: Sequence[str] | None = None) -> Reading:
+    def read(self, records: Records, classes: Sequence[str] | None = None) -> TableReading:
         """One row for each record; `label` is the true label. Raises TableError.
 
         classes : the names in `label.json`, by number
@@ -113,7 +113,7 @@ class LabelMatrixTable:
             and any(bool((text == "-1").any()) for text in texts)
         )
 
-    def read(self, cells: pd.DataFrame) -> Reading:
+    def read(self, cells: pd.DataFrame) -> TableReading:
         """One row for each row; all other columns are kept. Raises TableError."""
         names = _functions(cells)
         others = [name for name in cells.columns if name not in names]

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from plcore.common.types import IntArray
 from plcore.common.words import listed
 from plcore.tables.formats.candidate_rows import Row, rows_reading
-from plcore.tables.formats.reading import Reading, refusal
+from plcore.tables.formats.reading import TableReading, refusal
 from plcore.tables.formats.record_values import a_name, refuse, shown
 
 ABSTAIN = -1
@@ -36,7 +36,7 @@ def label_matrix(
     columns: Mapping[str, Sequence[Any]] | None = None,
     truth: Matrix | None = None,
     format_name: str = "label matrix",
-) -> Reading:
+) -> TableReading:
     """Candidates are the classes voted for, weighed by the number of votes; all classes where all abstain.
 
     votes : (n, m) class numbers of m functions or people; NaN: no vote
@@ -89,7 +89,7 @@ def annotator_matrix(
     classes: Names = None,
     annotators: Names = None,
     columns: Mapping[str, Sequence[Any]] | None = None,
-) -> Reading:
+) -> TableReading:
     """cleanlab's two arrays: votes are candidates, and the probabilities of its model are columns `p_<class>`.
 
     labels_multiannotator : (n, m) class numbers from 0, NaN where a person was not asked
@@ -124,7 +124,7 @@ def partial_votes(
     *,
     functions: Names = None,
     columns: Mapping[str, Sequence[Any]] | None = None,
-) -> Reading:
+) -> TableReading:
     """Candidates are the classes that all functions allow that voted; all that any of them allows where none is left.
 
     votes : (n, m), the set that each function votes for, by number: from 0, where -1 abstains; or from 1, where 0 does

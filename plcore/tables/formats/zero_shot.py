@@ -14,7 +14,7 @@ from plcore.common.words import listed, quoted
 from plcore.tables.columns import Finder
 from plcore.tables.csv_text import LINE_INDEX
 from plcore.tables.formats.candidate_rows import Row, rows_reading
-from plcore.tables.formats.reading import Reading, refusal
+from plcore.tables.formats.reading import TableReading, refusal
 from plcore.tables.formats.record_values import LARGEST, Records, a_list, a_name, a_number, read_each, refuse
 from plcore.tables.problems import MAX_PROBLEMS, table_error
 
@@ -39,7 +39,7 @@ class ZeroShot:
             isinstance(one, dict) and all(isinstance(one.get(name), list) for name in _SAID) for one in seen
         )
 
-    def read(self, records: Records) -> Reading:
+    def read(self, records: Records) -> TableReading:
         """One row for each record; scores are weights. Raises TableError."""
         return rows_reading(read_each(records, _scored), self.name, row_id="id", text="sequence")
 
@@ -66,7 +66,7 @@ class LongScores:
     def fits(self, cells: pd.DataFrame) -> bool:
         return _columns(cells) is not None
 
-    def read(self, cells: pd.DataFrame) -> Reading:
+    def read(self, cells: pd.DataFrame) -> TableReading:
         """One row for each item, in the order in which they first occur; columns that are the same in all rows of an
         item describe it. Raises TableError."""
         columns = _columns(cells)

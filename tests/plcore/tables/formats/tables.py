@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from plcore import LabelTable, TableError
 from plcore.tables.formats.disambiguated import Disambiguated
-from plcore.tables.formats.reading import Reading
+from plcore.tables.formats.reading import TableReading
 
 MAY = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 """Any character that a file can hold."""
@@ -29,18 +29,18 @@ HOSTILE = st.recursive(
 """Any value that JSON can hold."""
 
 
-def candidates(reading: Reading) -> list[Any]:
+def candidates(reading: TableReading) -> list[Any]:
     """The candidates of each row: a list of names, or names with weights."""
     assert reading.roles is not None
     assert (reading.roles.candidates, reading.roles.form) == ("candidates", "json")
     return [json.loads(cell) for cell in reading.cells["candidates"]]
 
 
-def sources(reading: Reading) -> list[Any]:
+def sources(reading: TableReading) -> list[Any]:
     return [json.loads(cell) if cell else {} for cell in reading.cells["sources"]]
 
 
-def noted(reading: Reading, *words: str) -> bool:
+def noted(reading: TableReading, *words: str) -> bool:
     """Whether one of the notes has all these words."""
     return any(all(word in note for word in words) for note in reading.notes)
 
@@ -63,7 +63,7 @@ def read_or_refuse(read: Callable[..., Any], *given: Any) -> Any:
         return None
 
 
-def opens(reading: Reading) -> LabelTable:
+def opens(reading: TableReading) -> LabelTable:
     """The table that is made of it, whose ids, numbers and text are in order."""
     assert reading.roles is not None
     return LabelTable.from_cells(reading.cells, replace(reading.roles, truth=None))

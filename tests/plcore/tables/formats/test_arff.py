@@ -16,7 +16,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from plcore.tables.formats.arff import looks_like_arff, read_arff
 from plcore.tables.formats.libsvm import looks_like_libsvm, read_libsvm
-from plcore.tables.formats.reading import Reading
+from plcore.tables.formats.reading import TableReading
 from plcore.tables.formats.recognise import read_table
 from plcore.tables.problems import TableError
 from plcore.tables.table import LabelTable
@@ -144,7 +144,7 @@ def as_mulan(numbers: np.ndarray, vectors: np.ndarray, labels: list[str], *, is_
     )
 
 
-def is_equal(reading: Reading, numbers: np.ndarray, vectors: np.ndarray) -> bool:
+def is_equal(reading: TableReading, numbers: np.ndarray, vectors: np.ndarray) -> bool:
     table = LabelTable.from_cells(reading.cells, reading.suggest_roles())
     assert table.label_vectors is not None
     np.testing.assert_array_equal(table.label_vectors, vectors)

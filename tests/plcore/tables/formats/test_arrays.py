@@ -19,7 +19,7 @@ from scipy import sparse
 
 from plcore.tables.formats.mat5 import load_mat
 from plcore.tables.formats.npz_arrays import load_npz
-from plcore.tables.formats.reading import Reading
+from plcore.tables.formats.reading import TableReading
 from plcore.tables.formats.recognise import read_table
 from plcore.tables.formats.sparse_pieces import dense_rows
 from plcore.tables.problems import TableError
@@ -50,16 +50,16 @@ def refused(data: bytes) -> str:
     return str(caught.value)
 
 
-def sets_of(reading: Reading) -> list[list[str]]:
+def sets_of(reading: TableReading) -> list[list[str]]:
     return [json.loads(cell) if cell else [] for cell in reading.cells["candidates"]]
 
 
-def numbers_of(reading: Reading) -> np.ndarray:
+def numbers_of(reading: TableReading) -> np.ndarray:
     roles = reading.suggest_roles()
     return np.array([[float(cell or "nan") for cell in reading.cells[name]] for name in roles.numbers]).T
 
 
-def is_bench(reading: Reading) -> bool:
+def is_bench(reading: TableReading) -> bool:
     """Whether this is the table of X, S and Y."""
     np.testing.assert_array_equal(numbers_of(reading), X)
     assert sets_of(reading) == [[str(k) for k in np.flatnonzero(row)] for row in S]

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plcore.tables.formats.excel import read_workbook
-from plcore.tables.formats.reading import Reading
+from plcore.tables.formats.reading import TableReading
 from plcore.tables.formats.recognise import read_table
 from plcore.tables.formats.workbook_size import MAX_CELLS, look_at_parts
 from plcore.tables.problems import TableError
@@ -38,7 +38,7 @@ def workbook(
     return out.getvalue()
 
 
-def table_of(rows: Sequence[Sequence[Any]], change: Callable[[Any], None] | None = None) -> Reading:
+def table_of(rows: Sequence[Sequence[Any]], change: Callable[[Any], None] | None = None) -> TableReading:
     return read_table(workbook({"Birds": rows}, change))
 
 

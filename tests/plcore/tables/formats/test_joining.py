@@ -14,7 +14,7 @@ from plcore.tables.formats.batches import Batches
 from plcore.tables.formats.candidate_rows import NEEDS_ROWS, Row
 from plcore.tables.formats.joining import join_candidates, join_rows
 from plcore.tables.formats.language_models import ModelCandidates
-from plcore.tables.formats.reading import Reading
+from plcore.tables.formats.reading import TableReading
 from tests.plcore.tables.formats.tables import LABELS, WEIGHTS, candidates, frame, noted, opens, sources
 
 ROWS = frame(
@@ -88,7 +88,7 @@ def test_what_does_not_belong_together_is_refused() -> None:
     with pytest.raises(TableError, match="Row 2, column 'key': the name 'q' was already in row 1"):
         join_candidates(reading, frame({"key": "q"}, {"key": "q"}))
     nameless = ModelCandidates().read([{"candidates": [{"label": "x"}]}])
-    for one in (nameless, Reading(ROWS, "CSV file")):
+    for one in (nameless, TableReading(ROWS, "CSV file")):
         with pytest.raises(TableError, match="The candidates name no rows"):
             join_candidates(one, ROWS)
 

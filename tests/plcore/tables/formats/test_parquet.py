@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from plcore.tables.archive import MediaError
 from plcore.tables.formats.embedded import EmbeddedFiles, file_name
 from plcore.tables.formats.hugging_face import read_features
-from plcore.tables.formats.reading import Reading
+from plcore.tables.formats.reading import TableReading
 from plcore.tables.formats.recognise import read_table
 from plcore.tables.problems import TableError
 from plcore.tables.roles import Roles
@@ -110,7 +110,7 @@ def test_vectors_are_a_column_for_each_number() -> None:
     assert cells.to_dict("list") == {"id": ["a", "b", "c"], "v_1": ["1", "", "2"], "v_2": ["0.5", "", "3"]}
 
 
-def birds() -> Reading:
+def birds() -> TableReading:
     columns = {
         "image": pa.array(
             [{"bytes": picture(1), "path": "a.png"}, {"bytes": picture(2), "path": "a.png"}, None], FILE

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plcore.tables.formats import Reading, read_table
+from plcore.tables.formats import TableReading, read_table
 from plcore.tables.formats.packed import gunzip
 from plcore.tables.problems import TableError
 from tests.plcore.tables.formats.test_excel import workbook
@@ -157,7 +157,7 @@ def test_an_encoding_that_is_no_certainty_is_told() -> None:
 
 def test_roles_are_guessed_where_the_format_says_nothing() -> None:
     reading = read_table(CSV)
-    assert reading == Reading(reading.cells, "CSV")
+    assert reading == TableReading(reading.cells, "CSV")
     assert reading.suggest_roles().candidates == "candidates"
 
 

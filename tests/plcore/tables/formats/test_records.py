@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from plcore.tables.formats import records as module
 from plcore.tables.formats.flattening import flat_cells
-from plcore.tables.formats.reading import Reading, cells_of
+from plcore.tables.formats.reading import TableReading, cells_of
 from plcore.tables.formats.recognise import read_table
 from plcore.tables.formats.records import looks_like_json, read_json
 from plcore.tables.problems import TableError
@@ -211,8 +211,8 @@ class Tool:
         return all("mine" in record for record in records)
 
     @staticmethod
-    def read(records: Any) -> Reading:
-        return Reading(cells_of({"mine": [record["mine"] for record in records]}), "Tool")
+    def read(records: Any) -> TableReading:
+        return TableReading(cells_of({"mine": [record["mine"] for record in records]}), "Tool")
 
 
 @pytest.mark.parametrize(
