@@ -19,7 +19,6 @@ import click
 
 from winnow import __version__
 from winnow.column_options import column_options, setting_option
-from winnow.printed import compared_lines, described
 
 if TYPE_CHECKING:
     from workflow.home import Home
@@ -90,7 +89,7 @@ def list_projects(as_json: bool) -> None:
     with _home() as here:
         listed = projects.list_projects(_owner(here))
     if as_json:
-        click.echo(json.dumps([described(project) for project in listed], indent=2, ensure_ascii=False))
+        click.echo(json.dumps([project.to_json() for project in listed], indent=2, ensure_ascii=False))
         return
     for project in listed:
         click.echo(f"{project.id}\t{project.name}\t{project.answered} answered, {project.left} open")
@@ -129,7 +128,7 @@ def import_table(
         table = importing.LabelTable.from_cells(
             upload.cells, importing.adjusted(upload.suggest_roles(), columns), upload.files
         )
-        for said in (*upload.notes, *map(str, importing.doubts(table))):
+        for said in (*upload.notes, *map(str, importing.find_doubts(table))):
             click.echo(said, err=True)
         chosen = importing.settings_for(table, settings)
         project_id = importing.create(_owner(here), name or file.stem, table, chosen, description)
@@ -193,7 +192,7 @@ def compare(what: str, as_json: bool, columns: Mapping[str, Any]) -> None:
         roles = importing.adjusted(upload.suggest_roles(), columns)
         table = importing.LabelTable.from_cells(upload.cells, roles, upload.files)
         found = choosing.measure_table(table, progress)
-    click.echo(json.dumps(found.to_json(), indent=2) if as_json else "\n".join(compared_lines(found)))
+    click.echo(json.dumps(found.to_json(), indent=2) if as_json else found.lines())
 
 
 @main.command("simulate")

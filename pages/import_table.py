@@ -12,7 +12,7 @@ from pages.parts.import_check import how_many, show_doubts, show_first_question,
 from pages.parts.import_examples import what_it_may_be
 from pages.parts.role_form import role_form
 from workflow import importing
-from workflow.first_look import first_look
+from workflow.common.first_look import first_look
 from workflow.projects import CONTROL_SHARE, ProjectNameError
 
 PREVIEW_ROWS = 8

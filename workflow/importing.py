@@ -23,13 +23,18 @@ from plcore.tables import (
     MAX_UNPACKED_MB,
     MAX_ZIP_MB,
     MISSING,
+    NEEDS_ROWS,
     WAYS_IN,
     Doubt,
     MediaFiles,
-    doubts,
+    TableReading,
+    find_doubts,
+    joined,
     look_through,
+    read_table,
+    shape_name,
+    shaped,
 )
-from plcore.tables.formats import NEEDS_ROWS, TableReading, joined, read_table, shape_name, shaped
 from workflow import kinds, projects
 from workflow.projects import NAME_LENGTH, CannotLearn
 
@@ -60,7 +65,7 @@ __all__ = [
     "adjusted",
     "check",
     "create",
-    "doubts",
+    "find_doubts",
     "kind_of_table",
     "read_upload",
     "settings_for",
@@ -140,7 +145,7 @@ def check(upload: Upload, roles: Roles, on_step: Callable[[float], None] | None 
         if upload.files is not None and on_step is not None:
             look_through(upload.files, upload.cells, roles, on_step)
         table = LabelTable.from_cells(upload.cells, roles, upload.files)
-        return Checked(table, doubts=tuple(doubts(table)))
+        return Checked(table, doubts=tuple(find_doubts(table)))
     except TableError as error:
         return Checked(None, problems=error.problems)
 

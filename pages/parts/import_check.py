@@ -9,7 +9,7 @@ import streamlit as st
 from pages.parts.frame import escape
 from pages.parts.instance import instance
 from pages.parts.words import counted
-from workflow.first_look import FirstLook
+from workflow.common.first_look import FirstLook
 from workflow.importing import MAX_PROBLEMS, Doubt, Problem
 
 

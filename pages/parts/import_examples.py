@@ -27,9 +27,9 @@ EXAMPLES = (
     ),
 )
 FORMATS = (
-    "**Formats:** CSV and TSV in any common encoding, Excel and OpenDocument, JSON and JSON lines, Parquet and "
-    "Feather (with the features of Hugging Face), NPZ and MATLAB arrays, ARFF, libsvm lines; exports of Label Studio, Prodigy "
-    "and Argilla, votes of crowdsourcing platforms, label matrices of Snorkel, WRENCH and cleanlab, batches of language "
+    "**Formats:** CSV and TSV in any common encoding, Excel and OpenDocument, JSON and JSON lines, Parquet and Feather "
+    "(with Hugging Face's features), NPZ and MATLAB arrays, ARFF, libsvm lines; exports of Label Studio, Prodigy and "
+    "Argilla, votes of crowdsourcing platforms, label matrices of Snorkel, WRENCH and cleanlab, batches of language "
     "models, zero-shot scores. Packed with gzip or zip, too."
 )
 

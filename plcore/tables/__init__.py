@@ -12,8 +12,9 @@ from plcore.tables.archive import (
     MediaError,
 )
 from plcore.tables.csv_text import read_cells, to_csv_bytes
-from plcore.tables.doubts import Doubt, doubts
+from plcore.tables.doubts import Doubt, find_doubts
 from plcore.tables.features import FeatureTransformer
+from plcore.tables.formats import NEEDS_ROWS, TableReading, joined, read_table, shape_name, shaped
 from plcore.tables.label_text import MISSING
 from plcore.tables.media import CONTENT_TYPES, MAX_PIXELS, MediaFiles, is_kept_name, look_through
 from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError
@@ -31,6 +32,7 @@ __all__ = [
     "MAX_UNPACKED_MB",
     "MAX_ZIP_MB",
     "MISSING",
+    "NEEDS_ROWS",
     "WAYS_IN",
     "ZIP_STARTS",
     "Archive",
@@ -42,11 +44,16 @@ __all__ = [
     "Problem",
     "Roles",
     "TableError",
-    "doubts",
+    "TableReading",
+    "find_doubts",
     "is_kept_name",
+    "joined",
     "look_through",
     "read_cells",
     "read_kept_names",
+    "read_table",
+    "shape_name",
+    "shaped",
     "suggest_roles",
     "to_csv_bytes",
 ]

@@ -39,7 +39,7 @@ class Doubt:
         return f"{self.message} Fix: {self.fix}"
 
 
-def doubts(table: LabelTable) -> list[Doubt]:
+def find_doubts(table: LabelTable) -> list[Doubt]:
     """What is odd about the table, what matters most first."""
     return [doubt for look in _LOOKS for doubt in look(table)]
 

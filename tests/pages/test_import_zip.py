@@ -51,8 +51,8 @@ def chosen(test: AppTest, label: str) -> object:
 
 
 def test_the_page_says_what_a_zip_may_be(page: AppTest) -> None:
-    said = " ".join(one.value for one in page.info)
-    assert "one zip" in said
+    said = " ".join(one.value for one in page.caption)
+    assert "The table and the files in one zip" in said
     for limit in ("200 MB", "50,000 files", "1,000 MB", "20 MB", "50 million points", "PNG, JPEG, WebP, GIF"):
         assert limit in said
 

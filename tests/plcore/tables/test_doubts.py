@@ -8,13 +8,13 @@ import pytest
 
 from plcore import LabelTable, Roles, suggest_roles
 from plcore.tables import read_cells
-from plcore.tables.doubts import Doubt, doubts
+from plcore.tables.doubts import Doubt, find_doubts
 
 
 def told(csv: str, **changed: object) -> dict[str, Doubt]:
     cells = read_cells(csv.encode())
     roles: Roles = replace(suggest_roles(cells), **changed)  # type: ignore[arg-type]
-    return {one.name: one for one in doubts(LabelTable.from_cells(cells, roles))}
+    return {one.name: one for one in find_doubts(LabelTable.from_cells(cells, roles))}
 
 
 def rows(n: int, line: str) -> str:
@@ -104,6 +104,6 @@ def test_rows_that_no_threshold_reaches() -> None:
 
 def test_what_matters_most_comes_first_and_reads_as_a_sentence() -> None:
     cells = read_cells(b"task_id,candidates,w\n1,a,1\n1,b,2\n")
-    found = doubts(LabelTable.from_cells(cells, suggest_roles(cells)))
+    found = find_doubts(LabelTable.from_cells(cells, suggest_roles(cells)))
     assert [one.name for one in found][:2] == ["nothing-to-ask", "repeated-ids"]
     assert all(one.message.endswith(".") and f"{one}".count(" Fix: ") == 1 for one in found)

@@ -8,7 +8,7 @@ import pytest
 
 from plcore import LabelTable
 from tests.workflow.test_media import FILES, ZIP
-from workflow.first_look import SHOWN, first_look
+from workflow.common.first_look import SHOWN, first_look
 from workflow.importing import check, read_upload
 
 
