@@ -7,23 +7,21 @@ from __future__ import annotations
 
 import json
 import logging
-import math
 import re
 import runpy
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from winnow import __version__
+from winnow.column_options import column_options, setting_option
 
 if TYPE_CHECKING:
     from workflow.home import Home
-    from workflow.models.choosing import ModelComparison
-    from workflow.projects import ProjectSummary
     from workflow.seat import Seat
 
 REFUSED = 2
@@ -91,7 +89,7 @@ def list_projects(as_json: bool) -> None:
     with _home() as here:
         listed = projects.list_projects(_owner(here))
     if as_json:
-        click.echo(json.dumps([_described(project) for project in listed], indent=2, ensure_ascii=False))
+        click.echo(json.dumps([project.to_json() for project in listed], indent=2, ensure_ascii=False))
         return
     for project in listed:
         click.echo(f"{project.id}\t{project.name}\t{project.answered} answered, {project.left} open")
@@ -100,24 +98,40 @@ def list_projects(as_json: bool) -> None:
 @main.command("import")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--name", help="Name of the project; default: the file's name.")
-@click.option("--candidates", help="The column that lists the candidates; default: guessed from the file.")
-@click.option("--separator", help="What stands between candidates; default: guessed.")
-@click.option("--truth", help="The column of true labels; default: guessed from its name.")
+@click.option("--description", default="", help="What the annotators should know.")
+@click.option(
+    "--rows",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="The table of the rows, where FILE holds only votes or candidates of them.",
+)
+@click.option("--as-it-is", is_flag=True, help="Take each row as an item, though it looks like a vote.")
+@setting_option
+@column_options
 def import_table(
-    file: Path, name: str | None, candidates: str | None, separator: str | None, truth: str | None
+    file: Path,
+    name: str | None,
+    description: str,
+    rows: Path | None,
+    as_it_is: bool,
+    settings: Mapping[str, Any],
+    columns: Mapping[str, Any],
 ) -> None:
-    """Make a project from FILE, a CSV or a zip of one CSV with the images and recordings its cells name.
+    """Make a project from FILE, a table or a zip of one with the images and recordings its cells name.
 
-    Refused whole, with row, column and fix, if any cell or file is wrong.
+    What is odd about it is said on standard error. Refused whole, with row, column and fix, if any cell or file is
+    wrong.
     """
     from workflow import importing
 
     with _home() as here:
-        upload = importing.read_upload(file)
-        chosen = {"candidates": candidates, "separator": separator, "truth": truth}
-        roles = importing.adjusted(upload.suggest_roles(), chosen)
-        table = importing.LabelTable.from_cells(upload.cells, roles, upload.files)
-        project_id = importing.create(_owner(here), name or file.stem, table)
+        upload = importing.read_upload(file, rows=None if rows is None else (rows, None), as_it_is=as_it_is)
+        table = importing.LabelTable.from_cells(
+            upload.cells, importing.adjusted(upload.suggest_roles(), columns), upload.files
+        )
+        for said in (*upload.notes, *map(str, importing.find_doubts(table))):
+            click.echo(said, err=True)
+        chosen = importing.settings_for(table, settings)
+        project_id = importing.create(_owner(here), name or file.stem, table, chosen, description)
     click.echo(f"Project {project_id}: {table.n_rows} rows, {len(table.classes)} classes.")
 
 
@@ -156,12 +170,8 @@ def rank(project_id: int) -> None:
 @main.command("compare")
 @click.argument("what", metavar="FILE|PROJECT_ID")
 @click.option("--json", "as_json", is_flag=True, help="As JSON, for programs.")
-@click.option("--candidates", help="Of a FILE: the column that lists the candidates; default: guessed.")
-@click.option("--separator", help="Of a FILE: what stands between candidates; default: guessed.")
-@click.option("--truth", help="Of a FILE: the column of true labels; default: guessed from its name.")
-def compare(
-    what: str, as_json: bool, candidates: str | None, separator: str | None, truth: str | None
-) -> None:
+@column_options
+def compare(what: str, as_json: bool, columns: Mapping[str, Any]) -> None:
     """Compare the models on the rows of a project, or of a table (CSV or zip). Nothing is stored or adopted.
 
     Each row is held out once. Consistency is how much more often than by chance a model's predictions are among the
@@ -179,11 +189,10 @@ def compare(
             found = choosing.measure(_owner(here).at(int(what)), progress)
     else:
         upload = importing.read_upload(Path(what))
-        chosen = {"candidates": candidates, "separator": separator, "truth": truth}
-        roles = importing.adjusted(upload.suggest_roles(), chosen)
+        roles = importing.adjusted(upload.suggest_roles(), columns)
         table = importing.LabelTable.from_cells(upload.cells, roles, upload.files)
         found = choosing.measure_table(table, progress)
-    click.echo(json.dumps(found.to_json(), indent=2) if as_json else "\n".join(_compared(found)))
+    click.echo(json.dumps(found.to_json(), indent=2) if as_json else found.lines())
 
 
 @main.command("simulate")
@@ -242,35 +251,6 @@ def _owner(here: Home) -> Seat:
     from workflow.seat import Seat
 
     return Seat(here, team.ensure_owner(here).id)
-
-
-def _compared(found: ModelComparison) -> Iterator[str]:
-    """The lines of a comparison, the columns parted by tabs."""
-    yield "model\tconsistency\taccuracy\tseconds\tnote"
-    for one in sorted(
-        found.figures, key=lambda one: -math.inf if one.kappa is None else one.kappa, reverse=True
-    ):
-        shares = ["" if share is None else f"{share:.3f}" for share in (one.kappa, one.accuracy)]
-        note = "; ".join(part for part in ("best" if one.model == found.best else "", one.note) if part)
-        yield "\t".join([one.model, *shares, f"{one.seconds:.1f}", " ".join(note.split())])
-    by = f"; accuracy on {found.checks} of known truth" if found.checks else ""
-    yield f"Each of {found.rows} rows was held out once{by}."
-
-
-def _described(project: ProjectSummary) -> dict[str, object]:
-    """A `ProjectSummary` for programs, in the words that the commands use."""
-    return {
-        "id": project.id,
-        "name": project.name,
-        "description": project.description,
-        "kind": project.kind,
-        "rows": project.n_rows,
-        "classes": project.n_classes,
-        "answered": project.answered,
-        "open": project.left,
-        "created_at": project.created_at.isoformat(),
-        "last_answer": project.last_answer and project.last_answer.isoformat(),
-    }
 
 
 def _refuse(message: str) -> NoReturn:

@@ -8,9 +8,11 @@ import streamlit as st
 from streamlit.typing import UploadedFile
 
 from pages.parts import frame, kinds, state
+from pages.parts.import_check import how_many, show_doubts, show_first_question, show_problems
+from pages.parts.import_examples import what_it_may_be
 from pages.parts.role_form import role_form
-from pages.parts.words import counted
 from workflow import importing
+from workflow.common.first_look import first_look
 from workflow.projects import CONTROL_SHARE, ProjectNameError
 
 PREVIEW_ROWS = 8
@@ -18,26 +20,54 @@ PREVIEW_ROWS = 8
 page = frame.begin_owner()
 st.title("Import a table")
 st.caption(
-    "A CSV with one row per instance and its candidate labels, or a zip of one CSV with the images and "
-    "recordings that its rows name. Nothing is stored until you press “Create project”, and then only if every cell "
-    "and every file could be read."
+    "One row per instance with its candidate labels, in any of the usual formats. Nothing is stored until you press "
+    "“Create project”, and then only if every cell and every file could be read."
 )
 
 
-def read_file(chosen: UploadedFile) -> importing.Upload | None:
-    """What was uploaded, read once per file; None where it cannot be read at all."""
+def read_file(chosen: UploadedFile, rows: UploadedFile | None, *, as_it_is: bool) -> importing.Upload | None:
+    """What was uploaded, read once; None where it cannot be read at all, which is said.
+
+    rows : the table of the rows, beside votes or candidates of them
+    """
+    key = (chosen.file_id, rows.file_id if rows else None, as_it_is)
     known = st.session_state.get(state.UPLOAD)
-    if known is None or known[0] != chosen.file_id:
+    if known is None or known[0] != key:
+        beside = (rows.getvalue(), rows.name) if rows else None
         try:
             with st.spinner("Reading the file …"):
-                known = (chosen.file_id, importing.read_upload(chosen.getvalue()), ())
+                found = importing.read_upload(chosen.getvalue(), chosen.name, rows=beside, as_it_is=as_it_is)
+                known = (key, found, ())
         except importing.TableError as error:
-            known = (chosen.file_id, None, error.problems)
+            known = (key, None, error.problems)
         st.session_state[state.UPLOAD] = known
         st.session_state.pop(state.CHECKED, None)
     if known[1] is None:
         show_problems(known[2])
     upload: importing.Upload | None = known[1]
+    return upload
+
+
+def read_as_wanted(chosen: UploadedFile) -> importing.Upload | None:
+    """The upload in the shape that the person wants, joined to the table of its rows where there is one."""
+    as_it_is = bool(st.session_state.get(f"as-it-is-{chosen.file_id}"))
+    rows = st.session_state.get(f"rows-{chosen.file_id}")
+    upload = read_file(chosen, rows, as_it_is=as_it_is)
+    if upload is None:
+        return None
+    st.caption(f"Read as: {frame.escape(upload.reading.format)}.")
+    if upload.shape is not None:
+        st.toggle(
+            "Each row of the file is one item",
+            key=f"as-it-is-{chosen.file_id}",
+            help=f"By the names of its columns it is: {upload.shape}. So rows about one item were put together.",
+        )
+    if upload.needs_rows or rows is not None:
+        st.file_uploader(
+            "The table of the rows: what describes them, under the same names",
+            max_upload_size=importing.MAX_UPLOAD_MB,
+            key=f"rows-{chosen.file_id}",
+        )
     return upload
 
 
@@ -58,31 +88,6 @@ def check(upload: importing.Upload, roles: importing.Roles) -> importing.Checked
 def looking(place: st.delta_generator.DeltaGenerator, share: float) -> None:
     """Say how many of the files have been looked at."""
     place.progress(share, text=f"Looking at every file … {share:.0%}")
-
-
-def how_many(problems: tuple[importing.Problem, ...]) -> str:
-    count = counted(len(problems), "problem")
-    return f"The first {count} (there may be more)" if len(problems) >= importing.MAX_PROBLEMS else count
-
-
-def show_problems(problems: tuple[importing.Problem, ...]) -> None:
-    """Every problem with its place and its fix."""
-    st.error(
-        f"{how_many(problems)} to mend before this can become a project. Nothing was stored.",
-        icon=":material/error:",
-    )
-    st.dataframe(
-        {
-            "Row": [problem.row for problem in problems],
-            "Line": [problem.line for problem in problems],
-            "Column": [problem.column for problem in problems],
-            "Problem": [problem.message for problem in problems],
-            "Fix": [problem.fix for problem in problems],
-        },
-        hide_index=True,
-        placeholder="",
-        column_config={name: st.column_config.TextColumn(width="large") for name in ("Problem", "Fix")},
-    )
 
 
 CHECKS = round(100 * CONTROL_SHARE)
@@ -112,24 +117,13 @@ def settings_form(checked: importing.Checked, name: str) -> None:
 
 st.subheader("1 · Choose a file")
 chosen = st.file_uploader(
-    "CSV file, or zip of a CSV and its files",  # of any type: what is none is told what to do instead
+    "A table, or a zip of a table and its files",  # of any type: what is none is told what to do instead
     max_upload_size=importing.MAX_UPLOAD_MB,
 )
 if chosen is None:
-    st.info(
-        "The candidates may stand in one column (`wren|robin`), in one 0/1 column per label, "
-        "or in several annotator columns whose votes form the set. Where several labels may be right at once, a column "
-        "per label holds 1, 0 or nothing, which means not asked. Numbers may have a decimal comma.",
-        icon=":material/lightbulb:",
-    )
-    st.info(
-        "**Images or sound?** Put the CSV and the files into one zip. A column of the CSV names each row's file as "
-        "it stands in the zip, such as `images/wren1.jpg`; the cell may stay empty. Where there are neither numbers "
-        f"nor texts, the model learns from what the images look like. {importing.LIMITS}",
-        icon=":material/image:",
-    )
+    what_it_may_be()
     st.stop()
-upload = read_file(chosen)
+upload = read_as_wanted(chosen)
 if upload is None:
     st.stop()
 in_sight = st.empty()  # what is below the form may be below the screen
@@ -137,8 +131,8 @@ cells = upload.cells
 st.dataframe(cells.head(PREVIEW_ROWS), hide_index=True)
 st.caption(f"The first rows of {len(cells):,}, {len(cells.columns):,} columns.")
 st.subheader("2 · Say what the columns are")
-roles = role_form(upload, key=chosen.file_id)
-if not (roles.candidates or roles.label_columns or roles.annotators):
+roles = role_form(upload, key=str(hash(st.session_state[state.UPLOAD][0])))
+if not roles.has_candidates:
     what = "columns that hold the labels" if roles.label_vectors else "column that holds the candidates"
     in_sight.info(f"Choose the {what}, below.", icon=":material/arrow_downward:")
     st.info(f"Choose the {what}, above: Winnow could not guess it.", icon=":material/arrow_upward:")
@@ -152,4 +146,6 @@ if checked.table is None:
     show_problems(checked.problems)
 else:
     kinds.PARTS[importing.kind_of_table(checked.table)].summary(checked.table)
+    show_doubts(checked.doubts, upload.notes)
+    show_first_question(first_look(checked.table))
     settings_form(checked, PurePath(chosen.name).stem[: importing.NAME_LENGTH])

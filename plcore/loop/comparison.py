@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -74,6 +75,16 @@ class ModelComparison:
         if best.accuracy is None or now.accuracy is None:
             return True
         return (best.accuracy - now.accuracy) * self.checks < FEWEST_AHEAD - 0.5
+
+    def lines(self) -> str:
+        """The comparison as lines of text for a terminal, columns parted by tabs, the best model first."""
+        lines = ["model\tconsistency\taccuracy\tseconds\tnote"]
+        for one in sorted(self.figures, key=lambda one: math.inf if one.kappa is None else -one.kappa):
+            shares = ["" if share is None else f"{share:.3f}" for share in (one.kappa, one.accuracy)]
+            note = "; ".join(part for part in ("best" if one.model == self.best else "", one.note) if part)
+            lines.append("\t".join([one.model, *shares, f"{one.seconds:.1f}", " ".join(note.split())]))
+        by = f"; accuracy on {self.checks} of known truth" if self.checks else ""
+        return "\n".join([*lines, f"Each of {self.rows} rows was held out once{by}."])
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for `json.dumps`."""

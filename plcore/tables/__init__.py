@@ -12,10 +12,13 @@ from plcore.tables.archive import (
     MediaError,
 )
 from plcore.tables.csv_text import read_cells, to_csv_bytes
+from plcore.tables.doubts import Doubt, find_doubts
 from plcore.tables.features import FeatureTransformer
+from plcore.tables.formats import NEEDS_ROWS, TableReading, joined, read_table, shape_name, shaped
+from plcore.tables.label_text import MISSING
 from plcore.tables.media import CONTENT_TYPES, MAX_PIXELS, MediaFiles, is_kept_name, look_through
 from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError
-from plcore.tables.roles import Roles
+from plcore.tables.roles import WAYS_IN, Roles
 from plcore.tables.suggestion import suggest_roles
 from plcore.tables.table import LabelTable
 from plcore.tables.table_file import read_kept_names
@@ -28,8 +31,12 @@ __all__ = [
     "MAX_PROBLEMS",
     "MAX_UNPACKED_MB",
     "MAX_ZIP_MB",
+    "MISSING",
+    "NEEDS_ROWS",
+    "WAYS_IN",
     "ZIP_STARTS",
     "Archive",
+    "Doubt",
     "FeatureTransformer",
     "LabelTable",
     "MediaError",
@@ -37,10 +44,16 @@ __all__ = [
     "Problem",
     "Roles",
     "TableError",
+    "TableReading",
+    "find_doubts",
     "is_kept_name",
+    "joined",
     "look_through",
     "read_cells",
     "read_kept_names",
+    "read_table",
+    "shape_name",
+    "shaped",
     "suggest_roles",
     "to_csv_bytes",
 ]

@@ -1,4 +1,4 @@
-"""A zip of one CSV and the files its rows name, opened with suspicion: everything is checked before it is used.
+"""A zip of one table and the files its rows name, opened with suspicion: everything is checked before it is used.
 
 Nothing is ever unpacked to a path of the zip's choosing. Files are found by name and read into memory, one at
 a time, in pieces: `zipfile` hands out at most the size an entry declares and checks its sum, so that neither a
@@ -26,11 +26,21 @@ MAX_FILE_MB = 20  # one image or recording, unpacked
 MAX_UNPACKED_MB = 1000  # all files together, unpacked
 
 ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")  # a zip with files, and one without
+ZIP_FAULTS = (
+    *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, NotImplementedError, RuntimeError),
+    ValueError,  # an offset before the file
+)
+"""What zipfile raises over bad bytes."""
+
 _MB = 1_000_000
 _MAX_DIRECTORY = (
     400 * MAX_FILES
 )  # bytes of the zip's list of contents; zipfile reads all of it before it counts
 _TABLES = (".csv", ".tsv")
+_OTHER_TABLES = (
+    *(".json", ".jsonl", ".ndjson", ".parquet", ".feather", ".arrow"),
+    *(".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".npz", ".mat", ".arff"),
+)
 _ARCHIVES = (".zip", ".jar", ".7z", ".rar", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst")
 _PIECE = 1 << 20
 _DRIVE = re.compile("[A-Za-z]:")
@@ -41,15 +51,15 @@ class MediaError(ValueError):
 
 
 class Archive:
-    """The checked contents of a zip (its bytes or its path): one CSV, and files to be found by the names in its cells.
+    """The checked contents of a zip (its bytes or its path): one table, and files found by the names in its cells.
 
     Raises TableError, naming every entry at fault: no zip; too large, packed or unpacked; too many files; paths
     that lead out of the zip; links; encrypted, doubly named or oddly packed entries; archives inside; not
-    exactly one CSV.
+    exactly one table, that is one CSV or, where there is none, one file of another format.
 
     Attributes
     ----------
-    table_name : path of the CSV in the zip.
+    table_name : path of the table in the zip.
     """
 
     def __init__(self, source: bytes | Path) -> None:
@@ -76,7 +86,7 @@ class Archive:
         self._folder = "" if folder == "." else folder + "/"
 
     def table(self) -> bytes:
-        """The bytes of the CSV. Raises TableError where they are damaged."""
+        """The bytes of the table. Raises TableError where they are damaged."""
         try:
             return self.read(self.table_name)
         except MediaError as error:
@@ -103,19 +113,14 @@ class Archive:
             with self._zip.open(self._entries[name]) as file:
                 while piece := file.read(_PIECE):  # read() alone would inflate everything at once
                     pieces.append(piece)
-        except (
-            zipfile.BadZipFile,
-            zlib.error,
-            EOFError,
-            OSError,
-            NotImplementedError,
-            RuntimeError,
-            ValueError,  # an offset before the file
-            struct.error,
-        ) as error:
+        except ZIP_FAULTS as error:
             fix = "Make the zip anew, with an ordinary zip program."
             raise MediaError(f"it is damaged in the zip ({type(error).__name__}).", fix) from error
         return b"".join(pieces)
+
+    def names(self) -> list[str]:
+        """The paths of all files in the zip but the table."""
+        return [name for name in self._entries if name != self.table_name]
 
     def close(self) -> None:
         """Let go of the bytes; nothing can be read any more."""
@@ -126,13 +131,15 @@ class Archive:
         return {PurePosixPath(name).name.lower(): name for name in self._entries}
 
     def _one_table(self) -> str:
-        tables = [name for name in self._entries if name.lower().endswith(_TABLES)]
-        if len(tables) == 1:
-            return tables[0]
-        if tables:
-            message = f"The zip holds {len(tables)} CSV files: {listed(tables)}."
-            raise _refusal(message, "Leave one in it, the one with the rows.")
-        raise _refusal("The zip holds no CSV file.", "Add the table as CSV UTF-8, its name ending in .csv.")
+        for endings in (_TABLES, _OTHER_TABLES):
+            tables = [name for name in self._entries if name.lower().endswith(endings)]
+            if len(tables) == 1:
+                return tables[0]
+            if tables:
+                message = f"The zip holds {len(tables)} tables: {listed(tables)}."
+                raise _refusal(message, "Leave one in it, the one with the rows.")
+        fix = "Add the table, as a CSV file, say, its name ending in .csv."
+        raise _refusal("The zip holds no table: no CSV file, workbook, JSON or Parquet file.", fix)
 
 
 _SMALLER = "Make the images smaller (800 pixels a side are plenty), or import the table in parts."
@@ -159,9 +166,6 @@ def _open(data: bytes) -> list[zipfile.ZipInfo]:
             raise
         fix = "Make the zip anew, with an ordinary zip program."
         raise _refusal(f"The zip cannot be read ({error}).", fix) from error
-    if any(entry.filename == "[Content_Types].xml" for entry in entries):
-        fix = "Save the table as 'CSV UTF-8' (in Excel: File, Save as, CSV UTF-8) and import that."
-        raise _refusal("This is a workbook, not a zip with a CSV file.", fix)
     if len(entries) > MAX_FILES:
         raise _too_many(f"{len(entries):,}")
     unpacked = sum(entry.file_size for entry in entries)
@@ -176,7 +180,7 @@ def _fault(entry: zipfile.ZipInfo) -> Problem | None:
     name = entry.orig_filename  # zipfile cuts a name at a NUL character
     shown = quoted(name)
     mode = stat.S_IFMT(entry.external_attr >> 16)
-    most = MAX_ZIP_MB if name.lower().endswith(_TABLES) else MAX_FILE_MB
+    most = MAX_ZIP_MB if name.lower().endswith((*_TABLES, *_OTHER_TABLES)) else MAX_FILE_MB
     if wrong := _path_fault(name.removesuffix("/")):
         return _problem(
             f"The name {shown} in the zip {wrong}.", "Make the zip anew from plain files and folders."

@@ -15,6 +15,7 @@ _NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)(e[+-]?\d+)?", re.IGNORECASE | 
 _NO_VALUE = re.compile(r"[+-]?inf(inity)?|nan|n/?a|null|none|\?|-", re.IGNORECASE)
 _BITS = {"0", "1", "0.0", "1.0", "true", "false"}
 _SEPARATORS = ("|", ";", ",")
+_SELDOM = (" or ", "/", "&", "+", "\n")  # taken only where none of the others splits a cell
 _SAMPLE = 2000
 DEFAULT_SEPARATOR = _SEPARATORS[0]
 
@@ -53,6 +54,11 @@ class ColumnSample:
         return mean_of(map(fits, self.cells)) >= 0.5
 
     @cached_property
+    def values(self) -> tuple[float, ...]:
+        """The numbers among its cells."""
+        return tuple(float(c.replace(",", ".")) for c in self.cells if _NUMBER.fullmatch(c))
+
+    @cached_property
     def words(self) -> float:
         """Mean number of words in a cell."""
         return mean_of(len(cell.split()) for cell in self.cells)
@@ -64,8 +70,11 @@ class ColumnSample:
 
     def separator(self) -> str | None:
         """The separator that splits most of its cells; None where none splits any."""
-        counts = [sum(mark in cell for cell in self.cells) for mark in _SEPARATORS]
-        return _SEPARATORS[counts.index(max(counts))] if any(counts) else None
+        for marks in (_SEPARATORS, _SELDOM):
+            counts = [sum(mark in cell for cell in self.cells) for mark in marks]
+            if any(counts):
+                return marks[counts.index(max(counts))]
+        return None
 
     def pieces(self, separator: str) -> list[str]:
         return [piece.strip() for cell in self.cells for piece in cell.split(separator) if piece.strip()]

@@ -16,12 +16,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from plcore.common.types import BoolArray, FloatArray, IntArray
-from plcore.common.words import listed, quoted
-from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError
-from plcore.tables.roles import Roles
-
-MAX_CLASSES = 4096  # beyond it, a wrong column or separator was chosen; candidates are a dense matrix
+from plcore.common.types import BoolArray, FloatArray
+from plcore.common.words import quoted
+from plcore.tables.problems import MAX_PROBLEMS, Problem
 
 _LARGEST = 1e100  # squares and sums of such numbers still fit a double
 
@@ -134,127 +131,11 @@ def _number_advice(text: str, comma: bool) -> tuple[str, str]:
     return message, "Write a number, leave the cell empty if it is unknown, or use the column as categories."
 
 
-def parse_candidates(cells: pd.DataFrame, roles: Roles, finder: Finder) -> tuple[BoolArray, tuple[str, ...]]:
-    """Candidates (n, m) bool and the m class names. Problems: rows without any, fewer than two classes.
-
-    Classes stand in column order for `label_columns`, else sorted: as numbers if all are integers, as text if
-    not.
-    """
-    if roles.label_columns:
-        candidates, classes = _from_label_columns(cells, roles.label_columns, finder)
-        place, missing = roles.label_columns[0], "none of the label columns holds a 1 for this row."
-        fix = "Write 1 in the column of every label that may be right, or remove the row."
-    elif roles.annotators:
-        place = roles.annotators[0]
-        votes = [stripped(cells, column) for column in roles.annotators]
-        row_of = np.tile(np.arange(len(cells)), len(votes))
-        candidates, classes = _from_labels(len(cells), row_of, pa.concat_arrays(votes), place)
-        missing = "no annotator has voted on this row."
-        fix = "Add at least one vote, or remove the row."
-    else:
-        place = str(roles.candidates)
-        split = pc.split_pattern(stripped(cells, place), roles.separator)
-        row_of = pc.list_parent_indices(split).to_numpy(zero_copy_only=False)
-        labels = pc.utf8_trim_whitespace(pc.list_flatten(split))
-        candidates, classes = _from_labels(len(cells), row_of, labels, place)
-        missing = "the row has no candidate label."
-        fix = f"Write at least one label, several as in a{roles.separator}b, or remove the row."
-    for row in first_rows(~candidates.any(axis=1)):
-        finder.add(row, place, missing, fix)
-    if len(classes) < 2 and candidates.any():
-        message = f"only one label occurs, {quoted(classes[0])}, so there is nothing to decide."
-        fix = "Choose a column with at least two different labels and check the separator."
-        finder.add(None, place, message, fix)
-    return candidates, classes
-
-
-def vote_weights(cells: pd.DataFrame, roles: Roles, classes: tuple[str, ...]) -> FloatArray | None:
-    """(n, m) how many annotators named each class (m,) of a row.
-
-    None without columns of annotators, and where all of a row's candidates are named equally often in every row.
-    """
-    names = pa.array(classes, pa.large_string())
-    counts, rows = np.zeros((len(cells), len(classes))), np.arange(len(cells))
-    for column in roles.annotators:
-        vote = pc.fill_null(pc.index_in(stripped(cells, column), value_set=names), -1).to_numpy()
-        given = vote >= 0
-        counts[rows[given], vote[given]] += 1
-    uneven = (counts > 0) & (counts < counts.max(axis=1, keepdims=True, initial=0))
-    return counts if uneven.any() else None
-
-
-def _from_labels(
-    n_rows: int, row_of: IntArray, labels: pa.Array, column: str
-) -> tuple[BoolArray, tuple[str, ...]]:
-    """The matrix of (row, label) pairs; empty labels are no labels."""
-    encoded = labels.dictionary_encode()
-    names: list[str] = encoded.dictionary.to_pylist()
-    classes = sorted_classes([name for name in names if name])
-    if len(classes) > MAX_CLASSES:
-        message = f"{len(classes)} different labels were found; at most {MAX_CLASSES} can be handled."
-        fix = "Check that this column holds candidate labels and that the separator is right."
-        raise TableError(Problem(None, None, column, message, fix))
-    place = {name: index for index, name in enumerate(classes)}
-    class_of = np.array([place.get(name, -1) for name in names] or [-1])[np.asarray(encoded.indices)]
-    candidates = np.zeros((n_rows, len(classes)), dtype=bool)
-    given = class_of >= 0
-    candidates[row_of[given], class_of[given]] = True
-    return candidates, classes
-
-
-def _from_label_columns(
-    cells: pd.DataFrame, columns: tuple[str, ...], finder: Finder
-) -> tuple[BoolArray, tuple[str, ...]]:
-    candidates = np.zeros((len(cells), len(columns)), dtype=bool)
-    for place, column in enumerate(columns):
-        text = pc.utf8_lower(stripped(cells, column))
-        yes = pc.is_in(text, value_set=pa.array(["1", "1.0", "true"], pa.large_string()))
-        no = pc.is_in(text, value_set=pa.array(["0", "0.0", "false"], pa.large_string()))
-        for row in first_rows(pc.invert(pc.or_(yes, no))):
-            message = f"expected 0 or 1, got {quoted(str(cells[column].iloc[row]))}."
-            fix = "Write 1 if the label may be right for this row and 0 if not."
-            finder.add(row, column, message, fix)
-        candidates[:, place] = yes.to_numpy(zero_copy_only=False)
-    classes = tuple(column.strip() for column in columns)  # as everywhere where a label stands in text
-    for place, name in enumerate(classes):
-        if name in classes[:place]:
-            other = columns[classes.index(name)]
-            message = f"its label {quoted(name)} is also that of column {quoted(other)}."
-            finder.add(None, columns[place], message, "Give every label a column with a name of its own.")
-    return candidates, classes
-
-
 def sorted_classes(names: Sequence[str]) -> tuple[str, ...]:
     """Class names in their order: as numbers if all are integers (1, 2, 10), as text if not."""
     if all(_INTEGER.fullmatch(name) for name in names):
         return tuple(sorted(names, key=lambda name: (int(name), name)))
     return tuple(sorted(names))
-
-
-def parse_truth(
-    cells: pd.DataFrame,
-    column: str | None,
-    candidates: BoolArray,
-    classes: tuple[str, ...],
-    finder: Finder,
-) -> IntArray | None:
-    """(n,) int64 class numbers, -1 where unknown; None without a column. Problem: outside the candidates."""
-    if column is None:
-        return None
-    text = stripped(cells, column)
-    found = pc.index_in(text, value_set=pa.array(classes, pa.large_string()))
-    truth: IntArray = pc.fill_null(found, -1).to_numpy(zero_copy_only=False).astype(np.int64)
-    filled = np.asarray(pc.not_equal(text, ""))
-    inside = np.zeros(len(cells), dtype=bool)
-    inside[truth >= 0] = candidates[np.flatnonzero(truth >= 0), truth[truth >= 0]]
-    for row in first_rows(filled & ~inside & candidates.any(axis=1)):
-        own = [classes[index] for index in np.flatnonzero(candidates[row])]
-        message = (
-            f"the true label {quoted(text[row].as_py())} is not among the row's candidates {listed(own)}."
-        )
-        fix = "Add it to the candidates, correct it (capitals count), or leave it empty if unknown."
-        finder.add(row, column, message, fix)
-    return truth
 
 
 def check_images(cells: pd.DataFrame, column: str, finder: Finder, only: BoolArray | None = None) -> None:

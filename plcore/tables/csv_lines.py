@@ -13,14 +13,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _QUOTED = re.compile(rb'"[^"]*+(?:""[^"]*+)*+"')
-DELIMITERS = (b",", b";", b"\t")
-_PLAIN = {delimiter: re.compile(rb"[^\r\n" + delimiter + rb"]*+") for delimiter in DELIMITERS}
 _UP_TO_LINE_END = re.compile(rb"[^\r\n]*+")
 
 
@@ -107,7 +106,7 @@ def quotes_are_regular(data: bytes, delimiter: bytes, start: int = 0) -> bool:
 
 def _walk(data: bytes, delimiter: bytes, start: int) -> Iterator[tuple[int, int, str]]:
     """Start, end and fault of each cell of the row at byte `start`."""
-    plain = _PLAIN[delimiter]
+    plain = _plain(delimiter)
     position = start
     while True:
         first, fault = position, ""
@@ -126,3 +125,8 @@ def _walk(data: bytes, delimiter: bytes, start: int) -> Iterator[tuple[int, int,
         if not data.startswith(delimiter, position):
             return
         position += 1
+
+
+@cache
+def _plain(delimiter: bytes) -> re.Pattern[bytes]:
+    return re.compile(rb"[^\r\n" + re.escape(delimiter) + rb"]*+")

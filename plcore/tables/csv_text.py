@@ -7,9 +7,7 @@ text.
 
 from __future__ import annotations
 
-import codecs
 import re
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -19,8 +17,8 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from plcore.common.words import quoted
+from plcore.tables.csv_dialect import find_dialect
 from plcore.tables.csv_lines import (
-    DELIMITERS,
     Record,
     cell_at,
     cells,
@@ -29,13 +27,13 @@ from plcore.tables.csv_lines import (
     records,
 )
 from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError, table_error
+from plcore.tables.text_encoding import NoTextError, Text, decode
 
 LINE_INDEX = "line"  # name of the index of what `read_cells` returns: the line of the file each row begins in
 
 _QUOTE, _COMMA, _NOTHING = (pa.scalar(text, pa.large_string()) for text in ('"', ",", ""))
 _NOT_LINE_END = re.compile(rb"[^\r\n]")
 _BLOCK = 1 << 23
-_SNIFFED_ROWS = 20
 _SAVE_AS = "Save the file as 'CSV UTF-8' (in Excel: File, Save as, CSV UTF-8) and import it again."
 _NOT_CSV = {  # first bytes of what people upload by mistake
     b"PK\x03\x04": ("This is a workbook or zip archive, not a CSV file.", _SAVE_AS),
@@ -44,13 +42,27 @@ _NOT_CSV = {  # first bytes of what people upload by mistake
     b"PAR1": ("This is a Parquet file, not a CSV file.", "Export it as CSV in UTF-8 and import that."),
     b"%PDF": ("This is a PDF document, not a CSV file.", "Export the table as CSV in UTF-8."),
 }
-_JSON = re.compile(rb'\s*(\[\s*)?\{\s*("[^"]*"\s*:|\})')
-_NOT_JSON = Problem(
-    None,
-    None,
-    None,
-    "This is a JSON file, not a CSV file.",
-    "Export it as CSV in UTF-8, one column for each name, and import that.",
+_OTHER_TEXTS = (
+    (
+        re.compile(rb'\s*(\[\s*)?\{\s*("[^"]*"\s*:|\})'),
+        Problem(
+            None,
+            None,
+            None,
+            "This is a JSON file, not a CSV file.",
+            "Read it as JSON, or export it as CSV in UTF-8, one column for each name.",
+        ),
+    ),
+    (
+        re.compile(rb"\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(!doctype\s+html|html|head|body)\b", re.I | re.S),
+        Problem(
+            None,
+            None,
+            None,
+            "This is a web page, not a table: perhaps one that asks to sign in, saved in place of the file.",
+            "Open the address in a browser, sign in if it asks, and download the file itself.",
+        ),
+    ),
 )
 _UNREADABLE = Problem(None, None, None, "The file cannot be read as CSV.", _SAVE_AS)
 _QUOTE_FIX = (
@@ -61,16 +73,23 @@ _QUOTE_FIX = (
 def read_cells(source: bytes | str | Path) -> pd.DataFrame:
     """The cells of a CSV file (its bytes or its path) as text, untouched: no stripping, no numbers, empty cells are ''.
 
-    The first row holds the column names. The delimiter is found among comma, semicolon and tab; UTF-8 with or
-    without byte order mark and UTF-16 with one are read; blank lines are ignored.
+    The first row holds the column names. The delimiter is found (`plcore.tables.csv_dialect`), and so is the encoding
+    (`plcore.tables.text_encoding`); blank lines are ignored.
 
     Returns (n_rows, n_columns) of str. Its index is named 'line': the line of the file each row begins in.
-    Raises TableError: empty file, header only, unknown encoding, NUL characters, ragged rows, quotes that do
-    not close, column names empty or used twice.
+    Raises TableError: empty file, header only, no text, a text of another kind, NUL characters, ragged rows,
+    quotes that do not close, column names empty or used twice.
     """
-    data = _as_utf8(source if isinstance(source, bytes) else Path(source).read_bytes())
-    delimiter = _sniff(data)
-    header = next(records(data, delimiter), None)
+    return cells_of_text(as_text(source if isinstance(source, bytes) else Path(source).read_bytes()).data)
+
+
+def cells_of_text(data: bytes) -> pd.DataFrame:
+    """`read_cells` of a text in UTF-8 without byte order mark and NUL characters."""
+    for pattern, problem in _OTHER_TEXTS:
+        if pattern.match(data):
+            raise TableError(problem)
+    delimiter, start, line = find_dialect(data)
+    header = next(records(data, delimiter, start, line), None)
     if header is None:
         raise TableError(
             Problem(None, None, None, "The file is empty.", "Choose a CSV file with a header and data rows.")
@@ -118,7 +137,7 @@ def _slices(table: pa.Table, size: int) -> list[pa.Table]:
 def _rows_as_csv(table: pa.Table) -> bytes:
     # Every character that any of the delimiters, line ends or byte order marks could be taken for is put in
     # quotes.
-    needs_quotes = '[,;\t"\r\n\ufeff]' if table.num_columns > 1 else '[,;\t"\r\n\ufeff]|^$'
+    needs_quotes = '[,;\t"\r\n\ufeff]' if table.num_columns > 1 else '[,;\t|"\r\n\ufeff]|^$'
     columns = []
     for column in table.columns:
         needs = pc.match_substring_regex(column, needs_quotes)
@@ -130,40 +149,27 @@ def _rows_as_csv(table: pa.Table) -> bytes:
     return ("\n".join(rows.to_pylist()) + "\n").encode()
 
 
-def _as_utf8(source: bytes) -> bytes:
-    """The bytes as UTF-8 without byte order mark, checked to be text."""
+def as_text(source: bytes) -> Text:
+    """The text of a file that is to be CSV, or JSON or another text. Raises TableError where it is none, with place."""
     for start, (message, fix) in _NOT_CSV.items():
         if source.startswith(start):
             raise TableError(Problem(None, None, None, message, fix))
-    encoding, data = "UTF-8", source
-    if source.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        encoding = "UTF-16"
-    elif source.startswith(codecs.BOM_UTF8):
-        data = source[len(codecs.BOM_UTF8) :]
     try:
-        checked = data.decode(encoding)
-        data = checked.encode() if encoding == "UTF-16" else data
-    except UnicodeDecodeError as error:
-        good = data[: error.start].decode(encoding).encode()
-        message = (
-            f"the file is not {encoding} text: byte 0x{data[error.start]:02X}, number "
-            f"{error.start + len(source) - len(data) + 1} of the file, is no character."
-        )
-        raise TableError(_problem_at(good + b"?", len(good), message, _SAVE_AS)) from None
-    if _JSON.match(data):
-        raise TableError(_NOT_JSON)
-    nul = data.find(b"\0")
+        text = decode(source)
+    except NoTextError as error:
+        raise TableError(_problem_at(error.good + b"?", len(error.good), str(error), _SAVE_AS)) from None
+    nul = text.data.find(b"\0")
     if nul >= 0:
         message = "there is a NUL character (byte 0x00) in the text."
-        raise TableError(_problem_at(data, nul, message, _SAVE_AS))
-    return data
+        raise TableError(_problem_at(text.data, nul, message, _SAVE_AS))
+    return text
 
 
 def _problem_at(data: bytes, position: int, message: str, fix: str) -> Problem:
     """The problem with the row, line and column that byte `position` lies in."""
-    delimiter = _sniff(data)
+    delimiter, start, line = find_dialect(data)
     names: list[str] = []
-    for row, record in enumerate(records(data, delimiter)):
+    for row, record in enumerate(records(data, delimiter, start, line)):
         if row == 0:
             names = [cell.decode(errors="replace") for cell in cells(data, delimiter, record)]
         if record.end > position:
@@ -171,22 +177,6 @@ def _problem_at(data: bytes, position: int, message: str, fix: str) -> Problem:
             column = names[cell] if row and cell < len(names) else None
             return Problem(row or None, record.line, column, message, fix)
     return Problem(None, count_lines(data, 0, position) + 1, None, message, fix)
-
-
-def _sniff(data: bytes) -> bytes:
-    """The delimiter under which the quotes of the first rows stand where quotes belong; among such delimiters the one
-    that gives most rows as many cells as the header; then the one that gives the most cells.
-    """
-    best, best_score = DELIMITERS[0], (False, 0.0, 0)
-    for delimiter in DELIMITERS:
-        first = list(islice(records(data, delimiter), _SNIFFED_ROWS))
-        if first and first[0].n_cells > 1:
-            even = [record.n_cells == first[0].n_cells and not record.fault for record in first]
-            regular = quotes_are_regular(data[: first[-1].end], delimiter)
-            score = (regular, sum(even) / len(even), first[0].n_cells)
-            if score > best_score:
-                best, best_score = delimiter, score
-    return best
 
 
 def _column_names(data: bytes, delimiter: bytes, header: Record) -> list[str]:

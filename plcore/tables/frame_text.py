@@ -30,7 +30,7 @@ def frame_as_text(frame: pd.DataFrame) -> pd.DataFrame:
 def _as_text(column: pd.Series[Any]) -> pd.Series[str]:
     numbers = _as_numbers(column)
     if numbers is not None:
-        cells: pd.Series[str] = _numbers_as_text(numbers).to_pandas()
+        cells: pd.Series[str] = numbers_as_text(numbers).to_pandas()
         return cells
     missing = column.isna().to_numpy()
     values = column.tolist()
@@ -38,7 +38,7 @@ def _as_text(column: pd.Series[Any]) -> pd.Series[str]:
     for kind in {type(value) for value in values if isinstance(value, (float, np.floating))}:
         places = [place for place, value in enumerate(values) if type(value) is kind and not missing[place]]
         floats = np.array([values[place] for place in places], dtype=kind)
-        for place, text in zip(places, _numbers_as_text(floats).to_pylist(), strict=True):
+        for place, text in zip(places, numbers_as_text(floats).to_pylist(), strict=True):
             texts[place] = text
     for row, value in enumerate(texts):
         if not storable(value):
@@ -55,8 +55,8 @@ def _as_numbers(column: pd.Series[Any]) -> NDArray[Any] | None:
     return column.to_numpy() if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu" else None
 
 
-def _numbers_as_text(values: NDArray[Any]) -> pa.LargeStringArray:
-    """The shortest text of each number, '' for NaN."""
+def numbers_as_text(values: NDArray[Any]) -> pa.LargeStringArray:
+    """The shortest text of each number, (n,) floats or integers; '' for NaN."""
     if values.dtype.itemsize not in (4, 8):  # Arrow has no long doubles and prints halves as floats
         values = values.astype(np.float64 if values.dtype.kind == "f" else np.int64)
     return pc.fill_null(pc.cast(pa.array(values, from_pandas=True), pa.large_string()), "")

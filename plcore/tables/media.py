@@ -15,14 +15,14 @@ import struct
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from PIL import Image, ImageOps
 
-from plcore.tables.archive import Archive, MediaError
+from plcore.tables.archive import MediaError
 from plcore.tables.columns import Finder, check_images, stripped
 from plcore.tables.descriptor import NAMES, describe
 from plcore.tables.problems import MAX_PROBLEMS
@@ -83,10 +83,23 @@ class Media:
         return frozenset(name for column in columns for name in column if name)
 
 
-class MediaFiles:
-    """The files of an archive, each looked at once however many rows name it and however often they are read."""
+class FileSource(Protocol):
+    """Where files that came with a table are: a zip (`plcore.tables.archive.Archive`), a column of the table itself."""
 
-    def __init__(self, archive: Archive) -> None:
+    def find(self, cell: str, /) -> str:
+        """The name of the file that a cell means. Raises MediaError."""
+
+    def read(self, name: str, /) -> bytes:
+        """The bytes of a file that `find` has named. Raises MediaError."""
+
+    def close(self) -> None:
+        """Let go of the bytes."""
+
+
+class MediaFiles:
+    """The files of a source, each looked at once however many rows name it and however often they are read."""
+
+    def __init__(self, archive: FileSource) -> None:
         self.archive = archive
         self._seen: dict[tuple[Kind, str], tuple[str, Look | None] | MediaError] = {}
         self._kept: dict[str, str] = {}

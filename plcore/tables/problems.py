@@ -33,7 +33,9 @@ class Problem:
     message: str
     fix: str
 
-    def __str__(self) -> str:
+    @property
+    def place(self) -> str:
+        """Row, line and column in words; '' where the whole table is meant."""
         place = ""
         if self.row is not None:
             place = f"Row {self.row}" + ("" if self.line is None else f" (line {self.line})")
@@ -41,7 +43,10 @@ class Problem:
             place = f"Line {self.line}"
         if self.column is not None:
             place += (", column " if place else "Column ") + quoted(self.column)
-        return (f"{place}: " if place else "") + f"{self.message} Fix: {self.fix}"
+        return place
+
+    def __str__(self) -> str:
+        return (f"{self.place}: " if self.place else "") + f"{self.message} Fix: {self.fix}"
 
 
 class TableError(ValueError):

@@ -9,19 +9,36 @@ from typing import Any
 from plcore.common.words import listed
 from plcore.tables.problems import Problem
 
-_LISTS = ("label_columns", "annotators", "numbers", "categories")
+_LISTS = (
+    "label_columns", "annotators", "choices", "choice_scores", "score_columns", "ignored", "numbers", "categories",
+)  # fmt: skip
 _SWITCHES = ("image_features", "label_vectors")
+WAYS_IN = ("candidates", "label_columns", "annotators", "choices", "score_columns")
+FORMS = ("list", "weighted", "json")
+CUTS = ("all", "threshold", "top", "mass")
+_NAMED = {"form": FORMS, "cut": CUTS}
 
 
 @dataclass(frozen=True)
 class Roles:
     """The role of each column, by name; a column without a role is kept, shown and exported, but not used.
 
-    The candidate labels of a row come in exactly one of three ways:
+    The candidate labels of a row come in exactly one of five ways:
 
-    candidates : one column whose cells list them, as in `wren|robin`, split at `separator`;
+    candidates : one column whose cells list them, in the form that `form` names: "list", as in `wren|robin`, split at
+        `separator`; "weighted", as in `wren:0.6|robin:0.3`; "json", JSON or Python lists, sets and objects, as in
+        `["wren", "robin"]` or `{"wren": 0.6}`;
     label_columns : one 0/1 column for each label, named like the label;
-    annotators : columns with one vote each; the distinct votes of a row are its candidates.
+    annotators : columns with one vote each; the distinct votes of a row are its candidates;
+    choices : columns with one candidate each, best first; `choice_scores`, as many columns of numbers in the same order
+        or none, say how much speaks for it;
+    score_columns : one column of numbers for each label, named like the label with `score_prefix` before it:
+        probabilities, scores, counts of votes.
+
+    cut : which candidates with weights stay: "all" above 0; "threshold", those of at least `cut_at` (where none is, all
+        stay); "top", the `cut_at` heaviest and those as heavy as the last of them; "mass", the smallest set of the
+        heaviest that holds the share `cut_at` of the row's weight.
+    ignored : what stands in label cells for nothing, such as `nan`.
 
     label_vectors : whether, instead of one true label among candidates, every label of a row is right, is not, or
         was not asked about. `label_columns` then hold 1, 0 or nothing; or `candidates` lists the labels that are
@@ -37,10 +54,18 @@ class Roles:
 
     candidates: str | None = None
     separator: str = "|"
+    form: str = "list"
     label_columns: tuple[str, ...] = ()
     label_vectors: bool = False
     not_labels: str | None = None
     annotators: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
+    choice_scores: tuple[str, ...] = ()
+    score_columns: tuple[str, ...] = ()
+    score_prefix: str = ""
+    cut: str = "all"
+    cut_at: float = 0.0
+    ignored: tuple[str, ...] = ()
     truth: str | None = None
     id: str | None = None
     text: str | None = None
@@ -50,9 +75,14 @@ class Roles:
     numbers: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
 
+    @property
+    def has_candidates(self) -> bool:
+        """Whether any column holds labels."""
+        return any(getattr(self, way) for way in WAYS_IN)
+
     def used(self) -> Iterator[tuple[str, str]]:
         """(role, column) for every column that has a role."""
-        labels = ("candidates", "not_labels", "label_columns", "annotators", "truth")
+        labels = (*WAYS_IN, "not_labels", "choice_scores", "truth")
         for role in (*labels, "id", "text", "image", "audio"):
             value = getattr(self, role)
             for column in value if isinstance(value, tuple) else (value,):
@@ -81,7 +111,17 @@ class Roles:
             elif name in _SWITCHES:
                 if not isinstance(value, bool):
                     raise ValueError(f"Role {name!r} must be true or false. Got {value!r} instead.")
-            elif not (isinstance(value, str) or (value is None and name != "separator")):
+            elif name == "cut_at":
+                if isinstance(value, bool) or not isinstance(value, (int, float)):
+                    raise ValueError(f"Role {name!r} must be a number. Got {value!r} instead.")
+            elif name in _NAMED:
+                if value not in _NAMED[name]:
+                    raise ValueError(
+                        f"Role {name!r} must be one of {listed(_NAMED[name])}. Got {value!r} instead."
+                    )
+            elif not (
+                isinstance(value, str) or (value is None and name not in ("separator", "score_prefix"))
+            ):
                 raise ValueError(f"Role {name!r} must be a string or null. Got {value!r} instead.")
             values[name] = value
         return cls(**values)
@@ -92,6 +132,9 @@ _WORDS = {
     "not_labels": "the labels that are not right",
     "label_columns": "a 0/1 label column",
     "annotators": "an annotator's votes",
+    "choices": "a column of candidates",
+    "choice_scores": "the score of a candidate",
+    "score_columns": "the scores of a label",
     "truth": "the true label",
     "id": "the row's id",
     "text": "the text shown",
@@ -102,7 +145,8 @@ _WORDS = {
 }
 WAYS = (
     "Name one column whose cells list the candidates, such as wren|robin; or one 0/1 column for each label; "
-    "or the columns that hold the annotators' votes."
+    "or the columns that hold the annotators' votes; or columns with a candidate each, with their scores; or one "
+    "column of scores for each label."
 )
 
 
@@ -113,13 +157,23 @@ def role_problems(roles: Roles, columns: Sequence[str]) -> list[Problem]:
     def add(column: str | None, message: str, fix: str) -> None:
         problems.append(Problem(None, None, column, message, fix))
 
-    ways = [bool(roles.candidates is not None), bool(roles.label_columns), bool(roles.annotators)]
+    ways = [bool(getattr(roles, way)) for way in WAYS_IN]
     if not any(ways):
         add(None, f"No column holds the candidate labels; the columns are {listed(columns)}.", WAYS)
     elif sum(ways) > 1:
         add(None, "The candidate labels are given in more than one way.", f"Keep one of the ways. {WAYS}")
-    if roles.candidates is not None and not roles.separator:
+    if roles.candidates is not None and roles.form != "json" and not roles.separator:
         add(roles.candidates, "no separator is given for the candidates.", "Choose one, such as '|'.")
+    if roles.choice_scores and len(roles.choice_scores) != len(roles.choices):
+        message = (
+            f"There are {len(roles.choices)} columns of candidates and {len(roles.choice_scores)} of scores."
+        )
+        add(
+            None,
+            message,
+            "Choose a column of scores for each column of candidates, in the same order, or none.",
+        )
+    problems += _cut_problems(roles)
     problems += _vector_problems(roles)
     present = set(columns)
     taken: dict[str, str] = {}
@@ -147,6 +201,21 @@ def role_problems(roles: Roles, columns: Sequence[str]) -> list[Problem]:
     return problems
 
 
+def _cut_problems(roles: Roles) -> list[Problem]:
+    """What is wrong with the cut."""
+    allowed = {
+        "all": (True, ""),
+        "threshold": (roles.cut_at > 0, "a threshold is a number above 0"),
+        "top": (roles.cut_at >= 1 and roles.cut_at == int(roles.cut_at), "it is a whole number from 1 on"),
+        "mass": (0 < roles.cut_at <= 1, "a share of the weight lies above 0 and at most at 1"),
+    }
+    good, wanted = allowed[roles.cut]
+    if good:
+        return []
+    message = f"The candidates cannot be cut at {roles.cut_at:g}: {wanted}."
+    return [Problem(None, None, None, message, "Choose another number, or keep all candidates.")]
+
+
 def _vector_problems(roles: Roles) -> list[Problem]:
     """What is wrong with the roles that only label vectors have, or that these have not."""
     found: list[tuple[str | None, str, str]] = []
@@ -155,9 +224,10 @@ def _vector_problems(roles: Roles) -> list[Problem]:
             message = "labels that are not right are listed only of label vectors."
             found.append((roles.not_labels, message, "Choose label vectors, or take this role away."))
     else:
-        if roles.annotators:
-            message = "votes make candidates of one true label, not label vectors."
-            found.append((roles.annotators[0], message, "Choose candidates, or one column for each label."))
+        for columns in (roles.annotators, roles.choices, roles.score_columns):
+            if columns:
+                message = "votes and scores make candidates of one true label, not label vectors."
+                found.append((columns[0], message, "Choose candidates, or one column for each label."))
         if roles.truth is not None:
             message = "label vectors have no one true label."
             fix = "Take this role away. Rows whose labels are all known can be held out as a test."

@@ -7,17 +7,17 @@ guessed to be numbers, so that the stray word is reported and not silently turne
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from plcore.tables.column_sample import DEFAULT_SEPARATOR, ColumnSample, mean_of, sample_columns
+from plcore.tables.column_sample import ColumnSample, mean_of, sample_columns
+from plcore.tables.label_text import MISSING
 from plcore.tables.media import AUDIO_ENDINGS
 from plcore.tables.roles import Roles
+from plcore.tables.suggested_labels import guess_list, guess_pairs, guess_scores
 
-_CANDIDATE_NAMES = {
-    "candidates", "candidate", "candidate_labels", "candidate_set", "labels", "label_set",
-    "partial_labels", "partial_label", "possible_labels", "options", "choices",
-}  # fmt: skip
 _NOT_LABEL_NAMES = {"not_labels", "not_label", "no_labels", "negative_labels", "absent_labels"}
 _TRUTH_NAMES = {
     "truth",
@@ -31,6 +31,7 @@ _TRUTH_NAMES = {
 }
 _MAYBE_TRUTH_NAMES = {"label", "class", "target", "y", "answer", "species", "category"}
 _ID_NAMES = {"id", "ids", "row_id", "item_id", "sample_id", "example_id", "instance_id", "uid", "uuid"}
+_ID_LIKE = re.compile(r"(^|_)(id|uid|uuid|guid)$")
 _MAYBE_ID_NAMES = {
     "index",
     "unnamed_0",
@@ -78,7 +79,7 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False) -> Roles:
 
     Label columns are taken for label vectors where a cell is empty or a row has no 1, and no column names the true
     label; and so are lists of labels beside a column of those that are not right.
-    Where nothing looks like candidate labels, all three ways stay empty and the owner has to choose.
+    Where nothing looks like candidate labels, all ways stay empty and the owner has to choose.
     """
     columns = sample_columns(cells)
     # What an earlier export added is no truth and no feature: the model would be measured with its own guesses.
@@ -91,39 +92,23 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False) -> Roles:
     image = take(next((column for column in columns if column.is_image(files)), None))
     audio = take(next((c for c in free.values() if files and c.cells_like(_names_audio)), None))
     others = next((column for column in columns if column.key in _NOT_LABEL_NAMES), None)
-    candidates, separator = _candidates([column for column in free.values() if column is not others])
-    take(candidates)
-    not_labels = take(others if candidates is not None else None)
-    annotators: list[ColumnSample] = []
-    label_columns: list[ColumnSample] = []
-    if candidates is None:
-        annotators = [column for column in free.values() if _ANNOTATOR.fullmatch(column.key)]
-        # Beside votes in words, numbers such as rater_count, vote_total or coder_age are none.
-        annotators = [column for column in annotators if not column.is_numbers] or annotators
-        if len(annotators) < 2:
-            label_columns = _label_columns(list(free.values()))
-            annotators = [] if label_columns else _voters(list(free.values()))
-    for column in (*annotators, *label_columns):
+    given = _labels([column for column in free.values() if column is not others])
+    for column in given.columns:
         take(column)
-    if candidates is not None:
-        labels = set(candidates.pieces(separator))
-    elif annotators:
-        labels = {cell for column in annotators for cell in column.cells}
-    else:
-        labels = {column.name.strip() for column in label_columns}
-    vectors = not_labels is not None or _are_vectors(cells, [column.name for column in label_columns])
+    not_labels = take(others if given.roles.candidates is not None else None)
+    labels = given.labels
+    vectors = not_labels is not None or _are_vectors(cells, list(given.roles.label_columns))
     truth = None if not_labels else take(_truth(list(free.values()), labels))
     row_id = take(_id(list(free.values())))
     text = take(_text(list(free.values())))
-    numbers = tuple(column.name for column in free.values() if column.is_numbers)
+    # A number that names something measures nothing, however often it is repeated.
+    numbers = tuple(c.name for c in free.values() if c.is_numbers and not _ID_LIKE.search(c.key))
     categories = tuple(c.name for c in free.values() if not c.is_numbers and c.repeats)
-    return Roles(
-        candidates=None if candidates is None else candidates.name,
-        separator=separator,
-        label_columns=tuple(column.name for column in label_columns),
+    return replace(
+        given.roles,
         label_vectors=vectors and truth is None,
         not_labels=not_labels,
-        annotators=tuple(column.name for column in annotators),
+        ignored=_missing(given, cells),
         truth=truth,
         id=row_id,
         text=text,
@@ -135,26 +120,63 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False) -> Roles:
     )
 
 
-def _candidates(columns: list[ColumnSample]) -> tuple[ColumnSample | None, str]:
-    """The column that lists the candidates, by name, else by cells like `wren|robin`; and its separator."""
-    for column in columns:
-        if column.key in _CANDIDATE_NAMES and not column.is_bits:
-            return column, column.separator() or DEFAULT_SEPARATOR
-    best, best_separator, best_share = None, DEFAULT_SEPARATOR, 0.0
-    for column in columns:
-        separator = column.separator()
-        pieces = column.pieces(separator) if separator is not None else []
-        if separator is None or not pieces:
-            continue
-        share = sum(separator in cell for cell in column.cells) / len(column.cells)
-        # Labels are short and come again; the parts of prose and of decimal commas do not.
-        labels_like = len(set(pieces)) <= len(pieces) / 2 and mean_of(map(len, pieces)) <= 30
-        if labels_like and share >= 0.1 and share > best_share and column.share(_DECIMAL_COMMA) < 0.5:
-            best, best_separator, best_share = column, separator, share
-    return best, best_separator
+@dataclass(frozen=True)
+class _Labels:
+    """The roles of the columns that hold labels, these columns, and the labels of the rows looked at."""
+
+    roles: Roles
+    columns: tuple[ColumnSample, ...] = ()
+    labels: frozenset[str] = frozenset()
 
 
-_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+", re.ASCII)
+def _labels(columns: list[ColumnSample]) -> _Labels:
+    """How the candidates come, by the first of the ways that fits."""
+    if (pairs := guess_pairs(columns)) is not None:
+        roles = Roles(choices=_names(pairs.choices), choice_scores=_names(pairs.scores))
+        return _Labels(roles, (*pairs.choices, *pairs.scores), _cells(pairs.choices))
+    if (listed := guess_list(columns)) is not None:
+        roles = Roles(candidates=listed.column.name, separator=listed.separator, form=listed.form)
+        return _Labels(roles, (listed.column,), frozenset(listed.labels))
+    if scores := guess_scores(columns, _true_labels(columns)):
+        roles = Roles(
+            score_columns=_names(scores.columns),
+            score_prefix=scores.prefix,
+            cut=scores.cut,
+            cut_at=scores.cut_at,
+        )
+        return _Labels(
+            roles, scores.columns, frozenset(name.removeprefix(scores.prefix) for name in roles.score_columns)
+        )
+    annotators = [column for column in columns if _ANNOTATOR.fullmatch(column.key)]
+    # Beside votes in words, numbers such as rater_count, vote_total or coder_age are none.
+    annotators = [column for column in annotators if not column.is_numbers] or annotators
+    if len(annotators) < 2:
+        if bits := _label_columns(columns):
+            names = _names(bits)
+            return _Labels(Roles(label_columns=names), tuple(bits), frozenset(name.strip() for name in names))
+        annotators = _voters(columns)
+    return _Labels(Roles(annotators=_names(annotators)), tuple(annotators), _cells(annotators))
+
+
+def _names(columns: Iterable[ColumnSample]) -> tuple[str, ...]:
+    return tuple(column.name for column in columns)
+
+
+def _cells(columns: Iterable[ColumnSample]) -> frozenset[str]:
+    return frozenset(cell for column in columns for cell in column.cells)
+
+
+def _true_labels(columns: list[ColumnSample]) -> frozenset[str]:
+    """The cells of a column that is named like one of true labels."""
+    named = [column for column in columns if column.key in _TRUTH_NAMES | _MAYBE_TRUTH_NAMES]
+    return _cells(column for column in named if not column.is_numbers)
+
+
+def _missing(given: _Labels, cells: pd.DataFrame) -> tuple[str, ...]:
+    """What stands for nothing among the labels, other than an empty cell."""
+    columns = [*given.roles.annotators, *given.roles.choices]
+    found = {name for column in columns for name in MISSING if (cells[column] == name).any()}
+    return tuple(name for name in MISSING if name in found | (given.labels & set(MISSING)))
 
 
 def _voters(columns: list[ColumnSample]) -> list[ColumnSample]:
@@ -218,7 +240,7 @@ def _are_vectors(cells: pd.DataFrame, columns: list[str]) -> bool:
     return bool((text == "").any(axis=None) or not text.isin(["1", "1.0", "true"]).any(axis=1).all())
 
 
-def _truth(columns: list[ColumnSample], labels: set[str]) -> ColumnSample | None:
+def _truth(columns: list[ColumnSample], labels: frozenset[str]) -> ColumnSample | None:
     """A column named for it; one with a name that often means it and label cells; one with nothing but labels."""
     for column in columns:
         if column.key in _TRUTH_NAMES:

@@ -16,15 +16,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from plcore.tables.columns import (
-    Finder,
-    first_rows,
-    parse_candidates,
-    parse_ids,
-    parse_numbers,
-    parse_truth,
-    vote_weights,
-)
+from plcore.tables.candidates import Candidates, parse_candidates, parse_truth
+from plcore.tables.columns import Finder, first_rows, parse_ids, parse_numbers
 from plcore.tables.csv_text import LINE_INDEX, name_problems, read_cells, to_csv_bytes
 from plcore.tables.features import FeatureTransformer
 from plcore.tables.frame_text import frame_as_text
@@ -105,18 +98,19 @@ class LabelTable:
         vectors = None
         if roles.label_vectors:
             vectors, classes = parse_vectors(cells, roles, finder)
-            candidates = vectors != 0
+            found = Candidates(vectors != 0, classes, None)
         else:
-            candidates, classes = parse_candidates(cells, roles, finder)
-        truth = parse_truth(cells, roles.truth, candidates, classes, finder)
+            found = parse_candidates(cells, roles, finder)
+        truth = parse_truth(cells, roles, found.candidates, found.classes, finder)
         ids = parse_ids(cells, roles.id, finder)
         numbers = parse_numbers(cells, roles.numbers, finder)
         media = parse_media(cells, roles, files, finder)
         if finder.problems:
             raise table_error(finder.problems)
-        weights = vote_weights(cells, roles, classes)
         cells = cells.reset_index(drop=True)
-        return cls(cells, roles, ids, numbers, candidates, classes, truth, media, weights, vectors)
+        return cls(
+            cells, roles, ids, numbers, found.candidates, found.classes, truth, media, found.weights, vectors
+        )
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame, roles: Roles | None = None) -> LabelTable:

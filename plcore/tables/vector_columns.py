@@ -12,7 +12,9 @@ import pyarrow.compute as pc
 
 from plcore.common.types import AnyArray, IntArray
 from plcore.common.words import quoted
-from plcore.tables.columns import MAX_CLASSES, Finder, first_rows, sorted_classes, stripped
+from plcore.tables.candidate_cells import labels_in
+from plcore.tables.candidates import MAX_CLASSES, classes_of_columns
+from plcore.tables.columns import Finder, first_rows, sorted_classes, stripped
 from plcore.tables.problems import Problem, TableError
 from plcore.tables.roles import Roles
 
@@ -59,20 +61,14 @@ def _from_columns(
             finder.add(row, column, message, fix)
         vectors[np.asarray(no), place] = 0
         vectors[np.asarray(yes), place] = 1
-    labels = tuple(column.strip() for column in columns)  # as everywhere where a label stands in text
-    for place, name in enumerate(labels):
-        if name in labels[:place]:
-            other = columns[labels.index(name)]
-            message = f"its label {quoted(name)} is also that of column {quoted(other)}."
-            finder.add(None, columns[place], message, "Give every label a column with a name of its own.")
-    return vectors, labels
+    return vectors, classes_of_columns(columns, "", finder)
 
 
 def _from_lists(cells: pd.DataFrame, roles: Roles, finder: Finder) -> tuple[AnyArray, tuple[str, ...]]:
     lists = [(str(roles.candidates), 1)]
     if roles.not_labels is not None:
         lists.append((roles.not_labels, 0))
-    pairs = [_listed(cells, column, roles.separator) for column, _ in lists]
+    pairs = [_listed(cells, column, roles, finder) for column, _ in lists]
     names = {name for _, labels in pairs for name in labels if name}
     labels = sorted_classes(sorted(names))
     if len(labels) > MAX_CLASSES:
@@ -96,8 +92,7 @@ def _from_lists(cells: pd.DataFrame, roles: Roles, finder: Finder) -> tuple[AnyA
     return vectors, labels
 
 
-def _listed(cells: pd.DataFrame, column: str, separator: str) -> tuple[IntArray, list[str]]:
+def _listed(cells: pd.DataFrame, column: str, roles: Roles, finder: Finder) -> tuple[IntArray, list[str]]:
     """The row and the name of every label that the cells of a column list, empty ones included."""
-    split = pc.split_pattern(stripped(cells, column), separator)
-    rows = pc.list_parent_indices(split).to_numpy(zero_copy_only=False)
-    return np.asarray(rows, dtype=np.int64), pc.utf8_trim_whitespace(pc.list_flatten(split)).to_pylist()
+    named = labels_in(cells, column, roles, finder)
+    return named.rows, named.labels.to_pylist()

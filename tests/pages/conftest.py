@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -56,6 +57,16 @@ def show(monkeypatch: pytest.MonkeyPatch) -> Open:
 def words(test: AppTest) -> str:
     shown = [*test.title, *test.markdown, *test.caption, *test.info, *test.error, *test.warning, *test.metric]
     return "\n".join(f"{getattr(one, 'label', '')} {one.value}" for one in shown)
+
+
+def listed_problems(test: AppTest) -> list[str]:
+    """The problems that the Import page lists, as a person reads them; each has its fix."""
+    (listed,) = (one.value for one in test.markdown if one.value.startswith("1. "))
+    found = [
+        re.sub(r"\\(\W)", r"\1", line.removeprefix("1. ")).replace("**", "") for line in listed.splitlines()
+    ]
+    assert all("*Fix:* " in line for line in found)
+    return found
 
 
 @pytest.fixture

@@ -104,7 +104,7 @@ BAD = {
     "empty": b"",
     "header only": b"id,candidates,x\n",
     "row without candidate": b"id,candidates,x\na,p|q,1\nb,,2\n",
-    "unknown encoding": "id,candidates,x\na,p|q\xe9,1\n".encode("latin-1"),
+    "damaged UTF-8": "id,candidates,x\na,p|qéüöñ,1\nb,pó|".encode() + b"\xc3,1\n",
     "ragged": b"id,candidates,x\na,p|q,1\nb,p\n",
     "text in numbers": b"id,candidates,x\na,p|q,1\nb,p|q,2\nc,p,oops\n",
     "duplicate ids": b"id,candidates,x\na,p|q,1\na,p,2\n",

@@ -41,6 +41,21 @@ class ProjectSummary:
     words: kinds.KindWords
     by_row: bool
 
+    def to_json(self) -> dict[str, object]:
+        """It for programs, in the words that the commands use."""
+        return {
+            "id": self.id,
+            "name": self.name,
+            "description": self.description,
+            "kind": self.kind,
+            "rows": self.n_rows,
+            "classes": self.n_classes,
+            "answered": self.answered,
+            "open": self.left,
+            "created_at": self.created_at.isoformat(),
+            "last_answer": self.last_answer and self.last_answer.isoformat(),
+        }
+
 
 def summarised(home: Home, session: Session, project: Project) -> ProjectSummary:
     """The project with its counts, by its log alone: no learner is built for it."""

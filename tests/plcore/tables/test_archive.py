@@ -91,8 +91,8 @@ def test_cells_that_name_nothing_are_told_what_to_write(cell: str, said: str) ->
         ("evil\n.png", "cannot be printed"),
         ("inner.zip", "another archive"),
         ("inner.tar.GZ", "another archive"),
-        ("second.csv", "2 CSV files"),
-        ("other/second.TSV", "2 CSV files"),
+        ("second.csv", "2 tables"),
+        ("other/second.TSV", "2 tables"),
     ],
 )
 def test_names_that_lead_elsewhere_and_archives_within_are_refused(name: str, said: str) -> None:
@@ -129,8 +129,13 @@ def test_a_name_used_twice_is_refused() -> None:
 
 def test_a_zip_needs_its_table() -> None:
     assert "no CSV file" in refusal(make_zip({"a.png": picture()}))
+    both = Archive(make_zip({"birds.jsonl": b"{}", "more/rows.csv": CSV, "a.png": picture()}))
+    assert both.table_name == "more/rows.csv"  # a CSV comes first: others may describe it
+    assert both.names() == ["birds.jsonl", "a.png"]
+    assert Archive(make_zip({"birds.jsonl": b"{}"})).table() == b"{}"
     assert "no CSV file" in refusal(make_zip({}))
-    assert "workbook" in refusal(make_zip({"[Content_Types].xml": b"", "xl/workbook.xml": b""}))
+    assert "no CSV file" in refusal(make_zip({"[Content_Types].xml": b"", "xl/workbook.xml": b""}))
+    assert "2 tables" in refusal(make_zip({"a.json": b"[]", "b.xlsx": b""}))
 
 
 def test_declared_sizes_are_limited_one_by_one_and_together() -> None:

@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from plcore.tables.csv_lines import quotes_are_regular, records
-from plcore.tables.csv_text import LINE_INDEX, read_cells, to_csv_bytes
+from plcore.tables.csv_text import LINE_INDEX, as_text, read_cells, to_csv_bytes
 from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError
 from plcore.tables.table import LabelTable
 
@@ -76,7 +76,7 @@ def frames(draw: st.DrawFn) -> pd.DataFrame:
 
 def parsed_by_python(data: bytes, delimiter: str) -> tuple[list[str], list[list[str]], list[int]]:
     """Header, rows and first lines as Python's own csv module reads them; blank lines left out."""
-    reader = csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""), delimiter=delimiter)
+    reader = csv.reader(io.StringIO(data.decode(), newline=""), delimiter=delimiter)
     rows, lines, before = [], [], 0
     for row in reader:
         if row:
@@ -116,14 +116,14 @@ def read_or_refuse(read: Callable[[bytes], Result], data: bytes) -> Result | Non
 
 
 @settings(max_examples=400)
-@given(CSV_LIKE.filter(lambda data: not data.startswith((b"\xff\xfe", b"\xfe\xff"))))
+@given(CSV_LIKE)
 @example(b'a,b\n1,5" x\n\n"p\r\nq",""""\n3,4')
 def test_what_is_read_is_what_python_reads(data: bytes) -> None:
     try:
         cells = read_cells(data)
     except TableError:
         return
-    readings = [parsed_by_python(data, delimiter) for delimiter in ",;\t"]
+    readings = [parsed_by_python(as_text(data).data, delimiter) for delimiter in ",;\t|"]
     ours = (list(cells.columns), cells.to_numpy().tolist(), cells.index.tolist())
     assert ours in readings
 
@@ -131,6 +131,7 @@ def test_what_is_read_is_what_python_reads(data: bytes) -> None:
 @settings(max_examples=300)
 @given(frames())
 @example(pd.DataFrame([["1", "2"]], columns=["a", "b;c;d"]))
+@example(pd.DataFrame([["1|2"], ["3|"]], columns=["a|b"]))
 @example(pd.DataFrame([["\t", "\t\n"], ["x", '"']], columns=[";a", 'b;";"']))
 def test_cells_to_csv_to_cells_is_exact(frame: pd.DataFrame) -> None:
     again = read_cells(to_csv_bytes(frame))
@@ -180,6 +181,43 @@ def test_quotes_are_written_only_where_needed() -> None:
     assert to_csv_bytes(frame) == b'id,x,y\na,1,\n"b""","2,5", \n'
 
 
+def test_a_pipe_is_a_delimiter_where_the_header_has_no_other() -> None:
+    cells = read_cells(b"id|text|label\n1|a, b|x\n2|c, d|y\n")
+    assert cells.to_dict("list") == {"id": ["1", "2"], "text": ["a, b", "c, d"], "label": ["x", "y"]}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"candidates\nwren|robin\nrobin|finch\n", b"id,a|b\n1,wren|robin\n2,x|y\n", b"a|b\nwren|robin\nrobin\n"],
+)
+def test_a_pipe_otherwise_lists_labels(data: bytes) -> None:
+    assert not [name for name in read_cells(data).columns if name in ("a", "b")]
+
+
+@pytest.mark.parametrize(
+    ("said", "delimiter"), [("sep=;", ";"), ("SEP=,", ","), ("sep=\t", "\t"), ("sep=|", "|")]
+)
+def test_the_first_line_of_excel_says_the_delimiter(said: str, delimiter: str) -> None:
+    rows = [["id", "note"], ["1", "a"], ["2", "b"]]
+    lines = [said, *(delimiter.join(row) for row in rows)]
+    cells = read_cells("\r\n".join(lines).encode())
+    assert list(cells.columns) == rows[0]
+    assert cells.to_numpy().tolist() == rows[1:]
+    assert cells.index.tolist() == [3, 4]
+    with pytest.raises(TableError, match=r"Row 3 \(line 5\)"):
+        read_cells("\r\n".join([*lines, "3"]).encode())
+
+
+def test_a_said_delimiter_counts_more_than_what_the_rows_look_like() -> None:
+    assert list(read_cells(b"sep=;\na,b;c\n1,2;3\n").columns) == ["a,b", "c"]
+
+
+def test_a_column_of_that_name_is_no_such_line() -> None:
+    for name in ("sep=;", "sep=|", "sep="):
+        frame = pd.DataFrame({name: ["x", "y"]}, dtype="str")
+        assert read_cells(to_csv_bytes(frame)).to_dict("list") == frame.to_dict("list")
+
+
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 def test_the_delimiter_is_found(delimiter: str) -> None:
     other = next(each for each in ",;\t" if each != delimiter)  # inside cells, but not in all rows
@@ -210,12 +248,11 @@ BAD = {
     "empty": (b"", (None, None, None), "empty"),
     "only blank lines": (b"\n\r\n", (None, None, None), "empty"),
     "header only": (b"candidates,w\n", (None, None, None), "no data rows"),
-    "unknown encoding": (
-        "candidates,w\na|b,1\nüb|a,2\n".encode("latin-1"),
-        (2, 3, "candidates"),
-        "byte 0xFC",
-    ),
-    "encoding in the header": ("candidates,ü\na|b,1\n".encode("latin-1"), (None, 1, None), "byte 0xFC"),
+    "no text": (b"candidates,w\na|b,1\n\x90\x01b|a,2\n", (2, 3, "candidates"), "byte 0x90"),
+    "no text in the header": (b"candidates,\x90\x01\na|b,1\n", (None, 1, None), "byte 0x90"),
+    "damaged UTF-8": ("c,w\né|è,1\nà|ü,2\na,é".encode()[:-1], (3, 4, "w"), "byte 0xC3"),
+    "a web page": (b"<!DOCTYPE html>\n<html><body>Sign in, please\n", (None, None, None), "web page"),
+    "a web page behind a comment": (b"<!-- 1, 2 -->\n<HTML lang=en>\n1, 2\n", (None, None, None), "web page"),
     "half a UTF-16 character": ("id,c\n1,a".encode("utf-16")[:-1], (1, 2, "c"), "UTF-16"),
     "NUL": (b"candidates,w\na|b,1\na,\x002\n", (2, 3, "w"), "NUL"),
     "row too short": (b"candidates,w,v\na|b,1,2\n\na\n", (2, 4, "w"), "has 1 cell, the header has 3 columns"),

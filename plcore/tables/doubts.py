@@ -1,0 +1,200 @@
+"""What is odd about a table that could be read: told in words before anything is stored, each with what to do.
+
+A doubt is no problem: the table is good as it stands, if it is what its owner meant.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from plcore.common.types import IntArray
+from plcore.common.words import listed, quoted
+from plcore.tables.candidate_cells import is_weighted
+from plcore.tables.label_text import MISSING
+from plcore.tables.table import LabelTable
+
+SHOWN = 5  # names in a sentence
+_ROWS_PER_CLASS = 20
+_CODE = re.compile(r"""[\[\]{}"]|^'|'$""")
+_DECIMAL = re.compile(r"[+-]?\d*[.,]\d+(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+_ID_WORDS = re.compile(r"(^|_)(id|ids|key|uid|uuid|task|item|index)$")
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """Something odd. name : of its kind, for programs      message, fix : for people, as of a `Problem`"""
+
+    name: str
+    message: str
+    fix: str
+
+    def __str__(self) -> str:
+        return f"{self.message} Fix: {self.fix}"
+
+
+def find_doubts(table: LabelTable) -> list[Doubt]:
+    """What is odd about the table, what matters most first."""
+    return [doubt for look in _LOOKS for doubt in look(table)]
+
+
+def _many_classes(table: LabelTable) -> Iterator[Doubt]:
+    rows, classes = table.n_rows, len(table.classes)
+    if classes > rows / _ROWS_PER_CLASS and classes > _ROWS_PER_CLASS:
+        message = (
+            f"There are {classes:,} classes for {rows:,} rows, the first of them {_some(table.classes)}."
+        )
+        yield Doubt(
+            "many-classes", message, "If these are no labels, choose another column or separator above."
+        )
+
+
+def _code_in_names(table: LabelTable) -> Iterator[Doubt]:
+    names = table.classes
+    if is_weighted(names):
+        message = f"The class names hold numbers: {_some(names)}."
+        yield Doubt(
+            "numbers-in-names", message, "If they are scores or counts, choose “list with numbers” above."
+        )
+    elif found := [name for name in names if _CODE.search(name)]:
+        message = f"Class names hold brackets or quotes, as code does: {_some(found)}."
+        yield Doubt(
+            "code-in-names", message, "If the cells are JSON or Python lists, choose that form above."
+        )
+    elif len(found := [name for name in names if _DECIMAL.fullmatch(name)]) > len(names) / 2:
+        message = f"Most class names are decimal numbers: {_some(found)}."
+        yield Doubt("numbers-as-names", message, "If this column holds scores, choose it as such above.")
+
+
+def _names_alike(table: LabelTable) -> Iterator[Doubt]:
+    alike: dict[str, list[str]] = defaultdict(list)
+    for name in table.classes:
+        alike[_plain(name)].append(name)
+    groups = [names for names in alike.values() if len(names) > 1]
+    if groups:
+        shown = "; ".join(" and ".join(map(quoted, names[:SHOWN])) for names in groups[:SHOWN])
+        message = f"Class names are equal but for capitals, accents or spaces: {shown}."
+        yield Doubt(
+            "names-alike",
+            message,
+            "If they are the same, write them alike, or merge them once the project is made.",
+        )
+
+
+def _plain(name: str) -> str:
+    """A name without capitals, accents, spaces and hyphens."""
+    parts = unicodedata.normalize("NFKD", name.casefold())
+    return re.sub(r"[\s_\-]+", "", "".join(part for part in parts if not unicodedata.combining(part)))
+
+
+def _nothing_names(table: LabelTable) -> Iterator[Doubt]:
+    read = table.roles.ignored
+    if read:
+        message = (
+            f"{listed(read)} among the labels {'is' if len(read) == 1 else 'are'} read as an empty cell."
+        )
+        yield Doubt("read-as-empty", message, "If it is a class, take it from what is ignored, above.")
+    if kept := [name for name in table.classes if name in MISSING]:
+        message = f"{listed(kept)} is a class of this table; programs write it where they have nothing."
+        yield Doubt("nothing-as-class", message, "If it means nothing, add it to what is ignored, above.")
+
+
+def _no_question(table: LabelTable) -> Iterator[Doubt]:
+    if table.label_vectors is not None:
+        if (table.label_vectors >= 0).all():
+            message = "Every label of every row is known already: there will be nothing to ask."
+            yield Doubt("nothing-to-ask", message, "Leave cells empty where nobody has been asked.")
+    elif (table.candidates.sum(axis=1) <= 1).all():
+        message = "Every row has one candidate already: there will be nothing to ask."
+        fix = "Check the separator above; if each row is one vote on an item, choose the shape “one vote a row”."
+        yield Doubt("nothing-to-ask", message, fix)
+
+
+def _repeated_ids(table: LabelTable) -> Iterator[Doubt]:
+    if table.roles.id is not None:
+        return
+    used = {column for _, column in table.roles.used()}
+    for column in table.cells.columns:
+        key = re.sub(r"\W+", "_", str(column).strip().lower())
+        if column in used or not _ID_WORDS.search(key):
+            continue
+        again = int(table.cells[column].duplicated().sum())
+        if again:
+            message = (
+                f"Column {quoted(column)} looks like an id, but {again:,} rows repeat one, so it is not used."
+            )
+            fix = (
+                "Give each row an id; if each row is one vote on an item, choose the shape “one vote a row”."
+            )
+            yield Doubt("repeated-ids", message, fix)
+
+
+def _leaks(table: LabelTable) -> Iterator[Doubt]:
+    """Features that tell the label: they would make every figure look good and help nobody."""
+    truth = np.full(table.n_rows, -1) if table.truth is None else table.truth
+    known, classes = truth >= 0, set(table.classes)
+    told = []
+    for column in table.roles.categories:
+        values = table.cells[column].str.strip()
+        names_labels = values.nunique() >= 2 and set(values.unique()) - {""} <= classes
+        if names_labels or _tells(values[known], truth[known]):
+            told.append(column)
+    for place, column in enumerate(table.roles.numbers):
+        if _tells(pd.Series(table.numbers[known, place]), truth[known]):
+            told.append(column)
+    if told:
+        message = f"{listed(told[:SHOWN])} tells the label: every value goes with one of them."
+        fix = "If it was derived from the label, take it from the features above; figures would be too good."
+        yield Doubt("leak", message, fix)
+
+
+def _tells(values: pd.Series[str] | pd.Series[float], truth: IntArray) -> bool:
+    """Whether few values go with one label each, and the labels are told apart by them."""
+    labels = len(np.unique(truth))
+    distinct = values.nunique()
+    if labels < 2 or distinct < labels or distinct > 2 * labels or distinct > len(values) / 3:
+        return False
+    return bool(pd.Series(truth).groupby(values.to_numpy()).nunique().max() == 1)
+
+
+def _unused(table: LabelTable) -> Iterator[Doubt]:
+    used = {column for _, column in table.roles.used()}
+    idle = [str(column) for column in table.cells.columns if column not in used]
+    if idle:
+        message = f"Nothing is learnt from {_some(idle)}: kept, shown and exported."
+        yield Doubt("unused", message, "If it describes a row, choose it as a feature above.")
+
+
+def _cut_away(table: LabelTable) -> Iterator[Doubt]:
+    if table.roles.cut != "threshold" or table.candidate_weights is None:
+        return
+    under = int((table.candidate_weights.max(axis=1) < table.roles.cut_at).sum())
+    if under:
+        message = (
+            f"In {under:,} rows no label reaches {table.roles.cut_at:g}: all their labels stay candidates."
+        )
+        yield Doubt("under-threshold", message, "Choose a lower threshold if that is too many.")
+
+
+def _some(names: tuple[str, ...] | list[str]) -> str:
+    shown = ", ".join(quoted(name) for name in names[:SHOWN])
+    return shown if len(names) <= SHOWN else f"{shown} and {len(names) - SHOWN:,} more"
+
+
+_LOOKS: tuple[Callable[[LabelTable], Iterator[Doubt]], ...] = (
+    _no_question,
+    _code_in_names,
+    _many_classes,
+    _repeated_ids,
+    _leaks,
+    _names_alike,
+    _nothing_names,
+    _cut_away,
+    _unused,
+)

@@ -1,0 +1,15 @@
+"""Formats: what people have (workbooks, JSON, Parquet, arrays, exports of other tools) as cells of text with roles.
+
+`read_table` finds out by a file's bytes what it is; its name only breaks ties. Each format is a module with one
+function that gives a `TableReading`. Records of JSON whose fields belong to a tool are listed in `RECORD_FORMATS`,
+tables that are really another shape (a vote a row) in `SHAPES`.
+"""
+
+from __future__ import annotations
+
+from plcore.tables.formats.candidate_rows import NEEDS_ROWS
+from plcore.tables.formats.reading import TableReading
+from plcore.tables.formats.recognise import read_table
+from plcore.tables.formats.shaping import joined, shape_name, shaped
+
+__all__ = ["NEEDS_ROWS", "TableReading", "joined", "read_table", "shape_name", "shaped"]

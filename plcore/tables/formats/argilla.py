@@ -1,0 +1,154 @@
+"""Argilla 2: flat records, as `to_list(flatten=True)` gives them and as they lie on the Hugging Face hub.
+
+Layout: `argilla/records/_io/_generic.py`: fields, metadata and vectors by their names, and of each question
+`Q.responses`, `Q.responses.users` and `Q.responses.status` (lists), `Q.suggestion`, `Q.suggestion.score` and
+`Q.suggestion.agent`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from plcore.common.words import listed
+from plcore.tables.formats.candidate_rows import Row, rows_reading
+from plcore.tables.formats.reading import TableReading, refusal
+from plcore.tables.formats.record_values import (
+    Records,
+    a_list,
+    a_name,
+    a_name_or_none,
+    a_number,
+    json_text,
+    read_each,
+    refuse,
+)
+
+RESPONSES, SUGGESTION = ".responses", ".suggestion"
+SUBMITTED = "submitted"
+_OWN = ("id", "status", "_server_id")
+_LOOK = 50
+
+
+class Argilla:
+    """Flat records with the responses and the suggestion of each question."""
+
+    name = "Argilla records"
+
+    def fits(self, records: Records) -> bool:
+        seen = records[:_LOOK]
+        return bool(seen) and all(isinstance(one, dict) for one in seen) and bool(_questions(seen))
+
+    def read(self, records: Records) -> TableReading:
+        """One row for each record: submitted responses are votes, a suggestion weighs its score. Raises TableError.
+
+        Of several questions the one that is answered with labels most often is read; the others stay as columns.
+        """
+        questions = _questions(records)
+        if not questions:
+            raise refusal(
+                "No field ends in .responses or .suggestion.",
+                "Export the records with to_list(flatten=True).",
+            )
+        question = _most_answered(records, questions)
+        if question is None:
+            raise refusal(
+                f"None of the questions {listed(questions)} is answered with labels.",
+                "Export records with answers or suggestions of a label question.",
+            )
+        about = {one + end for one in questions for end in _ENDINGS}
+        left_out: Counter[str] = Counter()
+        rows = read_each(records, lambda record, row: _row(record, row, question, left_out))
+        notes = [f"{count} responses are {status} and no votes." for status, count in left_out.items()]
+        others = [one for one in questions if one != question]
+        if others:
+            notes.append(
+                f"The labels are those of the question {question!r}; {listed(others)} are kept as columns."
+            )
+        describing = {name for row in rows for name in row.cells if name not in {*_OWN, *about}}
+        return rows_reading(rows, self.name, describing=describing, row_id="id", notes=notes)
+
+
+_ENDINGS = (
+    RESPONSES, f"{RESPONSES}.users", f"{RESPONSES}.status", SUGGESTION, f"{SUGGESTION}.score", f"{SUGGESTION}.agent",
+)  # fmt: skip
+
+
+def _questions(records: Sequence[Any]) -> list[str]:
+    names = dict.fromkeys(name for record in records if isinstance(record, dict) for name in record)
+    return list(
+        dict.fromkeys(
+            name.removesuffix(end)
+            for name in names
+            if isinstance(name, str)
+            for end in (RESPONSES, SUGGESTION)
+            if name.endswith(end) and len(name) > len(end)
+        )
+    )
+
+
+def _most_answered(records: Sequence[Any], questions: list[str]) -> str | None:
+    """The question with most answers that are labels; of those with as many the one with the fewest different ones, as
+    texts written by hand seldom repeat. None where there are none."""
+    counts: dict[str, tuple[int, int]] = {}
+    for question in questions:
+        said = []
+        for record in (one for one in records if isinstance(one, dict)):
+            responses = record.get(question + RESPONSES)
+            said += responses if isinstance(responses, list) else []
+            suggestion = record.get(question + SUGGESTION)
+            said.append(suggestion)
+        labels = [json_text(value) for value in said if _is_label(value)]
+        if labels:
+            counts[question] = (len(labels), -len(set(labels)))
+    return max(counts, key=lambda question: counts[question], default=None)
+
+
+def _is_label(value: Any) -> bool:
+    """Whether it is a label, or a list of some."""
+    values = value if isinstance(value, list) else [value]
+    return bool(values) and all(isinstance(one, (str, int)) for one in values)
+
+
+def _labels(value: Any, row: int, where: str) -> list[str]:
+    """A label, or a list of them."""
+    return [a_name(one, row, where) for one in (value if isinstance(value, list) else [value])]
+
+
+def _row(record: dict[str, Any], row: int, question: str, left_out: Counter[str]) -> Row:
+    own = {question + end for end in _ENDINGS}
+    found = Row({name: value for name, value in record.items() if name not in own})
+    where = question + RESPONSES
+    responses = a_list(record.get(where), row, where)
+    users = a_list(record.get(f"{where}.users"), row, f"{where}.users")
+    statuses = a_list(record.get(f"{where}.status"), row, f"{where}.status")
+    for more, name in ((users, "users"), (statuses, "status")):
+        if more and len(more) != len(responses):
+            message = f"expected one for each of the {len(responses)} responses, got {len(more)}."
+            raise refuse(row, f"{where}.{name}", message, "Export the records again.")
+    for place, response in enumerate(responses):
+        status = a_name_or_none(statuses[place] if statuses else None, row, f"{where}.status", "a status")
+        if status not in (None, SUBMITTED):
+            left_out[status] += 1
+        elif response is not None:
+            user = a_name_or_none(users[place] if users else None, row, f"{where}.users", "a user")
+            for label in _labels(response, row, where):
+                found.name(label, 1.0, user)
+    _suggest(found, record, row, question + SUGGESTION)
+    return found
+
+
+def _suggest(found: Row, record: dict[str, Any], row: int, where: str) -> None:
+    """Name what a model suggests, each label with its score, or all with one score; 1 without any."""
+    if record.get(where) is None:
+        return
+    labels = _labels(record[where], row, where)
+    score = record.get(f"{where}.score")
+    agent = a_name_or_none(record.get(f"{where}.agent"), row, f"{where}.agent", "an agent")
+    scores = score if isinstance(score, list) else [score] * len(labels)
+    if len(scores) != len(labels):
+        message = f"expected a score for each of the {len(labels)} labels suggested, got {len(scores)}."
+        raise refuse(row, f"{where}.score", message, "Write one number, or one for each label.")
+    for label, one in zip(labels, scores, strict=True):
+        found.name(label, 1.0 if one is None else a_number(one, row, f"{where}.score", "a score"), agent)

@@ -1,0 +1,218 @@
+"""Arrays of partial-label and multi-label benchmarks, NumPy's .npz and MATLAB's .mat, as tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from plcore.common.types import AnyArray
+from plcore.common.words import listed
+from plcore.tables.formats.mat5 import load_mat
+from plcore.tables.formats.npz_arrays import load_npz
+from plcore.tables.formats.reading import TableReading, check_size, json_candidates, refusal, text_table
+from plcore.tables.formats.sparse_pieces import dense_rows
+from plcore.tables.frame_text import numbers_as_text
+from plcore.tables.problems import TableError
+from plcore.tables.roles import Roles
+
+_FEATURES = ("X", "data", "features", "train_data")
+_SETS = ("S", "candidates", "partial", "partial_target", "partial_labels", "train_p_target")
+_TRUTHS = ("y", "Y", "target", "truth", "labels", "train_target")
+_CLASSES = ("classes", "class_names", "label_names")
+_CSR = ("data", "indices", "indptr", "shape")
+_LAYOUT = (
+    "Give X (n, d), the candidates S (n, m) as 0 and 1, and, where known, the true class y (n,), from 0; or the label "
+    "vectors Y (n, L) as 0 and 1."
+)
+
+
+def read_npz(data: bytes) -> TableReading:
+    """The table of an .npz file; nothing pickled is read.
+
+    Features X (n, d), or the pieces of a CSR matrix (`data, indices, indptr, shape`). With candidates, S (n, m) of 0
+    and 1, and the true class y (n,) from 0, -1 where unknown. With label vectors, Y (n, L) of 0 and 1. Or scores of
+    classes: `classes` (m,), `scores` (n, m), and `ids` (n,). Other names: `_SETS`, `_TRUTHS`, `_CLASSES`.
+    Raises TableError: damaged, too large, other arrays, sides that do not fit.
+    """
+    arrays = load_npz(data)
+    if "scores" in arrays and "classes" in arrays:
+        return _of_scores(arrays)
+    if set(arrays) >= set(_CSR):
+        arrays["X"] = _dense(arrays)
+    return _of_arrays(arrays, "NumPy arrays", from_one=False)
+
+
+def read_mat(data: bytes) -> TableReading:
+    """The table of a MATLAB file of the partial-label benchmarks, dense or sparse, up to version 7.
+
+    `data` (n, d) with `partial_target` (m, n) and `target` (m, n) of 0 and 1; or `train_data` with `train_p_target`.
+    The side of n is found by the rows of the features, so (n, m) is read as well; n = m is refused.
+    Raises TableError: damaged, too large, version 7.3, other variables, sides that do not fit.
+    """
+    return _of_arrays(load_mat(data), "MATLAB arrays", from_one=True)
+
+
+def _of_arrays(arrays: Mapping[str, AnyArray], words: str, *, from_one: bool) -> TableReading:
+    X = _first(arrays, _FEATURES)
+    if X is None or X.ndim != 2 or X.dtype.kind not in "biuf":
+        shown = listed([f"{name} {array.shape}" for name, array in arrays.items()])
+        raise refusal(f"There is no matrix of features; the file has {shown or 'nothing'}.", _LAYOUT)
+    n_rows = len(X)
+    sets, truth = _first(arrays, _SETS), _first(arrays, _TRUTHS)
+    labels: list[_Column] = []
+    roles: dict[str, Any] = {}
+    notes = [f"{name} is left out." for name in ("test_data", "test_target") if name in arrays]
+    if sets is not None:
+        is_ours = "S" in arrays and not from_one
+        sets = _rows_first(sets, n_rows, "candidates", square=is_ours)
+        classes = _class_names(arrays, sets.shape[1])
+        labels.append(_Column("candidates", _as_lists(_bits(sets, "candidates"), classes)))
+        if truth is not None:
+            labels.append(_Column("truth", _true_names(truth, n_rows, classes, from_one=from_one)))
+    elif truth is not None and truth.ndim == 2 and min(truth.shape) > 1:
+        vectors = _bits(_rows_first(truth, n_rows, "labels", square=not from_one), "labels")
+        classes = _class_names(arrays, vectors.shape[1], "label_")
+        labels += [_Column(name, numbers_as_text(vectors[:, k])) for k, name in enumerate(classes)]
+        roles = {"label_columns": tuple(classes), "label_vectors": True}
+    elif truth is not None and truth.size == n_rows:
+        labels.append(_Column("label", _texts(truth.ravel())))
+    else:
+        raise refusal("There are neither candidates nor labels for the rows.", _LAYOUT)
+    check_size(n_rows, X.shape[1] + len(labels))
+    taken = {column.name for column in labels}
+    names = [f"x_{name}" if name in taken else name for name in _feature_names(arrays, X.shape[1])]
+    columns = [*labels, *(_Column(name, numbers_as_text(X[:, k])) for k, name in enumerate(names))]
+    cells = text_table([column.name for column in columns], [column.cells for column in columns])
+    given: Roles | None
+    if sets is not None:
+        given = json_candidates(
+            "candidates", truth="truth" if truth is not None else None, numbers=tuple(names)
+        )
+    else:
+        given = Roles(numbers=tuple(names), **roles) if roles else None
+    return TableReading(cells, words, given, notes=tuple(notes))
+
+
+class _Column(NamedTuple):
+    name: str
+    cells: Sequence[str] | pa.LargeStringArray
+
+
+def _of_scores(arrays: Mapping[str, AnyArray]) -> TableReading:
+    scores, classes = arrays["scores"], [str(name) for name in arrays["classes"].ravel()]
+    ids = arrays.get("ids")
+    if (
+        scores.ndim != 2
+        or scores.shape[1] != len(classes)
+        or (ids is not None and ids.shape != scores.shape[:1])
+    ):
+        shapes = listed([f"{name} {array.shape}" for name, array in arrays.items()])
+        raise refusal(
+            f"The sides of the arrays do not fit: {shapes}.", "Give ids (n,), classes (m,), scores (n, m)."
+        )
+    check_size(len(scores), len(classes) + 1)
+    given = [_Column("id", _texts(ids))] if ids is not None else []
+    columns = [
+        *given,
+        *(_Column(f"p_{name}", numbers_as_text(scores[:, k])) for k, name in enumerate(classes)),
+    ]
+    cells = text_table([column.name for column in columns], [column.cells for column in columns])
+    return TableReading(cells, "NumPy arrays, scores of classes")
+
+
+def _first(arrays: Mapping[str, AnyArray], names: Sequence[str]) -> AnyArray | None:
+    return next((arrays[name] for name in names if name in arrays), None)
+
+
+def _dense(arrays: Mapping[str, AnyArray]) -> AnyArray:
+    """The CSR matrix of these pieces."""
+    values, columns, starts, shape = (arrays[name] for name in _CSR)
+    try:
+        n_rows, n_columns = (int(side) for side in shape)
+        return dense_rows(values, columns, starts, (n_rows, n_columns))
+    except TableError:
+        raise
+    except (ValueError, TypeError) as error:
+        raise refusal(f"The pieces of the sparse matrix do not fit: {error}.", _LAYOUT) from error
+
+
+def _rows_first(matrix: AnyArray, n_rows: int, name: str, *, square: bool) -> AnyArray:
+    """The matrix as (n, m), by which of its sides is n. square: whether n = m is known to be (n, m)."""
+    if matrix.ndim == 2 and (matrix.shape[0] != matrix.shape[1] or square):
+        if matrix.shape[0] == n_rows:
+            return matrix
+        if matrix.shape[1] == n_rows:
+            return matrix.T
+    elif matrix.ndim == 2 and len(matrix) == n_rows:
+        message = (
+            f"The {name} have as many rows as columns, {n_rows}: which of them are the classes is not told."
+        )
+        raise refusal(message, "Leave out a row, or give S (n, m) in an .npz file.")
+    message = f"The {name} are {matrix.shape}, and no side of that is the {n_rows} rows of the features."
+    raise refusal(message, _LAYOUT)
+
+
+def _bits(matrix: AnyArray, name: str) -> AnyArray:
+    """(n, m) int8. Raises TableError for other numbers than 0 and 1."""
+    wrong = (
+        np.argwhere((matrix != 0) & (matrix != 1)) if matrix.dtype.kind in "biuf" else np.zeros((1, 2), int)
+    )
+    if len(wrong):
+        row, column = (int(place) for place in wrong[0])
+        raise refusal(f"The {name} hold {matrix[row, column]}.", "Write 0 and 1 alone.", row=row + 1)
+    return np.asarray(matrix, dtype=np.int8)
+
+
+def _as_lists(sets: AnyArray, classes: Sequence[str]) -> list[str]:
+    written = [json.dumps(name, ensure_ascii=False) for name in classes]
+    cells = (", ".join(written[k] for k in np.flatnonzero(row)) for row in sets)
+    return [f"[{cell}]" if cell else "" for cell in cells]
+
+
+def _true_names(truth: AnyArray, n_rows: int, classes: Sequence[str], *, from_one: bool) -> list[str]:
+    """The name of each row's true class, '' where unknown; from class numbers (n,), or 0 and 1 (n, m) or (m, n)."""
+    if truth.ndim == 2 and min(truth.shape) > 1:
+        bits = _bits(_rows_first(truth, n_rows, "true labels", square=not from_one), "true labels")
+        if bits.shape[1] != len(classes):
+            raise refusal(
+                f"There are {len(classes)} classes, but {bits.shape[1]} in the true labels.", _LAYOUT
+            )
+        many = np.flatnonzero(bits.sum(axis=1) > 1)
+        if many.size:
+            raise refusal("the row has more than one true label.", "Keep one.", row=int(many[0]) + 1)
+        return ["" if not row.any() else classes[int(row.argmax())] for row in bits]
+    numbers = truth.ravel()
+    if numbers.size != n_rows or numbers.dtype.kind not in "iuf":
+        raise refusal(f"The true labels are {truth.shape}, for {n_rows} rows.", _LAYOUT)
+    first = 1 if from_one else 0
+    places = numbers.astype(np.float64) - first
+    fits = (places == np.floor(places)) & (places >= -1) & (places < len(classes))
+    if not fits.all():
+        row = int(np.flatnonzero(~fits)[0])
+        message = f"the true class {numbers[row]} is none of {first} to {len(classes) - 1 + first}."
+        raise refusal(message, "Correct it.", row=row + 1)
+    return ["" if place < 0 else classes[int(place)] for place in places]
+
+
+def _class_names(arrays: Mapping[str, AnyArray], count: int, prefix: str = "") -> list[str]:
+    given = _first(arrays, _CLASSES)
+    if given is None:
+        return [f"{prefix}{k}" for k in range(count)]
+    if given.size != count:
+        raise refusal(f"There are {given.size} class names for {count} classes.", "Give one for each.")
+    return [str(name) for name in given.ravel()]
+
+
+def _feature_names(arrays: Mapping[str, AnyArray], count: int) -> list[str]:
+    given = arrays.get("feature_names")
+    if given is None or given.size != count:
+        return [f"x{k + 1}" for k in range(count)]
+    return [str(name) for name in given.ravel()]
+
+
+def _texts(array: AnyArray) -> Sequence[str] | pa.LargeStringArray:
+    return numbers_as_text(array) if array.dtype.kind in "iuf" else [str(value) for value in array]

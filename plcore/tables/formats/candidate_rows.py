@@ -1,0 +1,267 @@
+"""Rows whose candidates are named one by one, by people, models or functions -> a TableReading.
+
+Every reader of another tool's format gathers a `Row` for each item and leaves the rest to `rows_reading`: the
+candidates as JSON, who named them, what is said of rows that nobody named a label of, and which of the tool's own
+columns describe a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from plcore.common.words import listed
+from plcore.tables.columns import sorted_classes
+from plcore.tables.formats.reading import TableReading, cells_of, json_candidates, refusal
+from plcore.tables.formats.record_values import cell_value, json_text
+from plcore.tables.roles import Roles
+from plcore.tables.suggestion import suggest_roles
+
+CANDIDATES, SOURCES, TRUTH = "candidates", "sources", "truth"
+"""The columns that every reading made here has, or may have: who named each label, as JSON; and the true label."""
+
+NEEDS_ROWS = (
+    "Nothing in it describes the rows, so there is nothing to learn from: the table of the rows is needed, with a "
+    "column of the same names. Put both files into one zip, or choose both of them together."
+)
+_ADDRESSES = ("http://", "https://", "s3://", "gs://", "azure-blob://", "/data/")
+
+
+@dataclass
+class Row:
+    """One item.
+
+    Attributes
+    ----------
+    cells : what the source says of it, by column
+    weights : how much speaks for each label named; None where the source weighs nothing
+    sources : who named each label
+    ruled_out : labels that somebody said it is not; they count where nobody named a label
+    truth : the true label, where the source knows it
+    """
+
+    cells: dict[str, Any]
+    weights: dict[str, float | None] = field(default_factory=dict)
+    sources: dict[str, list[str]] = field(default_factory=dict)
+    ruled_out: set[str] = field(default_factory=set)
+    truth: str | None = None
+
+    def name(self, label: str, weight: float | None = None, source: str | None = None) -> None:
+        """Somebody names a label. Weights of one label are added up."""
+        before = self.weights.get(label)
+        self.weights[label] = before if weight is None else (before or 0.0) + weight
+        if source is not None and source not in self.sources.setdefault(label, []):
+            self.sources[label].append(source)
+
+
+def rows_reading(
+    rows: Sequence[Row],
+    format_name: str,
+    *,
+    describing: Collection[str] | None = None,
+    row_id: str | None = None,
+    text: str | None = None,
+    classes: Iterable[str] = (),
+    notes: Iterable[str] = (),
+    groups: Mapping[str, tuple[str, ...]] | None = None,
+) -> TableReading:
+    """The reading of these rows.
+
+    A row that nobody named a label of can be any class but those ruled out; a label of weight 0 is none of its
+    candidates; a true label outside the candidates is left out. Notes say how often.
+
+    describing : columns that may be features or shown; None: all of the source's own
+    row_id : the column of ids; it is used where they are all there and all different
+    text : the column that the format says is a text
+    classes : names of classes beyond those that occur
+    """
+    if not rows:
+        raise refusal("There are no rows in it.", "Choose a file with at least one record.")
+    said = list(notes)
+    weightless = sum(_drop_weightless(row) for row in rows)
+    if weightless:
+        said.append(
+            f"{_times(weightless, 'label')} with the weight 0 {_are(weightless)} no candidate of the row."
+        )
+    named = {
+        label for row in rows for label in (*row.weights, *row.ruled_out, row.truth) if label is not None
+    }
+    every = sorted_classes(list(named | set(classes)))
+    if not every:
+        raise refusal(
+            "No label is named anywhere in it.",
+            "Export it with answers, predictions or options, and import that.",
+        )
+    sets, open_rows = _candidate_cells(rows, every)
+    if open_rows:
+        said.append(
+            f"{_times(len(open_rows), 'row')} {_have(len(open_rows))} no label named: every class stays possible "
+            f"there, but for those ruled out. The first is row {open_rows[0] + 1}."
+        )
+    said += _drop_odd_truths(rows)
+    own = {name: None for row in rows for name in row.cells}
+    names = dict(zip(own, _free_names(own), strict=True))
+    columns: dict[str, list[Any]] = {
+        names[name]: [cell_value(row.cells.get(name)) for row in rows] for name in own
+    }
+    columns[CANDIDATES] = sets
+    if any(row.sources for row in rows):
+        columns[SOURCES] = [json_text(row.sources) if row.sources else "" for row in rows]
+    truth = TRUTH if any(row.truth is not None for row in rows) else None
+    if truth is not None:
+        columns[TRUTH] = [row.truth for row in rows]
+    cells = cells_of(columns)
+    id_column = None if row_id is None or row_id not in own else names[row_id]
+    if id_column is not None and not _names_rows(cells[id_column]):
+        said.append(
+            f"Column {id_column!r} is empty or repeats itself in some rows: it is kept, not used as their id."
+        )
+        id_column = None
+    describe = [names[name] for name in own if (describing is None or name in describing) and name != row_id]
+    if not describe:
+        said.append(NEEDS_ROWS)
+    known = {"id": id_column, "truth": truth, "text": names.get(text or "")}
+    roles, about_columns = _roles(cells, describe, every, known)
+    return TableReading(cells, format_name, roles, None, (*said, *about_columns), dict(groups or {}))
+
+
+def _candidate_cells(rows: Sequence[Row], every: tuple[str, ...]) -> tuple[list[str], list[int]]:
+    """The cells of candidates, and the rows (from 0) that nobody named a label of."""
+    sets: list[str] = []
+    open_rows: list[int] = []
+    for place, row in enumerate(rows):
+        if not row.weights:
+            open_rows.append(place)
+            left = [label for label in every if label not in row.ruled_out]
+            sets.append(json_text(left or list(every)))
+        elif all(weight is None for weight in row.weights.values()):
+            sets.append(json_text(list(row.weights)))
+        else:
+            sets.append(json_text({label: _plain(weight) for label, weight in row.weights.items()}))
+    return sets, open_rows
+
+
+def _plain(weight: float | None) -> float:
+    """Counts without a point. What is named without a weight, beside others that have one, weighs as much as a vote."""
+    weight = 1.0 if weight is None else float(weight)
+    return int(weight) if weight.is_integer() and weight < 1e15 else weight
+
+
+def _drop_weightless(row: Row) -> int:
+    gone = [label for label, weight in row.weights.items() if weight == 0]
+    for label in gone:
+        del row.weights[label]
+        row.sources.pop(label, None)
+    return len(gone)
+
+
+def _drop_odd_truths(rows: Sequence[Row]) -> list[str]:
+    """Take away true labels that are no candidate of their row; say so."""
+    odd = [
+        place
+        for place, row in enumerate(rows)
+        if row.truth is not None
+        and (row.truth not in row.weights if row.weights else row.truth in row.ruled_out)
+    ]
+    if not odd:
+        return []
+    first = odd[0]
+    note = (
+        f"In {_times(len(odd), 'row')} the true label is not among the labels named, so it is not taken there: the "
+        f"first is row {first + 1}, {rows[first].truth!r} beside {listed(list(rows[first].weights))}."
+    )
+    for place in odd:
+        rows[place].truth = None
+    return [note]
+
+
+def _free_names(own: Iterable[str]) -> list[str]:
+    """Names of the source's columns that leave those of the candidates free."""
+    taken = {CANDIDATES, SOURCES, TRUTH} | set(own)
+    names = []
+    for name in own:
+        new, number = name, 2
+        while name in (CANDIDATES, SOURCES, TRUTH) and new in taken:
+            new, number = f"{name} {number}", number + 1
+        taken.add(new)
+        names.append(new)
+    return names
+
+
+def _names_rows(cells: pd.Series[str]) -> bool:
+    stripped = cells.str.strip()
+    return bool(stripped.is_unique and (stripped != "").all())
+
+
+def _roles(
+    cells: pd.DataFrame, describe: list[str], classes: tuple[str, ...], known: dict[str, str | None]
+) -> tuple[Roles, list[str]]:
+    """The roles, those of the describing columns by a guess; and what is to be said of these columns."""
+    notes = []
+    labels = set(classes)
+    tell = [name for name in describe if _tells_the_label(cells[name], labels)]
+    if tell:
+        notes.append(
+            f"{_columns(tell)} {_hold(tell)} labels and would give the answer away, so nothing is learned from "
+            f"{'it' if len(tell) == 1 else 'them'}. Choose the column as the true label, if it is that."
+        )
+    describe = [name for name in describe if name not in tell]
+    remote = [name for name in describe if _holds_addresses(cells[name])]
+    if remote:
+        notes.append(
+            f"{_columns(remote)} {_hold(remote)} addresses, shown as text: nothing is fetched. To see what is there, "
+            "put the files into a zip with this file and write their names into the cells."
+        )
+    guessed = [name for name in describe if name != known["text"]]
+    guess = suggest_roles(cells[guessed]) if guessed else Roles()
+    text = known["text"] or guess.text
+    numbers = guess.numbers + guess.label_columns
+    roles = json_candidates(
+        CANDIDATES,
+        id=known["id"] or guess.id,
+        truth=known["truth"],
+        text=text,
+        image=guess.image,
+        audio=guess.audio,
+        image_features=guess.image is not None and not numbers and text is None,
+        numbers=numbers,
+        categories=guess.categories + guess.annotators,
+    )
+    return roles, notes
+
+
+def _tells_the_label(cells: pd.Series[str], labels: set[str]) -> bool:
+    """Whether it holds nothing but labels, in words: numbers may well be those of the classes by chance."""
+    filled = cells.str.strip()
+    filled = filled[filled != ""]
+    return bool(len(filled) and filled.isin(labels).mean() >= 0.95 and filled.nunique() > 1) and bool(
+        pd.to_numeric(filled, errors="coerce").isna().any()
+    )
+
+
+def _holds_addresses(cells: pd.Series[str]) -> bool:
+    filled = cells[cells != ""]
+    return bool(len(filled) and filled.str.startswith(_ADDRESSES).mean() >= 0.5)
+
+
+def _columns(names: list[str]) -> str:
+    return f"Column{'s' if len(names) > 1 else ''} {listed(names)}"
+
+
+def _hold(names: list[str]) -> str:
+    return "hold" if len(names) > 1 else "holds"
+
+
+def _times(count: int, what: str) -> str:
+    return f"{count} {what}" + ("s" if count != 1 else "")
+
+
+def _are(count: int) -> str:
+    return "are" if count != 1 else "is"
+
+
+def _have(count: int) -> str:
+    return "have" if count != 1 else "has"

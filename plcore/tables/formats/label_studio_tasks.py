@@ -1,0 +1,90 @@
+"""Tasks to be opened in Label Studio: one annotation for each answer, a prediction for each candidate left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+from xml.sax.saxutils import quoteattr
+
+from plcore.tables.formats.disambiguated import VOTES, Disambiguated
+from plcore.tables.formats.label_studio import OWN_ID, OWN_PERSON
+from plcore.tables.formats.record_values import json_text
+
+Tag = Literal["Text", "Image", "Audio", "HyperText"]
+"""The tags of Label Studio that show a column."""
+
+SHOWN, QUESTION = "item", "label"
+"""Names of the tags in the labelling interface."""
+
+
+def label_studio_tasks(table: Disambiguated) -> Iterator[str]:
+    """The JSON of all tasks, piece by piece.
+
+    `data` is the row as it came, `meta` its id. Answers that name labels are annotations with these labels; all others
+    (not, none, skip, ...) have no form there and are written as cancelled. The person stands in `winnow_person`: Label
+    Studio refuses a `completed_by` that is no member there. A label known has its probability as score. Each other
+    candidate left is a prediction of its own with its weight as score, as one score is all that a prediction has.
+    Scores have to lie in [0, 1] there: where weights are above 1, as counts of votes are, all are divided by the
+    largest.
+    """
+    answers = table.answers_by_row()
+    scale = 1.0 if table.weights is None else max(1.0, float(table.weights.max()))
+    yield "["
+    for row in range(len(table.ids)):
+        task = {
+            "id": row + 1,
+            "data": table.row_cells(row),
+            "meta": {OWN_ID: table.ids[row]},
+            "annotations": [_annotation(answer) for answer in answers.get(row, [])],
+            "predictions": _predictions(table, row, scale),
+        }
+        yield ("\n" if row == 0 else ",\n") + json_text(task)
+    yield "\n]\n"
+
+
+def label_studio_config(table: Disambiguated, shown: str, tag: Tag = "Text") -> str:
+    """The labelling interface for these tasks: what is shown of a row, and one choice for each class.
+
+    shown : the column that is shown; tag : how
+    """
+    names = "\n".join(f"    <Choice value={quoteattr(name)}/>" for name in table.classes)
+    return (
+        f'<View>\n  <{tag} name="{SHOWN}" value={quoteattr("$" + shown)}/>\n'
+        f'  <Choices name="{QUESTION}" toName="{SHOWN}" choice="multiple">\n{names}\n  </Choices>\n</View>\n'
+    )
+
+
+def _result(labels: list[str]) -> list[dict[str, Any]]:
+    value = {"choices": labels}
+    return [{"from_name": QUESTION, "to_name": SHOWN, "type": "choices", "value": value}]
+
+
+def _annotation(answer: dict[str, Any]) -> dict[str, Any]:
+    names_labels = answer["kind"] in VOTES
+    return {
+        "result": _result(list(answer["labels"])) if names_labels else [],
+        "was_cancelled": not names_labels,
+        "ground_truth": False,
+        OWN_PERSON: answer["person"],
+        "created_at": answer["at"],
+        "lead_time": answer.get("seconds"),
+    }
+
+
+def _predictions(table: Disambiguated, row: int, scale: float) -> list[dict[str, Any]]:
+    weighted = {
+        name: None if weight is None else weight / scale
+        for name, weight in table.weighted(row, after=True).items()
+    }
+    label = table.label_name(row)
+    found = []
+    if label is not None:
+        weight, probability = weighted.pop(label, None), table.known_probability(row)
+        score = weight if probability is None else probability
+        found.append(_prediction(label, score, str(table.source[row])))
+    return found + [_prediction(name, weight, "candidates") for name, weight in weighted.items()]
+
+
+def _prediction(label: str, score: float | None, source: str) -> dict[str, Any]:
+    prediction: dict[str, Any] = {"model_version": source, "result": _result([label])}
+    return prediction if score is None else {**prediction, "score": score}

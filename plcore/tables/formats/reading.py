@@ -1,0 +1,110 @@
+"""What every reader of a format gives: cells of text, and what the format itself says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+
+from plcore.tables.csv_text import LINE_INDEX, name_problems, storable
+from plcore.tables.frame_text import frame_as_text
+from plcore.tables.media import MediaFiles
+from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError, table_error
+from plcore.tables.roles import Roles
+from plcore.tables.suggestion import suggest_roles
+
+MAX_CELLS = 20_000_000
+"""Rows times columns. A small file can declare far more, and a table of more would not fit the memory."""
+
+
+@dataclass(frozen=True)
+class TableReading:
+    """A file as it was understood.
+
+    Attributes
+    ----------
+    cells : (n_rows, n_columns) DataFrame of str; its index is named `line` where the rows have lines of a file
+    format : what the file is, in words: "Excel workbook, sheet 'Birds'"
+    roles : what the format says the columns are for; None where they have to be guessed
+    files : images and recordings that came with the table; None for none
+    notes : a sentence each about what was left out, or taken in one of several ways
+    groups : names of groups of classes (a genus), each with its classes (its species), where the format tells
+    """
+
+    cells: pd.DataFrame
+    format: str
+    roles: Roles | None = None
+    files: MediaFiles | None = None
+    notes: tuple[str, ...] = ()
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def suggest_roles(self) -> Roles:
+        """What the format says, or a guess at what each column is for."""
+        if self.roles is not None:
+            return self.roles
+        return suggest_roles(self.cells, files=self.files is not None)
+
+
+def refusal(message: str, fix: str, *, row: int | None = None, line: int | None = None) -> TableError:
+    """The error of a file that is refused as a whole, or for one row of it."""
+    return TableError(Problem(row, line, None, message, fix))
+
+
+def check_size(n_rows: int, n_columns: int) -> None:
+    """Raise TableError for a table of more cells than are taken; to be asked before they are made."""
+    if n_rows * n_columns > MAX_CELLS:
+        message = (
+            f"The table has {n_rows:,} rows and {n_columns:,} columns, {n_rows * n_columns:,} cells; "
+            f"at most {MAX_CELLS:,} are taken."
+        )
+        raise refusal(message, "Import fewer rows, or join columns, by principal components, say.")
+
+
+def text_table(
+    names: Sequence[str],
+    columns: Sequence[Sequence[str] | pa.LargeStringArray],
+    lines: Sequence[int] | None = None,
+) -> pd.DataFrame:
+    """The cells of columns of text, each under its name.
+
+    lines : of the file that the rows begin in, or the rows of a sheet; None where there are none
+    Raises TableError: no rows, names empty or used twice, text that no file can hold.
+    """
+    problems = name_problems(list(names))
+    if problems:
+        raise table_error(problems)
+    n_rows = len(columns[0]) if columns else 0
+    if not n_rows:
+        raise refusal("The file has no data rows.", "Add at least one data row.")
+    series = {}
+    for place, column in enumerate(columns):
+        try:
+            array = column if isinstance(column, pa.Array) else pa.array(column, pa.large_string())
+        except UnicodeEncodeError:
+            message, fix = "the text holds half of a character (a lone surrogate).", "Correct the text."
+            bad = [row for row, text in enumerate(column) if not storable(str(text))][:MAX_PROBLEMS]
+            at = [None if lines is None else lines[row] for row in bad]
+            raise table_error(
+                Problem(row + 1, line, names[place], message, fix) for row, line in zip(bad, at, strict=True)
+            ) from None
+        series[place] = array.to_pandas()
+    frame = pd.DataFrame(series, dtype="str", copy=False)
+    frame.columns = pd.Index(list(names), dtype="str")
+    if lines is not None:
+        frame.index = pd.Index(lines, name=LINE_INDEX)
+    return frame
+
+
+def cells_of(columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
+    """Cells of text from values by column, written as `plcore.tables.frame_text` says."""
+    return frame_as_text(
+        pd.DataFrame({name: pd.Series(list(v), dtype=object) for name, v in columns.items()})
+    )
+
+
+def json_candidates(column: str, **roles: Any) -> Roles:
+    """Roles with the candidates in this column, each of whose cells is a JSON list of class names."""
+    return Roles(candidates=column, form="json", **roles)

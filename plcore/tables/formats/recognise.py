@@ -1,0 +1,128 @@
+"""Which format a file has, by its first bytes, and the reader that goes with it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from plcore.tables.archive import ZIP_STARTS, Archive, MediaError
+from plcore.tables.csv_text import as_text, cells_of_text
+from plcore.tables.formats.arff import looks_like_arff, read_arff
+from plcore.tables.formats.arrays import read_mat, read_npz
+from plcore.tables.formats.excel import XLS_START, read_workbook
+from plcore.tables.formats.libsvm import looks_like_libsvm, read_libsvm
+from plcore.tables.formats.mat5 import MAT_START
+from plcore.tables.formats.packed import GZIP_START, gunzip, names_in_zip, refuse_drawings
+from plcore.tables.formats.parquet import FEATHER_START, PARQUET_START, read_feather, read_parquet
+from plcore.tables.formats.reading import TableReading, refusal
+from plcore.tables.formats.records import looks_like_json, read_json
+from plcore.tables.media import MediaFiles
+
+_READERS = (
+    (XLS_START, read_workbook),
+    (PARQUET_START, read_parquet),
+    (FEATHER_START, read_feather),
+    (MAT_START, read_mat),
+)
+_HDF_STARTS = (b"\x89HDF\r\n\x1a\n", b"MATLAB 7.3 MAT-file")
+_CSV = "Export the table as CSV in UTF-8 and import that."
+_REFUSED = (
+    *(
+        (start, "a MATLAB file of version 7.3, which is HDF5", "Save it with save(name, '-v7').")
+        for start in _HDF_STARTS
+    ),
+    (b"\x93NUMPY", "one NumPy array, without names", "Save X, S and y together with numpy.savez_compressed."),
+    *((bytes([0x80, k]), "a Python pickle, which could run programs", _CSV) for k in (2, 3, 4, 5)),
+    (b"%PDF", "a PDF document", _CSV),
+    (b"7z\xbc\xaf", "a 7z archive", "Pack it as .zip, or import the table in it."),
+    (b"Rar!", "a RAR archive", "Pack it as .zip, or import the table in it."),
+    (b"BZh", "a bzip2 archive", "Pack it as .gz or .zip, or import the table in it."),
+    (b"\xfd7zXZ", "an xz archive", "Pack it as .gz or .zip, or import the table in it."),
+    (b"\x28\xb5\x2f\xfd", "a zstd archive", "Pack it as .gz or .zip, or import the table in it."),
+    (b"SQLite format 3", "an SQLite database", _CSV),
+    (b"\x89PNG", "an image", "Import a zip of the images and a table that names them."),
+    (b"\xff\xd8\xff", "an image", "Import a zip of the images and a table that names them."),
+    (b"GIF8", "an image", "Import a zip of the images and a table that names them."),
+)
+
+
+def read_table(source: bytes | Path, name: str | None = None) -> TableReading:
+    """The table in these bytes, or in the file at this path.
+
+    name : of the file, where only its bytes are given; None: that of the path
+    Raises TableError, in words with row, column and fix, where nothing can be read from it.
+    """
+    data = source if isinstance(source, bytes) else source.read_bytes()
+    called = name if name is not None else "" if isinstance(source, bytes) else source.name
+    if data.startswith(GZIP_START):
+        inner = gunzip(data)
+        if inner.startswith((GZIP_START, *ZIP_STARTS)) and not _is_table_zip(inner):
+            raise refusal("The gzip file holds another archive.", "Unpack it and import what is inside.")
+        reading = _read_plain(inner, called.removesuffix(".gz"))
+        return replace(reading, format=f"{reading.format}, packed with gzip")
+    if data.startswith(ZIP_STARTS) and not _is_table_zip(data):
+        return _read_zip(data)
+    return _read_plain(data, called)
+
+
+def _is_table_zip(data: bytes) -> bool:
+    """Whether this zip is one file in truth: a workbook, or arrays."""
+    return data.startswith(ZIP_STARTS) and (_is_workbook(data) or _is_arrays(data))
+
+
+def _is_workbook(data: bytes) -> bool:
+    names = names_in_zip(data)
+    return "[Content_Types].xml" in names or {"mimetype", "content.xml"} <= names
+
+
+def _is_arrays(data: bytes) -> bool:
+    names = names_in_zip(data)
+    return bool(names) and all(name.endswith(".npy") for name in names)
+
+
+def _read_plain(data: bytes, name: str) -> TableReading:
+    """The table of a file that is not packed; `name` only breaks ties among texts."""
+    if data.startswith(ZIP_STARTS):
+        return read_workbook(data) if _is_workbook(data) else read_npz(data)
+    for start, read in _READERS:
+        if data.startswith(start):
+            return read(data)
+    for start, what, fix in _REFUSED:
+        if data.startswith(start):
+            raise refusal(f"This is {what}.", fix)
+    return _read_text(data, name, None)
+
+
+def _read_text(data: bytes, name: str, labels_xml: str | None) -> TableReading:
+    text = as_text(data)
+    notes = (text.doubt,) if text.doubt else ()
+    is_csv = name.lower().endswith((".csv", ".tsv"))
+    if looks_like_json(text.data):
+        reading = read_json(text.data)
+    elif looks_like_arff(text.data):
+        reading = read_arff(text.data, labels_xml)
+    elif looks_like_libsvm(text.data) and not is_csv:
+        reading = read_libsvm(text.data)
+    else:
+        reading = TableReading(cells_of_text(text.data), "CSV")
+    return replace(reading, notes=(*notes, *reading.notes))
+
+
+def _read_zip(data: bytes) -> TableReading:
+    """A table with the images and recordings it names; or an ARFF file with MULAN's list of labels."""
+    archive = Archive(data)
+    table, name = archive.table(), archive.table_name
+    lists = [other for other in archive.names() if other.lower().endswith(".xml")]
+    if name.lower().endswith(".arff") and len(lists) == 1:
+        try:
+            xml = as_text(archive.read(lists[0])).data.decode()
+        except MediaError as error:
+            raise refusal(*error.args) from error
+        reading = _read_text(table, name, xml)
+    else:
+        if table.startswith(ZIP_STARTS) and not _is_table_zip(table):
+            raise refusal("The zip holds another archive.", "Unpack it and put its files into the zip.")
+        reading = _read_plain(table, name)
+    refuse_drawings(reading, archive)
+    files = reading.files if reading.files is not None else MediaFiles(archive)
+    return replace(reading, format=f"zip of a table ({reading.format}) and its files", files=files)

@@ -1,0 +1,45 @@
+"""A table that is really another shape, and candidates whose rows stand in a second file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+
+from plcore.tables.formats.joining import join_candidates
+from plcore.tables.formats.reading import TableReading
+from plcore.tables.formats.tools import SHAPES, Shape
+from plcore.tables.formats.votes import LongVotes, join_votes
+
+
+def shape_name(reading: TableReading) -> str | None:
+    """The shape, in words, that a plain table has by the names of its columns; None where each row is one item, or
+    where the format has said what the columns are."""
+    found = None if reading.roles is not None else _shape_of(reading.cells)
+    return None if found is None else found.name
+
+
+def shaped(reading: TableReading) -> TableReading:
+    """The table read in the shape that `shape_name` tells, one row for each item. Raises TableError."""
+    shape = _shape_of(reading.cells)
+    if shape is None:
+        return reading
+    found = shape.read(reading.cells)
+    return replace(found, files=reading.files, notes=(*reading.notes, *found.notes))
+
+
+def joined(candidates: TableReading, rows: TableReading) -> TableReading:
+    """The rows of a second file, each with its votes or candidates of the first. Raises TableError.
+
+    candidates : as `read_table` gave it, in no other shape
+    """
+    shape = None if candidates.roles is not None else _shape_of(candidates.cells)
+    if isinstance(shape, LongVotes):
+        found = join_votes(candidates.cells, rows.cells)
+    else:
+        found = join_candidates(candidates if shape is None else shape.read(candidates.cells), rows.cells)
+    return replace(found, files=rows.files, notes=(*candidates.notes, *rows.notes, *found.notes))
+
+
+def _shape_of(cells: pd.DataFrame) -> Shape | None:
+    return next((shape for shape in SHAPES if shape.fits(cells)), None)

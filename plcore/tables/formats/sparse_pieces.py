@@ -1,0 +1,35 @@
+"""The pieces of a sparse matrix, from a file -> a dense matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from plcore.common.types import AnyArray
+from plcore.tables.formats.reading import check_size
+
+
+def dense_rows(values: AnyArray, columns: AnyArray, starts: AnyArray, sides: tuple[int, int]) -> AnyArray:
+    """The matrix of rows i with `values[starts[i]:starts[i + 1]]` in `columns[starts[i]:starts[i + 1]]`; more values
+    than the last start says are room that was kept.
+
+    Raises TableError for more cells than are taken, ValueError where the pieces do not fit. (SciPy's `toarray` writes
+    outside of its memory for some pieces that its own `check_format` lets pass.)
+    """
+    check_size(*sides)
+    pieces = (values, columns, starts)
+    if min(sides) < 0 or any(piece.ndim != 1 or piece.dtype.kind not in "biuf" for piece in pieces):
+        raise ValueError("they are no rows of numbers")
+    if columns.dtype.kind not in "iu" or starts.dtype.kind not in "iu":
+        raise ValueError("places are not whole numbers")
+    starts = starts.astype(np.int64)
+    if starts.size != sides[0] + 1 or starts[0] != 0 or (starts < 0).any() or (np.diff(starts) < 0).any():
+        raise ValueError("the rows do not begin one after the other")
+    count = int(starts[-1])
+    if count > min(values.size, columns.size):
+        raise ValueError("there are fewer values than the rows have")
+    at = columns[:count].astype(np.int64)
+    if count and not 0 <= at.min() <= at.max() < sides[1]:
+        raise ValueError("a place lies outside of the matrix")
+    dense = np.zeros(sides, dtype=values.dtype)
+    dense[np.repeat(np.arange(sides[0]), np.diff(starts)), at] = values[:count]
+    return dense

@@ -1,0 +1,255 @@
+"""Long tables of votes (`task, worker, label`) -> one row for each task, with the number of votes for each label.
+
+Layouts and their names: `plcore.tables.formats.vote_columns`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+import pandas as pd
+
+from plcore.common.words import listed, quoted
+from plcore.tables.columns import Finder
+from plcore.tables.csv_text import LINE_INDEX
+from plcore.tables.formats.candidate_rows import Row, rows_reading
+from plcore.tables.formats.disambiguated import VOTES, Disambiguated
+from plcore.tables.formats.joining import join_rows
+from plcore.tables.formats.reading import TableReading, refusal
+from plcore.tables.formats.record_values import LARGEST
+from plcore.tables.formats.vote_columns import VoteColumns, vote_columns
+from plcore.tables.problems import MAX_PROBLEMS, table_error
+
+FORMAT = "table with a vote in each row"
+_HEADER = ("task", "worker", "label", "kind", "timestamp", "seconds", "weight", "model_version")
+
+
+@dataclass(frozen=True)
+class _Vote:
+    place: int  # 0-based row of the file
+    label: str
+    weight: float
+    time: float | None
+
+
+class LongVotes:
+    """Tables in which each row is one vote."""
+
+    name = FORMAT
+
+    def fits(self, cells: pd.DataFrame) -> bool:
+        return vote_columns(cells) is not None
+
+    def read(self, cells: pd.DataFrame) -> TableReading:
+        """One row for each task, in the order in which they first occur. Raises TableError."""
+        columns = _columns_of(cells)
+        rows, notes = _tasks_with_votes(cells, columns)
+        describing = [name for name in _constant(cells, columns) if name != columns.task]
+        return rows_reading(
+            list(rows.values()), FORMAT, describing=describing, row_id=columns.task, notes=notes
+        )
+
+
+def join_votes(votes: pd.DataFrame, tasks: pd.DataFrame, on: str | None = None) -> TableReading:
+    """The tasks, each with the votes on it, as `join_rows` joins them.
+
+    votes, tasks : DataFrames of str
+    on : the column of `tasks` with the names of the tasks; None: the one with most of the names that the votes have
+    Raises TableError.
+    """
+    columns = _columns_of(votes)
+    if columns.task is None:
+        raise refusal(
+            f"The votes have no column with the task they are about; the columns are {listed(list(votes.columns))}.",
+            "Add a column 'task' that holds the name of a row of the other table.",
+        )
+    voted, notes = _tasks_with_votes(votes, columns)
+    for row in voted.values():
+        del row.cells[columns.task]
+    form = "table of tasks and a table of votes on them"
+    return join_rows(voted, tasks, on, format_name=form, notes=notes, what="votes")
+
+
+def _columns_of(cells: pd.DataFrame) -> VoteColumns:
+    columns = vote_columns(cells)
+    if columns is None:
+        raise refusal(
+            f"No votes were found in the columns {listed([str(name) for name in cells.columns])}.",
+            "Name the columns task, worker and label.",
+        )
+    return columns
+
+
+def _lines(cells: pd.DataFrame) -> Sequence[int] | None:
+    return cells.index.tolist() if cells.index.name == LINE_INDEX else None
+
+
+def _task_names(cells: pd.DataFrame, columns: VoteColumns) -> list[str]:
+    """The task of each vote: its name, or all its inputs together."""
+    if columns.task is not None:
+        return cells[columns.task].str.strip().tolist()
+    inputs = [cells[name].tolist() for name in columns.inputs]
+    return ["\x1f".join(values) if any(values) else "" for values in zip(*inputs, strict=True)]
+
+
+def _constant(cells: pd.DataFrame, columns: VoteColumns) -> list[str]:
+    """The columns that are the same for all votes on a task: they are the task's own."""
+    others = [str(name) for name in cells.columns if str(name) not in columns.taken]
+    names = np.array(_task_names(cells, columns), dtype=object)
+    same = [name for name in others if bool((cells[name].groupby(names).nunique() == 1).all())]
+    return ([columns.task] if columns.task is not None else []) + same
+
+
+def _tasks_with_votes(cells: pd.DataFrame, columns: VoteColumns) -> tuple[dict[str, Row], list[str]]:
+    """The rows of all tasks by name, each with its votes counted; and what was left out."""
+    finder = Finder(_lines(cells))
+    tasks = _task_names(cells, columns)
+    votes, left_out = _votes(cells, columns, tasks, finder)
+    golds = _golds(cells, columns, tasks, finder)
+    if finder.problems:
+        raise table_error(finder.problems)
+    kept = _constant(cells, columns)
+    notes = [f"{count} votes {why} and were left out." for why, count in left_out.items() if count]
+    dropped = [str(name) for name in cells.columns if str(name) not in {*kept, *columns.taken}]
+    if dropped:
+        notes.append(f"Columns {listed(dropped)} differ between votes on one task and were left out.")
+    first: dict[str, int] = {}
+    for place, task in enumerate(tasks):
+        first.setdefault(task, place)
+    records = cells[kept].iloc[list(first.values())].to_dict("records")
+    rows = {
+        name: Row({str(k): v for k, v in record.items()}) for name, record in zip(first, records, strict=True)
+    }
+    again = 0
+    for (task, worker), given in votes.items():
+        last = _last(given)
+        again += len(given) > len(last)
+        for label, weight in {vote.label: vote.weight for vote in last}.items():
+            rows[task].name(label, weight, worker if worker.strip("\x1f") == worker else None)
+    if again:
+        how = "the latest by time" if columns.time is not None else "the last in the file"
+        notes.append(f"{again} times one worker voted on one task more than once: {how} counts.")
+    for task, gold in golds.items():
+        rows[task].truth = gold
+    return rows, notes
+
+
+def _votes(
+    cells: pd.DataFrame, columns: VoteColumns, tasks: list[str], finder: Finder
+) -> tuple[dict[tuple[str, str], list[_Vote]], dict[str, int]]:
+    """The votes of each worker on each task; and how many were left out, by why."""
+    nothing = [""] * len(cells)
+
+    def texts(name: str | None) -> list[str]:
+        return nothing if name is None else cells[name].str.strip().tolist()
+
+    votes: dict[tuple[str, str], list[_Vote]] = {}
+    left_out = {
+        "name no label": 0,
+        "were rejected": 0,
+        "say what a row is not, or that somebody cannot tell": 0,
+    }
+    lines = zip(
+        tasks, *map(texts, (columns.worker, columns.label, columns.weight, columns.time, columns.status, columns.kind)),
+        strict=True,
+    )  # fmt: skip
+    for place, (task, worker, label, weight, time, status, kind) in enumerate(lines):
+        if not task.strip("\x1f "):
+            if len(finder.problems) < MAX_PROBLEMS:
+                finder.add(
+                    place, columns.task, "the vote names no task.", "Write the task, or remove the row."
+                )
+        elif status.lower() == "rejected":
+            left_out["were rejected"] += 1
+        elif kind and kind not in VOTES:
+            left_out["say what a row is not, or that somebody cannot tell"] += 1
+        elif not label:
+            left_out["name no label"] += 1
+        else:
+            # A worker without a name is somebody else each time.
+            key = task, worker or f"\x1f{place}"
+            vote = _Vote(place, label, _weight(weight, place, columns, finder), _instant(time))
+            votes.setdefault(key, []).append(vote)
+    return votes, left_out
+
+
+def _weight(text: str, place: int, columns: VoteColumns, finder: Finder) -> float:
+    """The weight of a vote; 1 where the cell is empty."""
+    if not text:
+        return 1.0
+    try:
+        weight = float(text)
+    except ValueError:
+        weight = -1.0
+    if not 0 <= weight <= LARGEST and len(finder.problems) < MAX_PROBLEMS:
+        message = f"expected the weight of a vote, a number from 0 on, got {quoted(text)}."
+        finder.add(
+            place, columns.weight, message, "Write such a number, or leave the cell empty: the vote counts 1."
+        )
+    return weight
+
+
+def _instant(text: str) -> float | None:
+    """Seconds since 1970, of such a number or of an ISO 8601 date and time; None where it is neither."""
+    if not text:
+        return None
+    try:
+        seconds = float(text)
+        return seconds if math.isfinite(seconds) else None
+    except ValueError:
+        pass
+    try:
+        when = datetime.fromisoformat(text)
+        return (when if when.tzinfo is not None else when.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _last(given: list[_Vote]) -> list[_Vote]:
+    """The latest answer of a worker. Several labels at one time are one answer: the row is one of them."""
+    if len(given) == 1:
+        return given
+    times = [vote.time for vote in given]
+    if any(time is None for time in times):
+        return given[-1:]
+    latest = max(time for time in times if time is not None)
+    return [vote for vote in given if vote.time == latest]
+
+
+def _golds(cells: pd.DataFrame, columns: VoteColumns, tasks: list[str], finder: Finder) -> dict[str, str]:
+    """The right label of each task that has one; a problem where a task has two."""
+    golds: dict[str, str] = {}
+    if columns.gold is None:
+        return golds
+    for place, (task, gold) in enumerate(zip(tasks, cells[columns.gold].str.strip().tolist(), strict=True)):
+        if gold and golds.setdefault(task, gold) != gold and len(finder.problems) < MAX_PROBLEMS:
+            message = f"the task {quoted(task)} has the right label {quoted(golds[task])} above, here {quoted(gold)}."
+            finder.add(place, columns.gold, message, "Write the same right label in all rows of a task.")
+    return golds
+
+
+def long_votes(table: Disambiguated) -> Iterator[str]:
+    """The answers as CSV text, a line for each label of each answer, as `LongVotes` and crowd-kit read it.
+
+    Answers that name no label have an empty one; those of kind `not` name the label that it is not: `kind` tells.
+    """
+    buffer = io.StringIO()
+    writer = csv.writer(buffer)
+    writer.writerow(_HEADER)
+    for answer in table.answers:
+        for label in answer["labels"] or [""]:
+            seconds, version = answer.get("seconds"), answer.get("model_version")
+            task = table.ids[answer["row"]]
+            writer.writerow(
+                [task, answer["person"], label, answer["kind"], answer["at"], seconds, 1, version]
+            )
+        yield buffer.getvalue()
+        buffer.seek(0)
+        buffer.truncate()
+    yield buffer.getvalue()

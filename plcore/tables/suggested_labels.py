@@ -1,0 +1,142 @@
+"""A guess at how the candidates come: a list, a list with weights, JSON, pairs of label and score, a column a label."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from plcore.tables.candidate_cells import is_list_of_labels, is_weighted, labels_of_cell, without_weight
+from plcore.tables.column_sample import DEFAULT_SEPARATOR, ColumnSample, mean_of
+
+_NAMES = {
+    "candidates", "candidate", "candidate_labels", "candidate_set", "labels", "label_set",
+    "partial_labels", "partial_label", "possible_labels", "options", "choices",
+}  # fmt: skip
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+", re.ASCII)
+_LABEL_WORD = "label|class|candidate|pred|prediction|predicted|choice|top|species|name|guess|category|answer"
+_SCORE_WORD = "score|prob|probability|proba|p|conf|confidence|weight|certainty"
+_RANKED_LABEL = re.compile(rf"(?:\w+_)?(?:{_LABEL_WORD})_?(?P<place>\d+)(?:_(?:label|class|name))?")
+_RANKED_SCORE = re.compile(
+    rf"(?:\w+_)?(?:{_SCORE_WORD})_?(?P<place>\d+)|(?:\w+_)?(?:{_LABEL_WORD})_?(?P<after>\d+)_(?:{_SCORE_WORD})"
+)
+_SCORE_PREFIX = re.compile(
+    r"(?:p|prob|probs|proba|probability|score|scores|conf|confidence|pred_proba)[_ .:(\[-]", re.I
+)
+_COUNT_PREFIX = re.compile(r"(?:votes?|counts?)[_ .:-]", re.I)
+MASS = 0.95
+"""The share of its probability that a row's candidates hold, where nobody says another."""
+
+
+@dataclass(frozen=True)
+class ListGuess:
+    """The column that lists the candidates, what stands between them, and the form of its cells."""
+
+    column: ColumnSample
+    separator: str
+    form: str
+
+    @property
+    def labels(self) -> set[str]:
+        """The labels that the cells of the sample list."""
+        if self.form == "json":
+            return {name for cell in self.column.cells for name in labels_of_cell(cell)}
+        pieces = self.column.pieces(self.separator)
+        return {without_weight(piece) for piece in pieces} if self.form == "weighted" else set(pieces)
+
+
+def guess_list(columns: Sequence[ColumnSample]) -> ListGuess | None:
+    """The column that lists the candidates: by name, else by cells like `wren|robin`, `wren:0.6|robin:0.3` or JSON."""
+    for column in columns:
+        if column.key in _NAMES and not column.is_bits:
+            return _form_of(column, column.separator() or DEFAULT_SEPARATOR)
+    for column in columns:
+        if mean_of(map(is_list_of_labels, column.cells)) >= 0.5:
+            return ListGuess(column, DEFAULT_SEPARATOR, "json")
+    best, best_separator, best_share = None, DEFAULT_SEPARATOR, 0.0
+    for column in columns:
+        separator = column.separator()
+        pieces = column.pieces(separator) if separator is not None else []
+        if separator is None or not pieces:
+            continue
+        share = sum(separator in cell for cell in column.cells) / len(column.cells)
+        weighted = is_weighted(pieces)
+        names = [without_weight(piece) for piece in pieces] if weighted else pieces
+        # Labels are short and come again; the parts of prose and of decimal commas do not.
+        labels_like = len(set(names)) <= len(names) / 2 and mean_of(map(len, pieces)) <= 30
+        if labels_like and share >= 0.1 and share > best_share and column.share(_DECIMAL_COMMA) < 0.5:
+            best, best_separator, best_share = column, separator, share
+    return None if best is None else _form_of(best, best_separator)
+
+
+def _form_of(column: ColumnSample, separator: str) -> ListGuess:
+    if mean_of(map(is_list_of_labels, column.cells)) >= 0.5:
+        return ListGuess(column, DEFAULT_SEPARATOR, "json")
+    return ListGuess(column, separator, "weighted" if is_weighted(column.pieces(separator)) else "list")
+
+
+@dataclass(frozen=True)
+class PairsGuess:
+    """Columns with a candidate each, best first, and those of their scores, as many or none."""
+
+    choices: tuple[ColumnSample, ...]
+    scores: tuple[ColumnSample, ...]
+
+
+def guess_pairs(columns: Sequence[ColumnSample]) -> PairsGuess | None:
+    """Columns such as `label1, score1, label2, score2`; None where there are not two with a score each."""
+    labels: dict[int, ColumnSample] = {}
+    scores: dict[int, ColumnSample] = {}
+    for column in columns:
+        if column.is_numbers and (match := _RANKED_SCORE.fullmatch(column.key)):
+            scores.setdefault(int(match["place"] or match["after"]), column)
+        elif match := _RANKED_LABEL.fullmatch(column.key):
+            labels.setdefault(int(match["place"]), column)
+    places = sorted(labels.keys() & scores.keys())
+    if len(places) < 2 or labels.keys() != scores.keys():
+        return None
+    return PairsGuess(tuple(labels[place] for place in places), tuple(scores[place] for place in places))
+
+
+@dataclass(frozen=True)
+class ScoresGuess:
+    """One column of numbers for each label, what stands before the labels in their names, and how to cut."""
+
+    columns: tuple[ColumnSample, ...]
+    prefix: str
+    cut: str
+    cut_at: float
+
+
+def guess_scores(columns: Sequence[ColumnSample], known: frozenset[str]) -> ScoresGuess | None:
+    """Columns such as `p_wren, p_robin` or `votes_wren, votes_robin`; or, where `known` are the labels that a column of
+    true labels names, those columns of probabilities that are named like them."""
+    numbers = [column for column in columns if column.is_numbers]
+    for pattern, is_kind in ((_SCORE_PREFIX, _are_shares), (_COUNT_PREFIX, _are_counts)):
+        by_prefix: dict[str, list[ColumnSample]] = {}
+        for column in numbers:
+            if match := pattern.match(column.name.strip()):
+                by_prefix.setdefault(match[0], []).append(column)
+        for prefix, found in by_prefix.items():
+            if len(found) >= 2 and is_kind(found) and not all(column.is_bits for column in found):
+                cut = ("mass", MASS) if is_kind is _are_shares else ("all", 0.0)
+                return ScoresGuess(tuple(found), prefix, *cut)
+    named = [column for column in numbers if column.name.strip() in known]
+    if (
+        len(named) >= 2
+        and len(named) >= len(known) / 2
+        and _are_shares(named)
+        and not all(c.is_bits for c in named)
+    ):
+        return ScoresGuess(tuple(named), "", "mass", MASS)
+    return None
+
+
+def _are_shares(columns: Sequence[ColumnSample]) -> bool:
+    values = [value for column in columns for value in column.values]
+    return bool(values) and all(0.0 <= value <= 1.0 for value in values)
+
+
+def _are_counts(columns: Sequence[ColumnSample]) -> bool:
+    values = [value for column in columns for value in column.values]
+    return bool(values) and all(value >= 0.0 and value.is_integer() for value in values)

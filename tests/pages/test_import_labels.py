@@ -1,0 +1,110 @@
+"""The Import page and the ways in which labels come: what is guessed, shown, doubted, chosen and made of it."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.pages.conftest import Open, words
+from tests.pages.test_pages import upload
+from workflow import projects
+from workflow.home import Home
+from workflow.seat import Seat
+
+PAIRS = (
+    b"text,label1,score1,label2,score2\n"
+    b"a song in the wood,wren,0.6,robin,0.3\n"
+    b"an owl at night again,owl,0.9,wren,0.05\n"
+)
+
+
+def box(test: AppTest, label: str) -> object:
+    return next(one for one in (*test.selectbox, *test.multiselect, *test.number_input) if one.label == label)
+
+
+def chosen(test: AppTest, label: str) -> object:
+    return box(test, label).value  # type: ignore[attr-defined]
+
+
+def choose(test: AppTest, label: str, value: object) -> AppTest:
+    box(test, label).set_value(value)  # type: ignore[attr-defined]
+    test.run()
+    assert not test.exception
+    return test
+
+
+def test_a_shortlist_with_scores_needs_one_action(home: Home, owner: int, show: Open) -> None:
+    test = upload(show(owner, "import_table.py"), PAIRS)
+    assert chosen(test, "Columns of labels, best first") == ["label1", "label2"]
+    assert chosen(test, "Their scores, in the same order (optional)") == ["score1", "score2"]
+    assert chosen(test, "Text (optional)") == "text"
+    assert "Your first question will look like this" in words(test)
+    assert "wren · 67%" in words(test)
+    next(button for button in test.button if button.label == "Create project").click().run()
+    assert not test.exception
+    (made,) = projects.list_projects(Seat(home, owner))
+    assert (made.n_rows, made.n_classes) == (2, 3)
+
+
+def test_fewer_candidates_are_a_choice(owner: int, show: Open) -> None:
+    test = upload(show(owner, "import_table.py"), PAIRS)
+    figures = {one.label: one.value for one in test.metric}
+    assert figures["Candidates per row"] == "2.00"
+    choose(choose(test, "Candidates are", "top"), "How many", 1)
+    assert {one.label: one.value for one in test.metric}["Candidates per row"] == "1.00"
+    assert "there will be nothing to ask" in words(test)
+
+
+@pytest.mark.parametrize(
+    ("data", "wanted"),
+    [
+        (b"w,birds\n1,wren:0.6|robin:0.3\n2,wren:0.2|robin:0.7\n", "weighted"),
+        (b"w,birds\n1,\"['wren', 'robin']\"\n2,\"['owl', 'robin']\"\n", "json"),
+        (b"w,birds\n1,wren|robin\n2,owl|robin\n3,owl\n4,wren\n", "list"),
+    ],
+)
+def test_the_form_of_the_cells_is_guessed(owner: int, show: Open, data: bytes, wanted: str) -> None:
+    test = upload(show(owner, "import_table.py"), data)
+    assert (chosen(test, "Candidates column"), chosen(test, "How a cell is written")) == ("birds", wanted)
+    assert next(one for one in test.metric if one.label == "Ambiguous rows").value == "2"
+
+
+def test_probabilities_of_every_class(owner: int, show: Open) -> None:
+    data = b"id,p_wren,p_robin,p_owl,grams\n1,0.9,0.06,0.04,9.5\n2,0.4,0.3,0.3,210\n"
+    test = upload(show(owner, "import_table.py"), data)
+    assert chosen(test, "Columns of scores") == ["p_wren", "p_robin", "p_owl"]
+    assert chosen(test, "Share of the weight") == 0.95
+    assert next(one for one in test.metric if one.label == "Candidates per row").value == "2.50"
+    choose(choose(test, "Candidates are", "threshold"), "Weight", 0.5)
+    assert "In 1 rows no label reaches 0.5" in words(test).replace("\\", "")
+
+
+def test_what_is_odd_is_said_before_anything_is_stored(home: Home, owner: int, show: Open) -> None:
+    data = b"task_id,labels,w\n1,Wren|robin,1\n1,wren|nan,2\n2,robin|wren,3\n"
+    said = words(upload(show(owner, "import_table.py"), data)).replace("\\", "")
+    assert "Is this right?" in said
+    assert "'Wren' and 'wren'" in said
+    assert "'nan' among the labels is read as an empty cell" in said
+    assert "Column 'task_id' looks like an id, but 1 rows repeat one" in said
+    assert projects.list_projects(Seat(home, owner)) == []
+
+
+def test_nan_can_be_made_a_class(owner: int, show: Open) -> None:
+    test = upload(show(owner, "import_table.py"), b"labels,w\nwren|nan,1\nrobin|wren,2\n")
+    assert next(one for one in test.metric if one.label == "Classes").value == "2"
+    choose(test, "Read as empty among the labels", [])
+    assert next(one for one in test.metric if one.label == "Classes").value == "3"
+
+
+def test_a_guessed_column_is_free_for_what_a_person_chooses(owner: int, show: Open) -> None:
+    data = (
+        b"id,labels,note,w\n1,wren|robin,so it was heard,1\n2,robin,and so it was,2\n3,wren,not so clear,3\n"
+    )
+    test = upload(show(owner, "import_table.py"), data)
+    assert (chosen(test, "Text (optional)"), chosen(test, "Row id (optional)")) == ("note", "id")
+    choose(test, "Row id (optional)", "note")
+    assert (chosen(test, "Text (optional)"), chosen(test, "Row id (optional)")) == ("", "note")
+    assert "to mend" not in words(test)
+    choose(test, "Category features", ["note"])
+    assert chosen(test, "Row id (optional)") == ""
+    assert not test.error

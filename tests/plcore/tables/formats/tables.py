@@ -1,0 +1,116 @@
+"""What the tests of formats share: candidates as they were read, and tables of any labels, sets and answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from hypothesis import strategies as st
+
+from plcore import LabelTable, TableError
+from plcore.tables.formats.disambiguated import Disambiguated
+from plcore.tables.formats.reading import TableReading
+
+MAY = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
+"""Any character that a file can hold."""
+
+LABELS = st.text(MAY, min_size=1, max_size=6).filter(lambda text: text == text.strip())
+TEXTS = st.text(MAY, max_size=8)
+WEIGHTS = st.floats(1e-6, 1e6, allow_nan=False)
+HOSTILE = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 5) | st.floats() | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=6,
+)
+"""Any value that JSON can hold."""
+
+
+def candidates(reading: TableReading) -> list[Any]:
+    """The candidates of each row: a list of names, or names with weights."""
+    assert reading.roles is not None
+    assert (reading.roles.candidates, reading.roles.form) == ("candidates", "json")
+    return [json.loads(cell) for cell in reading.cells["candidates"]]
+
+
+def sources(reading: TableReading) -> list[Any]:
+    return [json.loads(cell) if cell else {} for cell in reading.cells["sources"]]
+
+
+def noted(reading: TableReading, *words: str) -> bool:
+    """Whether one of the notes has all these words."""
+    return any(all(word in note for word in words) for note in reading.notes)
+
+
+def frame(*rows: dict[str, Any]) -> pd.DataFrame:
+    """Cells of text, as a reader of CSV gives them."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return pd.DataFrame(
+        {name: pd.Series([str(row.get(name, "")) for row in rows], dtype="str") for name in names}
+    )
+
+
+def read_or_refuse(read: Callable[..., Any], *given: Any) -> Any:
+    """What is read; None where it is refused in words, as it has to be where anything is wrong."""
+    try:
+        return read(*given)
+    except TableError as error:
+        if not error.problems or not all(problem.message and problem.fix for problem in error.problems):
+            raise AssertionError("a refusal without words") from error
+        return None
+
+
+def opens(reading: TableReading) -> LabelTable:
+    """The table that is made of it, whose ids, numbers and text are in order."""
+    assert reading.roles is not None
+    return LabelTable.from_cells(reading.cells, replace(reading.roles, truth=None))
+
+
+@st.composite
+def disambiguated(draw: st.DrawFn, *, weighted: bool | None = None, answered: bool = True) -> Disambiguated:
+    """A small table of any labels, any candidates, any weights, and any answers that name labels."""
+    n_rows = draw(st.integers(1, 4))
+    classes = tuple(draw(st.lists(LABELS, min_size=2, max_size=4, unique=True)))
+    bits = st.lists(st.booleans(), min_size=len(classes), max_size=len(classes)).filter(any)
+    before = np.array([draw(bits) for _ in range(n_rows)])
+    after = np.array(
+        [
+            keep & some if (keep & some).any() else keep
+            for keep, some in zip(before, map(np.array, [draw(bits) for _ in before]), strict=True)
+        ]
+    )
+    weights = None
+    if draw(st.booleans()) if weighted is None else weighted:
+        weights = np.array([[draw(WEIGHTS) if bit else 0.0 for bit in row] for row in before])
+    names = draw(
+        st.lists(st.text("abcé1", min_size=1, max_size=4), min_size=n_rows, max_size=n_rows, unique=True)
+    )
+    answers = []
+    for place in range(draw(st.integers(0, 4)) if answered else 0):
+        labels = draw(st.lists(st.sampled_from(classes), min_size=1, max_size=2, unique=True))
+        answers.append(
+            {
+                "row": draw(st.integers(0, n_rows - 1)),
+                "person": draw(st.sampled_from(["ann", "bob"])),
+                "kind": "is" if len(labels) == 1 else "among",
+                "labels": labels,
+                "at": f"2026-01-01T00:00:{place:02d}+00:00",
+                "seconds": draw(st.none() | st.floats(0, 100)),
+                "model_version": draw(st.none() | st.just("v1")),
+            }
+        )
+    return Disambiguated(
+        ids=np.array(names, dtype=object),
+        cells=pd.DataFrame({"text": pd.Series([draw(TEXTS) for _ in names], dtype="str")}),
+        classes=classes,
+        candidates_before=before,
+        candidates_after=after,
+        weights=weights,
+        label=np.full(n_rows, -1),
+        source=np.array([""] * n_rows, dtype=object),
+        probability=np.full(n_rows, np.nan),
+        answers=answers,
+    )

@@ -1,0 +1,59 @@
+"""The first question of a table that is no project yet: what an annotator would see of it."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from plcore.tables import CONTENT_TYPES
+from workflow.common.rows import RowView, row_view
+
+if TYPE_CHECKING:
+    from plcore import LabelTable
+
+SHOWN = 8
+"""Labels that a first look names; of the rest their number is told."""
+
+
+@dataclass(frozen=True)
+class FirstLook:
+    """A row with its labels to choose from, heaviest first.
+
+    choices : (label, share of the row's weight) of at most SHOWN; the share is None where all weigh the same
+    hidden : how many more there are
+    """
+
+    view: RowView
+    choices: tuple[tuple[str, float | None], ...]
+    hidden: int
+
+
+def first_look(table: LabelTable) -> FirstLook | None:
+    """The first row that leaves a choice; None where no row does."""
+    open_rows = np.flatnonzero(table.candidates.sum(axis=1) > 1)
+    if table.label_vectors is not None:
+        open_rows = np.flatnonzero((table.label_vectors < 0).any(axis=1))
+    if not len(open_rows):
+        return None
+    row = int(open_rows[0])
+    may_be = table.candidates[row] if table.label_vectors is None else table.label_vectors[row] < 0
+    weights = may_be.astype(float) if table.candidate_weights is None else table.candidate_weights[row]
+    order = [int(k) for k in np.argsort(-weights, kind="stable") if may_be[k]]
+    even = len({float(weights[k]) for k in order}) == 1
+    total = float(weights[order].sum())
+    choices = tuple((table.classes[k], None if even else float(weights[k]) / total) for k in order[:SHOWN])
+    return FirstLook(_with_files(table, row), choices, max(0, len(order) - SHOWN))
+
+
+def _with_files(table: LabelTable, row: int) -> RowView:
+    """The row as it is shown, with the bytes of its files in place of addresses: nothing is kept yet."""
+    view, media = row_view(table, row), table.media
+    found = {}
+    for name, kept in (("image", media.images), ("audio", media.audio)):
+        if media.files is not None and kept is not None and kept[row]:
+            data = base64.b64encode(media.files.read(kept[row])).decode()
+            found[name] = f"data:{CONTENT_TYPES[kept[row].rpartition('.')[2]]};base64,{data}"
+    return replace(view, **found)  # type: ignore[arg-type]
