@@ -96,13 +96,13 @@ def how_it_ended(view: ModelsView) -> None:
 
 def table(view: ModelsView) -> None:
     done = view.done
-    if done is None:
+    if done is None and view.running is None:
         st.info(
             "Nothing is compared yet. A comparison fits every model on parts of the table and measures it on the rest; "
             "it takes seconds for a thousand rows, minutes for many thousands, and nobody waits for it.",
             icon=":material/balance:",
         )
-    else:
+    elif done is not None:
         st.caption(measured_on(done), help=HINT)
     for line in view.lines:
         row(line, done)

@@ -120,10 +120,13 @@ def _from_json(text: pa.Array, column: str, roles: Roles, finder: Finder) -> Nam
     unweighted = np.isnan(given)
     if unweighted.all():
         return Named(found, labels)
-    for place in first_rows(unweighted):
-        message = f"the label {quoted(names[place])} has no number, others have."
-        finder.add(int(found[place]), column, message, "Give every label a number, or none.")
-    return Named(found, labels, _checked(found, np.nan_to_num(given), column, finder))
+    # A row without numbers has even ones: nothing is known of its labels, which is no fault. A row with some is.
+    known = np.zeros(len(codes), dtype=bool)
+    known[found[~unweighted]] = True
+    for place in first_rows(unweighted & known[found]):
+        message = f"the label {quoted(names[place])} has no number, others of the row have."
+        finder.add(int(found[place]), column, message, "Give every label of the row a number, or none.")
+    return Named(found, labels, _checked(found, np.where(unweighted, 1.0, given), column, finder))
 
 
 def _checked(rows: IntArray, weights: FloatArray, column: str, finder: Finder) -> FloatArray:

@@ -218,7 +218,7 @@ def _roles(
     guessed = [name for name in describe if name != known["text"]]
     guess = suggest_roles(cells[guessed]) if guessed else Roles()
     text = known["text"] or guess.text
-    numbers = guess.numbers + guess.label_columns
+    numbers = guess.numbers + guess.label_columns + guess.score_columns + guess.choice_scores
     roles = json_candidates(
         CANDIDATES,
         id=known["id"] or guess.id,
@@ -228,7 +228,7 @@ def _roles(
         audio=guess.audio,
         image_features=guess.image is not None and not numbers and text is None,
         numbers=numbers,
-        categories=guess.categories + guess.annotators,
+        categories=guess.categories + guess.annotators + guess.choices,
     )
     return roles, notes
 

@@ -86,9 +86,14 @@ def test_a_json_cell_of_another_kind_is_refused_by_its_row(cell: str) -> None:
     assert message.startswith("expected a list or an object of labels")
 
 
-def test_lists_with_and_without_numbers_do_not_mix() -> None:
-    with pytest.raises(TableError, match="the label 'owl' has no number"):
-        listed(['{"wren": 0.6}', '["owl"]'], "json")
+def test_a_row_has_numbers_for_all_of_its_labels_or_for_none() -> None:
+    assert sets(listed(['{"wren": 0.6, "owl": 0.2}', '["owl", "tit"]'], "json")) == [
+        {"wren": 0.6, "owl": 0.2},
+        {"owl": 1.0, "tit": 1.0},
+    ]
+    with pytest.raises(TableError, match="the label 'owl' has no number, others of the row have") as error:
+        listed(['["tit"]', '[["wren", 0.6], "owl"]'], "json")
+    assert [row for row, _, _ in problems(error)] == [2]
 
 
 @pytest.mark.parametrize(
