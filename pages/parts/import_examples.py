@@ -10,7 +10,7 @@ EXAMPLES = (
     (
         "A shortlist with scores",
         "id,text,labels\n1,The rink stays closed,sport:0.6|town:0.3\n2,Heating costs rise,energy:0.8|town:0.1\n",
-        "Scores also come in columns (`label1,score1,label2,score2`), as one column of probabilities for each label, "
+        "Scores also come in columns (label1,score1,label2,score2), as one column of probabilities for each label, "
         "or as JSON. They are shown with the question, and the model learns by them.",
     ),
     (
@@ -40,7 +40,7 @@ def what_it_may_be() -> None:
     for place, (title, example, words) in zip(st.columns(3), EXAMPLES, strict=True):
         with place.container(border=True, height="stretch"):
             st.markdown(f"**{title}**")
-            st.code(example, language=None, wrap_lines=False)
+            st.code(example, language=None, wrap_lines=True)
             st.caption(words)
     st.caption(
         f"{FORMATS} Where several labels may be right at once, a column for each label holds 1, 0 or nothing, which "

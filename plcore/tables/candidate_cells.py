@@ -17,7 +17,8 @@ import pyarrow.compute as pc
 
 from plcore.common.types import AnyArray, FloatArray, IntArray
 from plcore.common.words import quoted
-from plcore.tables.columns import Finder, first_rows, parse_numbers, stripped
+from plcore.tables.columns import LARGEST, Finder, first_rows, parse_numbers, stripped
+from plcore.tables.csv_text import storable
 from plcore.tables.label_text import as_labels
 from plcore.tables.roles import Roles
 
@@ -26,6 +27,7 @@ _WEIGHTED = rf"^(?P<name>.*\S)\s*(?:[:=]\s*|\(\s*)(?P<weight>{_NUMBER})\s*\)?$"
 _PIECE = re.compile(_WEIGHTED)
 _NUMPY_WORDS = re.compile(r"""\[\s*(?:'[^']*'|"[^"]*")(?:\s+(?:'[^']*'|"[^"]*"))*\s*\]""")
 _NUMPY_WORD = re.compile(r"""'([^']*)'|"([^"]*)\"""")
+_LONGEST = 500  # characters of a label with its number: of longer text the pattern would take minutes
 _MOST = 100_000  # characters of a JSON cell: a longer one is no list of labels
 _NAME_KEYS, _WEIGHT_KEYS = (
     ("label", "name", "class", "value"),
@@ -130,11 +132,14 @@ def _from_json(text: pa.Array, column: str, roles: Roles, finder: Finder) -> Nam
 
 
 def _checked(rows: IntArray, weights: FloatArray, column: str, finder: Finder) -> FloatArray:
-    """The weights, none below 0."""
+    """The weights, none below 0 and none too large to calculate with."""
     for place in first_rows(weights < 0):
         message = f"the weight {weights[place]:g} is below 0."
         fix = "Write probabilities or counts; of log-probabilities and scores below 0 take the exponential first."
         finder.add(int(rows[place]), column, message, fix)
+    for place in first_rows(weights > LARGEST):
+        message = f"the weight {weights[place]:g} is too large to calculate with."
+        finder.add(int(rows[place]), column, message, f"Write a number below {LARGEST:g}.")
     return np.asarray(weights)
 
 
@@ -173,13 +178,14 @@ def is_list_of_labels(cell: str) -> bool:
 
 def without_weight(piece: str) -> str:
     """`wren` of `wren:0.6`."""
-    match = _PIECE.match(piece)
+    match = _PIECE.match(piece) if len(piece) <= _LONGEST else None
     return match["name"] if match else piece
 
 
 def is_weighted(pieces: Sequence[str]) -> bool:
     """Whether most of these parts of lists are labels with a number each, as in wren:0.6."""
-    return sum(_PIECE.match(piece) is not None for piece in pieces) >= 0.8 * len(pieces) > 0
+    fitting = sum(len(piece) <= _LONGEST and _PIECE.match(piece) is not None for piece in pieces)
+    return fitting >= 0.8 * len(pieces) > 0
 
 
 def _numpy_words(cell: str) -> list[str] | None:
@@ -230,11 +236,21 @@ def _name(value: Any) -> str | None:
         return str(value).lower()
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    return str(value) if isinstance(value, (str, int, float)) else "" if value is None else None
+    if isinstance(value, str):
+        return value if storable(value) and "\0" not in value else None
+    try:
+        return str(value) if isinstance(value, (int, float)) else "" if value is None else None
+    except ValueError:  # an integer of thousands of digits
+        return None
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and bool(np.isfinite(float(value)))
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
+    try:
+        return bool(np.isfinite(float(value)))
+    except OverflowError:  # an integer of hundreds of digits
+        return False
 
 
 def as_names(labels: pa.Array) -> tuple[list[str], AnyArray]:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from plcore.tables.media import IMAGE_ENDINGS
 
-_NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
+_NUMBER = re.compile(r"[+-]?(\d+(?:[.,]\d*)?|[.,]\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
 _NO_VALUE = re.compile(r"[+-]?inf(inity)?|nan|n/?a|null|none|\?|-", re.IGNORECASE)
 _BITS = {"0", "1", "0.0", "1.0", "true", "false"}
 _SEPARATORS = ("|", ";", ",")
@@ -71,7 +71,8 @@ class ColumnSample:
     def separator(self) -> str | None:
         """The separator that splits most of its cells; None where none splits any."""
         for marks in (_SEPARATORS, _SELDOM):
-            counts = [sum(mark in cell for cell in self.cells) for mark in marks]
+            cells = [cell for cell in self.cells if not _NO_VALUE.fullmatch(cell)]
+            counts = [sum(mark in cell for cell in cells) for mark in marks]
             if any(counts):
                 return marks[counts.index(max(counts))]
         return None

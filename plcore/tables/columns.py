@@ -20,7 +20,7 @@ from plcore.common.types import BoolArray, FloatArray
 from plcore.common.words import quoted
 from plcore.tables.problems import MAX_PROBLEMS, Problem
 
-_LARGEST = 1e100  # squares and sums of such numbers still fit a double
+LARGEST = 1e100  # squares and sums of such numbers still fit a double
 
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _COMMA_NUMBER = _NUMBER.replace(r"\.", ",")
@@ -97,9 +97,9 @@ def parse_numbers(cells: pd.DataFrame, columns: Sequence[str], finder: Finder) -
         plain = pc.replace_substring(text, ",", ".") if comma else text
         values = pc.cast(pc.if_else(fits, plain, pa.scalar(None, pa.large_string())), pa.float64())
         numbers[:, place] = values.to_numpy(zero_copy_only=False)
-        for row in first_rows(np.abs(numbers[:, place]) > _LARGEST):
+        for row in first_rows(np.abs(numbers[:, place]) > LARGEST):
             message = f"the number {quoted(text[row].as_py())} is too large to calculate with."
-            finder.add(row, column, message, f"Write a number below {_LARGEST:g}, or leave the cell empty.")
+            finder.add(row, column, message, f"Write a number below {LARGEST:g}, or leave the cell empty.")
     return numbers
 
 

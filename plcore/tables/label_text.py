@@ -17,7 +17,7 @@ MISSING = ("nan", "NaN", "NAN", "NA", "N/A", "#N/A", "n/a", "<NA>", "None", "non
 """What programs write where they have nothing."""
 
 _NO_WIDTH = "[\u200b\u2060\ufeff]"
-_WHOLE = re.compile(r"([+-]?[0-9]+)(\.0*)?", re.ASCII)
+_WHOLE = re.compile(r"([+-]?[0-9]{1,18})(\.0*)?", re.ASCII)
 _TRUTH_VALUES = {"true", "false"}
 
 

@@ -206,7 +206,7 @@ def _cut_problems(roles: Roles) -> list[Problem]:
     allowed = {
         "all": (True, ""),
         "threshold": (roles.cut_at > 0, "a threshold is a number above 0"),
-        "top": (roles.cut_at >= 1 and roles.cut_at == int(roles.cut_at), "it is a whole number from 1 on"),
+        "top": (roles.cut_at >= 1 and float(roles.cut_at).is_integer(), "it is a whole number from 1 on"),
         "mass": (0 < roles.cut_at <= 1, "a share of the weight lies above 0 and at most at 1"),
     }
     good, wanted = allowed[roles.cut]

@@ -112,13 +112,25 @@ def guess_scores(columns: Sequence[ColumnSample], known: frozenset[str]) -> Scor
     """Columns such as `p_wren, p_robin` or `votes_wren, votes_robin`; or, where `known` are the labels that a column of
     true labels names, those columns of probabilities that are named like them."""
     numbers = [column for column in columns if column.is_numbers]
+
+    def may_be(found: Sequence[ColumnSample], prefix: str) -> bool:
+        """Whether the labels that a column of true ones names, if there is one, are mostly among these columns'."""
+        names = {column.name.strip().removeprefix(prefix).strip() for column in found}
+        return not known or len(known & names) >= len(known) / 2
+
     for pattern, is_kind in ((_SCORE_PREFIX, _are_shares), (_COUNT_PREFIX, _are_counts)):
         by_prefix: dict[str, list[ColumnSample]] = {}
         for column in numbers:
             if match := pattern.match(column.name.strip()):
                 by_prefix.setdefault(match[0], []).append(column)
         for prefix, found in by_prefix.items():
-            if len(found) >= 2 and is_kind(found) and not all(column.is_bits for column in found):
+            if len(found) < 2 or all(column.is_bits for column in found):
+                continue
+            if (
+                is_kind(found)
+                and may_be(found, prefix)
+                and "value" not in {c.key.rpartition("_")[2] for c in found}
+            ):
                 cut = ("mass", MASS) if is_kind is _are_shares else ("all", 0.0)
                 return ScoresGuess(tuple(found), prefix, *cut)
     named = [column for column in numbers if column.name.strip() in known]

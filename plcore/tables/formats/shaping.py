@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pandas as pd
 
+from plcore.tables.formats.candidate_rows import NEEDS_ROWS
 from plcore.tables.formats.joining import join_candidates
 from plcore.tables.formats.reading import TableReading
 from plcore.tables.formats.tools import SHAPES, Shape
@@ -38,7 +39,8 @@ def joined(candidates: TableReading, rows: TableReading) -> TableReading:
         found = join_votes(candidates.cells, rows.cells)
     else:
         found = join_candidates(candidates if shape is None else shape.read(candidates.cells), rows.cells)
-    return replace(found, files=rows.files, notes=(*candidates.notes, *rows.notes, *found.notes))
+    notes = dict.fromkeys((*candidates.notes, *rows.notes, *found.notes))
+    return replace(found, files=rows.files, notes=tuple(note for note in notes if note != NEEDS_ROWS))
 
 
 def _shape_of(cells: pd.DataFrame) -> Shape | None:

@@ -40,7 +40,7 @@ def test_a_zip_of_pictures_is_imported_shown_and_played(
     files |= {f"calls/{n}.wav": recording() for n in range(2)}
     data = make_zip({"birds.csv": f"id,candidates,image,call\n{rows}".encode(), **files})
     page.goto(f"{server.base}/import")
-    expect(page.get_by_text("Images or sound?")).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("Sounds or pictures in a zip")).to_be_visible(timeout=20_000)
     page.locator("input[type=file]").set_input_files(
         {"name": "birds.zip", "mimeType": "application/zip", "buffer": data}
     )

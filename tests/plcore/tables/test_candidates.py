@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plcore import LabelTable, Roles, TableError
+from plcore import LabelTable, Roles, TableError, suggest_roles
 from plcore.tables.cut import cut_weights
 
 W = ("w",)
@@ -198,7 +198,9 @@ def test_a_cut_that_cannot_be_is_refused(cut: str, at: float) -> None:
 
 
 @given(
-    st.lists(st.lists(st.floats(0, 1), min_size=4, max_size=4), min_size=1, max_size=6),
+    st.lists(
+        st.lists(st.floats(0, 1, allow_subnormal=False), min_size=4, max_size=4), min_size=1, max_size=6
+    ),
     st.floats(0.01, 1),
 )
 def test_mass_keeps_the_least_labels_that_hold_the_share(rows: list[list[float]], share: float) -> None:
@@ -272,3 +274,33 @@ def test_any_labels_and_weights_come_back_from_json_and_from_the_stored_file(
     if again.candidate_weights is None:
         wanted = [dict.fromkeys(one, 1.0) for one in wanted]
     assert sets(again) == [pytest.approx(one) for one in wanted]
+
+
+@pytest.mark.parametrize("cell", ["a:1e400|b:2", "a:1e200|b:2"])
+def test_a_weight_too_large_to_calculate_with_is_refused(cell: str) -> None:
+    with pytest.raises(TableError, match="is too large to calculate with"):
+        listed([cell], "weighted")
+
+
+@pytest.mark.parametrize(
+    "cell",
+    ['{"a": 1' + 400 * "0" + ', "b": 2}', "[1" + 5000 * "0" + "]", r'["\ud800", "b"]', r'["a\u0000", "b"]'],
+)
+def test_cells_that_no_label_can_be_made_of_are_refused_in_words(cell: str) -> None:
+    with pytest.raises(TableError, match="expected a list or an object of labels"):
+        listed(['["a", "b"]', cell], "json")
+
+
+def test_long_numbers_are_labels_like_others() -> None:
+    assert listed([f"{'1' * 5000}.0|2", "3|2"], "list").classes[-1] == "3"
+
+
+def test_a_long_cell_of_digits_takes_no_time() -> None:
+    digits = "1" * 100_000
+    frame = pd.DataFrame({"labels": [f"a:{digits}x|b", "a|b"], "w": [f"{digits}x", "2"]}, dtype="str")
+    assert (suggest_roles(frame).candidates, suggest_roles(frame).form) == ("labels", "list")
+
+
+def test_no_cut_is_taken_at_infinity() -> None:
+    with pytest.raises(TableError, match="cannot be cut at inf"):
+        listed(["a:1|b:2"], "weighted", cut="top", cut_at=float("inf"))

@@ -141,3 +141,17 @@ def test_a_list_of_objects_of_a_model() -> None:
     table = read(f'predictions,w\n"{cell}",1\n"{cell}",2\n')
     assert table.candidate_weights is not None
     assert table.candidate_weights.tolist() == [[0.31, 0.46], [0.31, 0.46]]
+
+
+def test_measurements_with_such_names_are_none_beside_a_true_label() -> None:
+    csv = "id,p_mean,p_spread,label\n1,0.02,0.3,cat\n2,0.5,0.1,dog\n3,0.2,0.4,cat\n"
+    assert guess(csv).score_columns == ()
+    assert guess(csv).numbers == ("p_mean", "p_spread")
+    assert guess("p_value,p_h,w\n0.01,0.3,1\n0.2,0.1,2\n").score_columns == ()
+    named = guess("p_cat,p_dog,label\n0.9,0.1,cat\n0.5,0.5,dog\n")
+    assert (named.score_columns, named.truth) == (("p_cat", "p_dog"), "label")
+
+
+def test_what_stands_for_nothing_is_no_list() -> None:
+    roles = guess("animal,w\ncat,1\nN/A,2\ndog,3\ncat,4\ndog,5\n")
+    assert roles.candidates is None

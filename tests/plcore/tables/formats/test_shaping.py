@@ -1,0 +1,56 @@
+"""Tables that are really another shape, and candidates whose rows stand in a second file."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from plcore import LabelTable, TableError
+from plcore.tables import NEEDS_ROWS, joined, read_table, shape_name, shaped
+
+VOTES = b"task,worker,label\nt1,ann,wren\nt1,bob,robin\nt1,cid,wren\nt2,ann,owl\n"
+ROWS = b"task,grams\nt1,9.5\nt2,210\n"
+
+
+def test_votes_are_a_shape_and_an_ordinary_table_is_none() -> None:
+    assert shape_name(read_table(VOTES)) is not None
+    plain = read_table(b"id,labels,w\n1,a|b,2\n2,b,3\n")
+    assert shape_name(plain) is None
+    assert shaped(plain) is plain
+    told = read_table(json.dumps([{"sequence": "x", "labels": ["a", "b"], "scores": [0.7, 0.3]}]).encode())
+    assert told.roles is not None
+    assert shape_name(told) is None, "the format has said what it is"
+
+
+def test_votes_become_one_row_for_each_task() -> None:
+    reading = shaped(read_table(VOTES))
+    assert reading.cells["task"].tolist() == ["t1", "t2"]
+    assert NEEDS_ROWS in reading.notes
+
+
+def test_votes_are_joined_to_their_rows_and_nothing_is_missing_then() -> None:
+    reading = joined(read_table(VOTES), read_table(ROWS))
+    assert NEEDS_ROWS not in reading.notes
+    table = LabelTable.from_cells(reading.cells, reading.suggest_roles())
+    assert table.roles.numbers == ("grams",)
+    assert table.classes == ("owl", "robin", "wren")
+    assert table.candidate_weights is not None
+    assert table.candidate_weights.tolist() == [[0, 1, 2], [1, 0, 0]]
+
+
+def test_candidates_of_a_model_are_joined_to_their_rows() -> None:
+    lines = [
+        {"id": "t1", "candidates": [{"label": "wren", "p": 0.7}, {"label": "robin", "p": 0.3}]},
+        {"id": "t2", "candidates": [{"label": "owl", "p": 1.0}]},
+    ]
+    reading = joined(read_table("\n".join(map(json.dumps, lines)).encode()), read_table(ROWS))
+    assert NEEDS_ROWS not in reading.notes
+    table = LabelTable.from_cells(reading.cells, reading.suggest_roles())
+    assert table.candidate_weights is not None
+    assert table.candidate_weights.tolist() == [[0, 0.3, 0.7], [1, 0, 0]]
+
+
+def test_what_names_no_rows_cannot_be_joined() -> None:
+    with pytest.raises(TableError, match="name no rows"):
+        joined(read_table(b"labels,w\na|b,1\nb,2\n"), read_table(ROWS))
