@@ -49,11 +49,11 @@ def first_look(table: LabelTable) -> FirstLook | None:
 
 
 def _with_files(table: LabelTable, row: int) -> RowView:
-    """The row as it is shown, with the bytes of its files in place of addresses: nothing is kept yet."""
-    view, media = row_view(table, row), table.media
-    found = {}
-    for name, kept in (("image", media.images), ("audio", media.audio)):
-        if media.files is not None and kept is not None and kept[row]:
-            data = base64.b64encode(media.files.read(kept[row])).decode()
-            found[name] = f"data:{CONTENT_TYPES[kept[row].rpartition('.')[2]]};base64,{data}"
-    return replace(view, **found)  # type: ignore[arg-type]
+    """The row as it is shown, with the bytes of its image in place of an address: nothing is kept yet. Recordings are
+    left out: what may be loaded on a page is its own files and images alone."""
+    view, media = replace(row_view(table, row), audio=None), table.media
+    if media.files is None or media.images is None or not media.images[row]:
+        return view
+    kept = media.images[row]
+    data = base64.b64encode(media.files.read(kept)).decode()
+    return replace(view, image=f"data:{CONTENT_TYPES[kept.rpartition('.')[2]]};base64,{data}")

@@ -48,7 +48,7 @@ def test_nothing_to_ask_has_no_first_question() -> None:
     assert first_look(table_of(b"w,ant,bee\n10,1,0\n20,0,1\n30,0,0\n")) is None
 
 
-def test_pictures_and_recordings_are_shown_before_they_are_kept() -> None:
+def test_pictures_are_shown_before_they_are_kept_and_recordings_are_not() -> None:
     table = table_of(ZIP)
     look = first_look(table)
     assert look is not None
@@ -56,3 +56,4 @@ def test_pictures_and_recordings_are_shown_before_they_are_kept() -> None:
     kind, _, data = look.view.image.partition(",")
     assert kind == "data:image/png;base64"
     assert base64.b64decode(data) in FILES.values()
+    assert look.view.audio is None
