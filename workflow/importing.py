@@ -170,12 +170,9 @@ def kind_of_table(table: LabelTable) -> str:
 
 
 def settings_for(table: LabelTable, changes: Mapping[str, Any]) -> Any:
-    """The settings of a new project of this table: as by default, but for these. Raises ValueError for a wrong one."""
-    kind, known = kinds.of_table(table), projects.default_settings(table).to_json()
-    if unknown := sorted(set(changes) - set(known)):
-        raise CannotLearn(f"A project has no setting {unknown[0]!r}. It has {', '.join(sorted(known))}.")
+    """The settings of a new project of this table: as by default, but for these. Raises CannotLearn for a wrong one."""
     try:
-        return kind.read_settings({**known, **changes})
+        return kinds.with_changes(kinds.of_table(table), projects.default_settings(table), changes)
     except ValueError as error:
         raise CannotLearn(str(error)) from error
 

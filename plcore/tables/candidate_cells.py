@@ -74,7 +74,7 @@ def labels_in(cells: pd.DataFrame, column: str, roles: Roles, finder: Finder) ->
     names = pc.fill_null(pc.struct_field(found, "name"), "")
     weights = pc.cast(pc.fill_null(pc.struct_field(found, "weight"), "0"), pa.float64()).to_numpy()
     labels = as_labels(names, roles.ignored)
-    return Named(rows, labels, _checked(rows, weights, column, finder))
+    return Named(rows, labels, checked_weights(rows, weights, column, finder))
 
 
 def _in_columns(cells: pd.DataFrame, columns: Sequence[str], roles: Roles) -> Named:
@@ -97,7 +97,7 @@ def _with_scores(cells: pd.DataFrame, roles: Roles, finder: Finder) -> Named:
         for row in first_rows(~given[:, place] & ~missing & (scores[:, place] != 0)):
             message = f"there is a score but no label in column {quoted(choice)}."
             finder.add(row, score, message, "Write the label, or empty the cell.")
-        _checked(np.arange(len(cells)), scores[:, place], score, finder)
+        checked_weights(np.arange(len(cells)), scores[:, place], score, finder)
     return Named(named.rows, named.labels, np.nan_to_num(scores.T.ravel()))
 
 
@@ -128,10 +128,10 @@ def _from_json(text: pa.Array, column: str, roles: Roles, finder: Finder) -> Nam
     for place in first_rows(unweighted & known[found]):
         message = f"the label {quoted(names[place])} has no number, others of the row have."
         finder.add(int(found[place]), column, message, "Give every label of the row a number, or none.")
-    return Named(found, labels, _checked(found, np.where(unweighted, 1.0, given), column, finder))
+    return Named(found, labels, checked_weights(found, np.where(unweighted, 1.0, given), column, finder))
 
 
-def _checked(rows: IntArray, weights: FloatArray, column: str, finder: Finder) -> FloatArray:
+def checked_weights(rows: IntArray, weights: FloatArray, column: str, finder: Finder) -> FloatArray:
     """The weights, none below 0 and none too large to calculate with."""
     for place in first_rows(weights < 0):
         message = f"the weight {weights[place]:g} is below 0."

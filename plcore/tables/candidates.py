@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from plcore.common.types import BoolArray, FloatArray, IntArray
 from plcore.common.words import listed, quoted
-from plcore.tables.candidate_cells import Named, as_names, named_labels
+from plcore.tables.candidate_cells import Named, as_names, checked_weights, named_labels
 from plcore.tables.columns import Finder, first_rows, parse_numbers, sorted_classes, stripped
 from plcore.tables.cut import cut_weights
 from plcore.tables.label_text import as_labels, one_spelling
@@ -19,8 +19,8 @@ from plcore.tables.problems import Problem, TableError
 from plcore.tables.roles import Roles
 
 MAX_CLASSES = 4096  # beyond it, a wrong column or separator was chosen; candidates are a dense matrix
-_YES = pa.array(["1", "1.0", "true"], pa.large_string())
-_NO = pa.array(["0", "0.0", "false"], pa.large_string())
+YES = pa.array(["1", "1.0", "true"], pa.large_string())
+NO = pa.array(["0", "0.0", "false"], pa.large_string())
 
 
 class Candidates(NamedTuple):
@@ -114,7 +114,7 @@ def _from_label_columns(
     candidates = np.zeros((len(cells), len(columns)), dtype=bool)
     for place, column in enumerate(columns):
         text = pc.utf8_lower(stripped(cells, column))
-        yes, no = pc.is_in(text, value_set=_YES), pc.is_in(text, value_set=_NO)
+        yes, no = pc.is_in(text, value_set=YES), pc.is_in(text, value_set=NO)
         for row in first_rows(pc.invert(pc.or_(yes, no))):
             message = f"expected 0 or 1, got {quoted(str(cells[column].iloc[row]))}."
             fix = "Write 1 if the label may be right for this row and 0 if not."
@@ -132,10 +132,8 @@ def _from_score_columns(
         message = f"{len(columns)} columns of scores were chosen; at most {MAX_CLASSES} can be handled."
         raise TableError(Problem(None, None, columns[0], message, "Choose fewer of them."))
     scores = np.nan_to_num(parse_numbers(cells, columns, finder))
-    for row, place in np.argwhere(scores < 0)[:50]:
-        message = f"the score {scores[row, place]:g} is below 0."
-        fix = "Write probabilities or counts; of log-probabilities and scores below 0 take the exponential first."
-        finder.add(int(row), columns[place], message, fix)
+    for place, column in enumerate(columns):
+        checked_weights(np.arange(len(cells)), scores[:, place], column, finder)
     return np.maximum(scores, 0.0), classes_of_columns(columns, roles.score_prefix, finder)
 
 

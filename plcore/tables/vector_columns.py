@@ -7,19 +7,15 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from plcore.common.types import AnyArray, IntArray
 from plcore.common.words import quoted
 from plcore.tables.candidate_cells import labels_in
-from plcore.tables.candidates import MAX_CLASSES, classes_of_columns
+from plcore.tables.candidates import MAX_CLASSES, NO, YES, classes_of_columns
 from plcore.tables.columns import Finder, first_rows, sorted_classes, stripped
 from plcore.tables.problems import Problem, TableError
 from plcore.tables.roles import Roles
-
-_YES = pa.array(["1", "1.0", "true"], pa.large_string())
-_NO = pa.array(["0", "0.0", "false"], pa.large_string())
 
 
 def parse_vectors(cells: pd.DataFrame, roles: Roles, finder: Finder) -> tuple[AnyArray, tuple[str, ...]]:
@@ -51,7 +47,7 @@ def _from_columns(
     vectors = np.full((len(cells), len(columns)), -1, dtype=np.int8)
     for place, column in enumerate(columns):
         text = pc.utf8_lower(stripped(cells, column))
-        yes, no = pc.is_in(text, value_set=_YES), pc.is_in(text, value_set=_NO)
+        yes, no = pc.is_in(text, value_set=YES), pc.is_in(text, value_set=NO)
         fits = pc.or_(pc.or_(yes, no), pc.equal(text, ""))
         for row in first_rows(pc.invert(fits)):
             message = f"expected 1, 0 or an empty cell, got {quoted(str(cells[column].iloc[row]))}."

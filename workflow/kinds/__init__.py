@@ -102,10 +102,15 @@ def changed_settings(project: Project, changes: Mapping[str, Any]) -> Any:
             "the model. Fix: import the table as a new project."
         )
     before = kind.read_settings(project.settings)
+    return kind.settle_change(before, with_changes(kind, before, changes))
+
+
+def with_changes(kind: Kind, before: KindSettings, changes: Mapping[str, Any]) -> Any:
+    """Settings of a kind with some changed. Raises ValueError for one that there is not, or that may not be."""
     known = before.to_json()  # an earlier version may not have stored all that there are
     if unknown := sorted(set(changes) - set(known)):
         raise ValueError(f"A project has no setting {unknown[0]!r}. It has {', '.join(sorted(known))}.")
-    return kind.settle_change(before, kind.read_settings({**known, **changes}))
+    return kind.read_settings({**known, **changes})
 
 
 def stop_rules(project: Project) -> StopRules:

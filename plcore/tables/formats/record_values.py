@@ -12,10 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from plcore.common.words import quoted, shortened
+from plcore.tables.columns import LARGEST
 from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError, table_error
-
-LARGEST = 1e100
-"""Weights above it cannot be added up."""
 
 T = TypeVar("T")
 

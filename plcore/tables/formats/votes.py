@@ -16,13 +16,12 @@ import numpy as np
 import pandas as pd
 
 from plcore.common.words import listed, quoted
-from plcore.tables.columns import Finder
+from plcore.tables.columns import LARGEST, Finder
 from plcore.tables.csv_text import LINE_INDEX
 from plcore.tables.formats.candidate_rows import Row, rows_reading
 from plcore.tables.formats.disambiguated import VOTES, Disambiguated
 from plcore.tables.formats.joining import join_rows
 from plcore.tables.formats.reading import TableReading, refusal
-from plcore.tables.formats.record_values import LARGEST
 from plcore.tables.formats.vote_columns import VoteColumns, vote_columns
 from plcore.tables.problems import MAX_PROBLEMS, table_error
 

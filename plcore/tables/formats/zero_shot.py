@@ -11,11 +11,11 @@ from typing import Any
 import pandas as pd
 
 from plcore.common.words import listed, quoted
-from plcore.tables.columns import Finder
+from plcore.tables.columns import LARGEST, Finder
 from plcore.tables.csv_text import LINE_INDEX
 from plcore.tables.formats.candidate_rows import Row, rows_reading
 from plcore.tables.formats.reading import TableReading, refusal
-from plcore.tables.formats.record_values import LARGEST, Records, a_list, a_name, a_number, read_each, refuse
+from plcore.tables.formats.record_values import Records, a_list, a_name, a_number, read_each, refuse
 from plcore.tables.problems import MAX_PROBLEMS, table_error
 
 _LOOK = 50

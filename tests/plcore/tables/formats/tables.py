@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -51,6 +52,16 @@ def frame(*rows: dict[str, Any]) -> pd.DataFrame:
     return pd.DataFrame(
         {name: pd.Series([str(row.get(name, "")) for row in rows], dtype="str") for name in names}
     )
+
+
+def broken_at(record: Any, path: tuple[Any, ...], value: Any) -> Any:
+    """A copy of a record with this value at one place of it."""
+    broken = deepcopy(record)
+    inside: Any = broken
+    for key in path[:-1]:
+        inside = inside[key]
+    inside[path[-1]] = value
+    return broken
 
 
 def read_or_refuse(read: Callable[..., Any], *given: Any) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 
 from plcore import TableError
 from plcore.tables.formats.batches import Batches
-from tests.plcore.tables.formats.tables import HOSTILE, candidates, noted, read_or_refuse, sources
+from tests.plcore.tables.formats.tables import HOSTILE, broken_at, candidates, noted, read_or_refuse, sources
 
 
 def tops(*pairs: tuple[str, float]) -> dict[str, Any]:
@@ -167,11 +166,7 @@ def paths(value: Any, before: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 @given(st.sampled_from(paths(FULL)[1:]), HOSTILE)
 @settings(max_examples=250, deadline=None)
 def test_wrong_types_in_every_place_are_refused_in_words(path: tuple[Any, ...], value: Any) -> None:
-    broken = deepcopy(FULL)
-    inside: Any = broken
-    for key in path[:-1]:
-        inside = inside[key]
-    inside[path[-1]] = value
+    broken = broken_at(FULL, path, value)
     reading = read_or_refuse(Batches().read, [broken, FULL])
     assert reading is None or len(reading.cells) == 2
 

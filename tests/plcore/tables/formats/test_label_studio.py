@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -12,7 +11,15 @@ from hypothesis import strategies as st
 
 from plcore import TableError
 from plcore.tables.formats.label_studio import LabelStudioMin, LabelStudioTasks
-from tests.plcore.tables.formats.tables import HOSTILE, candidates, noted, opens, read_or_refuse, sources
+from tests.plcore.tables.formats.tables import (
+    HOSTILE,
+    broken_at,
+    candidates,
+    noted,
+    opens,
+    read_or_refuse,
+    sources,
+)
 
 
 def result(*labels: Any, kind: str = "choices", name: str = "sentiment", **others: Any) -> dict[str, Any]:
@@ -226,11 +233,7 @@ FULL["meta"] = {"winnow_id": "x"}
 @given(st.sampled_from(paths(FULL)[1:]), HOSTILE)
 @settings(max_examples=300, deadline=None)
 def test_wrong_types_in_every_place_are_refused_in_words(path: tuple[Any, ...], value: Any) -> None:
-    broken = deepcopy(FULL)
-    inside: Any = broken
-    for key in path[:-1]:
-        inside = inside[key]
-    inside[path[-1]] = value
+    broken = broken_at(FULL, path, value)
     reading = read_or_refuse(LabelStudioTasks().read, [broken, FULL])
     assert reading is None or len(reading.cells) == 2
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +16,7 @@ from plcore.tables.formats.disambiguated import Disambiguated
 from plcore.tables.formats.language_models import ModelCandidates, own_lines
 from tests.plcore.tables.formats.tables import (
     HOSTILE,
+    broken_at,
     candidates,
     disambiguated,
     opens,
@@ -114,11 +114,7 @@ PLACES = [(name,) for name in FULL] + [
 @given(st.sampled_from(PLACES), HOSTILE)
 @settings(max_examples=200, deadline=None)
 def test_wrong_types_in_every_place_are_refused_in_words(path: tuple[Any, ...], value: Any) -> None:
-    broken = deepcopy(FULL)
-    inside: Any = broken
-    for key in path[:-1]:
-        inside = inside[key]
-    inside[path[-1]] = value
+    broken = broken_at(FULL, path, value)
     ModelCandidates().fits([broken])
     read_or_refuse(ModelCandidates().read, [broken, FULL])
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +15,7 @@ from plcore.tables.formats.disambiguated import Disambiguated
 from plcore.tables.formats.prodigy import Prodigy, prodigy_tasks
 from tests.plcore.tables.formats.tables import (
     HOSTILE,
+    broken_at,
     candidates,
     disambiguated,
     noted,
@@ -154,11 +154,7 @@ PLACES = [(name,) for name in FULL] + [
 @given(st.sampled_from(PLACES), HOSTILE)
 @settings(max_examples=200, deadline=None)
 def test_wrong_types_in_every_place_are_refused_in_words(path: tuple[Any, ...], value: Any) -> None:
-    broken = deepcopy(FULL)
-    inside: Any = broken
-    for key in path[:-1]:
-        inside = inside[key]
-    inside[path[-1]] = value
+    broken = broken_at(FULL, path, value)
     Prodigy().fits([broken])
     reading = read_or_refuse(Prodigy().read, [broken, FULL])
     assert reading is None or len(reading.cells) in (1, 2)

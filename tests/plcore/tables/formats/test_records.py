@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from plcore.tables.formats import records as module
@@ -175,6 +175,8 @@ FLAT = st.lists(
 @settings(max_examples=150)
 @given(FLAT, st.booleans(), st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]))
 def test_any_values_come_back(rows: list[dict[str, Any]], as_lines: bool, encoding: str) -> None:
+    lists_alone = len(rows) == 1 and all(isinstance(value, list) for value in rows[0].values())
+    assume(not (as_lines and lists_alone))  # one object of lists is a table with a list for each column
     written = "\n".join(map(json.dumps, rows)) if as_lines else json.dumps(rows, ensure_ascii=False)
     cells = read_table(written.encode(encoding, errors="surrogatepass")).cells
     assert list(cells.columns) == list(dict.fromkeys(name for row in rows for name in row))
