@@ -135,6 +135,42 @@ def import_table(
     click.echo(f"Project {project_id}: {table.n_rows} rows, {len(table.classes)} classes.")
 
 
+@main.command("append")
+@click.argument("project_id", type=int)
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--rows",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="The table of the rows, where FILE holds only votes or candidates of them.",
+)
+@click.option("--as-it-is", is_flag=True, help="Take each row as an item, though it looks like a vote.")
+@click.option("--label-column", "labels", multiple=True, help="A new column of labels. As often as needed.")
+def append_rows(
+    project_id: int, file: Path, rows: Path | None, as_it_is: bool, labels: tuple[str, ...]
+) -> None:
+    """Add the rows of FILE that PROJECT_ID does not have yet. It has the same columns as the project's first file.
+
+    Refused whole, with row, column and fix, if any cell or file is wrong.
+    """
+    from workflow import importing, more_rows
+
+    with _home() as here:
+        seat = _owner(here).at(project_id)
+        upload = importing.read_upload(file, rows=None if rows is None else (rows, None), as_it_is=as_it_is)
+        addition = more_rows.read_rows(seat, upload, labels)
+        n_rows = more_rows.add_rows(seat, addition)
+    grown = addition.grown
+    for said in (
+        f"{len(grown.known)} rows are there already and stay as they are." if grown.known else "",
+        f"New labels: {', '.join(grown.new_classes)}." if grown.new_classes else "",
+        f"Columns left out: {', '.join(grown.dropped)}." if grown.dropped else "",
+        f"Columns empty in the new rows: {', '.join(grown.empty)}." if grown.empty else "",
+    ):
+        if said:
+            click.echo(said, err=True)
+    click.echo(f"Project {project_id}: {grown.n_new} rows added, {n_rows} in all.")
+
+
 @main.command("export")
 @click.argument("project_id", type=int)
 @click.option("--log", is_flag=True, help="The answer log instead of the table.")

@@ -46,7 +46,7 @@ class NewEntry:
     """What is known of an entry before the log gives it its place.
 
     kind : a word of the callers', stored as it is and not understood here
-    row : row number in the table, from 0; NO_ROW where the classes or the model are changed
+    row : row number in the table, from 0; NO_ROW where classes, rows or the model are changed
     label : the one label asked about, None where the whole set is the question
     revision : entries of this person on this row and label before this one
     token : name of the question answered; unique in the project
@@ -182,8 +182,8 @@ def last(session: Session, project_id: int) -> LogEntry | None:
 
 
 def about_project(session: Session, project_id: int) -> list[LogEntry]:
-    """The entries about no row: changes of classes, their withdrawals, changes of the model. In order; found by index,
-    whatever the length of the log."""
+    """The entries about no row: changes of classes, their withdrawals, rows added, changes of the model. In order;
+    found by index, whatever the length of the log."""
     query = every_column().where(EntryRow.project_id == project_id, EntryRow.row == NO_ROW)
     return [as_entry(row) for row in session.execute(query.order_by(EntryRow.seq))]
 

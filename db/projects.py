@@ -115,6 +115,27 @@ def change_settings(session: Session, project_id: int, settings: Mapping[str, An
     session.execute(update(ProjectRow).where(ProjectRow.id == project_id).values(settings=dict(settings)))
 
 
+def change_table(
+    session: Session,
+    project_id: int,
+    *,
+    table_hash: str,
+    roles: Mapping[str, Any],
+    n_rows: int,
+    n_classes: int,
+    n_to_ask: int,
+) -> None:
+    """Give a project a table with more rows than the one it had; see `add`."""
+    values = {
+        "table_hash": table_hash,
+        "roles": dict(roles),
+        "n_rows": n_rows,
+        "n_classes": n_classes,
+        "n_to_ask": n_to_ask,
+    }
+    session.execute(update(ProjectRow).where(ProjectRow.id == project_id).values(values))
+
+
 def change_room(session: Session, project_id: int, room: Mapping[str, Any]) -> None:
     """Set the answering room of a project anew."""
     session.execute(update(ProjectRow).where(ProjectRow.id == project_id).values(room=dict(room)))

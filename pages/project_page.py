@@ -1,4 +1,4 @@
-"""Project settings: name, learner, answering room, classes, and how a project is put away."""
+"""Project settings: name, learner, answering room, classes, more rows, and how a project is put away."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages.parts import frame, kinds, state
 from pages.parts.learner_form import learner_form
+from pages.parts.more_rows_part import more_rows_part
 from workflow import projects, room
 from workflow.projects import ProjectNameError
 from workflow.room import RoomError, RoomSettings
@@ -111,10 +112,14 @@ def put_away_part() -> None:
                     st.switch_page("home.py")
 
 
-tabs = st.tabs(["Name", "Learning", "Answering room", "Classes", "Put away"])
+def rows_part() -> None:
+    more_rows_part(page)
+
+
+tabs = st.tabs(["Name", "Learning", "Answering room", "Classes", "More rows", "Put away"])
 for tab, part in zip(
     tabs,
-    (about_part, learner_part, room_part, names_part, put_away_part),
+    (about_part, learner_part, room_part, names_part, rows_part, put_away_part),
     strict=True,
 ):
     with tab:

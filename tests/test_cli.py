@@ -261,3 +261,22 @@ def test_what_cannot_be_compared_is_refused_in_one_line(
 
     findings.before = fail
     assert shell.refused("compare", table).endswith("fewer rows than folds")
+
+
+def test_rows_are_added_once_and_the_rest_is_said(shell: Shell, table: Path, tmp_path: Path) -> None:
+    shell.done("import", table)
+    frame = small_frame(2, seed=9)
+    frame["id"] = ["r0", "new"]
+    frame.loc[1, "candidates"], frame.loc[1, "truth"] = "ant|dog", ""
+    more = tmp_path / "more.csv"
+    frame.assign(weather="rain").to_csv(more, index=False)
+    status, out, err = shell("append", 1, more)
+    assert status == 0
+    assert out.splitlines()[-1] == "Project 1: 1 rows added, 61 in all."
+    assert "1 rows are there already" in err
+    assert "New labels: dog." in err
+    assert "Columns left out: weather." in err
+    status, out, err = shell("append", 1, more)
+    assert (status, out) == (2, "")
+    assert "in the project already" in err
+    assert shell("append", 9, more)[0] == 2

@@ -123,7 +123,7 @@ def change_classes(seat: Seat, version: int, kind: str, names: Sequence[str]) ->
     """Store one change, exactly once; returns the classes after it.
 
     version : `ClassesView.version` of what the owner saw
-    kind, names : those of a `plcore.loop.ClassChange`, except kind "back"
+    kind, names : "add", "rename" or "merge" with the names that a `plcore.loop.ClassChange` takes
 
     Raises
     ------
@@ -133,8 +133,8 @@ def change_classes(seat: Seat, version: int, kind: str, names: Sequence[str]) ->
         The person is not an owner.
     NotSaved, NotFound
     """
-    if kind == "back":
-        raise ClassError("Kind 'back' is no change of its own: use take_back.")
+    if kind not in ("add", "rename", "merge"):
+        raise ClassError(f"A change of classes is 'add', 'rename' or 'merge'. Got {kind!r}.")
     names = tuple(name.strip() for name in names)
     if too_long := next((name for name in names if len(name) > NAME_LENGTH), None):
         raise ClassError(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
+from itertools import pairwise
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
 from plcore.common.checks import is_whole
-from plcore.common.types import BoolArray, IntArray
+from plcore.common.types import AnyArray, BoolArray, IntArray
 from plcore.loop.entries import AnswerError, Entry, EntryFold, check_form
 from plcore.loop.places import Place
 from plcore.loop.standings import Standings
@@ -34,6 +35,17 @@ SettingsT = TypeVar("SettingsT", bound=Drawing)
 FoldT = TypeVar("FoldT", bound=EntryFold[Any])
 
 
+def row_batches(n: int, starts: Sequence[int]) -> tuple[range, ...]:
+    """The rows of the import and of each addition. n : how many rows there are      starts : the first of each addition
+
+    Raises ValueError where an addition begins beyond the rows there are.
+    """
+    edges = [0, *starts, n]
+    if any(a >= b for a, b in pairwise(edges)):
+        raise ValueError(f"Rows were added after {list(starts)} rows, but the table has {n}.")
+    return tuple(range(a, b) for a, b in pairwise(edges))
+
+
 class Pool(ABC, Generic[TableT, SettingsT, FoldT]):
     """How every row of a table stands after the entries taken in so far. All of it follows from table, settings and
     log alone.
@@ -41,6 +53,8 @@ class Pool(ABC, Generic[TableT, SettingsT, FoldT]):
     seq : number of the last entry taken in      answers : entries that are answers and were not withdrawn
     test_rows : bool (n,), rows held out to measure the model; nobody is asked about them
     bad : bool (n,), rows that people marked as bad items
+    batches : the rows of the import, and of each time that more came; each has draws of its own
+    changed_until : seq of the latest change of classes or rows that the pool was made under; 0 for none
     """
 
     KINDS: tuple[str, ...]
@@ -53,6 +67,8 @@ class Pool(ABC, Generic[TableT, SettingsT, FoldT]):
     standings: Standings
     test_rows: BoolArray
     bad: BoolArray
+    batches: tuple[range, ...]
+    changed_until: int
     seq: int
     answers: int
 
@@ -68,10 +84,13 @@ class Pool(ABC, Generic[TableT, SettingsT, FoldT]):
             )
         self.fold.check(entry)
 
-    def takes_class_change(self, seq: int) -> bool:  # noqa: ARG002 - of pools whose classes cannot change
-        """Whether the pool has the classes as the change written in entry `seq` leaves them; that entry then counts as
-        taken in."""
-        return False
+    def takes_change(self, seq: int) -> bool:
+        """Whether the pool has classes and rows as the change written in entry `seq` leaves them; that entry then
+        counts as taken in."""
+        if seq > self.changed_until:
+            return False
+        self.seq = seq
+        return True
 
     def pass_over(self, seq: int) -> None:
         """Count entry `seq` as taken in: it is of kind "model", and says nothing of rows or classes."""
@@ -127,12 +146,22 @@ class Pool(ABC, Generic[TableT, SettingsT, FoldT]):
             )
         return row
 
-    def _draw_test_rows(self, eligible: IntArray, n: int) -> BoolArray:
-        """(n,) bool, a seeded share of the eligible rows; at least one row is left to learn from."""
-        count = min(int(self.settings.test_share * len(eligible) + 0.5), n - 1)
-        test = np.zeros(n, dtype=bool)
-        test[np.random.default_rng(self.settings.seed).permutation(eligible)[:count]] = True
+    def _draw_test_rows(self, eligible: BoolArray) -> BoolArray:
+        """(n,) bool, a seeded share of the eligible rows (n,); at least one row is left to learn from."""
+        drawn = [self._drawn(eligible, batch, self.settings.test_share) for batch in self.batches]
+        test = np.zeros(len(eligible), dtype=bool)
+        test[np.concatenate(drawn)[: len(eligible) - 1]] = True
         return test
+
+    def _drawn(self, eligible: AnyArray, batch: range, share: float, *purpose: int) -> IntArray:
+        """A seeded share of the eligible places (n, ...) in the rows of one batch, by flat index, in random order. The
+        rows of a later batch change nothing in the draws of those before."""
+        within = np.zeros(eligible.shape, dtype=bool)
+        within[batch.start : batch.stop] = eligible[batch.start : batch.stop]
+        places = np.flatnonzero(within)
+        seed = [self.settings.seed, *purpose, *((batch.start,) if batch.start else ())]
+        random = np.random.default_rng(seed if len(seed) > 1 else seed[0])
+        return random.permutation(places)[: int(share * len(places) + 0.5)]
 
 
 class Learner(Protocol):

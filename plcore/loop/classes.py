@@ -1,4 +1,5 @@
-"""The classes of a project over time: added, renamed, merged, each change an entry of the log.
+"""The classes of a project over time: added, renamed, merged, each change an entry of the log; and its rows, where
+more came later.
 
 A class as it first came in, at import or by an `add`, is a *root*; a class is a set of roots under a name. A name
 that was ever used belongs to its roots for good, so that it means the same class wherever it is written: no second
@@ -14,58 +15,15 @@ import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, KeysView, Sequence
 from functools import cached_property
+from itertools import takewhile
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from plcore.common.types import AnyArray, BoolArray
-from plcore.loop.entries import Entry, EntryKind
-
-NAMES_TAKEN = {"add": ("name",), "rename": ("old", "new"), "merge": ("from", "into"), "back": ()}
-NO_ROW = -1
-"""The row number in entries about classes, which are about no row."""
+from plcore.loop.class_changes import ROWS, ClassChange, ClassError
 
 TableT = TypeVar("TableT")
-
-
-class ClassError(ValueError):
-    """A change of classes that is impossible after those before it; nothing was changed by it."""
-
-
-@dataclasses.dataclass(frozen=True)
-class ClassChange:
-    """One change. names : ("add") name | ("rename") old, new | ("merge") from, into | ("back") none
-
-    target : the seq of the change a "back" takes back
-    """
-
-    seq: int
-    kind: str
-    names: tuple[str, ...] = ()
-    target: int | None = None
-
-    def __post_init__(self) -> None:
-        taken = NAMES_TAKEN.get(self.kind)
-        if taken is None:
-            raise ClassError(f"A change of classes is one of {', '.join(NAMES_TAKEN)}. Got {self.kind!r}.")
-        if len(self.names) != len(taken) or not all(isinstance(name, str) for name in self.names):
-            raise ClassError(f"{self.kind!r} takes ({', '.join(taken)}). Got {self.names!r}.")
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """As the log keeps it: the kind, then the names."""
-        return (self.kind, *self.names)
-
-
-def class_changes(entries: Iterable[Entry]) -> tuple[ClassChange, ...]:
-    """The changes among log entries, in order: of kind "class" with labels (kind, *names), or withdrawals of such."""
-    found = []
-    for entry in entries:
-        if entry.kind == EntryKind.CLASS:
-            found.append(ClassChange(entry.seq, entry.labels[0], tuple(entry.labels[1:])))
-        elif entry.row == NO_ROW and entry.kind == EntryKind.WITHDRAW:
-            found.append(ClassChange(entry.seq, "back", target=entry.target))
-    return tuple(found)
 
 
 class Era(NamedTuple):
@@ -80,7 +38,9 @@ class Era(NamedTuple):
 class ClassMap:
     """The effective classes after these changes, and what every earlier name means now.
 
-    classes : the class names at import      changes : in the order of seq
+    classes : those of the table: the class names at import, and, where rows came later, those that were added until
+        then and may be candidates of these rows
+    changes : in the order of seq
     Raises ClassError where a change is impossible after those before it.
 
     Attributes
@@ -94,10 +54,17 @@ class ClassMap:
     """
 
     def __init__(self, classes: Sequence[str], changes: Iterable[ClassChange] = ()) -> None:
-        self.imported = tuple(classes)
+        changes = tuple(changes)
+        last = max((place for place, change in enumerate(changes) if change.kind == ROWS), default=0)
+        added = {change.names[0] for change in changes[:last] if change.kind == "add"}
+        self.tabled = tuple(classes)
+        self.imported = tuple(takewhile(lambda name: name not in added, classes))
         self.changes: tuple[ClassChange, ...] = ()
-        self.eras = [Era(0, self.imported, tuple(frozenset([k]) for k in range(len(classes))), len(classes))]
-        self._root = {name: number for number, name in enumerate(classes)}  # every name ever used -> a root
+        n = len(self.imported)
+        self.eras = [Era(0, self.imported, tuple(frozenset([k]) for k in range(n)), n)]
+        self._root = {
+            name: number for number, name in enumerate(self.imported)
+        }  # every name ever used -> a root
         self._dead: set[int] = set()
         self.taken_back = 0
         self._standing: list[tuple[ClassChange, Era]] = []  # not taken back, with the era before each
@@ -111,10 +78,14 @@ class ClassMap:
         for column, roots in enumerate(self.eras[-1].roots):
             self.columns[list(roots)] = column
         self.alive: BoolArray = self.columns >= 0
+        try:
+            self._tabled = [self._root[name] for name in self.tabled]  # the root of each class of the table
+        except KeyError as error:
+            raise ClassError(f"The table has a class {error.args[0]!r} that was never added.") from None
 
     def changed(self, change: ClassChange) -> ClassMap:
         """The map after one more change. Raises ClassError; this one stays as it is."""
-        return ClassMap(self.imported, (*self.changes, change))
+        return ClassMap(self.tabled, (*self.changes, change))
 
     def now(self, name: str) -> str:
         """The effective name of the class that this name, earlier or present, belongs to. Raises ClassError."""
@@ -182,9 +153,36 @@ class ClassMap:
             mask[list(era.roots[era.names.index(name)])] = True
         return mask & self.alive
 
+    @property
+    def first_names(self) -> dict[str, str]:
+        """Every name that is or was a class's -> the name under which the same root first came in. These, in the order
+        of their roots, are the classes of a table to which rows are added now."""
+        first: dict[int, str] = {}
+        for name, root in self._root.items():
+            first.setdefault(root, name)
+        return {name: first[root] for name, root in sorted(self._root.items(), key=lambda one: one[1])}
+
+    @property
+    def before_rows(self) -> tuple[int, ...]:
+        """The `seq` that this map had before the latest additions of rows, each with the classes that were new in them;
+        the newest first, back to the latest other change."""
+        left, found = list(self.changes), []
+        while left and left[-1].kind == ROWS:
+            left.pop()
+            while left and left[-1].kind == "add":
+                left.pop()
+            found.append(left[-1].seq if left else 0)
+        return tuple(found)
+
+    def rooted(self, columns: AnyArray) -> AnyArray:
+        """(..., n_roots) what the table says of each of its classes (..., n_tabled), at their roots."""
+        roots = np.zeros((*columns.shape[:-1], len(self.columns)), dtype=columns.dtype)
+        roots[..., self._tabled] = columns
+        return roots
+
     def onto(self, roots: AnyArray) -> AnyArray:
-        """(..., m) the sum over the roots of each effective class; of bools whether any is set. roots : (..., n_roots),
-        or of the classes at import alone, which are the first roots."""
+        """(..., m) the sum over the roots of each effective class; of bools whether any is set.
+        roots : (..., n_roots)"""
         sums = np.zeros((*roots.shape[:-1], len(self.classes)), dtype=roots.dtype)
         for root in range(roots.shape[-1]):
             if self.columns[root] >= 0:
@@ -201,6 +199,12 @@ class ClassMap:
         n_known = before.n_known
         if change.kind == "back":
             self._take_back(change)
+            return
+        if (
+            change.kind == ROWS
+        ):  # they may have any of the classes: what made these can no longer be taken back
+            self._standing.clear()
+            self._begin(change, before.names, before.roots, n_known)
             return
         if change.kind == "add":
             self._check_new(change.names[0])
@@ -286,14 +290,14 @@ def with_classes(table: TableT, class_map: ClassMap) -> TableT:
     if not class_map.changes:
         return table
     given: Any = table
-    if tuple(given.classes) != class_map.imported:
-        raise ClassError(
-            f"The table has other classes than the map: {given.classes} and {class_map.imported}."
-        )
+    if tuple(given.classes) != class_map.tabled:
+        raise ClassError(f"The table has other classes than the map: {given.classes} and {class_map.tabled}.")
     truth, weights = given.truth, given.candidate_weights
     if truth is not None:
-        truth = np.where(truth >= 0, class_map.columns[truth], -1).astype(np.int64)
-    weights = None if weights is None else class_map.onto(weights)
-    mapped = {"candidates": class_map.onto(given.candidates), "candidate_weights": weights, "truth": truth}
+        column = class_map.onto(class_map.rooted(np.eye(len(given.classes), dtype=bool))).argmax(axis=1)
+        truth = np.where(truth >= 0, column[truth], -1).astype(np.int64)
+    weights = None if weights is None else class_map.onto(class_map.rooted(weights))
+    candidates = class_map.onto(class_map.rooted(given.candidates))
+    mapped = {"candidates": candidates, "candidate_weights": weights, "truth": truth}
     changed: TableT = dataclasses.replace(given, classes=class_map.classes, **mapped)
     return changed

@@ -37,6 +37,8 @@ class EntryKind(StrEnum):
     """An earlier entry is taken back."""
     CLASS = "class"
     """The classes of the project change; about no row."""
+    ROWS = "rows"
+    """More rows came in; about no row that was there."""
     MODEL = "model"
     """Another model answers from here on, or who chooses it changes; about no row, and nothing that a model learns."""
 

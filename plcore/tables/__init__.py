@@ -15,6 +15,7 @@ from plcore.tables.csv_text import read_cells, to_csv_bytes
 from plcore.tables.doubts import Doubt, find_doubts
 from plcore.tables.features import FeatureTransformer
 from plcore.tables.formats import NEEDS_ROWS, TableReading, joined, read_table, shape_name, shaped
+from plcore.tables.growing import Grown, column_way, with_rows
 from plcore.tables.label_text import MISSING
 from plcore.tables.media import CONTENT_TYPES, MAX_PIXELS, MediaFiles, is_kept_name, look_through
 from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError
@@ -38,6 +39,7 @@ __all__ = [
     "Archive",
     "Doubt",
     "FeatureTransformer",
+    "Grown",
     "LabelTable",
     "MediaError",
     "MediaFiles",
@@ -45,6 +47,7 @@ __all__ = [
     "Roles",
     "TableError",
     "TableReading",
+    "column_way",
     "find_doubts",
     "is_kept_name",
     "joined",
@@ -56,4 +59,5 @@ __all__ = [
     "shaped",
     "suggest_roles",
     "to_csv_bytes",
+    "with_rows",
 ]

@@ -7,7 +7,7 @@ import pytest
 from db import answers, entries, questions
 from db.entries import NO_ROW
 from plcore import LabelTable, read_cells
-from plcore.loop.classes import ClassMap, map_labels
+from plcore.loop import ClassMap, map_labels
 from tests.workflow.world import ROLES, annotator, answer_next, exported, opened, small_frame
 from workflow import answering, classes, exporting, projects, reviewing, room
 from workflow.access import NotAllowed, NotFound

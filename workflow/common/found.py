@@ -28,7 +28,7 @@ PAGE = 50
 SAYS_SOMETHING = tuple(
     kind
     for kind in EntryKind
-    if kind not in (EntryKind.SKIP, EntryKind.WITHDRAW, EntryKind.CLASS, EntryKind.MODEL)
+    if kind not in (EntryKind.SKIP, EntryKind.WITHDRAW, EntryKind.CLASS, EntryKind.ROWS, EntryKind.MODEL)
 )
 """Kinds of entries that say something about a row, in a project of any kind."""
 

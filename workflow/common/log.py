@@ -28,7 +28,7 @@ def learner_entry(entry: entries.LogEntry) -> Entry:
 
 
 def read_class_changes(session: Session, project_id: int) -> tuple[ClassChange, ...]:
-    """The changes of the project's classes, from its log."""
+    """The changes of the project's classes and rows, from its log."""
     return class_changes(map(learner_entry, entries.about_project(session, project_id)))
 
 
@@ -43,8 +43,8 @@ def follow(
     entry itself yet.
 
     most : how many may be taken in; where there are more, none is. None: any number
-    Returns False where there are more, or where the classes have changed since the pool was made. It then stands before
-    that change, and a new pool must be made under the changed classes.
+    Returns False where there are more, or where the classes or rows have changed since the pool was made. It then
+    stands before that change, and a new pool must be made under the changed ones.
     """
     missed = entries.after(session, project_id, pool.seq)
     if most is not None and len(missed) > most:
@@ -54,6 +54,6 @@ def follow(
             apply(learner_entry(entry))
         elif entry.kind == EntryKind.MODEL:
             pool.pass_over(entry.seq)
-        elif not pool.takes_class_change(entry.seq):
+        elif not pool.takes_change(entry.seq):
             return False
     return True

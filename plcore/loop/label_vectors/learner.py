@@ -14,6 +14,7 @@ import numpy as np
 
 from plcore.common.types import AnyArray, FloatArray, IntArray
 from plcore.loop.base import CONTROL
+from plcore.loop.class_changes import ClassChange
 from plcore.loop.entries import Entry
 from plcore.loop.label_vectors.asking import PlaceChooser
 from plcore.loop.label_vectors.estimates import control_estimate, entropy_of
@@ -43,9 +44,14 @@ class LabelVectorLearner(Generic[TableT]):
     equals the one that lived through it, once that one has adopted the same.
     """
 
-    def __init__(self, table: TableT, settings: LabelVectorSettings | None = None) -> None:
+    def __init__(
+        self,
+        table: TableT,
+        settings: LabelVectorSettings | None = None,
+        changes: Iterable[ClassChange] = (),
+    ) -> None:
         self.settings = settings = settings or LabelVectorSettings()
-        self.pool: LabelVectorPool[TableT] = LabelVectorPool(table, settings)
+        self.pool: LabelVectorPool[TableT] = LabelVectorPool(table, settings, changes)
         self.table, self.classes, self.original = table, self.pool.classes, self.pool.original
         self.test_rows = self.pool.test_rows
         self._features = table.features()

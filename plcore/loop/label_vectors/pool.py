@@ -5,13 +5,14 @@ Everything here follows from table, settings and log alone, whatever model learn
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from plcore.common.types import AnyArray, BoolArray, Features, IntArray
-from plcore.loop.base import Pool
+from plcore.loop.base import Pool, row_batches
+from plcore.loop.class_changes import ClassChange, batches_of
 from plcore.loop.entries import PUT_ASIDE, AnswerError, Entry
 from plcore.loop.label_vectors.fold import ANSWERS, KINDS, UNKNOWN, VALUES, LabelVectorFold, labels_of
 from plcore.loop.label_vectors.reports import LabelVectorState
@@ -66,6 +67,7 @@ class LabelVectorPool(Pool[TableT, LabelVectorSettings, LabelVectorFold]):
     them.
 
     test_rows : bool (n,), a seeded share of the rows whose vector is fully known at import; never asked
+    changes : of the rows, all of them in the log; the labels never change
     control_cells : bool (n, L), a seeded uniform share of the cells of all other rows that are not known at import,
         or, where whole rows are asked about, all such cells of a uniform share of these rows. They are asked blindly
         now and then, in the order of their draw, so that their answers measure the model.
@@ -75,7 +77,9 @@ class LabelVectorPool(Pool[TableT, LabelVectorSettings, LabelVectorFold]):
 
     KINDS = KINDS
 
-    def __init__(self, table: TableT, settings: LabelVectorSettings) -> None:
+    def __init__(
+        self, table: TableT, settings: LabelVectorSettings, changes: Iterable[ClassChange] = ()
+    ) -> None:
         self.table, self.settings = table, settings
         self.classes = tuple(table.classes)
         vectors = table.label_vectors
@@ -86,7 +90,10 @@ class LabelVectorPool(Pool[TableT, LabelVectorSettings, LabelVectorFold]):
         if L < 2:
             raise ValueError(f"Label vectors need two labels or more. Got {L}. Fix: use candidate labels.")
         known = self.original != UNKNOWN
-        self.test_rows = self._draw_test_rows(np.flatnonzero(known.all(axis=1)), n)
+        changes = tuple(changes)
+        self.batches = row_batches(n, batches_of(changes))
+        self.changed_until = changes[-1].seq if changes else 0
+        self.test_rows = self._draw_test_rows(known.all(axis=1))
         self.control_cells = np.zeros((n, L), dtype=bool)
         self._control_rows, self._control_columns = self._draw_controls(~known & ~self.test_rows[:, None])
         for shared in (self.original, self.test_rows, self.control_cells):
@@ -104,15 +111,12 @@ class LabelVectorPool(Pool[TableT, LabelVectorSettings, LabelVectorFold]):
 
     def _draw_controls(self, eligible: BoolArray) -> tuple[IntArray, IntArray]:
         """Rows and columns of the control cells in the order in which they are asked; fills `control_cells`."""
-        share = self.settings.control_share
-        random = np.random.default_rng([self.settings.seed, 2])
-        if self.settings.by_row:
-            rows = np.flatnonzero(eligible.any(axis=1))
-            drawn = random.permutation(rows)[: int(share * len(rows) + 0.5)]
+        share, by_row = self.settings.control_share, self.settings.by_row
+        places: BoolArray = np.asarray(eligible.any(axis=1)) if by_row else eligible
+        drawn = np.concatenate([self._drawn(places, batch, share, 2) for batch in self.batches])
+        if by_row:
             self.control_cells[drawn] = eligible[drawn]
             return drawn, np.full(len(drawn), -1)
-        places = np.flatnonzero(eligible)
-        drawn = random.permutation(places)[: int(share * len(places) + 0.5)]
         rows, columns = np.divmod(drawn, eligible.shape[1])
         self.control_cells[rows, columns] = True
         return rows, columns

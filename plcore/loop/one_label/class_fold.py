@@ -13,20 +13,21 @@ from functools import partial
 import numpy as np
 
 from plcore.common.types import BoolArray
-from plcore.loop.classes import ClassError, ClassMap, Era
+from plcore.loop.class_changes import ClassError
+from plcore.loop.classes import ClassMap, Era
 from plcore.loop.entries import AnswerError, Entry, EntryKind
 from plcore.loop.one_label.fold import ANSWERS, CandidateFold, FoldedCandidates
 
 MakeFold = Callable[[BoolArray, Sequence[str], dict[int, str]], CandidateFold]
 
 
-def fold_under(class_map: ClassMap, imported: BoolArray) -> MakeFold:
+def fold_under(class_map: ClassMap, roots: BoolArray) -> MakeFold:
     """What to call in place of `CandidateFold` to fold the rows of `with_classes(table, class_map)`.
 
-    imported : bool (n, m_imported), the candidates of the table before any change
+    roots : bool (n, n_roots), the candidates of the table at the roots of its classes
     The fold takes entries with the labels they were written with; these are not to be mapped to later classes.
     """
-    return partial(ClassFold, class_map=class_map, imported=imported) if class_map.changes else CandidateFold
+    return partial(ClassFold, class_map=class_map, roots=roots) if class_map.changes else CandidateFold
 
 
 class ClassFold(CandidateFold):
@@ -43,17 +44,16 @@ class ClassFold(CandidateFold):
         classes: Sequence[str],
         closed: dict[int, str],
         class_map: ClassMap,
-        imported: BoolArray,
+        roots: BoolArray,
     ) -> None:
         super().__init__(first, classes, closed)
         self._map = class_map
-        self._imported = imported
+        self._roots = roots
 
     def fold_of(self, row: int, entries: Sequence[Entry]) -> FoldedCandidates:
         if row in self._closed or not entries:
             return super().fold_of(row, ())
-        left = np.zeros(len(self._map.columns), dtype=bool)
-        left[: self._imported.shape[1]] = self._imported[row]
+        left = self._roots[row] & self._map.alive
         out, answer = False, None
         for entry in entries:
             if entry.kind not in ANSWERS:

@@ -14,8 +14,9 @@ from plcore.common.types import BoolArray, FloatArray, IntArray, Table
 from plcore.evaluation.estimates import ControlCounts
 from plcore.labels.candidates import check_candidates
 from plcore.labels.weights import weights_after_answers
-from plcore.loop.base import Pool
-from plcore.loop.classes import ClassChange, ClassMap, with_classes
+from plcore.loop.base import Pool, row_batches
+from plcore.loop.class_changes import ClassChange, batches_of
+from plcore.loop.classes import ClassMap, with_classes
 from plcore.loop.entries import Entry, EntryKind
 from plcore.loop.one_label.class_fold import fold_under
 from plcore.loop.one_label.fold import ANSWERS, KINDS, CandidateFold
@@ -56,7 +57,7 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
 
     def __init__(self, table: TableT, settings: LearnerSettings, changes: Iterable[ClassChange] = ()) -> None:
         self.class_map = ClassMap(table.classes, changes)
-        imported = np.asarray(table.candidates)
+        roots = self.class_map.rooted(np.asarray(table.candidates))
         self.table = table = with_classes(table, self.class_map)
         self.settings = settings
         self.classes = tuple(table.classes)
@@ -64,7 +65,9 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         n = len(self.original)
         truth = table.truth
         self.truth: IntArray = np.full(n, -1) if truth is None else np.array(truth, dtype=np.int64)
-        self.test_rows = self._draw_test_rows(np.flatnonzero(self.truth >= 0), n)
+        self.batches = row_batches(n, batches_of(self.class_map.changes))
+        self.changed_until = self.class_map.seq
+        self.test_rows = self._draw_test_rows(self.truth >= 0)
         self.exact = (self.truth >= 0) & ~self.test_rows & (settings.truth_role == "given")
         first = self.original.copy()
         first[self.exact] = np.eye(len(self.classes), dtype=bool)[self.truth[self.exact]]
@@ -81,7 +84,7 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
 
         closed = dict.fromkeys(np.flatnonzero(self.test_rows).tolist(), "it is held out to measure accuracy")
         closed |= dict.fromkeys(np.flatnonzero(self.exact).tolist(), "its exact label was given at import")
-        self.fold = fold_under(self.class_map, imported)(first, self.classes, closed)
+        self.fold = fold_under(self.class_map, roots)(first, self.classes, closed)
         self.standings = Standings(self.fold, lambda _: (None,), rests=RESTS)
         self.candidates = first.copy()
         self._sizes_at_first: IntArray = first.sum(axis=1)
@@ -95,18 +98,12 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
 
     def _draw_control_rows(self) -> IntArray:
         """The control rows in the order in which they are asked."""
-        free = np.flatnonzero(~self.test_rows & ~self.exact)
+        free = ~self.test_rows & ~self.exact
         left = int((~self.test_rows).sum()) - 1  # one row at least to learn from
-        count = min(int(self.settings.control_share * len(free) + 0.5), left)
-        return np.random.default_rng([self.settings.seed, 2]).permutation(free)[:count]
+        drawn = [self._drawn(free, batch, self.settings.control_share, 2) for batch in self.batches]
+        return np.concatenate(drawn)[:left]
 
     # Entries
-
-    def takes_class_change(self, seq: int) -> bool:
-        if seq > self.class_map.seq:
-            return False
-        self.seq = seq
-        return True
 
     def apply(self, entry: Entry) -> CandidateChange | None:
         """Take in one entry and return what it changed, None where nothing. Raises AnswerError, and changes nothing, if

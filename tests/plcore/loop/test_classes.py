@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plcore import AnswerError, Entry, LabelTable, Roles
-from plcore.loop.classes import ClassChange, ClassError, ClassMap, class_changes, map_labels, with_classes
+from plcore.loop import ClassChange, ClassError, ClassMap, class_changes, map_labels, with_classes
 from plcore.loop.one_label.class_fold import ClassFold, fold_under
 from plcore.loop.one_label.fold import CandidateFold
 
@@ -210,8 +210,9 @@ SETS = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [1, 1, 1, 1], [0, 0, 1, 1]], dtype=
 
 
 def fold_of(class_map: ClassMap, closed: dict[int, str] | None = None) -> CandidateFold:
-    first = class_map.onto(SETS)
-    return fold_under(class_map, SETS)(first, class_map.classes, closed or {})
+    roots = class_map.rooted(SETS)
+    first = class_map.onto(roots)
+    return fold_under(class_map, roots)(first, class_map.classes, closed or {})
 
 
 def left_after(log: list[Entry], row: int) -> str:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from db import entries
 from db.entries import NO_ROW, LogEntry
-from plcore.loop.classes import ClassChange, class_changes
+from plcore.loop import ClassChange, class_changes
 from tests.workflow.world import annotator, answer_next
 from workflow import classes, exporting, undoing
 from workflow.common.log import learner_entry

@@ -28,10 +28,10 @@ def build_learner(
     home: Home,
     table_hash: str,
     settings: LabelVectorSettings,
-    changes: Sequence[ClassChange] = (),  # noqa: ARG001 - the labels of vectors do not change
+    changes: Sequence[ClassChange] = (),
 ) -> Learner:
-    """The learner of a stored table."""
-    return LabelVectorLearner(LabelTable.read(home.table_path(table_hash)), settings)
+    """The learner of a stored table. changes : of its rows; the labels of vectors do not change"""
+    return LabelVectorLearner(LabelTable.read(home.table_path(table_hash)), settings, changes)
 
 
 def n_to_ask(learner: Learner) -> int:

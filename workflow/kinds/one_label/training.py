@@ -88,13 +88,22 @@ class FromWorker:
         learner = self._learner
         known = learner.version_published
         key = version_key(learner.settings, learner.pool.class_map.seq)
+        earlier = (
+            learner.pool.class_map.before_rows if known is None else ()
+        )  # their points of the curve stay
         with self._home.database.read() as session:
             newer = trained.versions(session, self._project_id, key, -1 if known is None else known)
+            before = [
+                version
+                for seq in reversed(earlier)
+                for version in trained.versions(session, self._project_id, version_key(learner.settings, seq))
+            ]
         while newer:
             path = self._home.model_path(self._project_id, key, newer[-1].version)
             try:
                 scores = np.load(path, mmap_mode="r", allow_pickle=False)
-                learner.publish(scores, [_point(one.figures) for one in newer], self._effects(path))
+                points = [_point(one.figures) for one in (*before, *newer)]
+                learner.publish(scores, points, self._effects(path))
                 self._first.begin(newer[-1].version, scores, path)
             except FileNotFoundError:
                 newer.pop()  # the worker makes it anew, and an older version may serve meanwhile

@@ -1,0 +1,85 @@
+"""More rows for a project: a file is read, what it would add is said, and one press adds it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.parts import frame, state
+from pages.parts.import_check import show_problems
+from pages.parts.words import counted
+from workflow import importing, more_rows
+
+KEY = "more-rows"
+SHOWN = 5
+
+
+def more_rows_part(page: frame.ProjectPage) -> None:
+    """The uploader, what the file would add, and the button."""
+    st.markdown(
+        "A file with the same columns as the project's. Rows that are there already are left as they are. New ones "
+        "are held out and checked blindly by the same shares; answers, checks and the model stay."
+    )
+    uses = st.session_state.setdefault(KEY, 0)  # another number is another, empty uploader
+    chosen = st.file_uploader(
+        "A table with more rows, or a zip of one and its files",
+        max_upload_size=importing.MAX_UPLOAD_MB,
+        key=f"{KEY}-{page.project.id}-{uses}",
+    )
+    if chosen is None:
+        return
+    try:
+        with st.spinner("Reading the file …"):
+            upload = importing.read_upload(chosen.getvalue(), chosen.name)
+        new = [str(name) for name in upload.cells.columns if name not in more_rows.columns(page.seat)]
+        labels = _label_columns(page, new)
+        with st.spinner("Checking every cell …"):
+            addition = more_rows.read_rows(page.seat, upload, labels)
+    except importing.TableError as error:
+        show_problems(error.problems)
+        return
+    _say(addition, labels)
+    rows = counted(addition.grown.n_new, "row")
+    if st.button(f"Add {rows}", type="primary", icon=":material/add:", key=f"{KEY}-add"):
+        with frame.refusals(more_rows.RowsError, more_rows.CannotLearn):
+            with st.spinner("Adding the rows …"):
+                more_rows.add_rows(page.seat, addition)
+            st.session_state[KEY] = uses + 1
+            st.session_state[state.FLASH] = f"Added: {rows}"
+            st.rerun()
+
+
+def _label_columns(page: frame.ProjectPage, new: list[str]) -> list[str]:
+    """Which of the file's own columns hold labels; asked only where the project's labels stand in columns."""
+    if not new or not more_rows.takes_label_columns(page.seat):
+        return []
+    return st.multiselect(
+        "New columns that hold labels",
+        new,
+        key=f"{KEY}-labels",
+        help="As the project's own label columns do. In the rows that are there already they say nothing.",
+    )
+
+
+def _say(addition: more_rows.Addition, labels: list[str]) -> None:
+    """What would be added, and what would not, each in a sentence."""
+    grown = addition.grown
+    said = [f"**{counted(grown.n_new, 'new row')}**"]
+    if grown.known:
+        said.append(
+            f"{counted(len(grown.known), 'row')} of the file are in the project already and stay as they are: "
+            f"{_names(grown.known)}."
+        )
+    if grown.new_classes:
+        said.append(
+            f"{counted(len(grown.new_classes), 'label')} new in the project: {_names(grown.new_classes)}."
+        )
+    if left := [name for name in grown.dropped if name not in labels]:
+        said.append(f"Columns that the project does not have are left out: {_names(left)}.")
+    if grown.empty:
+        said.append(f"Columns that the file does not have are empty in the new rows: {_names(grown.empty)}.")
+    st.markdown("\n".join(f"- {one}" for one in said))
+
+
+def _names(names: tuple[str, ...] | list[str]) -> str:
+    shown = ", ".join(frame.escape(name) for name in names[:SHOWN])
+    return shown if len(names) <= SHOWN else f"{shown} and {len(names) - SHOWN:,} more"

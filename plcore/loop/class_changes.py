@@ -1,0 +1,70 @@
+"""Changes of a project's classes, and of its rows where more came later, as entries of its log say them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from plcore.loop.entries import Entry, EntryKind
+
+ROWS = "rows"
+"""Kind of the change that brings more rows, with the classes that were new in them added before."""
+NAMES_TAKEN = {
+    "add": ("name",),
+    "rename": ("old", "new"),
+    "merge": ("from", "into"),
+    ROWS: ("how many before",),
+    "back": (),
+}
+NO_ROW = -1
+"""The row number in entries about classes, which are about no row."""
+
+
+class ClassError(ValueError):
+    """A change of classes that is impossible after those before it; nothing was changed by it."""
+
+
+@dataclass(frozen=True)
+class ClassChange:
+    """One change.
+
+    names : ("add") name | ("rename") old, new | ("merge") from, into | ("rows") the number of rows there were |
+        ("back") none
+    target : the seq of the change a "back" takes back
+    """
+
+    seq: int
+    kind: str
+    names: tuple[str, ...] = ()
+    target: int | None = None
+
+    def __post_init__(self) -> None:
+        taken = NAMES_TAKEN.get(self.kind)
+        if taken is None:
+            raise ClassError(f"A change of classes is one of {', '.join(NAMES_TAKEN)}. Got {self.kind!r}.")
+        if len(self.names) != len(taken) or not all(isinstance(name, str) for name in self.names):
+            raise ClassError(f"{self.kind!r} takes ({', '.join(taken)}). Got {self.names!r}.")
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """As the log keeps it: the kind, then the names."""
+        return (self.kind, *self.names)
+
+
+def class_changes(entries: Iterable[Entry]) -> tuple[ClassChange, ...]:
+    """The changes among log entries, in order: of kind "class" with labels (kind, *names), withdrawals of such, and of
+    kind "rows" with labels (how many rows there were, ...)."""
+    found = []
+    for entry in entries:
+        if entry.kind == EntryKind.CLASS:
+            found.append(ClassChange(entry.seq, entry.labels[0], tuple(entry.labels[1:])))
+        elif entry.kind == EntryKind.ROWS:
+            found.append(ClassChange(entry.seq, ROWS, tuple(entry.labels[:1])))
+        elif entry.row == NO_ROW and entry.kind == EntryKind.WITHDRAW:
+            found.append(ClassChange(entry.seq, "back", target=entry.target))
+    return tuple(found)
+
+
+def batches_of(changes: Iterable[ClassChange]) -> tuple[int, ...]:
+    """How many rows there were before each time that more were added."""
+    return tuple(int(change.names[0]) for change in changes if change.kind == ROWS)

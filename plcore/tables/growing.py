@@ -1,0 +1,211 @@
+"""More rows for a table that people work on: the same columns, its own rows first and unchanged."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from plcore.common.words import listed
+from plcore.tables.candidates import parse_candidates, parse_truth
+from plcore.tables.columns import Finder, parse_ids, parse_numbers
+from plcore.tables.csv_text import LINE_INDEX
+from plcore.tables.media import Media, MediaFiles, parse_media
+from plcore.tables.problems import Problem, TableError, table_error
+from plcore.tables.roles import Roles
+from plcore.tables.table import LabelTable
+from plcore.tables.vector_columns import parse_vectors
+
+
+class Grown(NamedTuple):
+    """table : with the new rows after its own      n_new : how many they are
+    known : names of rows of the file that are there already: their ids, or row numbers where there is no id column
+    new_classes : labels that no row had before
+    dropped, empty : columns of the file that the table does not have, and of the table that the file does not have
+    """
+
+    table: LabelTable
+    n_new: int
+    known: tuple[str, ...]
+    new_classes: tuple[str, ...]
+    dropped: tuple[str, ...]
+    empty: tuple[str, ...]
+
+
+def with_rows(
+    table: LabelTable,
+    cells: pd.DataFrame,
+    files: MediaFiles | None = None,
+    classes: Mapping[str, str] | None = None,
+    label_columns: Sequence[str] = (),
+) -> Grown:
+    """The table with the rows of these cells (DataFrame of str, as from `read_cells`) that it does not have yet.
+
+    files : those that came with the cells
+    classes : other names of classes of the table -> what the table calls them; a value that is no class of the table
+        yet becomes one, in this order
+    label_columns : of the file, which the table does not have and which hold labels as its own label columns,
+        annotators' columns or score columns do; in its own rows they say nothing
+    A row is known by its id, or where the table has no id column by its cells: all of them are the same. Of candidates
+    labels that are new become classes, after the others; of label vectors there can be none.
+    Raises TableError: a column that has a role is missing, a cell cannot be read, a label of vectors is new, or no row
+    is new.
+    """
+    if label_columns:
+        table = _with_label_columns(table, label_columns)
+    roles = table.roles
+    needed = [column for _, column in roles.used() if column not in cells.columns]
+    if needed:
+        message = f"The file has no column {listed(list(dict.fromkeys(needed)))}, which the project uses."
+        raise TableError(
+            Problem(None, None, needed[0], message, "Name its columns as those of the first file.")
+        )
+    own = [str(name) for name in table.cells.columns]
+    dropped = tuple(str(name) for name in cells.columns if name not in own)
+    empty = tuple(name for name in own if name not in cells.columns)
+    cells = cells.assign(**dict.fromkeys(empty, "")) if empty else cells
+    cells = cells[own]
+    known = _known(table, cells)
+    names = tuple(parse_ids(cells, roles.id, Finder(None))[known].tolist())
+    fresh = cells[~known]
+    if fresh.empty:
+        message = f"Every row of the file is in the project already ({len(known):,} of them)."
+        raise TableError(Problem(None, None, None, message, "Choose a file with rows that are new."))
+    finder, among = Finder(None), Finder(None)  # of the new rows alone, and of all
+    parse_ids(fresh, roles.id, finder)
+    numbers = parse_numbers(fresh, roles.numbers, finder)
+    media = parse_media(fresh, roles, files, finder)
+    both = pd.concat([table.cells, fresh], ignore_index=True)
+    labels, new = (
+        (_vectors(table, both, among), ())
+        if roles.label_vectors
+        else _candidates(table, both, classes or {}, among)
+    )
+    places = np.flatnonzero(~known)
+    problems = _placed(finder.problems, cells, places, 0) + _placed(
+        among.problems, cells, places, table.n_rows
+    )
+    if problems:
+        raise table_error(problems)
+    ids = parse_ids(both, roles.id, Finder(None))
+    media = _joined(table.media, media, table.n_rows, len(fresh))
+    numbers = np.concatenate([table.numbers, numbers])
+    grown = dataclasses.replace(table, _cells=both, ids=ids, numbers=numbers, media=media, **labels)
+    return Grown(grown, len(fresh), names, new, dropped, empty)
+
+
+def column_way(roles: Roles) -> str | None:
+    """The role of the columns of candidates that more may be added to; None where there are no such."""
+    ways = ("label_columns", "annotators", "score_columns")
+    return next((way for way in ways if getattr(roles, way) and not roles.label_vectors), None)
+
+
+def _with_label_columns(table: LabelTable, columns: Sequence[str]) -> LabelTable:
+    """The table with more columns that hold labels, saying nothing in any of its rows."""
+    way = column_way(table.roles)
+    if way is None:
+        message = "Only a project whose candidates stand in columns of their own takes new columns of labels."
+        raise TableError(Problem(None, None, columns[0], message, "Write the labels where the others stand."))
+    if there := [name for name in columns if name in table.cells.columns]:
+        raise TableError(
+            Problem(
+                None, None, there[0], "The project has this column already.", "Name columns that are new."
+            )
+        )
+    cells = table.cells.assign(**dict.fromkeys(columns, "0" if way == "label_columns" else ""))
+    roles = Roles.from_json(table.roles.to_json() | {way: (*getattr(table.roles, way), *columns)})
+    return dataclasses.replace(table, _cells=cells, roles=roles)
+
+
+def _known(table: LabelTable, cells: pd.DataFrame) -> npt.NDArray[np.bool_]:
+    """(r,) bool, which rows of these cells the table has."""
+    if table.roles.id is not None:
+        return np.isin(parse_ids(cells, table.roles.id, Finder(None)), table.ids)
+    have = set(pd.util.hash_pandas_object(table.cells, index=False).tolist())
+    return np.asarray(pd.util.hash_pandas_object(cells, index=False).isin(have))
+
+
+def _candidates(
+    table: LabelTable, both: pd.DataFrame, called: Mapping[str, str], finder: Finder
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Fields of the table of all rows, and the classes that are new. called : what the table calls other names"""
+    n = table.n_rows
+    found = parse_candidates(both, table.roles, finder)
+    truth = parse_truth(both, table.roles, found.candidates, found.classes, finder)
+    used = np.flatnonzero(found.candidates[n:].any(axis=0))
+    names = [called.get(name, name) for name in found.classes]
+    before = tuple(dict.fromkeys([*table.classes, *called.values()]))
+    new = tuple(names[place] for place in used if names[place] not in before)
+    classes = before + new
+    column = np.array([classes.index(name) if name in classes else -1 for name in names])
+
+    def of_classes(first: npt.NDArray[Any], more: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        matrix = np.zeros((len(both), len(classes)), dtype=first.dtype)
+        matrix[:n, : first.shape[1]] = first
+        for place in used:  # two names may mean one class
+            matrix[n:, column[place]] += more[n:, place]
+        return matrix
+
+    weights = None
+    if table.candidate_weights is not None or found.weights is not None:
+        first = table.candidates.astype(float) if table.candidate_weights is None else table.candidate_weights
+        weights = of_classes(
+            first, found.candidates.astype(float) if found.weights is None else found.weights
+        )
+    if truth is not None:
+        truth = np.concatenate([np.asarray(table.truth), np.where(truth < 0, -1, column[truth])[n:]])
+    labels = {
+        "candidates": of_classes(table.candidates, found.candidates),
+        "classes": classes,
+        "truth": truth,
+        "candidate_weights": weights,
+    }
+    return labels, new
+
+
+def _vectors(table: LabelTable, both: pd.DataFrame, finder: Finder) -> dict[str, Any]:
+    vectors, classes = parse_vectors(both, table.roles, finder)
+    if new := [name for name in classes if name not in table.classes]:
+        column = table.roles.candidates or table.roles.label_columns[0]
+        message = f"{listed(new)} {'is no label' if len(new) == 1 else 'are no labels'} of the project."
+        fix = "Correct it, or import all rows as a new project: the labels of label vectors stay as they are."
+        raise TableError(Problem(None, None, column, message, fix))
+    truth = parse_truth(both, table.roles, vectors != 0, classes, finder)
+    return {"candidates": vectors != 0, "label_vectors": vectors, "truth": truth}
+
+
+def _placed(
+    problems: Sequence[Problem], cells: pd.DataFrame, places: npt.NDArray[Any], before: int
+) -> list[Problem]:
+    """The problems with row and line of the file. places : of its new rows      before : rows that stood before them"""
+    found = []
+    for one in problems:
+        if one.row is not None and one.row > before:
+            place = int(places[one.row - 1 - before])
+            line = int(cells.index[place]) if cells.index.name == LINE_INDEX else None
+            one = dataclasses.replace(one, row=place + 1, line=line)
+        found.append(one)
+    return found
+
+
+def _joined(own: Media, more: Media, n_own: int, n_more: int) -> Media:
+    """The files of all rows; where one of the two has none of a kind, its rows name none."""
+
+    def both(name: str, shape: tuple[int, ...], fill: Any) -> npt.NDArray[Any] | None:
+        parts = getattr(own, name), getattr(more, name)
+        if all(part is None for part in parts):
+            return None
+        dtype = next(part.dtype for part in parts if part is not None)
+        sizes = (n_own, n_more)
+        filled = [
+            np.full((n, *shape), fill, dtype=dtype) if part is None else part
+            for part, n in zip(parts, sizes, strict=True)
+        ]
+        return np.concatenate(filled)
+
+    looks = next((part.shape[1:] for part in (own.looks, more.looks) if part is not None), ())
+    return Media(both("images", (), ""), both("audio", (), ""), both("looks", looks, np.nan), more.files)

@@ -1,0 +1,82 @@
+"""The tab More rows of the project's settings: what a file would add is said before it is added, once."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.pages.conftest import Open, words
+from tests.workflow import vector_world
+from tests.workflow.test_more_rows import later
+from tests.workflow.world import small_project
+from workflow import projects
+from workflow.home import Home
+from workflow.importing import LabelTable, Roles
+from workflow.seat import Seat
+
+
+@pytest.fixture
+def project(home: Home, owner: int) -> int:
+    return small_project(home, owner)
+
+
+def given(test: AppTest, csv: bytes) -> AppTest:
+    test.file_uploader[0].upload("more.csv", csv, "text/csv").run()
+    assert not test.exception
+    return test
+
+
+def pressed(test: AppTest, label: str) -> AppTest:
+    next(button for button in test.button if button.label == label).click().run()
+    assert not test.exception
+    return test
+
+
+def test_what_a_file_would_add_is_said_and_one_press_adds_it(
+    home: Home, owner: int, project: int, show: Open
+) -> None:
+    frame = later(start=58, n=5).drop(columns="truth").assign(truth="", weather="rain")
+    frame.loc[4, "candidates"] = "ant|dog"
+    test = given(show(owner, "project_page.py", project=str(project)), frame.to_csv(index=False).encode())
+    said = words(test)
+    assert "3 new rows" in said
+    assert "2 rows of the file are in the project already and stay as they are: r58, r59." in said
+    assert "1 label new in the project: dog." in said
+    assert "Columns that the project does not have are left out: weather." in said
+    assert projects.get_project(Seat(home, owner, project)).n_rows == 60
+    test = pressed(test, "Add 3 rows")
+    found = projects.get_project(Seat(home, owner, project))
+    assert (found.n_rows, found.n_classes) == (63, 4)
+    assert not [button for button in test.button if button.label.startswith("Add 3")]
+
+
+def test_a_bad_file_is_refused_with_its_place(owner: int, project: int, show: Open) -> None:
+    frame = later(n=2).astype(str)
+    frame.loc[1, "x"] = "wide"
+    test = given(show(owner, "project_page.py", project=str(project)), frame.to_csv(index=False).encode())
+    assert "wide" in words(test)
+    assert not [button for button in test.button if "rows" in button.label]
+
+
+def test_new_columns_of_labels_are_asked_about(home: Home, owner: int, show: Open) -> None:
+    csv = b"id,n,ant,bee\n" + b"".join(b"%d,%d,1,%d\n" % (row, row, row % 2) for row in range(20))
+    roles = Roles(label_columns=("ant", "bee"), id="id", numbers=("n",))
+    project = projects.create_project(Seat(home, owner), "columns", LabelTable.read_csv(csv, roles))
+    test = show(owner, "project_page.py", project=str(project))
+    given(test, b"id,n,ant,bee,cat\n20,1,0,1,1\n21,2,1,1,0\n")
+    assert "left out: cat" in words(test)
+    box = next(one for one in test.multiselect if one.label == "New columns that hold labels")
+    box.set_value(["cat"]).run()
+    assert "1 label new in the project: cat." in words(test)
+    assert "left out" not in words(test)
+    pressed(test, "Add 2 rows")
+    assert projects.get_project(Seat(home, owner, project)).n_classes == 3
+
+
+def test_label_vectors_have_it_too(home: Home, owner: int, show: Open) -> None:
+    project = vector_world.vector_project(home, owner)
+    frame = vector_world.vector_frame(3, seed=5)
+    frame["id"] = ["s0", "s1", "s2"]
+    test = given(show(owner, "project_page.py", project=str(project)), frame.to_csv(index=False).encode())
+    pressed(test, "Add 3 rows")
+    assert projects.get_project(Seat(home, owner, project)).n_rows == 43

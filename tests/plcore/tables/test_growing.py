@@ -1,0 +1,173 @@
+"""More rows for a table: its own stay, the new ones are as if they had been there, what is there is not doubled."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plcore.tables import LabelTable, Roles, TableError, read_cells, read_table, with_rows
+from plcore.tables.media import Media
+from tests.plcore.tables.zips import birds, make_zip
+
+ROLES = Roles(candidates="birds", id="id", numbers=("n",), truth="truth")
+FIRST = b"id,birds,n,truth\na,wren|robin,1,wren\nb,robin|tit,2,\nc,tit,3,tit\n"
+
+
+def first() -> LabelTable:
+    return LabelTable.read_csv(FIRST, ROLES)
+
+
+def refused(table: LabelTable, csv: bytes, **more: object) -> str:
+    with pytest.raises(TableError) as caught:
+        with_rows(table, read_cells(csv), **more)  # type: ignore[arg-type]
+    return str(caught.value)
+
+
+def sets(table: LabelTable) -> dict[str, set[str]]:
+    names = np.array(table.classes, dtype=object)
+    return {row: set(names[may]) for row, may in zip(table.ids, table.candidates, strict=True)}
+
+
+def test_new_rows_stand_after_the_others_and_known_ids_are_told() -> None:
+    grown = with_rows(first(), read_cells(b"id,birds,n,truth\nb,heron,9,\nd,heron|wren,5,heron\ne,tit,,\n"))
+    assert (grown.n_new, grown.known, grown.new_classes) == (2, ("b",), ("heron",))
+    table = grown.table
+    assert table.classes == ("robin", "tit", "wren", "heron")
+    assert sets(table) == sets(first()) | {"d": {"heron", "wren"}, "e": {"tit"}}
+    assert sets(table)["b"] == {"robin", "tit"}
+    np.testing.assert_array_equal(table.numbers[:, 0], [1, 2, 3, 5, np.nan])
+    assert table.truth is not None
+    assert table.truth.tolist() == [2, -1, 1, 3, -1]
+    assert table.cells["birds"].tolist() == ["wren|robin", "robin|tit", "tit", "heron|wren", "tit"]
+
+
+def test_columns_may_stand_in_any_order_and_those_that_say_nothing_may_differ() -> None:
+    roles = Roles(candidates="birds", id="id", text="song")
+    table = LabelTable.read_csv(b"id,birds,remark,song\na,wren|robin,x,la\nb,robin,y,li\n", roles)
+    grown = with_rows(table, read_cells(b"weather,song,birds,id\nrain,lo,robin|wren,c\n"))
+    assert (grown.dropped, grown.empty) == (("weather",), ("remark",))
+    assert grown.table.cells.to_numpy().tolist()[-1] == ["c", "robin|wren", "", "lo"]
+
+
+def test_without_ids_a_row_that_is_there_already_is_known_by_its_cells() -> None:
+    table = LabelTable.read_csv(
+        b"birds,n\nwren|robin,1\nrobin,2\n", Roles(candidates="birds", numbers=("n",))
+    )
+    grown = with_rows(table, read_cells(b"birds,n\nrobin,2\nrobin,3\n"))
+    assert grown.n_new == 1
+    assert grown.known == ("1",)
+    assert grown.table.ids.tolist() == ["1", "2", "3"]
+
+
+def test_other_names_of_a_class_are_that_class() -> None:
+    called = {"wren": "wren", "Zaunkönig": "wren", "owl": "owl"}
+    grown = with_rows(
+        first(), read_cells("id,birds,n,truth\nd,Zaunkönig|wren|tit,1,Zaunkönig\n".encode()), None, called
+    )
+    assert grown.table.classes == ("robin", "tit", "wren", "owl")
+    assert grown.new_classes == ()
+    assert sets(grown.table)["d"] == {"wren", "tit"}
+    assert grown.table.truth is not None
+    assert grown.table.classes[grown.table.truth[-1]] == "wren"
+
+
+def test_weights_stay_and_come_with_new_rows() -> None:
+    roles = Roles(candidates="birds", form="weighted", id="id", numbers=("n",))
+    table = LabelTable.read_csv(b"id,birds,n\na,wren:0.7|robin:0.3,1\nb,robin:1,2\n", roles)
+    grown = with_rows(table, read_cells(b"id,birds,n\nc,heron:0.9|robin:0.1,3\n")).table
+    assert grown.candidate_weights is not None
+    assert grown.classes == ("robin", "wren", "heron")
+    np.testing.assert_allclose(grown.candidate_weights, [[0.3, 0.7, 0], [1, 0, 0], [0.1, 0, 0.9]])
+
+
+def test_a_new_column_of_labels_says_nothing_of_the_rows_before() -> None:
+    roles = Roles(label_columns=("wren", "robin"), id="id", numbers=("n",))
+    table = LabelTable.read_csv(b"id,n,wren,robin\na,1,1,1\nb,2,0,1\n", roles)
+    cells = read_cells(b"id,n,wren,robin,owl\nc,3,0,1,1\n")
+    grown = with_rows(table, cells, label_columns=("owl",)).table
+    assert grown.classes == ("wren", "robin", "owl")
+    assert grown.candidates.tolist() == [[1, 1, 0], [0, 1, 0], [0, 1, 1]]
+    assert with_rows(table, cells).dropped == ("owl",)
+    assert "columns of their own" in refused(first(), FIRST, label_columns=("owl",))
+    assert "has this column already" in refused(table, b"id,n,wren,robin\nc,1,0,1\n", label_columns=("wren",))
+
+
+def test_label_vectors_take_rows_but_no_labels() -> None:
+    roles = Roles(label_columns=("a", "b"), label_vectors=True, id="id", numbers=("n",))
+    table = LabelTable.read_csv(b"id,n,a,b\nx,1,1,0\ny,2,,1\n", roles)
+    grown = with_rows(table, read_cells(b"id,n,a,b\nz,3,0,\n")).table
+    assert grown.label_vectors is not None
+    assert grown.label_vectors.tolist() == [[1, 0], [-1, 1], [0, -1]]
+    lists = Roles(candidates="tags", label_vectors=True, id="id", numbers=("n",))
+    listed = LabelTable.read_csv(b"id,tags,n\nx,sea|sun,1\ny,sea,2\n", lists)
+    assert "'moon' is no label of the project" in refused(listed, b"id,tags,n\nz,moon,3\n")
+
+
+PLACES = {
+    b"id,birds,n\nd,tit,1\n": "no column 'truth', which the project uses",
+    b"id,birds,n,truth\na,wren,1,\nd,tit,x,\n": "Row 2 (line 3), column 'n': expected a number, got 'x'",
+    b"id,birds,n,truth\nb,tit,1,\nd,,1,\n": "Row 2 (line 3), column 'birds': the row has no candidate label",
+    b"id,birds,n,truth\nb,tit,1,\nd,tit,1,wren\n": "Row 2 (line 3), column 'truth': the true label 'wren'",
+    b"id,birds,n,truth\nd,tit,1,\nd,tit,2,\n": "Row 2 (line 3), column 'id': the id 'd' was already used in row 1",
+    b"id,birds,n,truth\n,tit,1,\n": "the id is empty",
+    b"id,birds,n,truth\nb,tit,1,\na,wren,1,\n": "Every row of the file is in the project already (2 of them)",
+}
+
+
+@pytest.mark.parametrize("csv", PLACES, ids=lambda csv: csv.decode().replace("\n", " "))
+def test_what_cannot_be_added_is_refused_with_its_place_in_the_file(csv: bytes) -> None:
+    assert PLACES[csv] in refused(first(), csv)
+
+
+def test_files_of_both_are_named() -> None:
+    roles = Roles(candidates="candidates", image="image", image_features=True)
+    reading = read_table(make_zip(birds()))
+    table = LabelTable.from_cells(reading.cells, roles, reading.files)
+    later = {name if name.endswith("csv") else f"new_{name}": data for name, data in birds().items()}
+    csv = "candidates,image\n" + "".join(f"wren|robin,{name}\n" for name in later if name.endswith("png"))
+    later[next(name for name in later if name.endswith("csv"))] = csv.encode()
+    more = read_table(make_zip(later))
+    grown = with_rows(table, more.cells, more.files)
+    assert grown.table.media.images is not None
+    assert table.media.images is not None
+    assert grown.table.media.images[: table.n_rows].tolist() == table.media.images.tolist()
+    assert all(grown.table.media.images[table.n_rows :])
+    assert grown.table.media.files is more.files
+    without = with_rows(LabelTable(*_fields(table, Media())), more.cells, more.files).table
+    assert without.media.images is not None
+    assert without.media.images[: table.n_rows].tolist() == [""] * table.n_rows
+
+
+def _fields(table: LabelTable, media: Media) -> tuple[object, ...]:
+    parts = table._parts._replace(media=media)
+    return tuple(parts)
+
+
+NAMES = st.sampled_from(["wren", "robin", "tit", "heron", "owl", "1", "10"])
+ROWS = st.lists(st.sets(NAMES, min_size=1).map(sorted), min_size=1, max_size=6)
+
+
+@given(ROWS, ROWS)
+def test_rows_added_later_are_as_if_they_had_been_there(
+    before: list[list[str]], after: list[list[str]]
+) -> None:
+    before = [["wren", "robin"], *before]
+    frame = pd.DataFrame(
+        {
+            "id": [str(place) for place in range(len(before) + len(after))],
+            "birds": ["|".join(names) for names in (*before, *after)],
+            "note": ["sings"] * (len(before) + len(after)),
+        },
+        dtype="str",
+    )
+    roles = Roles(candidates="birds", id="id", text="note")
+    table = LabelTable.from_cells(frame[: len(before)], roles)
+    grown = with_rows(table, frame[len(before) :].reset_index(drop=True))
+    whole = LabelTable.from_cells(frame, roles)
+    assert sets(grown.table) == sets(whole)
+    assert set(grown.table.classes) == set(whole.classes)
+    assert grown.table.classes[: len(table.classes)] == table.classes
+    pd.testing.assert_frame_equal(grown.table.cells, whole.cells)

@@ -1,0 +1,174 @@
+"""More rows for a project that people work on: read, looked at, and added by one entry of the log.
+
+Its rows, what was drawn of them, its answers and its model stay; blind checks and held-out rows of the new ones are
+drawn by the same shares. The project then points to a table of all rows; the table before stays where it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from db import entries, projects
+from db.entries import NO_ROW, DuplicateEntry, NewEntry
+from plcore import LabelTable, TableError
+from plcore.loop import ClassChange, ClassMap, EntryKind
+from plcore.tables import Grown, column_way, with_rows
+from workflow.common.log import read_class_changes
+from workflow.importing import Upload
+from workflow.projects import CannotLearn
+from workflow.saving import NotSaved, saving_files
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from workflow.seat import Seat
+
+__all__ = ["Addition", "CannotLearn", "NotSaved", "RowsError", "TableError", "add_rows", "read_rows"]
+
+
+class RowsError(ValueError):
+    """The rows cannot be added now; nothing was stored."""
+
+
+@dataclass(frozen=True)
+class Addition:
+    """Rows that were read for a project and fit it; nothing is stored yet.
+
+    grown : the table with them      base : the hash of the table they were read for
+    changes_seq : of the latest change of its classes or rows then
+    """
+
+    grown: Grown
+    base: str
+    changes_seq: int
+
+
+def columns(seat: Seat) -> tuple[str, ...]:
+    """The columns of the project's table. Raises NotAllowed unless the person is an owner, NotFound."""
+    with seat.learner(owner=True) as opened:
+        return tuple(map(str, opened.learner.table.cells.columns))
+
+
+def takes_label_columns(seat: Seat) -> bool:
+    """Whether new columns of labels can come with new rows: the project's candidates stand in columns of their own.
+
+    Raises as ``columns``.
+    """
+    with seat.learner(owner=True) as opened:
+        return column_way(opened.learner.table.roles) is not None
+
+
+def read_rows(seat: Seat, upload: Upload, label_columns: Sequence[str] = ()) -> Addition:
+    """What the rows of this upload would add to the project; nothing is stored.
+
+    label_columns : new columns of the upload that hold labels as the project's own do
+
+    Raises
+    ------
+    TableError
+        A column is missing, a cell cannot be read, or no row is new; with row, column and fix.
+    NotAllowed
+        The person is not an owner.
+    NotFound
+    """
+    with seat.reading(owner=True) as reading:
+        project = reading.project
+        changes = read_class_changes(reading.session, project.id)
+    table = LabelTable.read(seat.home.table_path(project.table_hash))
+    called = {} if table.label_vectors is not None else ClassMap(table.classes, changes).first_names
+    grown = with_rows(table, upload.cells, upload.files, called, label_columns)
+    return Addition(grown, project.table_hash, changes[-1].seq if changes else 0)
+
+
+def add_rows(seat: Seat, addition: Addition) -> int:
+    """Store the rows, exactly once; how many there are now.
+
+    Raises
+    ------
+    RowsError
+        Classes or rows of the project have changed since the rows were read, perhaps by this very press.
+    CannotLearn
+        The model cannot be built from all rows.
+    NotAllowed
+        The person is not an owner.
+    NotSaved, NotFound
+    """
+    home, grown = seat.home, addition.grown
+    kind, table = seat.kind, grown.table
+    with seat.reading(owner=True) as reading:
+        project, last = reading.project, entries.last_seq(reading.session, reading.project.id)
+        changes = read_class_changes(reading.session, project.id)
+        _check_fresh(addition, project, changes)
+    n_before = table.n_rows - grown.n_new
+    with saving_files():
+        table_hash = home.store_table(table)
+    added = _changes(grown, n_before, last)
+    try:  # before anything names the table; and what the next question needs is then at hand
+        learner = kind.build_learner(
+            home, table_hash, kind.read_settings(project.settings), (*changes, *added)
+        )
+    except ValueError as error:
+        raise CannotLearn(f"The model cannot be built from all rows: {error}") from error
+    try:
+        with seat.owning() as owning:
+            session, project = owning.session, owning.project
+            entries.lock(session, project.id)
+            _check_fresh(addition, project, read_class_changes(session, project.id))
+            _log(session, project.id, seat, grown, n_before, table_hash)
+            projects.change_table(
+                session,
+                project.id,
+                table_hash=table_hash,
+                roles=table.roles.to_json(),
+                n_rows=table.n_rows,
+                n_classes=len(learner.classes),
+                n_to_ask=kind.n_to_ask(learner),
+            )
+    except DuplicateEntry as error:
+        raise _stale() from error
+    if table.media.files is not None:
+        table.media.files.close()
+    return table.n_rows
+
+
+def _changes(grown: Grown, n_before: int, last: int) -> tuple[ClassChange, ...]:
+    """The changes that the addition makes, after the entry `last`."""
+    made: list[tuple[str, str]] = [*(("add", name) for name in grown.new_classes), ("rows", str(n_before))]
+    return tuple(ClassChange(last + place, kind, (name,)) for place, (kind, name) in enumerate(made, start=1))
+
+
+def _log(session: Session, project_id: int, seat: Seat, grown: Grown, n_before: int, table_hash: str) -> None:
+    for place, change in enumerate(_changes(grown, n_before, entries.last_seq(session, project_id))):
+        is_rows = change.kind == "rows"
+        told: dict[str, Any] = (
+            {"kind": EntryKind.ROWS, "labels": (str(n_before), str(grown.n_new), table_hash)}
+            if is_rows
+            else {"kind": EntryKind.CLASS, "labels": change.labels}
+        )
+        entries.append(
+            session,
+            NewEntry(
+                project_id=project_id,
+                row=NO_ROW,
+                person_id=seat.person_id,
+                token=f"rows.{table_hash}.{'end' if is_rows else place}",
+                revision=entries.count_for(session, project_id, seat.person_id, NO_ROW),
+                at=datetime.now(UTC),
+                **told,
+            ),
+        )
+
+
+def _check_fresh(addition: Addition, project: projects.Project, changes: Sequence[ClassChange]) -> None:
+    if (project.table_hash, changes[-1].seq if changes else 0) != (addition.base, addition.changes_seq):
+        raise _stale()
+
+
+def _stale() -> RowsError:
+    return RowsError(
+        "The project's rows or classes have changed since this file was read, perhaps by this very press. Nothing more "
+        "was stored. Fix: look at the file again."
+    )
