@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from db import entries, projects
 from db.entries import NO_ROW, DuplicateEntry, NewEntry
@@ -136,28 +136,27 @@ def add_rows(seat: Seat, addition: Addition) -> int:
 
 def _changes(grown: Grown, n_before: int, last: int) -> tuple[ClassChange, ...]:
     """The changes that the addition makes, after the entry `last`."""
-    made: list[tuple[str, str]] = [*(("add", name) for name in grown.new_classes), ("rows", str(n_before))]
+    made: list[tuple[str, str]] = [("add", name) for name in grown.new_classes]
+    made.append((EntryKind.ROWS, str(n_before)))
     return tuple(ClassChange(last + place, kind, (name,)) for place, (kind, name) in enumerate(made, start=1))
 
 
 def _log(session: Session, project_id: int, seat: Seat, grown: Grown, n_before: int, table_hash: str) -> None:
     for place, change in enumerate(_changes(grown, n_before, entries.last_seq(session, project_id))):
-        is_rows = change.kind == "rows"
-        told: dict[str, Any] = (
-            {"kind": EntryKind.ROWS, "labels": (str(n_before), str(grown.n_new), table_hash)}
-            if is_rows
-            else {"kind": EntryKind.CLASS, "labels": change.labels}
-        )
+        kind, labels = EntryKind.CLASS, change.labels
+        if change.kind == EntryKind.ROWS:
+            kind, labels = EntryKind.ROWS, (str(n_before), str(grown.n_new), table_hash)
         entries.append(
             session,
             NewEntry(
                 project_id=project_id,
                 row=NO_ROW,
                 person_id=seat.person_id,
-                token=f"rows.{table_hash}.{'end' if is_rows else place}",
+                token=f"rows.{table_hash}.{place}",
                 revision=entries.count_for(session, project_id, seat.person_id, NO_ROW),
                 at=datetime.now(UTC),
-                **told,
+                kind=kind,
+                labels=labels,
             ),
         )
 

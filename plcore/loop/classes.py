@@ -10,20 +10,17 @@ a rename gave stays known as a name of its class.
 
 from __future__ import annotations
 
-import dataclasses
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, KeysView, Sequence
 from functools import cached_property
 from itertools import takewhile
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
 from plcore.common.types import AnyArray, BoolArray
-from plcore.loop.class_changes import ROWS, ClassChange, ClassError
-
-TableT = TypeVar("TableT")
+from plcore.loop.changes import ROWS, ClassChange, ClassError
 
 
 class Era(NamedTuple):
@@ -281,23 +278,3 @@ class ClassMap:
 def map_labels(class_map: ClassMap, labels: Iterable[str]) -> tuple[str, ...]:
     """The effective names of these classes in their order, each once. Raises ClassError for unknown names."""
     return tuple(dict.fromkeys(class_map.now(label) for label in labels))
-
-
-def with_classes(table: TableT, class_map: ClassMap) -> TableT:
-    """The table under the effective classes: a merged class is a candidate where any of its classes was, with the sum
-    of their weights, an added one nowhere, and true labels are mapped. A new dataclass of the same type with the same
-    cells. `table.classes` must be those of the import."""
-    if not class_map.changes:
-        return table
-    given: Any = table
-    if tuple(given.classes) != class_map.tabled:
-        raise ClassError(f"The table has other classes than the map: {given.classes} and {class_map.tabled}.")
-    truth, weights = given.truth, given.candidate_weights
-    if truth is not None:
-        column = class_map.onto(class_map.rooted(np.eye(len(given.classes), dtype=bool))).argmax(axis=1)
-        truth = np.where(truth >= 0, column[truth], -1).astype(np.int64)
-    weights = None if weights is None else class_map.onto(class_map.rooted(weights))
-    candidates = class_map.onto(class_map.rooted(given.candidates))
-    mapped = {"candidates": candidates, "candidate_weights": weights, "truth": truth}
-    changed: TableT = dataclasses.replace(given, classes=class_map.classes, **mapped)
-    return changed

@@ -14,7 +14,7 @@ import numpy as np
 
 from plcore.common.types import AnyArray, FloatArray, IntArray
 from plcore.loop.base import CONTROL
-from plcore.loop.class_changes import ClassChange
+from plcore.loop.changes import ClassChange
 from plcore.loop.entries import Entry
 from plcore.loop.label_vectors.asking import PlaceChooser
 from plcore.loop.label_vectors.estimates import control_estimate, entropy_of
@@ -45,10 +45,7 @@ class LabelVectorLearner(Generic[TableT]):
     """
 
     def __init__(
-        self,
-        table: TableT,
-        settings: LabelVectorSettings | None = None,
-        changes: Iterable[ClassChange] = (),
+        self, table: TableT, settings: LabelVectorSettings | None = None, changes: Iterable[ClassChange] = ()
     ) -> None:
         self.settings = settings = settings or LabelVectorSettings()
         self.pool: LabelVectorPool[TableT] = LabelVectorPool(table, settings, changes)
@@ -107,7 +104,8 @@ class LabelVectorLearner(Generic[TableT]):
         """The cells of these labels as "1", "0" or "" (not asked). Of no labels: ("bad",) for a bad item, else ()."""
         if not labels:
             return ("bad",) if folded.out else ()
-        return tuple(_TEXT[int(value)] for value in folded.cells[self.pool.fold.columns(labels)])
+        cells = folded.cells[self.pool.fold.columns(labels)].tolist()
+        return tuple("" if value == UNKNOWN else str(value) for value in cells)
 
     # The model
 
@@ -301,6 +299,3 @@ class LabelVectorLearner(Generic[TableT]):
         """Every cell with its probability and where it comes from."""
         model = self._model
         return export_of(self.pool) if model is None else export_of(self.pool, model.proba(), model.threshold)
-
-
-_TEXT = {1: "1", 0: "0", UNKNOWN: ""}

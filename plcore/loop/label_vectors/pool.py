@@ -12,7 +12,7 @@ import numpy as np
 
 from plcore.common.types import AnyArray, BoolArray, Features, IntArray
 from plcore.loop.base import Pool, row_batches
-from plcore.loop.class_changes import ClassChange, batches_of
+from plcore.loop.changes import ClassChange, batches_of
 from plcore.loop.entries import PUT_ASIDE, AnswerError, Entry
 from plcore.loop.label_vectors.fold import ANSWERS, KINDS, UNKNOWN, VALUES, LabelVectorFold, labels_of
 from plcore.loop.label_vectors.reports import LabelVectorState

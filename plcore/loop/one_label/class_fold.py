@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from plcore.common.types import BoolArray
-from plcore.loop.class_changes import ClassError
+from plcore.loop.changes import ClassError
 from plcore.loop.classes import ClassMap, Era
 from plcore.loop.entries import AnswerError, Entry, EntryKind
 from plcore.loop.one_label.fold import ANSWERS, CandidateFold, FoldedCandidates

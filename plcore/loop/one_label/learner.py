@@ -13,7 +13,7 @@ import numpy as np
 
 from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray, Table
 from plcore.loop.base import CONTROL
-from plcore.loop.class_changes import ClassChange
+from plcore.loop.changes import ClassChange
 from plcore.loop.entries import AnswerError, Entry
 from plcore.loop.one_label.asking import RowChooser
 from plcore.loop.one_label.disambiguation import disambiguate

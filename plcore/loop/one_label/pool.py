@@ -15,8 +15,9 @@ from plcore.evaluation.estimates import ControlCounts
 from plcore.labels.candidates import check_candidates
 from plcore.labels.weights import weights_after_answers
 from plcore.loop.base import Pool, row_batches
-from plcore.loop.class_changes import ClassChange, batches_of
-from plcore.loop.classes import ClassMap, with_classes
+from plcore.loop.changes import ClassChange, batches_of
+from plcore.loop.classed_table import with_classes
+from plcore.loop.classes import ClassMap
 from plcore.loop.entries import Entry, EntryKind
 from plcore.loop.one_label.class_fold import fold_under
 from plcore.loop.one_label.fold import ANSWERS, KINDS, CandidateFold
