@@ -77,8 +77,7 @@ class LabelVectorLearner(Generic[TableT]):
         return learner
 
     def check_fit(self, memory: int | None = None) -> None:
-        """Raise ValueError, saying what to do, where the features are too many or too large for a model to be fitted.
-        memory : bytes that may be used; None: any number"""
+        """Raise ValueError, saying what to do, where the features are too many or too large for `memory` bytes."""
         check_fit(self._X, self._features.feature_names_, memory)
 
     # Entries
@@ -104,8 +103,8 @@ class LabelVectorLearner(Generic[TableT]):
         """The cells of these labels as "1", "0" or "" (not asked). Of no labels: ("bad",) for a bad item, else ()."""
         if not labels:
             return ("bad",) if folded.out else ()
-        cells = folded.cells[self.pool.fold.columns(labels)].tolist()
-        return tuple("" if value == UNKNOWN else str(value) for value in cells)
+        cells = folded.cells[self.pool.fold.columns(labels)]
+        return tuple(str(cell) if cell != UNKNOWN else "" for cell in cells)
 
     # The model
 
