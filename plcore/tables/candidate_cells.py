@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import ast
-import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Real
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,23 +13,24 @@ import pyarrow.compute as pc
 
 from plcore.common.types import AnyArray, FloatArray, IntArray
 from plcore.common.words import quoted
-from plcore.tables.columns import LARGEST, Finder, first_rows, parse_numbers, stripped
-from plcore.tables.csv_text import storable
+from plcore.tables.columns import (
+    LARGEST,
+    Finder,
+    first_rows,
+    number_advice,
+    numbers_in,
+    parse_numbers,
+    stripped,
+)
 from plcore.tables.label_text import as_labels
+from plcore.tables.literal_cells import Pairs, key_twice, read_cell
 from plcore.tables.roles import Roles
 
-_NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
-_WEIGHTED = rf"^(?P<name>.*\S)\s*(?:[:=]\s*|\(\s*)(?P<weight>{_NUMBER})\s*\)?$"
+# Without zeros in front, as codes and times have them: 007, 12:05.
+_NUMBER = r"[+-]?(?:(?:0|[1-9][0-9]*)(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?"
+_WEIGHTED = rf"^(?P<name>.*\S)\s*(?:[:=]\s*|\(\s*)(?P<weight>{_NUMBER})\s*(?P<percent>%?)\s*\)?$"
 _PIECE = re.compile(_WEIGHTED)
-_NUMPY_WORDS = re.compile(r"""\[\s*(?:'[^']*'|"[^"]*")(?:\s+(?:'[^']*'|"[^"]*"))*\s*\]""")
-_NUMPY_WORD = re.compile(r"""'([^']*)'|"([^"]*)\"""")
 _LONGEST = 500  # characters of a label with its number: of longer text the pattern would take minutes
-_MOST = 100_000  # characters of a JSON cell: a longer one is no list of labels
-_NAME_KEYS, _WEIGHT_KEYS = (
-    ("label", "name", "class", "value"),
-    ("score", "p", "probability", "confidence", "weight"),
-)
-Pairs = list[tuple[str, float | None]]
 
 
 @dataclass(frozen=True)
@@ -72,9 +69,14 @@ def labels_in(cells: pd.DataFrame, column: str, roles: Roles, finder: Finder) ->
         fix = f"Write each label as in wren:0.6{roles.separator}robin:0.3, or choose a list without numbers."
         finder.add(int(rows[place]), column, message, fix)
     names = pc.fill_null(pc.struct_field(found, "name"), "")
-    weights = pc.cast(pc.fill_null(pc.struct_field(found, "weight"), "0"), pa.float64()).to_numpy()
+    text = pc.fill_null(pc.struct_field(found, "weight"), "")
+    weights, wrong, comma = numbers_in(text)
+    for place in first_rows(wrong):
+        finder.add(int(rows[place]), column, *number_advice(text[place].as_py(), comma))
+    percent = np.asarray(pc.equal(pc.fill_null(pc.struct_field(found, "percent"), ""), "%"))
+    weights = np.where(percent, weights / 100, weights)
     labels = as_labels(names, roles.ignored)
-    return Named(rows, labels, checked_weights(rows, weights, column, finder))
+    return Named(rows, labels, checked_weights(rows, np.nan_to_num(weights), column, finder))
 
 
 def _in_columns(cells: pd.DataFrame, columns: Sequence[str], roles: Roles) -> Named:
@@ -104,9 +106,18 @@ def _with_scores(cells: pd.DataFrame, roles: Roles, finder: Finder) -> Named:
 def _from_json(text: pa.Array, column: str, roles: Roles, finder: Finder) -> Named:
     """Cells of JSON or Python literals; equal ones are read once."""
     encoded = text.dictionary_encode()
-    read: list[Pairs | None] = [_read_cell(cell) for cell in encoded.dictionary.to_pylist()]
+    distinct = encoded.dictionary.to_pylist()
+    read: list[Pairs | None] = [read_cell(cell) for cell in distinct]
     codes = np.asarray(encoded.indices)
-    wrong = np.array([pairs is None for pairs in read] or [False])[codes]
+    again = [
+        None if pairs is not None else key_twice(cell) for cell, pairs in zip(distinct, read, strict=True)
+    ]
+    for row in first_rows(np.array([key is not None for key in again] or [False])[codes]):
+        message = f"the object names {quoted(str(again[codes[row]]))} twice."
+        finder.add(row, column, message, "Keep one of the two.")
+    wrong = np.array(
+        [pairs is None and key is None for pairs, key in zip(read, again, strict=True)] or [False]
+    )[codes]
     for row in first_rows(wrong):
         message = f"expected a list or an object of labels, got {quoted(text[row].as_py())}."
         fix = 'Write it as JSON, as in ["wren", "robin"] or {"wren": 0.6}, or choose a list with a separator.'
@@ -143,39 +154,6 @@ def checked_weights(rows: IntArray, weights: FloatArray, column: str, finder: Fi
     return np.asarray(weights)
 
 
-def _read_cell(cell: str) -> Pairs | None:
-    """The labels of a cell, each with its weight or None; None where the cell is something else."""
-    if not cell:
-        return []
-    # numpy's arrays before Python's literals, which would join 'wren' 'robin' to one word
-    for read in (json.loads, _numpy_words, ast.literal_eval):
-        value = _value(read, cell)
-        if value is not None:
-            return _pairs(value)
-    return None
-
-
-def _value(read: Callable[[str], Any], cell: str) -> Any:
-    """What a reader makes of a cell; None where it cannot, or where it is neither list nor object."""
-    if len(cell) > _MOST or cell[0] not in "[{(":
-        return None
-    try:
-        value = read(cell)
-    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-        return None
-    return value if isinstance(value, (list, tuple, set, dict)) else None
-
-
-def labels_of_cell(cell: str) -> list[str]:
-    """The labels of a JSON or Python list or object; none where it is something else."""
-    return [name for name, _ in _read_cell(cell) or ()]
-
-
-def is_list_of_labels(cell: str) -> bool:
-    """Whether a cell, not empty, is a list or an object of labels in JSON or Python."""
-    return bool(labels_of_cell(cell))
-
-
 def without_weight(piece: str) -> str:
     """`wren` of `wren:0.6`."""
     match = _PIECE.match(piece) if len(piece) <= _LONGEST else None
@@ -186,71 +164,6 @@ def is_weighted(pieces: Sequence[str]) -> bool:
     """Whether most of these parts of lists are labels with a number each, as in wren:0.6."""
     fitting = sum(len(piece) <= _LONGEST and _PIECE.match(piece) is not None for piece in pieces)
     return fitting >= 0.8 * len(pieces) > 0
-
-
-def _numpy_words(cell: str) -> list[str] | None:
-    """`['wren' 'robin']`, as numpy prints an array."""
-    if not _NUMPY_WORDS.fullmatch(cell):
-        return None
-    return [one or other for one, other in _NUMPY_WORD.findall(cell)]
-
-
-def _pairs(value: Any) -> Pairs | None:
-    """Labels and weights of a list of names, {name: weight}, [[name, weight]] or [{"label": name, "score": weight}]."""
-    if isinstance(value, Mapping):
-        lists = [
-            next((value[key] for key in keys if key in value), None) for keys in (("labels",), ("scores",))
-        ]
-        if isinstance(lists[0], list) and isinstance(lists[1], list) and len(lists[0]) == len(lists[1]):
-            pairs: Any = list(zip(*lists, strict=True))
-        else:
-            pairs = list(value.items())
-    elif isinstance(value, set):
-        pairs = [(name, None) for name in sorted(value, key=str)]
-    else:
-        pairs = [_pair(one) for one in value]
-    found: Pairs = []
-    for pair in pairs:
-        if pair is None:
-            return None
-        name, weight = _name(pair[0]), pair[1]
-        if name is None or not (weight is None or _is_number(weight)):
-            return None
-        found.append((name, None if weight is None else float(weight)))
-    return found
-
-
-def _pair(one: Any) -> tuple[Any, Any] | None:
-    if isinstance(one, Mapping):
-        names = [key for key in _NAME_KEYS if key in one]
-        weights = [key for key in _WEIGHT_KEYS if key in one]
-        return (one[names[0]], one[weights[0]] if weights else None) if names else None
-    if isinstance(one, (list, tuple)):
-        return (one[0], one[1]) if len(one) == 2 and _is_number(one[1]) else None
-    return one, None
-
-
-def _name(value: Any) -> str | None:
-    """A label of JSON as text; None where it is no label."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    if isinstance(value, str):
-        return value if storable(value) and "\0" not in value else None
-    try:
-        return str(value) if isinstance(value, (int, float)) else "" if value is None else None
-    except ValueError:  # an integer of thousands of digits
-        return None
-
-
-def _is_number(value: Any) -> bool:
-    if not isinstance(value, Real) or isinstance(value, bool):
-        return False
-    try:
-        return bool(np.isfinite(float(value)))
-    except OverflowError:  # an integer of hundreds of digits
-        return False
 
 
 def as_names(labels: pa.Array) -> tuple[list[str], AnyArray]:

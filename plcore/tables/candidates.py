@@ -14,11 +14,12 @@ from plcore.common.words import listed, quoted
 from plcore.tables.candidate_cells import Named, as_names, checked_weights, named_labels
 from plcore.tables.columns import Finder, first_rows, parse_numbers, sorted_classes, stripped
 from plcore.tables.cut import cut_weights
-from plcore.tables.label_text import as_labels, one_spelling
+from plcore.tables.label_text import as_labels, one_spelling, spelt_as
 from plcore.tables.problems import Problem, TableError
 from plcore.tables.roles import Roles
 
 MAX_CLASSES = 4096  # beyond it, a wrong column or separator was chosen; candidates are a dense matrix
+MAX_WEIGHTS = 100_000_000  # of all rows and classes together: 0.8 GB, and as much again while they are cut
 YES = pa.array(["1", "1.0", "true"], pa.large_string())
 NO = pa.array(["0", "0.0", "false"], pa.large_string())
 
@@ -37,15 +38,16 @@ def parse_candidates(cells: pd.DataFrame, roles: Roles, finder: Finder) -> Candi
 
     Classes stand in column order where each has a column, else sorted: as numbers if all are integers, as text if not.
     """
+    weights: FloatArray | None = None
     if roles.label_columns:
-        given, classes = _from_label_columns(cells, roles.label_columns, finder)
-        weights = given.astype(np.float64)
+        candidates, classes = _from_label_columns(cells, roles.label_columns, finder)
     elif roles.score_columns:
         weights, classes = _from_score_columns(cells, roles, finder)
     else:
-        weights, classes = _from_labels(len(cells), named_labels(cells, roles, finder), roles)
-    weights = cut_weights(weights, roles.cut, roles.cut_at)
-    candidates: BoolArray = weights > 0
+        candidates, weights, classes = _from_labels(len(cells), named_labels(cells, roles, finder), roles)
+    if weights is not None:
+        weights = cut_weights(weights, roles.cut, roles.cut_at)
+        candidates = weights > 0
     place, message, fix = _nothing_named(roles)
     for row in first_rows(~candidates.any(axis=1)):
         finder.add(row, place, message, fix)
@@ -53,8 +55,12 @@ def parse_candidates(cells: pd.DataFrame, roles: Roles, finder: Finder) -> Candi
         message = f"only one label occurs, {quoted(classes[0])}, so there is nothing to decide."
         fix = "Choose a column with at least two different labels and check the separator."
         finder.add(None, place, message, fix)
-    uneven = candidates & (weights < weights.max(axis=1, keepdims=True, initial=0))
-    return Candidates(candidates, classes, weights if uneven.any() else None)
+    if (
+        weights is not None
+        and not (candidates & (weights < weights.max(axis=1, keepdims=True, initial=0))).any()
+    ):
+        weights = None
+    return Candidates(candidates, classes, weights)
 
 
 def _nothing_named(roles: Roles) -> tuple[str, str, str]:
@@ -86,8 +92,11 @@ def _nothing_named(roles: Roles) -> tuple[str, str, str]:
     return str(roles.candidates), "the row has no candidate label.", fix
 
 
-def _from_labels(n_rows: int, named: Named, roles: Roles) -> tuple[FloatArray, tuple[str, ...]]:
-    """The weights of (row, label) pairs, those of equal pairs added; empty labels are no labels."""
+def _from_labels(
+    n_rows: int, named: Named, roles: Roles
+) -> tuple[BoolArray, FloatArray | None, tuple[str, ...]]:
+    """The pairs of row and label, and their weights, those of equal pairs added; None where nobody weighs them. Empty
+    labels are no labels."""
     names, places = as_names(named.labels)
     spelling = one_spelling(names)
     classes = sorted_classes(sorted(set(spelling.values())))
@@ -98,14 +107,28 @@ def _from_labels(n_rows: int, named: Named, roles: Roles) -> tuple[FloatArray, t
         raise TableError(Problem(None, None, column, message, fix))
     place = {name: index for index, name in enumerate(classes)}
     class_of = np.array([place[spelling[name]] if name else -1 for name in names] or [-1])[places]
-    weights = np.zeros((n_rows, len(classes)))
     given = class_of >= 0
     if named.weights is None and not roles.annotators:  # a label that is listed twice weighs no more
-        weights[named.rows[given], class_of[given]] = 1.0
-    else:
-        each = np.ones(len(places)) if named.weights is None else named.weights
-        np.add.at(weights, (named.rows[given], class_of[given]), each[given])
-    return weights, classes
+        candidates = np.zeros((n_rows, len(classes)), dtype=bool)
+        candidates[named.rows[given], class_of[given]] = True
+        return candidates, None, classes
+    _check_weights(n_rows, classes, roles)
+    weights = np.zeros((n_rows, len(classes)))
+    each = np.ones(len(places)) if named.weights is None else named.weights
+    np.add.at(weights, (named.rows[given], class_of[given]), each[given])
+    return weights > 0, weights, classes
+
+
+def _check_weights(n_rows: int, classes: tuple[str, ...], roles: Roles) -> None:
+    """Refuse more weights than fit the memory: they are a dense matrix of double precision, eight bytes each."""
+    if n_rows * len(classes) > MAX_WEIGHTS:
+        column = next(column for _, column in roles.used())
+        message = (
+            f"{n_rows:,} rows and {len(classes):,} classes make {n_rows * len(classes):,} weights; at most "
+            f"{MAX_WEIGHTS:,} are taken."
+        )
+        fix = "Import fewer rows, join seldom classes, or write the candidates without weights."
+        raise TableError(Problem(None, None, column, message, fix))
 
 
 def _from_label_columns(
@@ -131,6 +154,7 @@ def _from_score_columns(
     if len(columns) > MAX_CLASSES:
         message = f"{len(columns)} columns of scores were chosen; at most {MAX_CLASSES} can be handled."
         raise TableError(Problem(None, None, columns[0], message, "Choose fewer of them."))
+    _check_weights(len(cells), columns, roles)
     scores = np.nan_to_num(parse_numbers(cells, columns, finder))
     for place, column in enumerate(columns):
         checked_weights(np.arange(len(cells)), scores[:, place], column, finder)
@@ -153,7 +177,7 @@ def class_numbers(text: pa.Array, classes: tuple[str, ...], ignored: tuple[str, 
     """(n,) the class of each label as it stands in a cell, -1 for none and -2 for a label that is no class."""
     labels = as_labels(text, ignored)
     names, places = as_names(labels)
-    spelling = one_spelling([*classes, *names])  # 1.0 is 1 only where the classes are numbers too
+    spelling = spelt_as(classes, names)
     place = {name: index for index, name in enumerate(classes)}
     numbers = [place.get(spelling[name], -2) if name else -1 for name in names]
     return np.array(numbers or [-1], dtype=np.int64)[places]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,7 +16,9 @@ _NUMBER = re.compile(r"[+-]?(\d+(?:[.,]\d*)?|[.,]\d+)(e[+-]?\d+)?", re.IGNORECAS
 _NO_VALUE = re.compile(r"[+-]?inf(inity)?|nan|n/?a|null|none|\?|-", re.IGNORECASE)
 _BITS = {"0", "1", "0.0", "1.0", "true", "false"}
 _SEPARATORS = ("|", ";", ",")
-_SELDOM = (" or ", "/", "&", "+", "\n")  # taken only where none of the others splits a cell
+SELDOM = (" or ", "/", "&", "+", "\n")
+"""Separators taken only where none of the others splits a cell, and where the parts show that they are labels."""
+_WEIGHT_COMMA = re.compile(r"[:=(]\s*\d*,(?=\d+\s*(?:[|;)%]|$))")  # that of wren:0,6
 _SAMPLE = 2000
 DEFAULT_SEPARATOR = _SEPARATORS[0]
 
@@ -69,16 +72,42 @@ class ColumnSample:
         return bool(self.cells) and len(set(self.cells)) <= max(2, len(self.cells) // 2)
 
     def separator(self) -> str | None:
-        """The separator that splits most of its cells; None where none splits any."""
-        for marks in (_SEPARATORS, _SELDOM):
-            cells = [cell for cell in self.cells if not _NO_VALUE.fullmatch(cell)]
-            counts = [sum(mark in cell for cell in cells) for mark in marks]
-            if any(counts):
-                return marks[counts.index(max(counts))]
-        return None
+        """The separator that splits most of its cells; None where none splits any.
+
+        A seldom one has to split several, into parts of which half are known from elsewhere: `AC/DC` and `R&B` are
+        names, where nobody writes of `AC` or `B`.
+        """
+        cells = [_WEIGHT_COMMA.sub(":", cell) for cell in self.cells if not _NO_VALUE.fullmatch(cell)]
+        counts = [sum(mark in cell for cell in cells) for mark in _SEPARATORS]
+        if any(counts):
+            return _SEPARATORS[counts.index(max(counts))]
+        counts = [_evidence(cells, mark) for mark in SELDOM]
+        return SELDOM[counts.index(max(counts))] if any(counts) else None
 
     def pieces(self, separator: str) -> list[str]:
-        return [piece.strip() for cell in self.cells for piece in cell.split(separator) if piece.strip()]
+        return [piece for cell in self.cells for piece in parts_of(cell, separator)]
+
+
+def _evidence(cells: Sequence[str], mark: str) -> int:
+    """How many cells this mark splits into labels; 0 where that is not plain."""
+    split = [cell for cell in cells if len(parts_of(cell, mark)) > 1]
+    parts = {part for cell in split for part in parts_of(cell, mark)}
+    known = parts & parts_known(cells, mark)
+    if all(part.isdecimal() for part in parts):  # 12/05 is a date, 3/8 a fraction
+        known &= set(cells)
+    return len(split) if len(split) > 1 and 2 * len(known) >= len(parts) else 0
+
+
+def parts_of(cell: str, mark: str) -> list[str]:
+    """What stands between these marks and is not empty."""
+    return [part.strip() for part in cell.split(mark) if part.strip()]
+
+
+def parts_known(cells: Iterable[str], mark: str) -> set[str]:
+    """The parts that stand alone in a cell, or in two that differ."""
+    seen = Counter(part for cell in set(cells) for part in set(parts_of(cell, mark)))
+    alone = {cell for cell in cells if mark not in cell}
+    return {part for part, count in seen.items() if count > 1 or part in alone}
 
 
 def sample_columns(cells: pd.DataFrame) -> list[ColumnSample]:

@@ -88,19 +88,26 @@ def parse_numbers(cells: pd.DataFrame, columns: Sequence[str], finder: Finder) -
     numbers = np.full((len(cells), len(columns)), np.nan)
     for place, column in enumerate(columns):
         text = stripped(cells, column)
-        comma = _has_decimal_commas(text)
-        fits = pc.match_substring_regex(text, _COMMA_NUMBER if comma else _NUMBER)
-        empty = pc.equal(text, "")
-        for row in first_rows(pc.invert(pc.or_(fits, empty))):
-            message, fix = _number_advice(text[row].as_py(), comma)
+        values, wrong, comma = numbers_in(text)
+        for row in first_rows(wrong):
+            message, fix = number_advice(text[row].as_py(), comma)
             finder.add(row, column, message, fix)
-        plain = pc.replace_substring(text, ",", ".") if comma else text
-        values = pc.cast(pc.if_else(fits, plain, pa.scalar(None, pa.large_string())), pa.float64())
-        numbers[:, place] = values.to_numpy(zero_copy_only=False)
+        numbers[:, place] = values
         for row in first_rows(np.abs(numbers[:, place]) > LARGEST):
             message = f"the number {quoted(text[row].as_py())} is too large to calculate with."
             finder.add(row, column, message, f"Write a number below {LARGEST:g}, or leave the cell empty.")
     return numbers
+
+
+def numbers_in(text: pa.LargeStringArray) -> tuple[FloatArray, BoolArray, bool]:
+    """The numbers of a column of text, NaN where there is none; where the text is neither empty nor a number; and
+    whether they have decimal commas."""
+    comma = _has_decimal_commas(text)
+    fits = pc.match_substring_regex(text, _COMMA_NUMBER if comma else _NUMBER)
+    wrong = pc.invert(pc.or_(fits, pc.equal(text, "")))
+    plain = pc.replace_substring(text, ",", ".") if comma else text
+    values = pc.cast(pc.if_else(fits, plain, pa.scalar(None, pa.large_string())), pa.float64())
+    return values.to_numpy(zero_copy_only=False), np.asarray(wrong), comma
 
 
 def _has_decimal_commas(text: pa.LargeStringArray) -> bool:
@@ -116,7 +123,8 @@ def _has_decimal_commas(text: pa.LargeStringArray) -> bool:
     return len(commas) > int(pc.sum(pc.match_substring_regex(points, _NUMBER), min_count=0).as_py())
 
 
-def _number_advice(text: str, comma: bool) -> tuple[str, str]:
+def number_advice(text: str, comma: bool) -> tuple[str, str]:
+    """What is said of text that is no number, in a column with or without decimal commas: message and fix."""
     message = f"expected a number, got {quoted(text)}."
     if comma and re.fullmatch(_NUMBER, text):
         message = f"expected a number with a decimal comma, as most of this column have, got {quoted(text)}."

@@ -17,6 +17,7 @@ import pandas as pd
 from plcore.common.types import IntArray
 from plcore.common.words import listed, quoted
 from plcore.tables.candidate_cells import is_weighted
+from plcore.tables.column_sample import DEFAULT_SEPARATOR, SELDOM, parts_known, parts_of
 from plcore.tables.label_text import MISSING
 from plcore.tables.table import LabelTable
 
@@ -24,6 +25,7 @@ SHOWN = 5  # names in a sentence
 _ROWS_PER_CLASS = 20
 _CODE = re.compile(r"""[\[\]{}"]|^'|'$""")
 _DECIMAL = re.compile(r"[+-]?\d*[.,]\d+(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+_WHOLE = re.compile(r"^([+-]?\d+)\.0*$", re.ASCII)
 _ID_WORDS = re.compile(r"(^|_)(id|ids|key|uid|uuid|task|item|index)$")
 
 
@@ -72,6 +74,37 @@ def _code_in_names(table: LabelTable) -> Iterator[Doubt]:
         yield Doubt("numbers-as-names", message, "If this column holds scores, choose it as such above.")
 
 
+def _read_numbers(table: LabelTable) -> Iterator[Doubt]:
+    """Counts may as well be a part of the name, as in ICD10:250."""
+    column, weights = table.roles.candidates, table.candidate_weights
+    if column is None or table.roles.form != "weighted":
+        return
+    if weights is None or bool((weights == np.floor(weights)).all()):
+        cell = next((cell for cell in table.cells[column] if cell.strip()), "")
+        message = (
+            f"The numbers after the names were read as weights, as in {quoted(cell)}: all of them are whole."
+        )
+        yield Doubt("numbers-as-weights", message, "If they belong to the names, choose “list” above.")
+
+
+def _split_apart(table: LabelTable) -> Iterator[Doubt]:
+    """Names that a seldom separator has split, whose parts nobody writes elsewhere."""
+    column, mark = table.roles.candidates, table.roles.separator
+    if column is None or table.roles.form == "json" or mark not in SELDOM:
+        return
+    cells = table.cells[column].str.strip().unique().tolist()
+    known = parts_known(cells, mark)
+    split = [parts_of(cell, mark) for cell in cells]
+    odd = [
+        cell for cell, parts in zip(cells, split, strict=True) if len(parts) > 1 and not known & set(parts)
+    ]
+    odd += [cell for cell, parts in zip(cells, split, strict=True) if parts != [cell] and len(parts) < 2]
+    if odd:
+        message = f"Cells were split at {quoted(mark)}, into parts that nothing else names: {_some(odd)}."
+        fix = f"If these are one label each, write another mark between labels, such as {DEFAULT_SEPARATOR}."
+        yield Doubt("split-apart", message, fix)
+
+
 def _names_alike(table: LabelTable) -> Iterator[Doubt]:
     alike: dict[str, list[str]] = defaultdict(list)
     for name in table.classes:
@@ -88,8 +121,8 @@ def _names_alike(table: LabelTable) -> Iterator[Doubt]:
 
 
 def _plain(name: str) -> str:
-    """A name without capitals, accents, spaces and hyphens."""
-    parts = unicodedata.normalize("NFKD", name.casefold())
+    """A name without capitals, accents, spaces and hyphens; 1 for 1.0."""
+    parts = unicodedata.normalize("NFKD", _WHOLE.sub(r"\1", name).casefold())
     return re.sub(r"[\s_\-]+", "", "".join(part for part in parts if not unicodedata.combining(part)))
 
 
@@ -190,6 +223,8 @@ def _some(names: tuple[str, ...] | list[str]) -> str:
 _LOOKS: tuple[Callable[[LabelTable], Iterator[Doubt]], ...] = (
     _no_question,
     _code_in_names,
+    _read_numbers,
+    _split_apart,
     _many_classes,
     _repeated_ids,
     _leaks,

@@ -40,3 +40,14 @@ def one_spelling(names: Iterable[str]) -> dict[str, str]:
     if {name.lower() for name in known} <= _TRUTH_VALUES:
         return {name: name.lower() for name in known}
     return {name: name for name in known}
+
+
+def spelt_as(classes: Sequence[str], names: Iterable[str]) -> dict[str, str]:
+    """For every label the class that it goes by, if there is one; `1.0` is `1` only where all classes are numbers."""
+    numbers = all(_WHOLE.fullmatch(name) for name in classes)
+    truths = {name.lower() for name in classes} <= _TRUTH_VALUES
+    found = {}
+    for name in names:
+        match = _WHOLE.fullmatch(name) if numbers else None
+        found[name] = str(int(match[1])) if match and match[2] else name.lower() if truths else name
+    return found

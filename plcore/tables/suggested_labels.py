@@ -6,14 +6,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from plcore.tables.candidate_cells import is_list_of_labels, is_weighted, labels_of_cell, without_weight
-from plcore.tables.column_sample import DEFAULT_SEPARATOR, ColumnSample, mean_of
+from plcore.tables.candidate_cells import is_weighted, without_weight
+from plcore.tables.column_sample import DEFAULT_SEPARATOR, ColumnSample, mean_of, parts_of
+from plcore.tables.literal_cells import is_list_of_labels, labels_of_cell
 
-_NAMES = {
+CANDIDATE_NAMES = {
     "candidates", "candidate", "candidate_labels", "candidate_set", "labels", "label_set",
     "partial_labels", "partial_label", "possible_labels", "options", "choices",
 }  # fmt: skip
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+", re.ASCII)
+_TIME = re.compile(r"([01]?\d|2[0-3]):[0-5]\d", re.ASCII)
 _LABEL_WORD = "label|class|candidate|pred|prediction|predicted|choice|top|species|name|guess|category|answer"
 _SCORE_WORD = "score|prob|probability|proba|p|conf|confidence|weight|certainty"
 _RANKED_LABEL = re.compile(rf"(?:\w+_)?(?:{_LABEL_WORD})_?(?P<place>\d+)(?:_(?:label|class|name))?")
@@ -48,7 +50,7 @@ class ListGuess:
 def guess_list(columns: Sequence[ColumnSample]) -> ListGuess | None:
     """The column that lists the candidates: by name, else by cells like `wren|robin`, `wren:0.6|robin:0.3` or JSON."""
     for column in columns:
-        if column.key in _NAMES and not column.is_bits:
+        if column.key in CANDIDATE_NAMES and not column.is_bits:
             return _form_of(column, column.separator() or DEFAULT_SEPARATOR)
     for column in columns:
         if mean_of(map(is_list_of_labels, column.cells)) >= 0.5:
@@ -60,7 +62,7 @@ def guess_list(columns: Sequence[ColumnSample]) -> ListGuess | None:
         if separator is None or not pieces:
             continue
         share = sum(separator in cell for cell in column.cells) / len(column.cells)
-        weighted = is_weighted(pieces)
+        weighted = _has_weights(column, separator)
         names = [without_weight(piece) for piece in pieces] if weighted else pieces
         # Labels are short and come again; the parts of prose and of decimal commas do not.
         labels_like = len(set(names)) <= len(names) / 2 and mean_of(map(len, pieces)) <= 30
@@ -72,7 +74,17 @@ def guess_list(columns: Sequence[ColumnSample]) -> ListGuess | None:
 def _form_of(column: ColumnSample, separator: str) -> ListGuess:
     if mean_of(map(is_list_of_labels, column.cells)) >= 0.5:
         return ListGuess(column, DEFAULT_SEPARATOR, "json")
-    return ListGuess(column, separator, "weighted" if is_weighted(column.pieces(separator)) else "list")
+    return ListGuess(column, separator, "weighted" if _has_weights(column, separator) else "list")
+
+
+def _has_weights(column: ColumnSample, separator: str) -> bool:
+    """Whether its lists are of labels with a number each. Times (12:30) are none, nor are codes (ICD10:250), where one
+    name comes twice in a cell."""
+    pieces = column.pieces(separator)
+    if not is_weighted(pieces) or mean_of(_TIME.fullmatch(piece) is not None for piece in pieces) >= 0.5:
+        return False
+    lists = [[without_weight(piece) for piece in parts_of(cell, separator)] for cell in column.cells]
+    return mean_of(len(set(names)) < len(names) for names in lists) < 0.05
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from python_calamine import CalamineSheet, CalamineWorkbook, PasswordError, Shee
 from plcore.common.words import listed, quoted
 from plcore.tables.formats.reading import TableReading, refusal, text_table
 from plcore.tables.formats.values import cell_text, column_text
-from plcore.tables.formats.workbook_size import Oddities, look_at_parts
+from plcore.tables.formats.workbook_size import Oddities, look_at_parts, refuse_many
+from plcore.tables.formats.xls_size import cells_of_xls
 from plcore.tables.problems import TableError
 
 XLS_START = b"\xd0\xcf\x11\xe0"
@@ -27,7 +28,11 @@ def read_workbook(data: bytes) -> TableReading:
 
     Raises TableError: damaged, encrypted, too large, no cells; header cells that are merged, empty or alike.
     """
-    oddities = Oddities() if data.startswith(XLS_START) else look_at_parts(data)
+    oddities = Oddities()
+    if data.startswith(XLS_START):
+        refuse_many(cells_of_xls(data))
+    else:
+        oddities = look_at_parts(data)
     try:
         book = CalamineWorkbook.from_filelike(io.BytesIO(data))
         sheets = [sheet.name for sheet in book.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]

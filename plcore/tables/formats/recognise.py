@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,6 +26,10 @@ _READERS = (
     (MAT_START, read_mat),
 )
 _HDF_STARTS = (b"\x89HDF\r\n\x1a\n", b"MATLAB 7.3 MAT-file")
+_UNPACK = {
+    "gzip file": "Unpack it and import what is inside.",
+    "zip": "Unpack it and put its files into the zip.",
+}
 _CSV = "Export the table as CSV in UTF-8 and import that."
 _REFUSED = (
     *(
@@ -56,34 +61,31 @@ def read_table(source: bytes | Path, name: str | None = None) -> TableReading:
     called = name if name is not None else "" if isinstance(source, bytes) else source.name
     if data.startswith(GZIP_START):
         inner = gunzip(data)
-        if inner.startswith((GZIP_START, *ZIP_STARTS)) and not _is_table_zip(inner):
-            raise refusal("The gzip file holds another archive.", "Unpack it and import what is inside.")
-        reading = _read_plain(inner, called.removesuffix(".gz"))
+        if inner.startswith(GZIP_START):
+            raise refusal("The gzip file holds another archive.", _UNPACK["gzip file"])
+        reading = _read_plain(inner, called.removesuffix(".gz"), "gzip file")
         return replace(reading, format=f"{reading.format}, packed with gzip")
-    if data.startswith(ZIP_STARTS) and not _is_table_zip(data):
-        return _read_zip(data)
-    return _read_plain(data, called)
-
-
-def _is_table_zip(data: bytes) -> bool:
-    """Whether this zip is one file in truth: a workbook, or arrays."""
-    return data.startswith(ZIP_STARTS) and (_is_workbook(data) or _is_arrays(data))
-
-
-def _is_workbook(data: bytes) -> bool:
-    names = names_in_zip(data)
-    return "[Content_Types].xml" in names or {"mimetype", "content.xml"} <= names
-
-
-def _is_arrays(data: bytes) -> bool:
-    names = names_in_zip(data)
-    return bool(names) and all(name.endswith(".npy") for name in names)
-
-
-def _read_plain(data: bytes, name: str) -> TableReading:
-    """The table of a file that is not packed; `name` only breaks ties among texts."""
     if data.startswith(ZIP_STARTS):
-        return read_workbook(data) if _is_workbook(data) else read_npz(data)
+        read = _reader_of_zip(data)
+        return _read_zip(data) if read is None else read(data)
+    return _read_plain(data, called, "file")
+
+
+def _reader_of_zip(data: bytes) -> Callable[[bytes], TableReading] | None:
+    """The reader of a zip that is one file in truth, a workbook or arrays; None for other zips."""
+    names = names_in_zip(data)
+    if "[Content_Types].xml" in names or {"mimetype", "content.xml"} <= names:
+        return read_workbook
+    return read_npz if names and all(name.endswith(".npy") for name in names) else None
+
+
+def _read_plain(data: bytes, name: str, packing: str) -> TableReading:
+    """The table of a file that was unpacked from `packing`, if from any; `name` only breaks ties among texts."""
+    if data.startswith(ZIP_STARTS):
+        read = _reader_of_zip(data)
+        if read is None:
+            raise refusal(f"The {packing} holds another archive.", _UNPACK[packing])
+        return read(data)
     for start, read in _READERS:
         if data.startswith(start):
             return read(data)
@@ -120,9 +122,7 @@ def _read_zip(data: bytes) -> TableReading:
             raise refusal(*error.args) from error
         reading = _read_text(table, name, xml)
     else:
-        if table.startswith(ZIP_STARTS) and not _is_table_zip(table):
-            raise refusal("The zip holds another archive.", "Unpack it and put its files into the zip.")
-        reading = _read_plain(table, name)
+        reading = _read_plain(table, name, "zip")
     refuse_drawings(reading, archive)
     files = reading.files if reading.files is not None else MediaFiles(archive)
     return replace(reading, format=f"zip of a table ({reading.format}) and its files", files=files)

@@ -23,9 +23,13 @@ from plcore.tables.formats.disambiguated import VOTES, Disambiguated
 from plcore.tables.formats.joining import join_rows
 from plcore.tables.formats.reading import TableReading, refusal
 from plcore.tables.formats.vote_columns import VoteColumns, vote_columns
+from plcore.tables.label_text import MISSING
 from plcore.tables.problems import MAX_PROBLEMS, table_error
 
 FORMAT = "table with a vote in each row"
+NO_LABEL = (
+    "say nan, NA, None or the like, which is no label (if it is a class, give it another name in the file),"
+)
 _HEADER = ("task", "worker", "label", "kind", "timestamp", "seconds", "weight", "model_version")
 
 
@@ -151,6 +155,7 @@ def _votes(
     votes: dict[tuple[str, str], list[_Vote]] = {}
     left_out = {
         "name no label": 0,
+        NO_LABEL: 0,
         "were rejected": 0,
         "say what a row is not, or that somebody cannot tell": 0,
     }
@@ -170,6 +175,8 @@ def _votes(
             left_out["say what a row is not, or that somebody cannot tell"] += 1
         elif not label:
             left_out["name no label"] += 1
+        elif label in MISSING and not kind:  # an answer of a known kind names a class of that name
+            left_out[NO_LABEL] += 1
         else:
             # A worker without a name is somebody else each time.
             key = task, worker or f"\x1f{place}"

@@ -61,12 +61,17 @@ def look_at_parts(data: bytes) -> Oddities:
     except (*ZIP_FAULTS, expat.ExpatError) as error:
         fix = "Open the workbook in its program and save it anew."
         raise refusal(f"The workbook is damaged ({error}).", fix) from error
+    refuse_many(cells)
+    return Oddities(errors, formulas)
+
+
+def refuse_many(cells: int) -> None:
+    """Raise TableError where the sheets together have more cells than are taken."""
     if cells > MAX_CELLS:
         message = (
             f"The sheets reach over {cells:,} cells, empty ones included; at most {MAX_CELLS:,} are taken."
         )
         raise refusal(message, _FIX)
-    return Oddities(errors, formulas)
 
 
 def _cells_of_xlsx(part: bytes) -> int:

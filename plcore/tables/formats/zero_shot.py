@@ -16,6 +16,7 @@ from plcore.tables.csv_text import LINE_INDEX
 from plcore.tables.formats.candidate_rows import Row, rows_reading
 from plcore.tables.formats.reading import TableReading, refusal
 from plcore.tables.formats.record_values import Records, a_list, a_name, a_number, read_each, refuse
+from plcore.tables.label_text import MISSING
 from plcore.tables.problems import MAX_PROBLEMS, table_error
 
 _LOOK = 50
@@ -98,6 +99,9 @@ class LongScores:
                 finder.add(place, item, "the row names no item.", "Write its id, or remove the row.")
             elif not text:
                 finder.add(place, label, "the label is empty.", "Write it, or remove the row.")
+            elif text in MISSING:
+                message = f"{quoted(text)} is no label: programs write it where they have nothing."
+                finder.add(place, label, message, "Remove the row, or give the class another name.")
             elif text in row.weights:
                 message = f"{quoted(name)} has the label {quoted(text)} twice."
                 finder.add(place, label, message, "Keep one of the two scores.")

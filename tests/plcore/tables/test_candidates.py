@@ -304,3 +304,56 @@ def test_a_long_cell_of_digits_takes_no_time() -> None:
 def test_no_cut_is_taken_at_infinity() -> None:
     with pytest.raises(TableError, match="cannot be cut at inf"):
         listed(["a:1|b:2"], "weighted", cut="top", cut_at=float("inf"))
+
+
+def test_percentages_and_decimal_commas() -> None:
+    assert sets(listed(["a:60%|b:40 %", "b (0,5)|a=1"], "weighted")) == [
+        {"a": 0.6, "b": 0.4},
+        {"a": 1, "b": 0.5},
+    ]
+
+
+def test_a_comma_that_may_stand_between_thousands_is_no_weight() -> None:
+    with pytest.raises(TableError, match=r"Write 1234 or 1\.234, whichever it is"):
+        listed(["a:1,234|b:2,345"], "weighted")
+
+
+@pytest.mark.parametrize("piece", ["a:007", "a:12:05"])
+def test_zeros_in_front_make_no_weight(piece: str) -> None:
+    with pytest.raises(TableError, match="expected labels with numbers"):
+        listed([f"{piece}|b:1"], "weighted")
+
+
+@pytest.mark.parametrize(
+    "cell", ['{"a": 0.6, "a": 0.3, "b": 1}', "{'a': 0.6, 'a': 0.3}", '[{"label": "a", "label": "b"}]']
+)
+def test_an_object_with_a_key_twice_is_refused(cell: str) -> None:
+    with pytest.raises(TableError) as caught:
+        listed(['{"a": 1, "b": 2}', cell, '["b"]'], "json")
+    key = "label" if "label" in cell else "a"
+    assert problems(caught)[0] == (2, "c", f"the object names {key!r} twice.")
+    assert {row for row, _, _ in problems(caught)} == {2}
+
+
+def test_one_stray_truth_among_numbers_is_one_problem() -> None:
+    cells = {"c": ["1|2", "2|3", "1|3"], "t": ["1.0", "robin", "3.0"]}
+    with pytest.raises(TableError) as caught:
+        table(cells, Roles(candidates="c", truth="t", numbers=W))
+    assert [row for row, _, _ in problems(caught)] == [2]
+    cells["t"][1] = ""
+    truth = table(cells, Roles(candidates="c", truth="t", numbers=W)).truth
+    assert truth is not None
+    assert truth.tolist() == [0, -1, 2]
+
+
+def test_weights_that_would_not_fit_the_memory_are_refused_and_sets_are_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("plcore.tables.candidates.MAX_WEIGHTS", 5)
+    assert listed(["a|b", "b|c"], "list").candidates.shape == (2, 3)
+    words = "2 rows and 3 classes make 6 weights; at most 5 are taken."
+    with pytest.raises(TableError, match=words):
+        listed(["a:1|b:2", "b:2|c:1"], "weighted")
+    scores = {"a": ["1", "2"], "b": ["2", "1"], "c": ["1", "1"]}
+    with pytest.raises(TableError, match=words):
+        table(scores, Roles(score_columns=("a", "b", "c"), numbers=W))

@@ -107,3 +107,23 @@ def test_what_matters_most_comes_first_and_reads_as_a_sentence() -> None:
     found = find_doubts(LabelTable.from_cells(cells, suggest_roles(cells)))
     assert [one.name for one in found][:2] == ["nothing-to-ask", "repeated-ids"]
     assert all(one.message.endswith(".") and f"{one}".count(" Fix: ") == 1 for one in found)
+
+
+def test_whole_numbers_after_names_may_be_a_part_of_them() -> None:
+    csv = "candidates,w\n" + rows(9, "ICD10:1{k}|ICD9:2,{k}\n")
+    found = told(csv)["numbers-as-weights"]
+    assert "as in 'ICD10:10|ICD9:2'" in found.message
+    assert "numbers-as-weights" not in told(csv.replace(":2,", ":0.5,"))
+
+
+def test_what_a_seldom_separator_has_split_is_told() -> None:
+    csv = "candidates,w\nwren/robin,1\nrobin,2\nwren/robin,3\nAC/DC,4\nwren,5\nowl/,6\n"
+    found = told(csv)["split-apart"]
+    assert found.message == "Cells were split at '/', into parts that nothing else names: 'AC/DC', 'owl/'."
+    assert "split-apart" not in told(csv.replace("AC/DC", "owl").replace("owl/", "owl"))
+    assert "split-apart" not in told(csv.replace("/", "|"))
+
+
+def test_one_beside_one_point_nought_is_told() -> None:
+    found = told("candidates,w\n1|2,1\n1.0|2,2\nrobin|2,3\n")["names-alike"]
+    assert "'1' and '1.0'" in found.message

@@ -155,3 +155,55 @@ def test_measurements_with_such_names_are_none_beside_a_true_label() -> None:
 def test_what_stands_for_nothing_is_no_list() -> None:
     roles = guess("animal,w\ncat,1\nN/A,2\ndog,3\ncat,4\ndog,5\n")
     assert roles.candidates is None
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["R&B", "rock", "jazz", "R&B"],
+        ["AC/DC", "Queen", "AC/DC", "Abba"],
+        ["C++", "C", "Java", "C++"],
+        ["and/or", "and", "or", "not"],
+        ["12/05", "12/06", "1/2", "12/05"],
+        ["black and white or grey", "red", "blue", "red"],
+    ],
+)
+def test_names_with_a_seldom_separator_stay_whole(cells: list[str]) -> None:
+    csv = "candidates,w\n" + "".join(f"{cell},{k}\n" for k, cell in enumerate(cells))
+    assert guess(csv).separator == "|"
+    assert set(read(csv).classes) == set(cells)
+
+
+def test_seldom_separators_between_numbers_are_taken_where_the_numbers_stand_alone() -> None:
+    csv = "candidates,w\n3/8,1\n8,2\n3,3\n3/8,4\n"
+    assert (guess(csv).separator, read(csv).classes) == ("/", ("3", "8"))
+
+
+@pytest.mark.parametrize("cells", [["wren:60%|robin:40%", "robin:100%"], ["wren:0,6|robin:0,4", "robin:1,0"]])
+def test_percentages_and_decimal_commas_are_weights(cells: list[str]) -> None:
+    csv = "labels;w\n" + "".join(f'"{cell}";{k}\n' for k, cell in enumerate(cells))
+    assert guess(csv).form == "weighted"
+    weights = read(csv).candidate_weights
+    assert weights is not None
+    assert weights.tolist() == [[0.4, 0.6], [1.0, 0.0]]
+
+
+def test_a_decimal_comma_does_not_separate_labels() -> None:
+    cells = ["wren:0,6|robin:0,4", "wren:0,9", "robin:0,7", "owl:0,5"]
+    csv = "candidates;w\n" + "".join(f"{cell};{k}\n" for k, cell in enumerate(cells))
+    assert (guess(csv).separator, read(csv).classes) == ("|", ("owl", "robin", "wren"))
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["12:30|13:45", "12:30", "13:45"],
+        ["X:007|Y:012", "X:007", "Y:012"],
+        ["ICD10:250|ICD10:401", "ICD10:250", "ICD10:401|ICD10:250"],
+        ["Genesis 1:1|Genesis 1:2", "Genesis 1:1", "Genesis 1:2"],
+    ],
+)
+def test_times_codes_and_verses_are_no_weights(cells: list[str]) -> None:
+    csv = "candidates,w\n" + "".join(f"{cell},{k}\n" for k, cell in enumerate(cells))
+    assert guess(csv).form == "list"
+    assert set(read(csv).classes) == {part for cell in cells for part in cell.split("|")}

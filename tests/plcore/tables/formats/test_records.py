@@ -231,3 +231,20 @@ def test_flat_cells_are_for_readers_of_tools_too() -> None:
     cells = flat_cells([{"a": {"b": 1}}, {"c": [1]}], lines=[3, 9])
     assert cells.to_dict("list") == {"a.b": ["1", ""], "c": ["", "[1]"]}
     assert cells.index.tolist() == [3, 9]
+
+
+def test_labels_with_numbers_are_candidates_and_no_columns() -> None:
+    lines = [
+        {"id": "a", "labels": {"wren": 0.6, "robin": 0.4}, "size": {"w": 1, "h": 2}},
+        {"id": "b", "labels": {"owl": 1}, "size": {"w": 3, "h": 4}},
+        {"id": "c", "labels": {}, "size": {"w": 3, "h": 4}},
+    ]
+    reading = read_json("\n".join(map(json.dumps, lines)).encode())
+    assert list(reading.cells.columns) == ["id", "labels", "size.w", "size.h"]
+    assert [json.loads(cell) for cell in reading.cells["labels"] if cell] == [
+        one["labels"] for one in lines[:2]
+    ]
+    roles = reading.suggest_roles()
+    assert (roles.candidates, roles.form) == ("labels", "json")
+    mixed = [{"labels": {"wren": 0.6}}, {"labels": {"text": "robin"}}]
+    assert list(read_json(json.dumps(mixed).encode()).cells.columns) == ["labels.wren", "labels.text"]

@@ -277,3 +277,25 @@ def test_any_cells_are_a_reading_or_a_table_error(rows: list[tuple[str, ...]]) -
     if reading is not None:
         assert len(reading.cells) == len({row[0].strip() for row in rows})
         assert all(len(found) > 0 for found in candidates(reading))
+
+
+def test_votes_for_nothing_are_no_class() -> None:
+    votes = frame(
+        {"task": "t1", "worker": "ann", "label": "wren"},
+        {"task": "t1", "worker": "bob", "label": "nan"},
+        {"task": "t1", "worker": "cem", "label": "robin"},
+        {"task": "t2", "worker": "ann", "label": "NA"},
+        {"task": "t2", "worker": "bob", "label": "None"},
+    )
+    reading = LongVotes().read(votes)
+    assert candidates(reading) == [{"wren": 1, "robin": 1}, ["robin", "wren"]]
+    assert noted(reading, "3 votes say nan, NA, None", "if it is a class, give it another name")
+    assert noted(reading, "1 row has no label named")
+
+
+def test_an_answer_of_a_known_kind_may_name_a_class_called_none() -> None:
+    votes = frame(
+        {"task": "t1", "worker": "ann", "label": "None", "kind": "is"},
+        {"task": "t1", "worker": "bob", "label": "wren", "kind": "is"},
+    )
+    assert candidates(LongVotes().read(votes)) == [{"None": 1, "wren": 1}]

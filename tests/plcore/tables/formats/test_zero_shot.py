@@ -148,3 +148,9 @@ def test_any_cells_are_a_reading_or_a_table_error(rows: list[tuple[str, ...]]) -
     read_or_refuse(
         LongScores().read, double([dict(zip(("id", "label", "score"), row, strict=True)) for row in rows])
     )
+
+
+def test_a_score_of_nothing_is_refused() -> None:
+    rows = [{"id": "a", "label": "wren", "score": 0.6}, {"id": "a", "label": "nan", "score": 0.4}]
+    with pytest.raises(TableError, match="'nan' is no label"):
+        LongScores().read(frame(*rows))
