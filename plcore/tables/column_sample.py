@@ -80,7 +80,11 @@ class ColumnSample:
         cells = [_WEIGHT_COMMA.sub(":", cell) for cell in self.cells if not _NO_VALUE.fullmatch(cell)]
         counts = [sum(mark in cell for cell in cells) for mark in _SEPARATORS]
         if any(counts):
-            return _SEPARATORS[counts.index(max(counts))]
+            # The first that splits a tenth of them: a comma may as well stand in names, as in Smith, John.
+            found = (
+                mark for mark, count in zip(_SEPARATORS, counts, strict=True) if 10 * count >= len(cells)
+            )
+            return next(found, _SEPARATORS[counts.index(max(counts))])
         counts = [_evidence(cells, mark) for mark in SELDOM]
         return SELDOM[counts.index(max(counts))] if any(counts) else None
 

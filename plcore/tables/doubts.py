@@ -88,9 +88,9 @@ def _read_numbers(table: LabelTable) -> Iterator[Doubt]:
 
 
 def _split_apart(table: LabelTable) -> Iterator[Doubt]:
-    """Names that a seldom separator has split, whose parts nobody writes elsewhere."""
+    """Names that a comma or a seldom separator has split, whose parts nobody writes elsewhere."""
     column, mark = table.roles.candidates, table.roles.separator
-    if column is None or table.roles.form == "json" or mark not in SELDOM:
+    if column is None or table.roles.form != "list" or mark not in (*SELDOM, ","):
         return
     cells = table.cells[column].str.strip().unique().tolist()
     known = parts_known(cells, mark)
@@ -98,11 +98,27 @@ def _split_apart(table: LabelTable) -> Iterator[Doubt]:
     odd = [
         cell for cell, parts in zip(cells, split, strict=True) if len(parts) > 1 and not known & set(parts)
     ]
-    odd += [cell for cell, parts in zip(cells, split, strict=True) if parts != [cell] and len(parts) < 2]
+    if mark == ",":  # the usual one: only where it says nothing of most cells
+        odd = odd if 2 * len(odd) > sum(len(parts) > 1 for parts in split) else []
+    else:
+        odd += [cell for cell, parts in zip(cells, split, strict=True) if parts != [cell] and len(parts) < 2]
     if odd:
         message = f"Cells were split at {quoted(mark)}, into parts that nothing else names: {_some(odd)}."
         fix = f"If these are one label each, write another mark between labels, such as {DEFAULT_SEPARATOR}."
         yield Doubt("split-apart", message, fix)
+
+
+def _no_header(table: LabelTable) -> Iterator[Doubt]:
+    """Columns of labels that are called like labels: the first row was taken for the header."""
+    roles, classes = table.roles, set(table.classes)
+    columns = [
+        column for column in (roles.candidates, *roles.annotators, *roles.choices, roles.truth) if column
+    ]
+    odd = [column for column in columns if set(parts_of(column, roles.separator)) <= classes]
+    if odd:
+        message = f"The header holds labels: {_some(odd)}."
+        fix = "If the first line is a row, put a line with the names of the columns above it."
+        yield Doubt("no-header", message, fix)
 
 
 def _names_alike(table: LabelTable) -> Iterator[Doubt]:
@@ -221,6 +237,7 @@ def _some(names: tuple[str, ...] | list[str]) -> str:
 
 
 _LOOKS: tuple[Callable[[LabelTable], Iterator[Doubt]], ...] = (
+    _no_header,
     _no_question,
     _code_in_names,
     _read_numbers,

@@ -10,7 +10,7 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
-from python_calamine import CalamineSheet, CalamineWorkbook, PasswordError, SheetTypeEnum
+from python_calamine import CalamineSheet, CalamineWorkbook, PasswordError, SheetTypeEnum, SheetVisibleEnum
 
 from plcore.common.words import listed, quoted
 from plcore.tables.formats.reading import TableReading, refusal, text_table
@@ -20,11 +20,13 @@ from plcore.tables.formats.xls_size import cells_of_xls
 from plcore.tables.problems import TableError
 
 XLS_START = b"\xd0\xcf\x11\xe0"
+_VISIBLE = SheetVisibleEnum.Visible
 _RESAVE = "Open it in its program, save it as .xlsx or CSV UTF-8, and import that."
 
 
 def read_workbook(data: bytes) -> TableReading:
-    """The first sheet that has cells; its first row with any is the header. Empty rows and columns are left out.
+    """The first sheet that has cells, hidden ones last; its first row with any is the header. Empty rows and columns
+    are left out.
 
     Raises TableError: damaged, encrypted, too large, no cells; header cells that are merged, empty or alike.
     """
@@ -35,8 +37,10 @@ def read_workbook(data: bytes) -> TableReading:
         oddities = look_at_parts(data)
     try:
         book = CalamineWorkbook.from_filelike(io.BytesIO(data))
-        sheets = [sheet.name for sheet in book.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
-        for name in sheets:
+        known = [sheet for sheet in book.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
+        sheets = [sheet.name for sheet in known]
+        # Hidden ones last: the table is the one that people see.
+        for name in (sheet.name for sheet in sorted(known, key=lambda sheet: sheet.visible != _VISIBLE)):
             sheet = book.get_sheet_by_name(name)
             if sheet.start is not None:
                 rows = sheet.to_python()

@@ -127,3 +127,17 @@ def test_what_a_seldom_separator_has_split_is_told() -> None:
 def test_one_beside_one_point_nought_is_told() -> None:
     found = told("candidates,w\n1|2,1\n1.0|2,2\nrobin|2,3\n")["names-alike"]
     assert "'1' and '1.0'" in found.message
+
+
+def test_a_first_row_that_was_taken_for_the_header() -> None:
+    csv = "".join(f"wren|robin,{k}.5\nrobin,{k}.7\n" for k in range(9))
+    assert told(csv)["no-header"].message == "The header holds labels: 'wren|robin'."
+    votes = "wren,robin,w\n" + "wren,robin,1\nrobin,robin,2\nrobin,wren,2\n"
+    assert "no-header" in told(votes, annotators=("wren", "robin"), categories=())
+    assert "no-header" not in told(csv.replace("wren|robin,0.5", "birds,w"))
+
+
+def test_a_comma_that_stands_in_every_name_is_told() -> None:
+    people = 'candidates,w\n"Smith, John",1\n"Doe, Jane",2\n"Roe, Jim",3\n'
+    assert "'Doe, Jane'" in told(people)["split-apart"].message
+    assert "split-apart" not in told('candidates,w\n"wren, robin",1\nrobin,2\n"wren, owl",3\n')

@@ -207,3 +207,10 @@ def test_times_codes_and_verses_are_no_weights(cells: list[str]) -> None:
     csv = "candidates,w\n" + "".join(f"{cell},{k}\n" for k, cell in enumerate(cells))
     assert guess(csv).form == "list"
     assert set(read(csv).classes) == {part for cell in cells for part in cell.split("|")}
+
+
+@pytest.mark.parametrize("mark", ["|", ";"])
+def test_a_comma_in_names_gives_way(mark: str) -> None:
+    cells = [f"Smith, John{mark}Doe, Jane", "Doe, Jane", "Smith, John", "Roe, Jim"]
+    csv = "candidates,w\n" + "".join(f'"{cell}",{k}\n' for k, cell in enumerate(cells))
+    assert read(csv).classes == ("Doe, Jane", "Roe, Jim", "Smith, John")

@@ -1,0 +1,49 @@
+"""What an odd file is, and what must come of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Wanted = Sequence[set[str] | dict[str, float]]
+
+
+@dataclass(frozen=True)
+class Odd:
+    """A file as people bring it.
+
+    Attributes
+    ----------
+    name : what is odd about it
+    data, file : its bytes, made by code, and the name it comes under
+    rows : the candidates of the first rows, or with weights; None where it must be refused
+    doubts : the names of all doubts that must be told, but for `unused`
+    notes : words of the notes that must be told
+    refused : words of the error
+    cells : other cells that must come out, by column
+    truth : the true labels of the first rows
+    """
+
+    name: str
+    data: bytes
+    file: str = "table.csv"
+    rows: Wanted | None = None
+    doubts: frozenset[str] = frozenset()
+    notes: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+    cells: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    truth: tuple[str | None, ...] = ()
+
+
+def right(
+    name: str, data: bytes | str, rows: Wanted, file: str = "table.csv", *doubts: str, **more: Any
+) -> Odd:
+    """It must come out like this, with these doubts and no others."""
+    text = data.encode() if isinstance(data, str) else data
+    return Odd(name, text, file, rows, frozenset(doubts), **more)
+
+
+def refused(name: str, data: bytes | str, *words: str, file: str = "table.csv") -> Odd:
+    """It must be refused with these words."""
+    return Odd(name, data.encode() if isinstance(data, str) else data, file, refused=words)
