@@ -52,7 +52,8 @@ def _array(data: bytes, name: str) -> AnyArray:
         size = int(np.prod([int(side) for side in shape], dtype=object)) * dtype.itemsize
         if size > len(data):  # before NumPy makes room for it
             raise refusal(f"the array {quoted(name)} is cut off.", _ANEW)
-        return np.load(io.BytesIO(data), allow_pickle=False)  # type: ignore[no-any-return]
+        array: AnyArray = np.load(io.BytesIO(data), allow_pickle=False)
+        return array.astype(dtype.newbyteorder("="), copy=False)  # Arrow takes no other order of bytes
     except TableError:
         raise
     except Exception as error:

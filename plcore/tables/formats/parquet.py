@@ -49,6 +49,7 @@ def read_parquet(data: bytes) -> TableReading:
         ]
         # As dictionaries, texts take no more room than in the file, until their length is known.
         table = pa.parquet.ParquetFile(pa.BufferReader(data), read_dictionary=texts).read(use_threads=False)
+        table.validate(full=True)  # texts that are no UTF-8
     except TableError:
         raise
     except Exception as error:

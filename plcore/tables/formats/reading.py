@@ -18,6 +18,8 @@ from plcore.tables.suggestion import suggest_roles
 
 MAX_CELLS = 20_000_000
 """Rows times columns. A small file can declare far more, and a table of more would not fit the memory."""
+MAX_COLUMNS = 20_000
+"""A libsvm file of ten bytes may declare any number of them (`1 99999:1`), and each takes half a millisecond."""
 
 
 @dataclass(frozen=True)
@@ -54,13 +56,16 @@ def refusal(message: str, fix: str, *, row: int | None = None, line: int | None 
 
 
 def check_size(n_rows: int, n_columns: int) -> None:
-    """Raise TableError for a table of more cells than are taken; to be asked before they are made."""
+    """Raise TableError for a table of more cells or columns than are taken; to be asked before they are made."""
     if n_rows * n_columns > MAX_CELLS:
         message = (
             f"The table has {n_rows:,} rows and {n_columns:,} columns, {n_rows * n_columns:,} cells; "
             f"at most {MAX_CELLS:,} are taken."
         )
         raise refusal(message, "Import fewer rows, or join columns, by principal components, say.")
+    if n_columns > MAX_COLUMNS:
+        message = f"The table has {n_columns:,} columns; at most {MAX_COLUMNS:,} are taken."
+        raise refusal(message, "Leave seldom ones out, or join columns, by principal components, say.")
 
 
 def text_table(

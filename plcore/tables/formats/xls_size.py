@@ -54,7 +54,10 @@ class _Sectors(NamedTuple):
 
 def _workbook(data: bytes) -> bytes:
     """The stream with the sheets."""
-    size, small = (1 << min(shift, 20) for shift in struct.unpack_from("<HH", data, 30))
+    shifts = struct.unpack_from("<HH", data, 30)
+    if shifts not in ((9, 6), (12, 6)):
+        raise refusal("The workbook is damaged: its parts have no size that there is.", _FIX)
+    size, small = (1 << shift for shift in shifts)
     (directory,) = struct.unpack_from("<I", data, 48)
     least, small_table, _, more, n_more = struct.unpack_from("<5I", data, 56)
     places = list(struct.unpack_from("<109I", data, 76))

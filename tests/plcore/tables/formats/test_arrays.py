@@ -351,3 +351,9 @@ def test_damaged_arrays_are_a_table_or_refused(is_mat: bool, place: int, junk: b
 def test_damaged_zips_of_arrays_are_refused() -> None:
     data = npz(X=X, S=S)
     assert "damaged" in refused(data[:60] + b"\xff" * 40 + data[100:])
+
+
+def test_arrays_of_another_order_of_bytes() -> None:
+    X, S = np.array([[1.5, 2], [3, 4.25]]), np.array([[1, 1], [0, 1]])
+    swapped = npz(X=X.astype(">f8"), S=S.astype(">i4"), classes=np.array(["a", "b"], dtype=">U1"))
+    assert read_table(swapped).cells.equals(read_table(npz(X=X, S=S, classes=np.array(["a", "b"]))).cells)

@@ -277,3 +277,11 @@ def test_a_damaged_file_is_a_table_or_refused(place: int, junk: bytes) -> None:
     except TableError:
         return
     assert len(reading.cells)
+
+
+def test_text_that_is_no_utf_8_is_refused() -> None:
+    data = parquet(
+        pa.table({"candidates": ["wren|robin", "robin"]}), compression="none", use_dictionary=False
+    )
+    with pytest.raises(TableError, match="The Parquet file cannot be read"):
+        read_table(data.replace(b"wren|robin", b"wr\xffn|robin"))
