@@ -18,7 +18,7 @@ import pandas as pd
 
 from db import projects as stored
 from plcore import LabelTable, Problem, Roles, TableError
-from plcore.common.words import quoted
+from plcore.common import quoted
 from plcore.tables import (
     MAX_FILE_MB,
     MAX_FILES,

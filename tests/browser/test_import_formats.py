@@ -130,7 +130,7 @@ def test_one_action_from_the_file_to_the_first_question(page: Page, server: Serv
     expect(page.get_by_text("Your first question will look like this")).to_be_visible()
     expect(page.get_by_test_id("stMetric").filter(has_text="Rows").first).to_contain_text(str(ROWS))
     expect(page.get_by_test_id("stMetric").filter(has_text="Classes")).to_contain_text("4")
-    if weight:
+    if weight and name != "top5.csv":  # whose numbers stand in the preview, too
         expect(page.get_by_text(weight, exact=True).first).to_be_visible()
     create.click()
     page.locator(room.CARD).wait_for(timeout=60_000)
