@@ -131,12 +131,7 @@ def import_table(
 @main.command("append")
 @click.argument("project_id", type=int)
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option(
-    "--rows",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="The table of the rows, where FILE holds only votes or candidates of them.",
-)
-@click.option("--as-it-is", is_flag=True, help="Take each row as an item, though it looks like a vote.")
+@file_options
 @click.option("--label-column", "labels", multiple=True, help="A new column of labels. As often as needed.")
 def append_rows(
     project_id: int, file: Path, rows: Path | None, as_it_is: bool, labels: tuple[str, ...]

@@ -211,7 +211,7 @@ def made_before(seat: Seat, upload: Upload) -> list[Doubt]:
         Doubt(
             "same-file",
             message,
-            "Go on there if this is the same work; its answers are not in a new project.",
+            "Open that project instead: its answers are not in a new one.",
         )
     ]
 

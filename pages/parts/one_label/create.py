@@ -50,11 +50,13 @@ def settings(table: LabelTable, checks: int) -> LearnerSettings:
             "The other true labels",
             ["given", "hidden"],
             format_func={
-                "given": "are used: the model learns from them, nobody is asked",
-                "hidden": "stay hidden, for a dry run: people are asked all the same",
+                "given": "are used: nobody is asked",
+                "hidden": "stay hidden: a dry run",
             }.__getitem__,
-            help="Used: a row whose true label is known is done. Hidden: it is asked as if its label were unknown, and "
-            "Winnow can answer for you with the hidden labels, so that you see how it works.",
+        )
+        st.caption(
+            "Used: the model learns from them, and a row whose true label is known is done. Hidden: such a row is "
+            "asked as if nobody knew, and Winnow can answer for you with the hidden labels, so that you see it at work."
         )
     left, right = st.columns(2)
     model = left.selectbox(
