@@ -93,8 +93,8 @@ class Upload:
     """
 
     reading: TableReading
-    shape: str | None
-    source_hash: str
+    shape: str | None = None
+    source_hash: str = ""
 
     @property
     def cells(self) -> pd.DataFrame:
