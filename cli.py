@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from winnow import __version__
-from winnow.column_options import column_options, setting_option
+from winnow.column_options import column_options, file_options, setting_option
 
 if TYPE_CHECKING:
     from workflow.home import Home
@@ -99,12 +99,7 @@ def list_projects(as_json: bool) -> None:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--name", help="Name of the project; default: the file's name.")
 @click.option("--description", default="", help="What the annotators should know.")
-@click.option(
-    "--rows",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="The table of the rows, where FILE holds only votes or candidates of them.",
-)
-@click.option("--as-it-is", is_flag=True, help="Take each row as an item, though it looks like a vote.")
+@file_options
 @setting_option
 @column_options
 def import_table(
@@ -124,26 +119,19 @@ def import_table(
     from workflow import importing
 
     with _home() as here:
-        upload = importing.read_upload(file, rows=None if rows is None else (rows, None), as_it_is=as_it_is)
-        table = importing.LabelTable.from_cells(
-            upload.cells, importing.adjusted(upload.suggest_roles(), columns), upload.files
-        )
-        for said in (*upload.notes, *map(str, importing.find_doubts(table))):
+        upload, table = importing.read_as_named(file, columns, rows=rows, as_it_is=as_it_is)
+        seat, chosen = _owner(here), importing.settings_for(table, settings)
+        odd = (*importing.made_before(seat, upload), *importing.find_doubts(table))
+        for said in (*upload.notes, *map(str, (*odd, *importing.doubts_about(table, chosen)))):
             click.echo(said, err=True)
-        chosen = importing.settings_for(table, settings)
-        project_id = importing.create(_owner(here), name or file.stem, table, chosen, description)
+        project_id = importing.create(seat, name or file.stem, table, chosen, description, upload.source_hash)
     click.echo(f"Project {project_id}: {table.n_rows} rows, {len(table.classes)} classes.")
 
 
 @main.command("append")
 @click.argument("project_id", type=int)
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option(
-    "--rows",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="The table of the rows, where FILE holds only votes or candidates of them.",
-)
-@click.option("--as-it-is", is_flag=True, help="Take each row as an item, though it looks like a vote.")
+@file_options
 @click.option("--label-column", "labels", multiple=True, help="A new column of labels. As often as needed.")
 def append_rows(
     project_id: int, file: Path, rows: Path | None, as_it_is: bool, labels: tuple[str, ...]
@@ -206,15 +194,23 @@ def rank(project_id: int) -> None:
 @main.command("compare")
 @click.argument("what", metavar="FILE|PROJECT_ID")
 @click.option("--json", "as_json", is_flag=True, help="As JSON, for programs.")
+@file_options
 @column_options
-def compare(what: str, as_json: bool, columns: Mapping[str, Any]) -> None:
-    """Compare the models on the rows of a project, or of a table (CSV or zip). Nothing is stored or adopted.
+def compare(what: str, as_json: bool, rows: Path | None, as_it_is: bool, columns: Mapping[str, Any]) -> None:
+    """Compare the models on the rows of a project, or of a table of any format. Nothing is stored or adopted.
 
     Each row is held out once. Consistency is how much more often than by chance a model's predictions are among the
     candidates: it needs no true label. Accuracy is by blind checks of a project, by true labels of a file.
     """
     from workflow import importing
     from workflow.models import choosing
+
+    told = rows is not None or as_it_is or any(value is not None for value in columns.values())
+    if re.fullmatch("[0-9]+", what) and told:
+        raise click.ClickException(
+            f"What the columns of project {what} are is settled. Fix: leave the options of columns and rows out, or "
+            "name a file."
+        )
 
     def tell(done: int, total: int, model: str) -> None:
         click.echo(f"\r{done} of {total} fits, {model:<20}", nl=done == total, err=True)
@@ -224,9 +220,7 @@ def compare(what: str, as_json: bool, columns: Mapping[str, Any]) -> None:
         with _home() as here:
             found = choosing.measure(_owner(here).at(int(what)), progress)
     else:
-        upload = importing.read_upload(Path(what))
-        roles = importing.adjusted(upload.suggest_roles(), columns)
-        table = importing.LabelTable.from_cells(upload.cells, roles, upload.files)
+        table = importing.read_as_named(Path(what), columns, rows=rows, as_it_is=as_it_is)[1]
         found = choosing.measure_table(table, progress)
     click.echo(json.dumps(found.to_json(), indent=2) if as_json else found.lines())
 

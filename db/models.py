@@ -118,6 +118,8 @@ class ProjectRow(Base):
     room: Mapped[dict[str, Any]] = mapped_column(server_default="{}")
     # when the stop panel says to stop; NULL: nobody has set it
     stop_rules: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    # SHA-256 of the file, or files, that the table was read from; NULL: nobody noted it
+    source_hash: Mapped[str | None]
 
 
 class EntryRow(Base):

@@ -38,6 +38,7 @@ class Project:
     deleted_at: datetime | None
     room: dict[str, Any]
     stop_rules: dict[str, Any] | None
+    source_hash: str | None
 
 
 _TABLE = Base.metadata.tables["projects"]
@@ -59,6 +60,7 @@ def add(
     created_by: int,
     created_at: datetime,
     description: str = "",
+    source_hash: str | None = None,
 ) -> int:
     """Add a project and return its id."""
     values = {
@@ -76,6 +78,7 @@ def add(
         "deleted_at": None,
         "room": {},
         "stop_rules": None,
+        "source_hash": source_hash,
     }
     return session.execute(insert(ProjectRow).values(values).returning(ProjectRow.id)).scalar_one()
 
@@ -92,6 +95,13 @@ def by_name(session: Session, name: str) -> Project | None:
     """The project in use that has this name."""
     in_use = ProjectRow.archived_at.is_(None), ProjectRow.deleted_at.is_(None)
     found = session.execute(_COLUMNS.where(ProjectRow.name == name, *in_use)).first()
+    return None if found is None else Project(*found)
+
+
+def by_source(session: Session, source_hash: str) -> Project | None:
+    """The latest project, archived ones too, that was made from the file with this hash; none in the bin."""
+    made = ProjectRow.source_hash == source_hash, ProjectRow.deleted_at.is_(None)
+    found = session.execute(_COLUMNS.where(*made).order_by(ProjectRow.id.desc())).first()
     return None if found is None else Project(*found)
 
 

@@ -1,4 +1,4 @@
-"""Import: a CSV, or a zip with images, becomes a project. Preview, columns, every problem by its place, create."""
+"""Import: a table, or a zip of one with its files, becomes a project. Preview, columns, every problem, create."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def looking(place: st.delta_generator.DeltaGenerator, share: float) -> None:
 CHECKS = round(100 * CONTROL_SHARE)
 
 
-def settings_form(checked: importing.Checked, name: str) -> None:
+def settings_form(upload: importing.Upload, checked: importing.Checked, name: str) -> None:
     """Name and learner; the button that creates."""
     table = checked.table
     assert table is not None  # noqa: S101 - only called for a table without problems
@@ -103,13 +103,14 @@ def settings_form(checked: importing.Checked, name: str) -> None:
         description = st.text_input("Description (optional)", placeholder="What the annotators should know")
         parts = kinds.PARTS[importing.kind_of_table(table)]
         settings = parts.settings(table, CHECKS)
+        show_doubts(importing.doubts_about(table, settings))
         if st.button("Create project", type="primary", icon=":material/add:"):
             with frame.refusals(ProjectNameError, importing.CannotLearn):
                 with st.spinner(parts.PREPARING):
                     project_id = importing.create(
-                        page.seat, project_name, table, settings, description.strip()
+                        page.seat, project_name, table, settings, description.strip(), upload.source_hash
                     )
-                for name_ in (state.UPLOAD, state.CHECKED):
+                for name_ in (state.UPLOAD, state.CHECKED, state.COLUMNS):
                     st.session_state.pop(name_, None)
                 st.session_state[state.FLASH] = "Project created"
                 st.switch_page("annotate.py", query_params={"project": str(project_id)})
@@ -146,6 +147,7 @@ if checked.table is None:
     show_problems(checked.problems)
 else:
     kinds.PARTS[importing.kind_of_table(checked.table)].summary(checked.table)
-    show_doubts(checked.doubts, upload.notes)
-    show_first_question(first_look(checked.table))
-    settings_form(checked, PurePath(chosen.name).stem[: importing.NAME_LENGTH])
+    show_doubts([*importing.made_before(page.seat, upload), *checked.doubts], upload.notes)
+    parts = kinds.PARTS[importing.kind_of_table(checked.table)]
+    show_first_question(first_look(checked.table), parts.FIRST_QUESTION)
+    settings_form(upload, checked, PurePath(chosen.name).stem[: importing.NAME_LENGTH])

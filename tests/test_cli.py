@@ -162,7 +162,8 @@ def test_a_link_of_a_running_server(shell: Shell, tmp_path: Path) -> None:
 
 
 def test_projects_as_lines_and_as_json(shell: Shell, table: Path) -> None:
-    assert shell.done("import", table).splitlines()[-1] == "Project 1: 60 rows, 3 classes."
+    done = shell.done("import", table, "--setting", "truth_role=hidden")
+    assert done.splitlines()[-1] == "Project 1: 60 rows, 3 classes."
     listed = shell.done("projects")
     shell.done("simulate", 1, "--answers", 2)
     (project,) = json.loads(shell.done("projects", "--json"))
@@ -233,7 +234,7 @@ def test_a_comparison_of_a_file_and_of_a_project(shell: Shell, table: Path, find
         "plknn\t0.500\t0.600\t0.2\t",
         "Each of 60 rows was held out once; accuracy on 60 of known truth.",
     ]
-    shell.done("import", table)
+    shell.done("import", table, "--setting", "truth_role=hidden")
     found = json.loads(shell.done("compare", 1, "--json"))
     assert (found["best"], found["rows"], found["checks"]) == ("clpl", 40, 0), "test rows choose nothing"
     assert [one["kappa"] for one in found["figures"]] == [0.8, 0.5]
@@ -280,3 +281,59 @@ def test_rows_are_added_once_and_the_rest_is_said(shell: Shell, table: Path, tmp
     assert (status, out) == (2, "")
     assert "in the project already" in err
     assert shell("append", 9, more)[0] == 2
+
+
+def test_known_labels_are_used_and_a_dry_run_is_asked_for(shell: Shell, table: Path) -> None:
+    status, _, err = shell("import", table)
+    assert status == 0
+    assert "there will be nothing to ask. Fix:" in err
+    assert "truth_role=hidden" in err
+    (project,) = json.loads(shell.done("projects", "--json"))
+    assert project["open"] == 0
+    assert "hides no true labels" in shell.refused("simulate", 1)
+    status, _, err = shell("import", table, "--name", "dry run", "--setting", "truth_role=hidden")
+    assert (status, "nothing to ask" in err) == (0, False)
+    assert "2 answered" in shell.done("simulate", 2, "--answers", 2)
+
+
+def test_the_same_file_again_is_said(shell: Shell, table: Path) -> None:
+    shell.done("import", table)
+    status, _, err = shell("import", table, "--name", "again", "--number", "x")
+    assert status == 0
+    assert "Project 'birds' was made from the same file on" in err
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--cut-at", 0.5), "Nothing is cut at 0.5"),
+        (("--cut", "top"), "come without weights"),
+        (("--score-column", "x", "--score-column", "y", "--score-prefix", "p_"), "begins with 'p_'"),
+        (("--number", ""), "nothing to learn from"),
+    ],
+)
+def test_options_that_change_nothing_or_leave_nothing_are_refused(
+    shell: Shell, table: Path, options: tuple[object, ...], said: str
+) -> None:
+    line = shell.refused("import", table, *options)
+    assert said in line
+    assert "Fix:" in line
+    assert json.loads(shell.done("projects", "--json")) == []
+
+
+def test_a_comparison_takes_every_option_of_a_file_and_none_of_a_project(
+    shell: Shell, tmp_path: Path, table: Path, findings: Findings
+) -> None:
+    votes, frame = tmp_path / "votes.csv", small_frame()
+    lines = [
+        f"{row},{worker},{label}"
+        for row, cell in zip(frame["id"], frame["candidates"], strict=True)
+        for worker, label in enumerate(cell.split("|"))
+    ]
+    votes.write_text("\n".join(["task,worker,label", *lines]))
+    assert "Each of 60 rows" in shell.done("compare", votes, "--rows", table, "--truth", "")
+    assert "nothing to learn from" in shell.refused("compare", votes)
+    assert "Fix:" in shell.refused("compare", votes, "--as-it-is")
+    shell.done("import", table)
+    for option in (("--truth", "x"), ("--rows", table), ("--as-it-is",)):
+        assert "What the columns of project 1 are is settled" in shell.refused("compare", 1, *option)

@@ -1,9 +1,10 @@
-"""What `winnow import` and `winnow compare` are told about the columns of a file: one option a role."""
+"""What `winnow import` and `winnow compare` are told about a file and its columns: one option a role."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import click
@@ -28,11 +29,14 @@ LISTS = {
     "choice": ("choices", "A column of one candidate each; name the best first."),
     "choice-score": ("choice_scores", "The column of scores of a --choice, in the same order."),
     "score-column": ("score_columns", "A column of scores, probabilities or vote counts of one label."),
-    "ignore": ("ignored", "A word that stands among the labels for nothing, such as nan."),
+    "ignore": (
+        "ignored",
+        'A word that stands among the labels for nothing, such as nan, beside those guessed; "" first: in their place.',
+    ),
     "number": ("numbers", "A column of numbers to learn from."),
     "category": ("categories", "A column of words to learn from."),
 }
-"""Roles of several columns, an option for each column."""
+"""Roles of several columns, an option for each column; "" alone means that no column has it."""
 
 
 def column_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -48,6 +52,19 @@ def column_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_OPTIONS):
         told = option(told)
     return told
+
+
+def file_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--rows` and `--as-it-is`, which say what FILE is; the command gets `rows`, a path or None, and `as_it_is`."""
+    rows = click.option(
+        "--rows",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        help="The table of the rows, where FILE holds only votes or candidates of them.",
+    )
+    as_it_is = click.option(
+        "--as-it-is", is_flag=True, help="Take each row as an item, though it looks like a vote."
+    )
+    return rows(as_it_is(command))
 
 
 def setting_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -81,7 +98,10 @@ def _given(value: Any) -> Any:
 
 
 _OPTIONS = (
-    *(click.option(f"--{name}", help=f"{words} Default: guessed.") for name, words in COLUMNS.items()),
+    *(
+        click.option(f"--{name}", help=f'{words} "" for none. Default: guessed.')
+        for name, words in COLUMNS.items()
+    ),
     click.option("--separator", help="What stands between candidates. Default: guessed."),
     click.option(
         "--form",
@@ -89,17 +109,26 @@ _OPTIONS = (
         help="How a cell of candidates is written: a|b, a:0.6|b:0.3, or JSON. Default: guessed.",
     ),
     *(
-        click.option(f"--{name}", role, multiple=True, help=f"{words} As often as needed. Default: guessed.")
+        click.option(
+            f"--{name}",
+            role,
+            multiple=True,
+            help=f'{words} As often as needed, "" for none. Default: guessed.',
+        )
         for name, (role, words) in LISTS.items()
     ),
-    click.option("--score-prefix", help="What stands before the label in the names of score columns."),
+    click.option(
+        "--score-prefix", help="What stands before the label in the names of score columns. Default: guessed."
+    ),
     click.option(
         "--cut",
         type=click.Choice(["all", "threshold", "top", "mass"]),
         help="Which labels with weights are candidates: all, or those that --cut-at says.",
     ),
     click.option(
-        "--cut-at", type=float, help="The threshold, the number of labels, or the share of the weight."
+        "--cut-at",
+        type=float,
+        help="The threshold, the number of labels, or the share of the weight. Default: 0.1, 5 or 0.95.",
     ),
     click.option(
         "--label-vectors/--one-label", default=None, help="Whether several labels may be right at once."

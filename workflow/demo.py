@@ -46,7 +46,8 @@ def ensure_demo(home: Home) -> int | None:
         raise LookupError("The demo project needs an owner. Fix: call ensure_owner(home) first.")
     table = LabelTable.from_cells(*demo_cells())
     try:
-        return create_project(Seat(home, owner.id), NAME, table, LearnerSettings(n_neighbors=5), DESCRIPTION)
+        hidden = LearnerSettings(n_neighbors=5, truth_role="hidden")  # there would be nothing to ask
+        return create_project(Seat(home, owner.id), NAME, table, hidden, DESCRIPTION)
     except ProjectNameError:
         return None  # another process of the same home has made it a moment ago
 

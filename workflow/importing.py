@@ -7,14 +7,18 @@ Bad input never half-enters: nothing is stored until the whole table has been re
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from db import projects as stored
 from plcore import LabelTable, Problem, Roles, TableError
+from plcore.common import quoted
 from plcore.tables import (
     MAX_FILE_MB,
     MAX_FILES,
@@ -23,19 +27,19 @@ from plcore.tables import (
     MAX_UNPACKED_MB,
     MAX_ZIP_MB,
     MISSING,
-    NEEDS_ROWS,
-    WAYS_IN,
     Doubt,
     MediaFiles,
     TableReading,
     find_doubts,
     joined,
+    lacks_rows,
     look_through,
     read_table,
     shape_name,
     shaped,
 )
 from workflow import kinds, projects
+from workflow.common.named_columns import CUT_AT, adjusted, freed, newly_named
 from workflow.projects import NAME_LENGTH, CannotLearn
 
 if TYPE_CHECKING:
@@ -49,6 +53,7 @@ LIMITS = (
 )
 
 __all__ = [
+    "CUT_AT",
     "LIMITS",
     "MAX_PROBLEMS",
     "MAX_UPLOAD_MB",
@@ -65,8 +70,13 @@ __all__ = [
     "adjusted",
     "check",
     "create",
+    "doubts_about",
     "find_doubts",
+    "freed",
     "kind_of_table",
+    "made_before",
+    "newly_named",
+    "read_as_named",
     "read_upload",
     "settings_for",
 ]
@@ -78,11 +88,13 @@ class Upload:
 
     shape : where each row of the file seems to be a vote or a score and no item, what it is, in words; the reading then
         has one row for each item, unless that was not wanted
+    source_hash : SHA-256 of the bytes of the file, and of the table of its rows where there is one
     needs_rows : whether nothing in it describes the rows, so that a table of them is wanted beside it
     """
 
     reading: TableReading
     shape: str | None = None
+    source_hash: str = ""
 
     @property
     def cells(self) -> pd.DataFrame:
@@ -96,9 +108,10 @@ class Upload:
     def notes(self) -> tuple[str, ...]:
         return self.reading.notes
 
-    @property
+    @cached_property
     def needs_rows(self) -> bool:
-        return NEEDS_ROWS in self.reading.notes
+        # A vote in each row that shall be items as they are describes itself.
+        return shape_name(self.reading) is None and lacks_rows(self.reading)
 
     def suggest_roles(self) -> Roles:
         """What the format says each column is for, or a guess."""
@@ -119,11 +132,29 @@ def read_upload(
     as_it_is : take every row of the file as an item, whatever its columns are called
     Raises TableError where it cannot be read at all.
     """
-    reading = read_table(source, name)
+    sources = [_bytes_and_name(source, name), *([_bytes_and_name(*rows)] if rows is not None else [])]
+    source_hash = hashlib.sha256(b"".join(hashlib.sha256(data).digest() for data, _ in sources)).hexdigest()
+    reading, *beside = (read_table(data, called) for data, called in sources)
     shape = shape_name(reading)
-    if rows is not None:
-        return Upload(joined(reading, read_table(*rows)), shape)
-    return Upload(reading if shape is None or as_it_is else shaped(reading), shape)
+    if beside:
+        reading = joined(reading, beside[0])
+    elif shape is not None and not as_it_is:
+        reading = shaped(reading)
+    return Upload(reading, shape, source_hash)
+
+
+def _bytes_and_name(source: bytes | Path, name: str | None) -> tuple[bytes, str | None]:
+    return (source, name) if isinstance(source, bytes) else (source.read_bytes(), name or source.name)
+
+
+def read_as_named(
+    file: Path, columns: Mapping[str, Any], *, rows: Path | None = None, as_it_is: bool = False
+) -> tuple[Upload, LabelTable]:
+    """The upload of a file and the table that it makes, with these columns named (see `adjusted`) and the others
+    guessed. Raises TableError."""
+    upload = read_upload(file, rows=None if rows is None else (rows, None), as_it_is=as_it_is)
+    roles = adjusted(upload.suggest_roles(), columns, upload.cells)
+    return upload, LabelTable.from_cells(upload.cells, roles, upload.files)
 
 
 @dataclass(frozen=True)
@@ -156,12 +187,39 @@ def create(
     table: LabelTable,
     settings: kinds.KindSettings | None = None,
     description: str = "",
+    source_hash: str | None = None,
 ) -> int:
     """Make the project. Raises as ``workflow.projects.create_project``."""
-    project_id = projects.create_project(seat, name, table, settings, description)
+    project_id = projects.create_project(seat, name, table, settings, description, source_hash)
     if table.media.files is not None:
         table.media.files.close()
     return project_id
+
+
+def made_before(seat: Seat, upload: Upload) -> list[Doubt]:
+    """The doubt that a project was made from the same file already, whatever its columns were taken for; none where
+    there is none. Raises NotAllowed unless the person is an owner."""
+    with seat.reading(owner=True) as reading:
+        found = stored.by_source(reading.session, upload.source_hash)
+    if found is None:
+        return []
+    where = "" if found.archived_at is None else ", which is archived,"
+    message = (
+        f"Project {quoted(found.name)}{where} was made from the same file on {found.created_at:%Y-%m-%d}."
+    )
+    return [
+        Doubt(
+            "same-file",
+            message,
+            "Open that project instead: its answers are not in a new one.",
+        )
+    ]
+
+
+def doubts_about(table: LabelTable, settings: kinds.KindSettings) -> list[Doubt]:
+    """What is odd about a project of this table with these settings."""
+    found: list[Doubt] = kinds.of_settings(settings).doubts(table, settings)
+    return found
 
 
 def kind_of_table(table: LabelTable) -> str:
@@ -175,55 +233,3 @@ def settings_for(table: LabelTable, changes: Mapping[str, Any]) -> Any:
         return kinds.with_changes(kinds.of_table(table), projects.default_settings(table), changes)
     except ValueError as error:
         raise CannotLearn(str(error)) from error
-
-
-def adjusted(guess: Roles, chosen: Mapping[str, Any]) -> Roles:
-    """The guessed roles with those a person named; a column named for one role leaves the one guessed for it.
-
-    chosen : fields of `Roles`; None: as guessed, "" for a role of one column: nobody has it
-    Raises ValueError for a role that there is not.
-    """
-    named = {
-        role: (value or None) if role in _ONE_COLUMN else value
-        for role, value in chosen.items()
-        if value is not None
-    }
-    columns = {column for role in named for column in _columns_of(role, named[role])}
-    roles = guess.to_json()
-    if way := next((way for way in WAYS_IN if named.get(way)), None):
-        alone = Roles().to_json()
-        gone = {*WAYS_IN, "choice_scores", "not_labels", "form", "score_prefix", "cut", "cut_at"} - {way}
-        roles |= {role: alone[role] for role in gone}
-        if way in ("candidates", "annotators", "choices", "score_columns") and "label_vectors" not in named:
-            roles["label_vectors"] = False
-        if way == "candidates":
-            roles["form"] = guess.form if guess.candidates == named[way] else "list"
-    for role, value in roles.items():
-        if role in _NO_COLUMNS:
-            continue
-        if isinstance(value, list):
-            roles[role] = [name for name in value if name not in columns]
-        elif value in columns:
-            roles[role] = None
-    roles["image_features"] = roles["image_features"] and roles["image"] is not None
-    return Roles.from_json(roles | named)
-
-
-_ONE_COLUMN = ("candidates", "not_labels", "truth", "id", "text", "image", "audio")
-_NO_COLUMNS = (
-    "separator",
-    "form",
-    "ignored",
-    "score_prefix",
-    "cut",
-    "cut_at",
-    "label_vectors",
-    "image_features",
-)
-
-
-def _columns_of(role: str, value: Any) -> tuple[str, ...]:
-    """The columns that a person named for a role."""
-    if role in _NO_COLUMNS:
-        return ()
-    return (value,) if isinstance(value, str) else tuple(value or ())

@@ -61,8 +61,11 @@ def create_project(
     table: LabelTable,
     settings: kinds.KindSettings | None = None,
     description: str = "",
+    source_hash: str | None = None,
 ) -> int:
     """Store the table as an immutable file and the project that points to it. Returns the project's number.
+
+    source_hash : of the file that the table was read from, by which it is known again
 
     Raises
     ------
@@ -103,6 +106,7 @@ def create_project(
             n_to_ask=kind.n_to_ask(learner),
             created_by=seat.person_id,
             created_at=datetime.now(UTC),
+            source_hash=source_hash,
         )
     kind.keep_beside(home, table_hash, learner)
     home.shelf.put(project_id, learner)

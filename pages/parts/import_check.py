@@ -41,7 +41,7 @@ def _in_words(problem: Problem) -> str:
     return f"**{escape(place)}:** {said}" if place else said
 
 
-def show_doubts(doubts: Sequence[Doubt], notes: Sequence[str]) -> None:
+def show_doubts(doubts: Sequence[Doubt], notes: Sequence[str] = ()) -> None:
     """What is odd about the table, and what was read in one of several ways."""
     if not doubts and not notes:
         return
@@ -53,8 +53,8 @@ def show_doubts(doubts: Sequence[Doubt], notes: Sequence[str]) -> None:
             st.markdown(f":material/info: {escape(note)}")
 
 
-def show_first_question(look: FirstLook | None) -> None:
-    """The first question, without its keys: there is nothing to answer yet."""
+def show_first_question(look: FirstLook | None, question: str) -> None:
+    """The first question, without its keys: there is nothing to answer yet. question : in the words of the card"""
     if look is None:
         return
     st.markdown("###### Your first question will look like this")
@@ -63,9 +63,8 @@ def show_first_question(look: FirstLook | None) -> None:
         with left:
             instance(look.view)
         with right:
-            st.markdown("**Which of these is it?**")
-            for label, share in look.choices:
-                weight = "" if share is None else f" · {share:.0%}"
-                st.markdown(f"{escape(label)}{weight}")
+            st.markdown(f"**{question}**")
+            for label, weight in look.choices:
+                st.markdown(escape(label) + (f" :small[:gray[{escape(weight)}]]" if weight else ""))
             if look.hidden:
                 st.caption(f"and {look.hidden:,} more")

@@ -26,6 +26,8 @@ class KindParts(Protocol):
     STOP: StopWords
     LEARNING: tuple[Setting, ...]
     """The lines of the form that says how the project learns and asks."""
+    FIRST_QUESTION: str
+    """What the card asks of the first row, with its labels below."""
     PREPARING: str
     """Said while a project is made."""
 

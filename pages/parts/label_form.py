@@ -7,7 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from pages.parts.role_choices import Choices
-from workflow.importing import MISSING, Roles
+from workflow.importing import CUT_AT, MISSING, Roles
 
 ONE_COLUMN, PAIRS, SCORES = "candidates", "choices", "score_columns"
 LABEL_COLUMNS, ANNOTATORS = "label_columns", "annotators"
@@ -45,121 +45,116 @@ SEPARATOR_NAMES = {
 }
 
 
-def label_columns(choices: Choices, guess: Roles, *, vectors: bool) -> Roles:
+def label_columns(choices: Choices, *, vectors: bool) -> Roles:
     """The columns that hold the labels, and how they are read."""
-    chosen = _vectors(choices, guess) if vectors else _candidates(choices, guess)
+    chosen = _vectors(choices) if vectors else _candidates(choices)
     ignored = st.multiselect(
         "Read as empty among the labels",
-        list(dict.fromkeys([*guess.ignored, *MISSING])),
-        default=list(guess.ignored),
+        list(dict.fromkeys([*choices.held["ignored"], *choices.guess.ignored, *MISSING])),
         accept_new_options=True,
-        key=f"ignored-{choices.key}",
         help="What stands there for nothing, as programs write it. Anything else is a class.",
+        **choices.kept("ignored", list(choices.guess.ignored)),
     )
     return replace(chosen, ignored=tuple(ignored))
 
 
-def _candidates(choices: Choices, guess: Roles) -> Roles:
+def _candidates(choices: Choices) -> Roles:
+    guessed = (name for name in WAYS if getattr(choices.guess, name))
     way = st.radio(
         "How are the candidate labels given?",
         list(WAYS),
-        index=next((place for place, name in enumerate(WAYS) if getattr(guess, name)), 0),
         format_func=WAYS.__getitem__,
-        key=f"way-{choices.key}",
+        **choices.kept("way", next(guessed, ONE_COLUMN)),
     )
     if way == LABEL_COLUMNS:
-        label = "Label columns (1 = may be the label)"
-        return Roles(label_columns=choices.many(st, label, guess.label_columns, way))
+        return Roles(label_columns=choices.many(st, "Label columns (1 = may be the label)", way))
     if way == ANNOTATORS:
-        return Roles(annotators=choices.many(st, "Annotator columns", guess.annotators, way))
+        return Roles(annotators=choices.many(st, "Annotator columns", way))
     if way == PAIRS:
         roles = Roles(
-            choices=choices.many(st, "Columns of labels, best first", guess.choices, way),
-            choice_scores=choices.many(
-                st, "Their scores, in the same order (optional)", guess.choice_scores, "choice_scores"
-            ),
+            choices=choices.many(st, "Columns of labels, best first", way),
+            choice_scores=choices.many(st, "Their scores, in the same order (optional)", "choice_scores"),
         )
-        return _cut(roles, guess, choices.key) if roles.choice_scores else roles
+        return _cut(roles, choices) if roles.choice_scores else roles
     if way == SCORES:
         left, right = st.columns([3, 1])
-        columns = choices.many(left, "Columns of scores", guess.score_columns, way)
+        columns = choices.many(left, "Columns of scores", way)
         prefix = right.text_input(
-            "What stands before the label in their names",
-            guess.score_prefix,
-            key=f"prefix-{choices.key}",
+            "What stands before the label in their names", **choices.kept("score_prefix", "")
         )
-        return _cut(Roles(score_columns=columns, score_prefix=prefix), guess, choices.key)
+        return _cut(Roles(score_columns=columns, score_prefix=prefix), choices)
     left, middle, right = st.columns([3, 3, 2])
     roles = Roles(
-        candidates=choices.one(left, "Candidates column", guess.candidates, "candidates"),
-        form=_form(middle, guess, choices.key),
+        candidates=choices.one(left, "Candidates column", "candidates"),
+        form=_form(middle, choices, list(FORMS)),
     )
     if roles.form != "json":
-        roles = replace(roles, separator=_separator(right, guess, choices.key))
-    return _cut(roles, guess, choices.key) if roles.form != "list" else roles
+        roles = replace(roles, separator=_separator(right, choices))
+    return _cut(roles, choices) if roles.form != "list" else roles
 
 
-def _vectors(choices: Choices, guess: Roles) -> Roles:
+def _vectors(choices: Choices) -> Roles:
     way = st.radio(
         "How are the labels given?",
         list(VECTOR_WAYS),
-        index=int(guess.candidates is not None),
         format_func=VECTOR_WAYS.__getitem__,
-        key=f"vectors-{choices.key}",
+        **choices.kept("vector_way", list(VECTOR_WAYS)[choices.guess.candidates is not None]),
     )
     if way == LABEL_COLUMNS:
-        found = choices.many(st, "Label columns", guess.label_columns, "label_columns")
-        return Roles(label_columns=found, label_vectors=True)
-    left, middle, right = st.columns([3, 3, 2])
-    return Roles(
-        candidates=choices.one(left, "Labels that are right", guess.candidates, "candidates"),
-        not_labels=choices.one(middle, "Labels that are not (optional)", guess.not_labels, "not_labels"),
-        separator=_separator(right, guess, choices.key),
+        return Roles(label_columns=choices.many(st, "Label columns", "label_columns"), label_vectors=True)
+    left, right = st.columns(2)
+    roles = Roles(
+        candidates=choices.one(left, "Labels that are right", "candidates"),
+        not_labels=choices.one(right, "Labels that are not (optional)", "not_labels"),
         label_vectors=True,
     )
+    # Numbers beside labels weigh candidates; of label vectors each label is right or not.
+    forms = [name for name in FORMS if name != "weighted" or choices.held["form"] == name]
+    roles = replace(roles, form=_form(left, choices, forms))
+    return replace(roles, separator=_separator(right, choices)) if roles.form != "json" else roles
 
 
-def _form(place: st.delta_generator.DeltaGenerator, guess: Roles, key: str) -> str:
-    return place.selectbox(
-        "How a cell is written",
-        list(FORMS),
-        index=list(FORMS).index(guess.form),
-        format_func=FORMS.__getitem__,
-        key=f"form-{key}",
+def _form(place: st.delta_generator.DeltaGenerator, choices: Choices, forms: list[str]) -> str:
+    chosen: str = place.selectbox(
+        "How a cell is written", forms, format_func=FORMS.__getitem__, **choices.kept("form", forms[0])
     )
+    return chosen
 
 
-def _separator(place: st.delta_generator.DeltaGenerator, guess: Roles, key: str) -> str:
-    options = list(dict.fromkeys([guess.separator, *SEPARATORS]))
-    return place.selectbox(
+def _separator(place: st.delta_generator.DeltaGenerator, choices: Choices) -> str:
+    options = dict.fromkeys([choices.held["separator"], choices.guess.separator, *SEPARATORS])
+    chosen: str = place.selectbox(
         "Separator",
-        options,
+        list(options),
         format_func=lambda mark: SEPARATOR_NAMES.get(mark, mark),
         accept_new_options=True,
-        key=f"sep-{key}",
+        **choices.kept("separator", choices.guess.separator),
     )
+    return chosen
 
 
-def _cut(roles: Roles, guess: Roles, key: str) -> Roles:
+def _cut(roles: Roles, choices: Choices) -> Roles:
     """Which of the labels with weights stay candidates."""
     left, right = st.columns(2)
     cut = left.selectbox(
         "Candidates are",
         list(CUTS),
-        index=list(CUTS).index(guess.cut),
         format_func=CUTS.__getitem__,
-        key=f"cut-{key}",
         help="The weights stay beside the candidates: they are shown with the question and the model learns by them.",
+        **choices.kept("cut", choices.guess.cut),
     )
     if cut == "all":
         return roles
-    at = guess.cut_at if cut == guess.cut else {"mass": 0.95, "threshold": 0.1, "top": 5.0}[cut]
+    at = choices.guess.cut_at if cut == choices.guess.cut else CUT_AT[cut]
     if cut == "top":
-        count = right.number_input("How many", min_value=1, value=int(at), key=f"at-{cut}-{key}")
+        count = right.number_input("How many", min_value=1, **choices.kept("top", int(at)))
         return replace(roles, cut=cut, cut_at=float(count))
     name = "Share of the weight" if cut == "mass" else "Weight"
-    top = 1.0 if cut == "mass" else None
     value = right.number_input(
-        name, min_value=0.01, max_value=top, value=float(at), step=0.05, key=f"at-{cut}-{key}"
+        name,
+        min_value=0.01,
+        max_value=1.0 if cut == "mass" else None,
+        step=0.05,
+        **choices.kept(f"at-{cut}", float(at)),
     )
     return replace(roles, cut=cut, cut_at=float(value))

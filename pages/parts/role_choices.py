@@ -1,67 +1,91 @@
-"""Widgets that choose columns. What a person chooses is theirs: a column that was only guessed for another role leaves
-it."""
+"""Widgets that choose columns, and what was chosen, kept whether they are drawn or not. What a person chooses is
+theirs: it leaves whatever other role had the column, and does not come back to that by itself."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
+import pandas as pd
 import streamlit as st
+
+from pages.parts import state
+from workflow.importing import Roles, Upload, freed, newly_named
 
 
 @dataclass
 class Choices:
-    """The columns of one file and who has them. key : of the file, part of every widget's key
+    """The columns of one file and who has them.
 
-    The widgets are drawn from the top: a column that stands in one above is no guess of one below, and a choice made
-    below frees the column above.
+    key : of the file, part of every widget's key      guess : what was guessed of the file
+    held : what every role has now, as `Roles.to_json` has it, and the other choices of the form, by name. It outlives
+        the widgets: Streamlit forgets those that are not drawn
     """
 
-    columns: list[str]
+    cells: pd.DataFrame
     key: str
-    taken: set[str] = field(default_factory=set)
+    guess: Roles
+    held: dict[str, Any]
 
-    def one(self, place: Any, label: str, guess: str | None, role: str) -> str | None:
+    @property
+    def columns(self) -> list[str]:
+        return [str(name) for name in self.cells.columns]
+
+    def one(self, place: Any, label: str, role: str) -> str | None:
         """The column for this role, or None."""
-        key = self._key(role)
-        options = ["", *self.columns]  # None would make Streamlit take its words away once it has been chosen
-        if guess in self.taken and key not in st.session_state:
-            guess = None
-        if key not in st.session_state:
-            st.session_state[key] = guess or ""
+        key = self._shown(role, self.held[role] or "")  # None would make Streamlit take its words away
         hint = "none" if "(optional)" in label else "choose a column"
-        chosen = place.selectbox(
-            label, options, format_func=lambda name: name or hint, key=key, on_change=self._take, args=(role,)
+        place.selectbox(
+            label,
+            ["", *self.columns],
+            format_func=lambda name: name or hint,
+            key=key,
+            on_change=self._take,
+            args=(role,),
         )
-        self.taken.update({chosen} - {""})
-        return chosen or None
+        return self.held[role] or None
 
-    def many(
-        self, place: Any, label: str, guess: Sequence[str], role: str, hint: str | None = None
-    ) -> tuple[str, ...]:
+    def many(self, place: Any, label: str, role: str, hint: str | None = None) -> tuple[str, ...]:
         """The columns for this role, in the order in which they were chosen."""
-        key = self._key(role)
-        if key not in st.session_state:
-            st.session_state[key] = [name for name in guess if name not in self.taken]
-        chosen = place.multiselect(
-            label, self.columns, key=key, help=hint, on_change=self._take, args=(role,)
-        )
-        self.taken.update(chosen)
-        return tuple(chosen)
+        key = self._shown(role, list(self.held[role]))
+        place.multiselect(label, self.columns, key=key, help=hint, on_change=self._take, args=(role,))
+        return tuple(self.held[role])
+
+    def kept(self, name: str, value: Any) -> dict[str, Any]:
+        """Arguments of a widget for a choice that is no column. value : at first"""
+        key = self._shown(name, self.held.setdefault(name, value))
+        return {"key": key, "on_change": self._keep, "args": (name,)}
+
+    def _shown(self, name: str, value: Any) -> str:
+        """The key of a widget that is about to be drawn with this value."""
+        key = f"chosen-{self.key}-{name}"
+        if key not in st.session_state or st.session_state[key] != value:
+            st.session_state[key] = value
+        return key
+
+    def _keep(self, name: str) -> None:
+        self.held[name] = st.session_state[f"chosen-{self.key}-{name}"]
 
     def _take(self, role: str) -> None:
-        """Free the columns that this role has now from all others."""
-        own = st.session_state[self._key(role)]
-        mine = {own} if isinstance(own, str) else set(own)
-        for key in [name for name in st.session_state if str(name).startswith(self._key(""))]:
-            held = st.session_state[key]
-            if key == self._key(role):
-                continue
-            if isinstance(held, str) and held in mine:
-                st.session_state[key] = ""
-            elif isinstance(held, list) and mine & set(held):
-                st.session_state[key] = [name for name in held if name not in mine]
+        """Give this role what its widget has now, and free that from all others."""
+        before = _listed(self.held[role])
+        self._keep(role)
+        mine = _listed(self.held[role])
+        others = {name: self.held[name] for name in Roles().to_json() if name != role}
+        self.held.update(freed(others, mine))
+        if mine and not set(mine) & set(before):
+            self.held.update(newly_named(role, mine, self.cells))
 
-    def _key(self, role: str) -> str:
-        return f"column-{self.key}-{role}"
+
+def choices_of(upload: Upload, key: str) -> Choices:
+    """The choices for an upload. ``key`` changes with the file, so that a new file starts from its own guess."""
+    known: Choices | None = st.session_state.get(state.COLUMNS)
+    if known is None or known.key != key:
+        guess = upload.suggest_roles()
+        known = st.session_state[state.COLUMNS] = Choices(upload.cells, key, guess, guess.to_json())
+    return known
+
+
+def _listed(value: str | Sequence[str] | None) -> list[str]:
+    return [value] if isinstance(value, str) and value else list(value or ())

@@ -7,9 +7,8 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.parts import state
 from pages.parts.label_form import label_columns
-from pages.parts.role_choices import Choices
+from pages.parts.role_choices import Choices, choices_of
 from workflow.importing import Roles, Upload
 
 CANDIDATES, VECTORS = "candidates", "vectors"
@@ -21,35 +20,26 @@ KINDS = {
 
 def role_form(upload: Upload, key: str) -> Roles:
     """The roles chosen. ``key`` changes with the file, so that a new file starts from its own guess."""
-    known = st.session_state.get(state.GUESS)
-    if known is None or known[0] != key:
-        known = st.session_state[state.GUESS] = (key, upload.suggest_roles())
-    guess: Roles = known[1]
-    choices = Choices([str(name) for name in upload.cells.columns], key)
+    choices = choices_of(upload, key)
     with st.container(border=True):
         kind = st.radio(
             "What do the labels of a row say?",
             list(KINDS),
-            index=int(guess.label_vectors),
             format_func=KINDS.__getitem__,
             horizontal=True,
-            key=f"kind-{key}",
+            **choices.kept("kind", list(KINDS)[choices.guess.label_vectors]),
         )
-        given = label_columns(choices, guess, vectors=kind == VECTORS)
-        one = _single_columns(choices, guess, with_truth=kind == CANDIDATES)
+        given = label_columns(choices, vectors=kind == VECTORS)
+        one = _single_columns(choices, with_truth=kind == CANDIDATES)
         image_features = one["image"] is not None and st.checkbox(
             "Learn from what the image looks like",
-            value=guess.image_features,
-            key=f"look-{key}",
             help="Where which edges run, and which colours it has, become 192 features of the row.",
+            **choices.kept("image_features", choices.guess.image_features),
         )
-        numbers = choices.many(
-            st, "Number features", guess.numbers, "numbers", "The model learns from these."
-        )
+        numbers = choices.many(st, "Number features", "numbers", "The model learns from these.")
         categories = choices.many(
             st,
             "Category features",
-            guess.categories,
             "categories",
             "Words such as a habitat or a colour; each value becomes a feature.",
         )
@@ -68,7 +58,7 @@ def role_form(upload: Upload, key: str) -> Roles:
     )
 
 
-def _single_columns(choices: Choices, guess: Roles, *, with_truth: bool) -> Mapping[str, str | None]:
+def _single_columns(choices: Choices, *, with_truth: bool) -> Mapping[str, str | None]:
     """Truth, id, text, image and audio, each one column or none."""
     labels = {
         "truth": "True label (optional)",
@@ -81,6 +71,6 @@ def _single_columns(choices: Choices, guess: Roles, *, with_truth: bool) -> Mapp
         del labels["truth"]
     places = [*st.columns(3), *st.columns(3)]
     return {
-        role: choices.one(place, label, getattr(guess, role), role)
+        role: choices.one(place, label, role)
         for place, (role, label) in zip(places, labels.items(), strict=False)
     }

@@ -39,8 +39,8 @@ TAB = "winnow_tab"
 SEEN = "winnow_seen"
 """Project and log version that the Progress page has drawn."""
 
-GUESS = "winnow_guess"
-"""The guessed roles of the uploaded file, with the file's key."""
+COLUMNS = "winnow_columns"
+"""What the columns of the uploaded file were guessed and chosen for."""
 
 SWITCH = "winnow_switch"
 """Widget key, with the projects behind it, of the project chooser in a page's heading."""

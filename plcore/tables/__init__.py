@@ -14,13 +14,13 @@ from plcore.tables.archive import (
 from plcore.tables.csv_text import read_cells, to_csv_bytes
 from plcore.tables.doubts import Doubt, find_doubts
 from plcore.tables.features import FeatureTransformer
-from plcore.tables.formats import NEEDS_ROWS, TableReading, joined, read_table, shape_name, shaped
+from plcore.tables.formats import NEEDS_ROWS, TableReading, joined, lacks_rows, read_table, shape_name, shaped
 from plcore.tables.growing import Grown, column_way, with_rows
 from plcore.tables.label_text import MISSING
 from plcore.tables.media import CONTENT_TYPES, MAX_PIXELS, MediaFiles, is_kept_name, look_through
 from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError
 from plcore.tables.roles import WAYS_IN, Roles
-from plcore.tables.suggestion import suggest_roles
+from plcore.tables.suggestion import suggest_reading, suggest_roles
 from plcore.tables.table import LabelTable
 from plcore.tables.table_file import read_kept_names
 
@@ -51,12 +51,14 @@ __all__ = [
     "find_doubts",
     "is_kept_name",
     "joined",
+    "lacks_rows",
     "look_through",
     "read_cells",
     "read_kept_names",
     "read_table",
     "shape_name",
     "shaped",
+    "suggest_reading",
     "suggest_roles",
     "to_csv_bytes",
     "with_rows",

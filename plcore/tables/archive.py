@@ -59,7 +59,8 @@ class Archive:
 
     Attributes
     ----------
-    table_name : path of the table in the zip.
+    table_names : paths of the tables in the zip: one; or two, a CSV file first, of which one may hold the rows that the
+        other is about
     """
 
     def __init__(self, source: bytes | Path) -> None:
@@ -81,16 +82,16 @@ class Archive:
         if problems:
             raise table_error(problems)
         self._zip = zipfile.ZipFile(io.BytesIO(data))
-        self.table_name = self._one_table()
-        folder = str(PurePosixPath(self.table_name).parent)
+        self.table_names = self._tables()
+        folder = str(PurePosixPath(self.table_names[0]).parent)
         self._folder = "" if folder == "." else folder + "/"
 
-    def table(self) -> bytes:
-        """The bytes of the table. Raises TableError where they are damaged."""
+    def table(self, name: str) -> bytes:
+        """The bytes of a table. Raises TableError where they are damaged."""
         try:
-            return self.read(self.table_name)
+            return self.read(name)
         except MediaError as error:
-            raise _refusal(f"{quoted(self.table_name)}: {error.args[0]}", error.args[1]) from error
+            raise _refusal(f"{quoted(name)}: {error.args[0]}", error.args[1]) from error
 
     def find(self, cell: str) -> str:
         """The file a cell names: beside the CSV, else from the top of the zip. Raises MediaError: none, or no path."""
@@ -98,7 +99,7 @@ class Archive:
         if wrong := _path_fault(path):
             raise MediaError(f"{quoted(cell)} {wrong}.", _PLAIN_PATH)
         for name in (self._folder + path, path):
-            if name in self._entries and name != self.table_name:
+            if name in self._entries and name not in self.table_names:
                 return name
         known = self._alike.get(PurePosixPath(path).name.lower())
         fix = "Put the file into the zip, or leave the cell empty."
@@ -119,8 +120,8 @@ class Archive:
         return b"".join(pieces)
 
     def names(self) -> list[str]:
-        """The paths of all files in the zip but the table."""
-        return [name for name in self._entries if name != self.table_name]
+        """The paths of all files in the zip but the tables."""
+        return [name for name in self._entries if name not in self.table_names]
 
     def close(self) -> None:
         """Let go of the bytes; nothing can be read any more."""
@@ -130,16 +131,30 @@ class Archive:
     def _alike(self) -> dict[str, str]:
         return {PurePosixPath(name).name.lower(): name for name in self._entries}
 
-    def _one_table(self) -> str:
-        for endings in (_TABLES, _OTHER_TABLES):
-            tables = [name for name in self._entries if name.lower().endswith(endings)]
-            if len(tables) == 1:
-                return tables[0]
-            if tables:
-                message = f"The zip holds {len(tables)} tables: {listed(tables)}."
-                raise _refusal(message, "Leave one in it, the one with the rows.")
+    def _tables(self) -> tuple[str, ...]:
+        plain, others = (
+            tuple(name for name in self._entries if name.lower().endswith(endings))
+            for endings in (_TABLES, _OTHER_TABLES)
+        )
+        # Beside one CSV file, another may hold its candidates, or describe it; of more nobody can tell.
+        tables = plain + others if len(plain) == len(others) == 1 else plain or others
+        if len(tables) > 2:
+            raise too_many_tables(tables)
+        if tables:
+            return tables
         fix = "Add the table, as a CSV file, say, its name ending in .csv."
         raise _refusal("The zip holds no table: no CSV file, workbook, JSON or Parquet file.", fix)
+
+
+def is_plain_table(name: str) -> bool:
+    """Whether a file of this name is CSV."""
+    return name.lower().endswith(_TABLES)
+
+
+def too_many_tables(names: tuple[str, ...]) -> TableError:
+    """The error of a zip whose tables do not belong together."""
+    fix = "Leave one in it, the one with the rows; or two, one of them with candidates or votes of the other's rows."
+    return _refusal(f"The zip holds {len(names)} tables: {listed(names)}.", fix)
 
 
 _SMALLER = "Make the images smaller (800 pixels a side are plenty), or import the table in parts."

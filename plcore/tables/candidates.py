@@ -39,18 +39,21 @@ def parse_candidates(cells: pd.DataFrame, roles: Roles, finder: Finder) -> Candi
     Classes stand in column order where each has a column, else sorted: as numbers if all are integers, as text if not.
     """
     weights: FloatArray | None = None
+    weightless = np.zeros(len(cells), dtype=bool)  # rows that name a label; where none stays, all weigh 0
     if roles.label_columns:
         candidates, classes = _from_label_columns(cells, roles.label_columns, finder)
     elif roles.score_columns:
         weights, classes = _from_score_columns(cells, roles, finder)
     else:
-        candidates, weights, classes = _from_labels(len(cells), named_labels(cells, roles, finder), roles)
+        named = named_labels(cells, roles, finder)
+        candidates, weights, classes = _from_labels(len(cells), named, roles)
+        weightless[named.rows[np.asarray(pc.not_equal(named.labels, ""))]] = True
     if weights is not None:
         weights = cut_weights(weights, roles.cut, roles.cut_at)
         candidates = weights > 0
     place, message, fix = _nothing_named(roles)
     for row in first_rows(~candidates.any(axis=1)):
-        finder.add(row, place, message, fix)
+        finder.add(row, place, *(_ALL_ZERO if weightless[row] else (message, fix)))
     if len(classes) < 2 and candidates.any():
         message = f"only one label occurs, {quoted(classes[0])}, so there is nothing to decide."
         fix = "Choose a column with at least two different labels and check the separator."
@@ -61,6 +64,12 @@ def parse_candidates(cells: pd.DataFrame, roles: Roles, finder: Finder) -> Candi
     ):
         weights = None
     return Candidates(candidates, classes, weights)
+
+
+_ALL_ZERO = (
+    "all weights of the row are 0.",
+    "Write a weight above 0 for every label that may be right, or remove the row.",
+)
 
 
 def _nothing_named(roles: Roles) -> tuple[str, str, str]:

@@ -173,6 +173,10 @@ def role_problems(roles: Roles, columns: Sequence[str]) -> list[Problem]:
             message,
             "Choose a column of scores for each column of candidates, in the same order, or none.",
         )
+    prefix = roles.score_prefix
+    if prefix and roles.score_columns and not any(name.startswith(prefix) for name in roles.score_columns):
+        message = f"no name of a column of scores begins with {prefix!r}; they are {listed(roles.score_columns, 5)}."
+        add(None, message, "Correct what stands before the labels, or leave it empty.")
     problems += _cut_problems(roles)
     problems += _vector_problems(roles)
     present = set(columns)

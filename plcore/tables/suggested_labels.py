@@ -51,7 +51,7 @@ def guess_list(columns: Sequence[ColumnSample]) -> ListGuess | None:
     """The column that lists the candidates: by name, else by cells like `wren|robin`, `wren:0.6|robin:0.3` or JSON."""
     for column in columns:
         if column.key in CANDIDATE_NAMES and not column.is_bits:
-            return _form_of(column, column.separator() or DEFAULT_SEPARATOR)
+            return guess_form(column)
     for column in columns:
         if mean_of(map(is_list_of_labels, column.cells)) >= 0.5:
             return ListGuess(column, DEFAULT_SEPARATOR, "json")
@@ -68,12 +68,14 @@ def guess_list(columns: Sequence[ColumnSample]) -> ListGuess | None:
         labels_like = len(set(names)) <= len(names) / 2 and mean_of(map(len, pieces)) <= 30
         if labels_like and share >= 0.1 and share > best_share and column.share(_DECIMAL_COMMA) < 0.5:
             best, best_separator, best_share = column, separator, share
-    return None if best is None else _form_of(best, best_separator)
+    return None if best is None else guess_form(best, best_separator)
 
 
-def _form_of(column: ColumnSample, separator: str) -> ListGuess:
+def guess_form(column: ColumnSample, separator: str | None = None) -> ListGuess:
+    """How a column that lists candidates does so. separator : None to guess it, too"""
     if mean_of(map(is_list_of_labels, column.cells)) >= 0.5:
         return ListGuess(column, DEFAULT_SEPARATOR, "json")
+    separator = separator or column.separator() or DEFAULT_SEPARATOR
     return ListGuess(column, separator, "weighted" if _has_weights(column, separator) else "list")
 
 
@@ -154,6 +156,18 @@ def guess_scores(columns: Sequence[ColumnSample], known: frozenset[str]) -> Scor
     ):
         return ScoresGuess(tuple(named), "", "mass", MASS)
     return None
+
+
+def guess_reading(columns: Sequence[ColumnSample]) -> ScoresGuess:
+    """How columns that somebody has named as those of scores are read: the prefix that all names share, if they share
+    a usual one, and the cut."""
+    prefix = ""
+    for pattern in (_SCORE_PREFIX, _COUNT_PREFIX):
+        found = {match[0] if (match := pattern.match(column.name.strip())) else "" for column in columns}
+        if len(found) == 1:
+            prefix = prefix or found.pop()
+    shares = _are_shares(columns) and not all(column.is_bits for column in columns)
+    return ScoresGuess(tuple(columns), prefix, *(("mass", MASS) if shares else ("all", 0.0)))
 
 
 def _are_shares(columns: Sequence[ColumnSample]) -> bool:

@@ -7,7 +7,7 @@ guessed to be numbers, so that the stray word is reported and not silently turne
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -16,7 +16,7 @@ from plcore.tables.column_sample import ColumnSample, mean_of, sample_columns
 from plcore.tables.label_text import MISSING
 from plcore.tables.media import AUDIO_ENDINGS
 from plcore.tables.roles import Roles
-from plcore.tables.suggested_labels import guess_list, guess_pairs, guess_scores
+from plcore.tables.suggested_labels import guess_form, guess_list, guess_pairs, guess_reading, guess_scores
 
 _NOT_LABEL_NAMES = {"not_labels", "not_label", "no_labels", "negative_labels", "absent_labels"}
 _TRUTH_NAMES = {
@@ -118,6 +118,17 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False) -> Roles:
         numbers=numbers,
         categories=categories,
     )
+
+
+def suggest_reading(cells: pd.DataFrame, columns: Sequence[str], *, scores: bool = False) -> Roles:
+    """Roles with these columns alone, and how their cells are read: those of a column that lists the candidates, or
+    columns of scores."""
+    found = sample_columns(cells[list(columns)])
+    if scores:
+        read = guess_reading(found)
+        return Roles(score_columns=tuple(columns), score_prefix=read.prefix, cut=read.cut, cut_at=read.cut_at)
+    listed = guess_form(found[0])
+    return Roles(candidates=columns[0], separator=listed.separator, form=listed.form)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -49,15 +50,29 @@ def type_choice(page: Page, box: Locator, text: str) -> None:
 
 
 def import_csv(page: Page, base: str, frame: pd.DataFrame, name: str) -> None:
-    """Upload through the Import page, take its guesses, and create the project."""
+    """Upload through the Import page, take its guesses, and create the project; true labels stay hidden."""
     page.goto(f"{base}/import")
     text = io.StringIO()
     frame.to_csv(text, index=False)
     page.locator("input[type=file]").set_input_files(
         {"name": f"{name}.csv", "mimeType": "text/csv", "buffer": text.getvalue().encode()}
     )
-    page.get_by_role("button", name="Create project").click(timeout=30_000)
+    create = page.get_by_role("button", name="Create project")
+    create.wait_for(timeout=30_000)
+    if page.get_by_role("combobox", name=TRUTH).count():
+        hide_truth(page)
+    create.click(timeout=30_000)
     page.locator(CARD).wait_for(timeout=30_000)
+
+
+TRUTH = "The other true labels"
+
+
+def hide_truth(page: Page) -> None:
+    """On the Import page: have people asked as if no true label were known."""
+    page.get_by_role("combobox", name=TRUTH).click()
+    page.get_by_role("option", name=re.compile("^stay hidden")).click()
+    expect(page.get_by_role("combobox", name=TRUTH)).to_have_value(re.compile("^stay hidden"))
 
 
 def token(page: Page) -> str:

@@ -109,12 +109,12 @@ def label_studio() -> bytes:
 
 
 FILES: dict[str, tuple[Callable[[], bytes], str]] = {
-    "top5.csv": (top_five, "67%"),
-    "votes.csv": (votes, "67%"),
+    "top5.csv": (top_five, "0.6"),
+    "votes.csv": (votes, "2 of 3 votes"),
     "book.xlsx": (workbook, ""),
     "lines.jsonl": (json_lines, ""),
     "images.parquet": (hugging_face, ""),
-    "studio.json": (label_studio, "71%"),
+    "studio.json": (label_studio, "0.4"),
 }
 
 
@@ -130,8 +130,8 @@ def test_one_action_from_the_file_to_the_first_question(page: Page, server: Serv
     expect(page.get_by_text("Your first question will look like this")).to_be_visible()
     expect(page.get_by_test_id("stMetric").filter(has_text="Rows").first).to_contain_text(str(ROWS))
     expect(page.get_by_test_id("stMetric").filter(has_text="Classes")).to_contain_text("4")
-    if weight and name != "top5.csv":
-        expect(page.get_by_text(weight).first).to_be_visible()
+    if weight and name != "top5.csv":  # whose numbers stand in the preview, too
+        expect(page.get_by_text(weight, exact=True).first).to_be_visible()
     create.click()
     page.locator(room.CARD).wait_for(timeout=60_000)
     shown = page.locator(room.CARD)
@@ -142,3 +142,5 @@ def test_one_action_from_the_file_to_the_first_question(page: Page, server: Serv
     else:
         expect(shown).to_contain_text("story number")
     expect(page.locator(".choice").first).to_be_visible()
+    if weight:
+        expect(shown.locator(".weight").filter(has_text=weight).first).to_be_visible()

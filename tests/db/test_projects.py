@@ -1,11 +1,27 @@
 from __future__ import annotations
 
 import pytest
+from sqlalchemy import text
 
 from db import projects
 from db.engine import Database
 
 from .conftest import NOW, add_project
+
+
+def test_the_latest_project_of_a_file_is_found_again(database: Database) -> None:
+    first, second = add_project(database, "birds"), add_project(database, "frogs")
+    with database.write() as session:
+        for number in (first, second):
+            session.execute(
+                text("UPDATE projects SET source_hash = 'abc' WHERE id = :number"), {"number": number}
+            )
+        assert projects.by_source(session, "abd") is None
+        assert projects.by_source(session, "abc") == projects.get(session, second)
+        projects.archive(session, second, NOW)
+        assert projects.by_source(session, "abc") == projects.get(session, second)
+        projects.bin_project(session, second, NOW)
+        assert projects.by_source(session, "abc") == projects.get(session, first)
 
 
 def test_projects_are_found_listed_and_archived(database: Database) -> None:

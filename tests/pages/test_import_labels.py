@@ -39,7 +39,7 @@ def test_a_shortlist_with_scores_needs_one_action(home: Home, owner: int, show: 
     assert chosen(test, "Their scores, in the same order (optional)") == ["score1", "score2"]
     assert chosen(test, "Text (optional)") == "text"
     assert "Your first question will look like this" in words(test)
-    assert "wren · 67%" in words(test)
+    assert "wren :small[:gray[0.6]]" in words(test).replace("\\", "")
     next(button for button in test.button if button.label == "Create project").click().run()
     assert not test.exception
     (made,) = projects.list_projects(Seat(home, owner))
@@ -108,3 +108,110 @@ def test_a_guessed_column_is_free_for_what_a_person_chooses(owner: int, show: Op
     choose(test, "Category features", ["note"])
     assert chosen(test, "Row id (optional)") == ""
     assert not test.error
+
+
+WAY = "How are the candidate labels given?"
+TWO = b"id,labels,more,w,v\n1,wren|robin,wren;owl,1,5\n2,robin|owl,owl,2,6\n3,wren,robin;wren,3,7\n"
+
+
+def turn(test: AppTest, label: str, value: str) -> AppTest:
+    """Choose one of the points of a radio."""
+    next(one for one in test.radio if one.label == label).set_value(value).run()
+    assert not test.exception
+    return test
+
+
+def test_what_was_chosen_is_there_again_when_the_way_is_switched_and_back(owner: int, show: Open) -> None:
+    test = upload(show(owner, "import_table.py"), TWO)
+    choose(test, "Candidates column", "more")
+    choose(test, "Separator", "/")
+    choose(test, "Number features", ["w"])
+    turn(test, WAY, "choices")
+    choose(test, "Columns of labels, best first", ["labels"])
+    turn(test, WAY, "candidates")
+    assert [chosen(test, name) for name in ("Candidates column", "Separator")] == ["more", "/"]
+    turn(test, WAY, "choices")
+    assert chosen(test, "Columns of labels, best first") == ["labels"]
+    assert chosen(test, "Number features") == ["w"]
+    turn(test, "What do the labels of a row say?", "vectors")
+    turn(test, "What do the labels of a row say?", "candidates")
+    assert chosen(test, "Columns of labels, best first") == ["labels"]
+
+
+def test_a_column_that_was_taken_does_not_come_back_by_itself(owner: int, show: Open) -> None:
+    test = upload(show(owner, "import_table.py"), TWO)
+    assert chosen(test, "Candidates column") == "labels"
+    turn(test, WAY, "choices")
+    choose(test, "Text (optional)", "labels")
+    turn(test, WAY, "candidates")
+    assert (chosen(test, "Candidates column"), chosen(test, "Text (optional)")) == ("", "labels")
+    choose(test, "Text (optional)", "")
+    assert chosen(test, "Candidates column") == ""
+
+
+@pytest.mark.parametrize(("taken", "left"), [("label2", "1"), ("score2", "1"), ("label1", "2")])
+def test_a_label_and_its_score_are_freed_together(owner: int, show: Open, taken: str, left: str) -> None:
+    test = choose(upload(show(owner, "import_table.py"), PAIRS), "Row id (optional)", taken)
+    assert chosen(test, "Columns of labels, best first") == [f"label{left}"]
+    assert chosen(test, "Their scores, in the same order (optional)") == [f"score{left}"]
+
+
+def test_how_a_newly_named_column_is_written_is_guessed_anew(owner: int, show: Open) -> None:
+    data = b"a,b,c,w\nx|y,x:0.6;y:0.4,\"['x', 'y']\",1\ny|z,y:0.7;z:0.2,\"['z', 'y']\",2\nx,x:0.5;z:0.5,\"['x']\",3\n"
+    test = choose(upload(show(owner, "import_table.py"), data), "Candidates column", "b")
+    assert (chosen(test, "How a cell is written"), chosen(test, "Separator")) == ("weighted", ";")
+    choose(test, "Candidates column", "c")
+    assert chosen(test, "How a cell is written") == "json"
+    choose(test, "Candidates column", "a")
+    assert (chosen(test, "How a cell is written"), chosen(test, "Separator")) == ("list", "|")
+
+
+def test_columns_of_scores_that_are_named_have_their_prefix_and_cut(owner: int, show: Open) -> None:
+    data = b"labels,p_a,p_b,w\na|b,0.9,0.1,1\nb,0.01,0.99,2\na,0.5,0.5,3\n"
+    test = upload(show(owner, "import_table.py"), data)
+    turn(test, WAY, "score_columns")
+    choose(test, "Columns of scores", ["p_a"])
+    choose(test, "Columns of scores", ["p_a", "p_b"])
+    assert test.text_input[0].value == "p_"
+    assert (chosen(test, "Candidates are"), chosen(test, "Share of the weight")) == ("mass", 0.95)
+    assert next(one for one in test.metric if one.label == "Classes").value == "2"
+
+
+def test_label_vectors_may_be_lists_in_json_and_the_first_question_is_theirs(owner: int, show: Open) -> None:
+    data = b"yes,no,w\n\"['ant']\",\"['bee']\",1\n\"['bee']\",\"['ant', 'cat']\",2\n\"['cat']\",[],3\n"
+    test = upload(show(owner, "import_table.py"), data)
+    turn(test, "What do the labels of a row say?", "vectors")
+    turn(test, "How are the labels given?", "lists")
+    choose(test, "Labels that are right", "yes")
+    choose(test, "Labels that are not (optional)", "no")
+    assert chosen(test, "How a cell is written") == "json"
+    assert next(one for one in test.metric if one.label == "Labels").value == "3"
+    assert "**Which labels are right?**" in words(test)
+    assert "**Which one is it?**" not in words(test)
+
+
+KNOWN = b"labels,label,w\n" + b"".join(
+    f"wren|robin,{('wren', 'robin')[k % 2]},{k}\n".encode() for k in range(12)
+)
+
+
+def test_known_labels_are_used_unless_a_dry_run_is_wanted(home: Home, owner: int, show: Open) -> None:
+    test = upload(show(owner, "import_table.py"), KNOWN)
+    assert chosen(test, "The other true labels") == "given"
+    said = "The true label of every row with a choice is known and given: there will be nothing to ask"
+    assert said in words(test).replace("\\", "")
+    choose(test, "The other true labels", "hidden")
+    assert said not in words(test).replace("\\", "")
+    next(button for button in test.button if button.label == "Create project").click().run()
+    assert not test.exception
+    (made,) = projects.list_projects(Seat(home, owner))
+    assert projects.learner_settings(Seat(home, owner, made.id))["truth_role"] == "hidden"
+
+
+def test_the_same_file_again_is_said_before_anything_is_stored(home: Home, owner: int, show: Open) -> None:
+    test = upload(show(owner, "import_table.py"), TWO)
+    assert "same file" not in words(test)
+    next(button for button in test.button if button.label == "Create project").click().run()
+    again = upload(show(owner, "import_table.py"), TWO, "other.csv")
+    assert "Project 'table' was made from the same file on" in words(again).replace("\\", "")
+    assert len(projects.list_projects(Seat(home, owner))) == 1

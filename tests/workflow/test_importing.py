@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from plcore import LearnerSettings, Roles
-from tests.workflow import vector_world
 from tests.workflow.kind_worlds import WORLDS, KindWorld
 from tests.workflow.test_media import ZIP
 from workflow import importing, projects
@@ -52,32 +51,60 @@ def test_looking_through_many_files_says_how_far_it_is() -> None:
     assert 0 <= steps[0] <= steps[-1] <= 1
 
 
-GUESS = Roles(candidates="c", truth="t", id="i", text="w", numbers=("x", "y"))
+def test_a_file_with_columns_named_is_the_table_they_make(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_bytes(b"task,worker,label\nt1,ann,wren\nt1,bob,robin\nt2,ann,owl\n")
+    rows = tmp_path / "tasks.csv"
+    rows.write_bytes(b"task,grams,length\nt1,9.5,3\nt2,210,4\n")
+    upload, table = importing.read_as_named(path, {"numbers": ["length"]}, rows=rows)
+    assert (upload.shape, upload.needs_rows, table.roles.numbers) == (
+        "table with a vote in each row",
+        False,
+        ("length",),
+    )
+    assert table.candidates.tolist() == [[False, True, True], [True, False, False]]
+    with pytest.raises(importing.TableError, match="there is no such column"):
+        importing.read_as_named(path, {"text": "song"}, rows=rows)
 
 
 @pytest.mark.parametrize(
-    ("chosen", "wanted"),
+    ("data", "needs"),
     [
-        ({}, GUESS),
-        ({"truth": None}, GUESS),
-        ({"truth": "x"}, replace(GUESS, truth="x", numbers=("y",))),
-        ({"text": "t"}, replace(GUESS, text="t", truth=None)),
-        ({"candidates": "t"}, replace(GUESS, candidates="t", truth=None)),
-        ({"separator": "x"}, replace(GUESS, separator="x")),
-        ({"id": "c"}, replace(GUESS, id="c", candidates=None)),
+        (b"task,worker,label\nt1,ann,wren\nt1,bob,robin\n", True),
+        (b"id,labels\n1,a|b\n2,b\n", True),
+        (b"id,labels,w\n1,a|b,3\n2,b,4\n", False),
     ],
 )
-def test_a_column_that_is_named_leaves_the_role_it_was_guessed_for(
-    chosen: dict[str, str | None], wanted: Roles
-) -> None:
-    assert importing.adjusted(GUESS, chosen) == wanted
+def test_a_table_of_the_rows_is_wanted_where_nothing_describes_them(data: bytes, needs: bool) -> None:
+    assert importing.read_upload(data).needs_rows is needs
+    assert not importing.read_upload(data, as_it_is=True).needs_rows or b"worker" not in data
 
 
-def test_candidates_that_are_named_are_no_label_vectors() -> None:
-    found = importing.adjusted(vector_world.ROLES, {"candidates": "beach"})
-    assert (found.candidates, found.label_columns, found.label_vectors) == ("beach", (), False)
-    votes = Roles(annotators=("a", "b"), numbers=("x",))
-    assert importing.adjusted(votes, {"candidates": "a"}).annotators == ()
+def test_the_same_file_again_is_doubted_whatever_its_columns_are_taken_for(home: Home, owner: int) -> None:
+    data, seat = b"id,labels,w,v\n1,a|b,3,4\n2,b,4,5\n3,a,4,6\n", Seat(home, owner)
+    upload = importing.read_upload(data, "birds.csv")
+    assert importing.made_before(seat, upload) == []
+    table = importing.check(upload, upload.suggest_roles()).table
+    assert table is not None
+    project = importing.create(
+        seat, "birds", table, LearnerSettings(n_neighbors=2), source_hash=upload.source_hash
+    )
+    (doubt,) = importing.made_before(seat, importing.read_upload(data, "other.csv"))
+    made = projects.get_project(seat.at(project)).created_at
+    assert doubt.message == f"Project 'birds' was made from the same file on {made:%Y-%m-%d}."
+    assert importing.made_before(seat, importing.read_upload(data + b"4,a,4,7\n")) == []
+    beside = importing.read_upload(b"id,labels\n1,a|b\n", rows=(data, None))
+    assert importing.made_before(seat, beside) == [], "with a table of its rows it is another one"
+    projects.archive_project(seat.at(project))
+    (doubt,) = importing.made_before(seat, upload)
+    assert "'birds', which is archived, was made" in doubt.message
+    projects.bin_project(seat.at(project))
+    assert importing.made_before(seat, upload) == []
+
+
+@pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.name)
+def test_a_project_with_something_to_ask_is_not_doubted(world: KindWorld) -> None:
+    assert importing.doubts_about(world.table(), world.settings()) == []
 
 
 def test_a_name_that_is_taken_keeps_the_files_open_for_another_try(home: Home, owner: int) -> None:

@@ -98,6 +98,9 @@ AT_NO_PROJECT: dict[str, UseCase] = {
 OWNERS_AT_NO_PROJECT: dict[str, UseCase] = {
     "projects.put_away": lambda seat, _world, _row: projects.put_away(seat),
     "projects.create_project": lambda seat, world, _row: projects.create_project(seat, "new", world.table()),
+    "importing.made_before": lambda seat, _world, _row: importing.made_before(
+        seat, importing.read_upload(b"id,labels\n1,a|b\n")
+    ),
     "importing.create": lambda seat, world, _row: importing.create(seat, "newer", world.table()),
     "team.list_people": lambda seat, _world, _row: team.list_people(seat),
     "team.make_link": lambda seat, _world, _row: team.make_link(seat, "Zoe"),

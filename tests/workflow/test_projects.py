@@ -136,10 +136,3 @@ def test_bad_files_give_row_column_and_fix_and_leave_no_project(home: Home, owne
     if case in place:
         assert (problems[0].row, problems[0].column) == place[case]
     assert projects.list_projects(Seat(home, owner)) == []
-
-
-def test_the_shell_may_name_columns_over_the_guess() -> None:
-    guess = Roles(candidates="labels", truth="y", numbers=("a", "b"), categories=("c",))
-    chosen = importing.adjusted(guess, {"candidates": "c", "separator": ";", "truth": None})
-    assert chosen == Roles(candidates="c", separator=";", truth="y", numbers=("a", "b"))
-    assert importing.adjusted(guess, {"truth": "a"}).numbers == ("b",)

@@ -10,6 +10,7 @@ import numpy as np
 
 from plcore.tables import CONTENT_TYPES
 from workflow.common.rows import RowView, row_view
+from workflow.common.weights import weight_words
 
 if TYPE_CHECKING:
     from plcore import LabelTable
@@ -22,12 +23,12 @@ SHOWN = 8
 class FirstLook:
     """A row with its labels to choose from, heaviest first.
 
-    choices : (label, share of the row's weight) of at most SHOWN; the share is None where all weigh the same
+    choices : (label, what speaks for it, as `workflow.common.weights` words it) of at most SHOWN
     hidden : how many more there are
     """
 
     view: RowView
-    choices: tuple[tuple[str, float | None], ...]
+    choices: tuple[tuple[str, str], ...]
     hidden: int
 
 
@@ -42,9 +43,8 @@ def first_look(table: LabelTable) -> FirstLook | None:
     may_be = table.candidates[row] if table.label_vectors is None else table.label_vectors[row] < 0
     weights = may_be.astype(float) if table.candidate_weights is None else table.candidate_weights[row]
     order = [int(k) for k in np.argsort(-weights, kind="stable") if may_be[k]]
-    even = len({float(weights[k]) for k in order}) == 1
-    total = float(weights[order].sum())
-    choices = tuple((table.classes[k], None if even else float(weights[k]) / total) for k in order[:SHOWN])
+    words = weight_words(table, row)
+    choices = tuple((table.classes[k], words.get(table.classes[k], "")) for k in order[:SHOWN])
     return FirstLook(_with_files(table, row), choices, max(0, len(order) - SHOWN))
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from plcore import LabelTable
     from plcore.common import BoolArray
     from plcore.loop import ClassChange, Learner, Place, StopRules
+    from plcore.tables import Doubt
     from workflow.common.answers import Given
     from workflow.common.figures import StopView
     from workflow.common.found import ReviewList, Search
@@ -100,6 +101,9 @@ class Kind(Protocol):
 
     def default_settings(self, table: LabelTable, control_share: float) -> Any:
         """The settings where nobody has chosen any; see `workflow.kinds.default_settings`."""
+
+    def doubts(self, table: LabelTable, settings: Any) -> list[Doubt]:
+        """What is odd about a new project of this table with these settings, beyond the table itself."""
 
     def settle_change(self, before: Any, after: Any) -> Any:
         """The settings of a project that exists, after a change to those of `after`. Raises ValueError where they

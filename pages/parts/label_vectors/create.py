@@ -15,6 +15,7 @@ from workflow.kinds.label_vectors.settings import (
 )
 from workflow.kinds.label_vectors.words import CRITERIA, MODELS, QUESTIONS
 
+FIRST_QUESTION = "Which labels are right?"
 PREPARING = "Preparing the questions …"
 
 

@@ -10,8 +10,8 @@ import { questionHead, reason } from "../card/question.js";
 import { isMarking, markingBar, saveMarked, setMarking, toggleMark } from "./marking.js";
 import { openSearch } from "./search.js";
 
-/** @import { Line, Room, State } from "../card/types.js" */
-/** @import { CandidateQuestion } from "./types.js" */
+/** @import { Room, State } from "../card/types.js" */
+/** @import { Candidate, CandidateQuestion } from "./types.js" */
 
 /** @type {Room<CandidateQuestion>} */
 export const candidates = {
@@ -60,10 +60,12 @@ function asking(state, question) {
 
 /**
  * @param {State} state
- * @param {Line} candidate
+ * @param {Candidate} candidate
  */
 function candidateRow(state, candidate) {
   const percent = percentOf(candidate.probability);
+  const about = candidate.about ? `, ${candidate.about}` : "";
+  const weight = candidate.weight ? `, in the file ${candidate.weight}` : "";
   const choose = make(
     "button",
     {
@@ -72,7 +74,7 @@ function candidateRow(state, candidate) {
       "data-key": candidate.key,
       "data-label": candidate.label,
       "aria-keyshortcuts": candidate.key || null,
-      "aria-label": `${candidate.label}${candidate.about ? `, ${candidate.about}` : ""}, the model's share ${percent} %`,
+      "aria-label": `${candidate.label}${about}${weight}, the model's share ${percent} %`,
       onclick: () => (isMarking(state) ? toggleMark(state, choose) : press(state, choose, "is", [candidate.label])),
     },
     candidate.key ? key(candidate.key.toUpperCase()) : make("span"),
@@ -81,6 +83,8 @@ function candidateRow(state, candidate) {
       { class: "what" },
       make("span", { class: "label", text: candidate.label }),
       candidate.about && make("span", { class: "about", text: candidate.about }),
+      candidate.weight &&
+        make("span", { class: "weight", text: candidate.weight, title: "What speaks for it in the imported file" }),
     ),
     ...shareBar(percent),
   );

@@ -67,6 +67,7 @@ def _question(question: ShownQuestion) -> dict[str, Any]:
                 "label": one.label,
                 "about": one.description,
                 "probability": round(one.probability, 4),
+                "weight": one.weight,
             }
             # Candidates beyond the keys are there for the mouse, for Tab and for the search.
             for key, one in zip_longest(KEYS[: len(listed)], listed)

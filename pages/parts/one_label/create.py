@@ -10,6 +10,7 @@ from workflow.importing import LabelTable
 from workflow.kinds.one_label.settings import LearnerSettings
 from workflow.kinds.one_label.words import CHOICES, WEIGHING, needs_neighbors, strategies_for
 
+FIRST_QUESTION = "Which one is it?"
 PREPARING = "Finding each row's neighbours …"
 
 
@@ -35,7 +36,7 @@ def summary(table: LabelTable) -> None:
 
 def settings(table: LabelTable, checks: int) -> LearnerSettings:
     """The fields of the form. checks : per cent of blind questions by default, where no truth is held out"""
-    truth_share, truth_role = 0.0, "hidden"
+    truth_share, truth_role = 0.0, "given"
     if table.truth is not None:
         left, right = st.columns(2)
         truth_share = left.select_slider(
@@ -47,11 +48,15 @@ def settings(table: LabelTable, checks: int) -> LearnerSettings:
         )
         truth_role = right.selectbox(
             "The other true labels",
-            ["hidden", "given"],
+            ["given", "hidden"],
             format_func={
-                "hidden": "stay hidden – people answer as if they were unknown",
-                "given": "are exact labels to learn from",
+                "given": "are used: nobody is asked",
+                "hidden": "stay hidden: a dry run",
             }.__getitem__,
+        )
+        st.caption(
+            "Used: the model learns from them, and a row whose true label is known is done. Hidden: such a row is "
+            "asked as if nobody knew, and Winnow can answer for you with the hidden labels, so that you see it at work."
         )
     left, right = st.columns(2)
     model = left.selectbox(

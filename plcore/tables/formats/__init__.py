@@ -10,6 +10,6 @@ from __future__ import annotations
 from plcore.tables.formats.candidate_rows import NEEDS_ROWS
 from plcore.tables.formats.reading import TableReading
 from plcore.tables.formats.recognise import read_table
-from plcore.tables.formats.shaping import joined, shape_name, shaped
+from plcore.tables.formats.shaping import joined, lacks_rows, shape_name, shaped
 
-__all__ = ["NEEDS_ROWS", "TableReading", "joined", "read_table", "shape_name", "shaped"]
+__all__ = ["NEEDS_ROWS", "TableReading", "joined", "lacks_rows", "read_table", "shape_name", "shaped"]

@@ -4,42 +4,77 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 
 from plcore.common.words import listed, quoted
+from plcore.tables.candidates import parse_candidates
 from plcore.tables.columns import Finder
 from plcore.tables.csv_text import LINE_INDEX
-from plcore.tables.formats.candidate_rows import CANDIDATES, NEEDS_ROWS, SOURCES, TRUTH, Row, rows_reading
+from plcore.tables.formats.candidate_rows import CANDIDATES, NEEDS_ROWS, SOURCES, Row, rows_reading
 from plcore.tables.formats.reading import TableReading, refusal
 from plcore.tables.problems import MAX_PROBLEMS, table_error
+from plcore.tables.roles import Roles
 
 
 def join_candidates(reading: TableReading, table: pd.DataFrame, on: str | None = None) -> TableReading:
     """The rows of `table`, each with the candidates that the reading has of it.
 
-    reading : of any format with candidates as JSON and ids of rows
+    reading : of any format with candidates, however they are written, and ids of rows
     table, on : as in `join_rows`
     """
-    roles = reading.roles
-    if roles is None or roles.id is None or roles.form != "json":
+    roles = reading.suggest_roles()
+    if roles.id is None or not roles.has_candidates or roles.label_vectors:
         raise refusal(
-            "The candidates name no rows.", "Add a field 'id' that holds the id of a row of the other table."
+            f"The candidates name no rows; the columns are {listed(list(map(str, reading.cells.columns)))}.",
+            "Have one column of candidates, and a column 'id' that holds the name of a row of the other table.",
         )
+    own_form = reading.roles is not None and (roles.candidates, roles.form) == (CANDIDATES, "json")
+    sets = (
+        _own_sets(reading.cells) if own_form else _sets(reading.cells, replace(roles, cut="all", cut_at=0.0))
+    )
+    own = {column for role, column in roles.used() if role not in _DESCRIBING}
+    own |= {SOURCES} if own_form else set()
     rows = {}
-    for record in reading.cells.to_dict("records"):
-        row = Row({str(name): value for name, value in record.items() if name not in (roles.id, *_OWN)})
-        named = json.loads(record[CANDIDATES])
-        row.weights = dict(named) if isinstance(named, dict) else dict.fromkeys(named)
-        row.sources = json.loads(record.get(SOURCES) or "{}")
-        row.truth = record.get(TRUTH) or None
+    for record, weights in zip(reading.cells.to_dict("records"), sets, strict=True):
+        row = Row({str(name): value for name, value in record.items() if name not in own})
+        row.weights = weights
+        row.sources = json.loads(record.get(SOURCES) or "{}") if own_form else {}
+        row.truth = record[roles.truth].strip() or None if roles.truth is not None else None
         rows[record[roles.id].strip()] = row
     form = f"{reading.format}, and the table of its rows"
     notes = [note for note in reading.notes if note != NEEDS_ROWS]
-    return join_rows(rows, table, on, format_name=form, notes=notes, groups=reading.groups)
+    found = join_rows(rows, table, on, format_name=form, notes=notes, groups=reading.groups)
+    joined = found.suggest_roles()
+    return replace(found, roles=replace(joined, cut=roles.cut, cut_at=roles.cut_at, ignored=roles.ignored))
 
 
-_OWN = (CANDIDATES, SOURCES, TRUTH)
+_DESCRIBING = ("text", "image", "audio", "numbers", "categories")
+
+
+def _own_sets(cells: pd.DataFrame) -> list[dict[str, float | None]]:
+    """The candidates of each row as `rows_reading` wrote them."""
+    named = map(json.loads, cells[CANDIDATES])
+    return [dict(one) if isinstance(one, dict) else dict.fromkeys(one) for one in named]
+
+
+def _sets(cells: pd.DataFrame, roles: Roles) -> list[dict[str, float | None]]:
+    """The candidates of each row with their weights, all None where they weigh nothing. Raises TableError."""
+    finder = Finder(cells.index.tolist() if cells.index.name == LINE_INDEX else None)
+    found = parse_candidates(cells, roles, finder)
+    # Whether there is something to decide is asked of the rows joined, not of this file alone.
+    if problems := [problem for problem in finder.problems if problem.row is not None]:
+        raise table_error(problems)
+    weights = found.weights
+    return [
+        {
+            found.classes[k]: None if weights is None else float(weights[row, k])
+            for k in np.flatnonzero(may_be)
+        }
+        for row, may_be in enumerate(found.candidates)
+    ]
 
 
 def join_rows(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from plcore.tables.archive import ZIP_STARTS, Archive, MediaError
+from plcore.tables.archive import ZIP_STARTS, Archive, MediaError, is_plain_table, too_many_tables
 from plcore.tables.csv_text import as_text, cells_of_text
 from plcore.tables.formats.arff import looks_like_arff, read_arff
 from plcore.tables.formats.arrays import read_mat, read_npz
@@ -17,7 +17,9 @@ from plcore.tables.formats.packed import GZIP_START, gunzip, names_in_zip, refus
 from plcore.tables.formats.parquet import FEATHER_START, PARQUET_START, read_feather, read_parquet
 from plcore.tables.formats.reading import TableReading, refusal
 from plcore.tables.formats.records import looks_like_json, read_json
+from plcore.tables.formats.shaping import joined, lacks_rows
 from plcore.tables.media import MediaFiles
+from plcore.tables.problems import TableError
 
 _READERS = (
     (XLS_START, read_workbook),
@@ -111,18 +113,43 @@ def _read_text(data: bytes, name: str, labels_xml: str | None) -> TableReading:
 
 
 def _read_zip(data: bytes) -> TableReading:
-    """A table with the images and recordings it names; or an ARFF file with MULAN's list of labels."""
+    """A table with the images and recordings it names; candidates or votes, and the table of their rows; or an ARFF
+    file with MULAN's list of labels."""
     archive = Archive(data)
-    table, name = archive.table(), archive.table_name
+    reading = _read_two(archive) if len(archive.table_names) == 2 else None
+    if reading is None:
+        inner = _read_member(archive, archive.table_names[0])
+        reading = replace(inner, format=f"zip of a table ({inner.format}) and its files")
+    refuse_drawings(reading, archive)
+    return replace(reading, files=reading.files if reading.files is not None else MediaFiles(archive))
+
+
+def _read_two(archive: Archive) -> TableReading | None:
+    """The rows of one table with the candidates of the other; None where a second file beside a CSV file is no such
+    table. Raises TableError where nobody can tell which of two tables is meant."""
+    readings, faults = [], []
+    for name in archive.table_names:
+        try:
+            readings.append(_read_member(archive, name))
+        except TableError as error:
+            faults.append(error)
+    about = [lacks_rows(one) for one in readings]
+    if sorted(about) == [False, True]:
+        rows = replace(readings[about.index(False)], files=MediaFiles(archive))
+        found = joined(readings[about.index(True)], rows)
+        return replace(found, format=f"zip of two tables ({found.format})")
+    if is_plain_table(archive.table_names[0]) and not is_plain_table(archive.table_names[1]):
+        return None
+    raise faults[0] if len(faults) == 1 else too_many_tables(archive.table_names)
+
+
+def _read_member(archive: Archive, name: str) -> TableReading:
+    table = archive.table(name)
     lists = [other for other in archive.names() if other.lower().endswith(".xml")]
     if name.lower().endswith(".arff") and len(lists) == 1:
         try:
             xml = as_text(archive.read(lists[0])).data.decode()
         except MediaError as error:
             raise refusal(*error.args) from error
-        reading = _read_text(table, name, xml)
-    else:
-        reading = _read_plain(table, name, "zip")
-    refuse_drawings(reading, archive)
-    files = reading.files if reading.files is not None else MediaFiles(archive)
-    return replace(reading, format=f"zip of a table ({reading.format}) and its files", files=files)
+        return _read_text(table, name, xml)
+    return _read_plain(table, name, "zip")

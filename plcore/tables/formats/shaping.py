@@ -11,6 +11,8 @@ from plcore.tables.formats.joining import join_candidates
 from plcore.tables.formats.reading import TableReading
 from plcore.tables.formats.tools import SHAPES, Shape
 from plcore.tables.formats.votes import LongVotes, join_votes
+from plcore.tables.media import MediaFiles
+from plcore.tables.suggestion import suggest_roles
 
 
 def shape_name(reading: TableReading) -> str | None:
@@ -26,7 +28,15 @@ def shaped(reading: TableReading) -> TableReading:
     if shape is None:
         return reading
     found = shape.read(reading.cells)
-    return replace(found, files=reading.files, notes=(*reading.notes, *found.notes))
+    return replace(_with_files(found, reading.files), notes=(*reading.notes, *found.notes))
+
+
+def lacks_rows(reading: TableReading) -> bool:
+    """Whether it holds votes or candidates of rows that nothing in it describes, or may hold them of another's."""
+    roles = reading.suggest_roles()
+    describing = roles.numbers or roles.categories or roles.text or roles.image or roles.audio
+    alone = roles.has_candidates and roles.id is not None and not describing
+    return alone or NEEDS_ROWS in reading.notes or shape_name(reading) is not None
 
 
 def joined(candidates: TableReading, rows: TableReading) -> TableReading:
@@ -40,7 +50,22 @@ def joined(candidates: TableReading, rows: TableReading) -> TableReading:
     else:
         found = join_candidates(candidates if shape is None else shape.read(candidates.cells), rows.cells)
     notes = dict.fromkeys((*candidates.notes, *rows.notes, *found.notes))
-    return replace(found, files=rows.files, notes=tuple(note for note in notes if note != NEEDS_ROWS))
+    return replace(_with_files(found, rows.files), notes=tuple(note for note in notes if note != NEEDS_ROWS))
+
+
+def _with_files(found: TableReading, files: MediaFiles | None) -> TableReading:
+    """The reading with these files, and the columns that name images and recordings among them as such."""
+    roles = found.suggest_roles()
+    labels = [column for role, column in roles.used() if role in ("candidates", "truth")]
+    seen = suggest_roles(found.cells.drop(columns=labels), files=files is not None)
+    if files is None or seen.image is seen.audio is None:
+        return replace(found, files=files)
+    named = {seen.image, seen.audio}
+    categories = tuple(name for name in roles.categories if name not in named)
+    text = None if roles.text in named else roles.text
+    look = seen.image is not None and not roles.numbers and text is None
+    told = replace(roles, categories=categories, text=text, image=seen.image, audio=seen.audio)
+    return replace(found, files=files, roles=replace(told, image_features=look))
 
 
 def _shape_of(cells: pd.DataFrame) -> Shape | None:

@@ -27,8 +27,8 @@ def refusal(data: bytes) -> str:
 
 def test_the_table_and_the_files_beside_it() -> None:
     archive = Archive(make_zip(birds()))
-    assert archive.table_name == "birds.csv"
-    assert archive.table() == CSV
+    assert archive.table_names == ("birds.csv",)
+    assert archive.table("birds.csv") == CSV
     assert archive.read(archive.find(" pictures/b.png ")) == picture(2)
     assert archive.read(archive.find("./a.png")) == picture(1)
 
@@ -42,12 +42,12 @@ def test_a_zipped_folder_is_read_from_the_place_of_its_table_then_from_the_top()
 
 def test_a_zip_from_a_path(tmp_path: Path) -> None:
     (tmp_path / "birds.zip").write_bytes(make_zip(birds(), zipfile.ZIP_STORED))
-    assert Archive(tmp_path / "birds.zip").table() == CSV
+    assert Archive(tmp_path / "birds.zip").table("birds.csv") == CSV
 
 
 def test_what_file_managers_add_is_passed_over() -> None:
     litter = {"__MACOSX/._birds.csv": b"x", ".DS_Store": b"x", "pictures/Thumbs.db": b"x", "empty/": b""}
-    assert Archive(make_zip(birds(**litter))).table() == CSV
+    assert Archive(make_zip(birds(**litter))).table("birds.csv") == CSV
 
 
 def test_accents_are_one_whether_written_in_one_piece_or_two() -> None:
@@ -91,8 +91,6 @@ def test_cells_that_name_nothing_are_told_what_to_write(cell: str, said: str) ->
         ("evil\n.png", "cannot be printed"),
         ("inner.zip", "another archive"),
         ("inner.tar.GZ", "another archive"),
-        ("second.csv", "2 tables"),
-        ("other/second.TSV", "2 tables"),
     ],
 )
 def test_names_that_lead_elsewhere_and_archives_within_are_refused(name: str, said: str) -> None:
@@ -130,12 +128,17 @@ def test_a_name_used_twice_is_refused() -> None:
 def test_a_zip_needs_its_table() -> None:
     assert "no CSV file" in refusal(make_zip({"a.png": picture()}))
     both = Archive(make_zip({"birds.jsonl": b"{}", "more/rows.csv": CSV, "a.png": picture()}))
-    assert both.table_name == "more/rows.csv"  # a CSV comes first: others may describe it
-    assert both.names() == ["birds.jsonl", "a.png"]
-    assert Archive(make_zip({"birds.jsonl": b"{}"})).table() == b"{}"
+    assert both.table_names == ("more/rows.csv", "birds.jsonl")  # a CSV comes first: others may describe it
+    assert both.names() == ["a.png"]
+    assert Archive(make_zip({"birds.jsonl": b"{}"})).table("birds.jsonl") == b"{}"
+    several = Archive(make_zip({"a.json": b"", "more/rows.csv": CSV, "b.json": b""}))
+    assert several.table_names == ("more/rows.csv",), "nobody can tell which of two may belong to it"
+    assert "3 tables: 'a.csv', 'b.tsv', 'c.csv'" in refusal(
+        make_zip(dict.fromkeys(("a.csv", "b.tsv", "c.csv"), CSV))
+    )
     assert "no CSV file" in refusal(make_zip({}))
     assert "no CSV file" in refusal(make_zip({"[Content_Types].xml": b"", "xl/workbook.xml": b""}))
-    assert "2 tables" in refusal(make_zip({"a.json": b"[]", "b.xlsx": b""}))
+    assert "3 tables" in refusal(make_zip({"a.json": b"[]", "b.xlsx": b"", "c.npz": b""}))
 
 
 def test_declared_sizes_are_limited_one_by_one_and_together() -> None:
@@ -201,7 +204,7 @@ def test_damaged_zips_are_good_or_refused_in_words(changes: list[tuple[int, int]
         data[place] = value
     with suppress(TableError, MediaError):
         archive = Archive(bytes(data))
-        archive.table()
+        archive.table("birds.csv")
         archive.read(archive.find("a.png"))
 
 

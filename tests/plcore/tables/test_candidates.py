@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -357,3 +358,28 @@ def test_weights_that_would_not_fit_the_memory_are_refused_and_sets_are_not(
     scores = {"a": ["1", "2"], "b": ["2", "1"], "c": ["1", "1"]}
     with pytest.raises(TableError, match=words):
         table(scores, Roles(score_columns=("a", "b", "c"), numbers=W))
+
+
+@pytest.mark.parametrize(
+    ("columns", "roles"),
+    [
+        ({"c": ["a:0|b:0", "a:1|b:2"]}, Roles(candidates="c", form="weighted", numbers=("x",))),
+        ({"c": ['{"a": 0}', '{"a": 1, "b": 2}']}, Roles(candidates="c", form="json", numbers=("x",))),
+        (
+            {"c": ["a", "a"], "s": ["0", "1"], "d": ["b", "b"], "t": ["0", "2"]},
+            Roles(choices=("c", "d"), choice_scores=("s", "t"), numbers=("x",)),
+        ),
+    ],
+)
+def test_a_row_whose_weights_are_all_zero_is_told_so(columns: dict[str, list[str]], roles: Roles) -> None:
+    with pytest.raises(TableError) as error:
+        table({**columns, "x": ["1", "2"]}, roles)
+    assert problems(error) == [(1, "c", "all weights of the row are 0.")]
+
+
+def test_a_prefix_that_no_column_has_is_refused() -> None:
+    columns = {"p_a": ["1", "2"], "p_b": ["2", "1"], "x": ["1", "2"]}
+    roles = Roles(score_columns=("p_a", "p_b"), score_prefix="prob_", numbers=("x",))
+    with pytest.raises(TableError, match="begins with 'prob_'; they are 'p_a', 'p_b'"):
+        table(columns, roles)
+    assert table(columns, replace(roles, score_prefix="p_")).classes == ("a", "b")

@@ -32,7 +32,7 @@ from tests.plcore.tables.zips import WAV, birds, make_zip, picture
 def opened(files: dict[str, bytes]) -> tuple[LabelTable, Roles, MediaFiles]:
     """The table its own guess makes of a zip."""
     archive = Archive(make_zip(files))
-    cells = read_cells(archive.table())
+    cells = read_cells(archive.table(archive.table_names[0]))
     found = MediaFiles(archive)
     roles = suggest_roles(cells, files=True)
     return LabelTable.from_cells(cells, roles, found), roles, found

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from plcore import LabelTable, Roles, suggest_roles
-from plcore.tables import read_cells
+from plcore.tables import read_cells, suggest_reading
 
 
 def guess(csv: str) -> Roles:
@@ -214,3 +214,35 @@ def test_a_comma_in_names_gives_way(mark: str) -> None:
     cells = [f"Smith, John{mark}Doe, Jane", "Doe, Jane", "Smith, John", "Roe, Jim"]
     csv = "candidates,w\n" + "".join(f'"{cell}",{k}\n' for k, cell in enumerate(cells))
     assert read(csv).classes == ("Doe, Jane", "Roe, Jim", "Smith, John")
+
+
+def test_a_named_column_of_candidates_is_read_as_its_cells_are() -> None:
+    cells = read_cells(b"a,b,c,d\nx|y,x:0.6;y:0.3,\"['x', 'y']\",x or y\nz,z:0.9;x:0.1,\"['z']\",z\n")
+    found = {name: suggest_reading(cells, [name]) for name in "abcd"}
+    assert [found[name].candidates for name in "abcd"] == list("abcd")
+    assert [(found[name].form, found[name].separator) for name in "abcd"] == [
+        ("list", "|"),
+        ("weighted", ";"),
+        ("json", "|"),
+        ("list", " or "),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("names", "values", "wanted"),
+    [
+        (("p_wren", "p_owl"), ("0.9", "0.1"), ("p_", "mass", 0.95)),
+        (("votes_wren", "votes_owl"), ("3", "1"), ("votes_", "all", 0.0)),
+        (("p_wren", "score_owl"), ("0.9", "0.1"), ("", "mass", 0.95)),
+        (("wren", "owl"), ("0.9", "0.1"), ("", "mass", 0.95)),
+        (("wren", "owl"), ("1", "0"), ("", "all", 0.0)),
+        (("p_wren", "owl"), ("3.5", "1"), ("", "all", 0.0)),
+    ],
+)
+def test_named_columns_of_scores_are_read_as_their_names_and_cells_are(
+    names: tuple[str, str], values: tuple[str, str], wanted: tuple[str, str, float]
+) -> None:
+    cells = read_cells(f"{','.join(names)}\n{','.join(values)}\n{','.join(values)}\n".encode())
+    roles = suggest_reading(cells, names, scores=True)
+    assert roles.score_columns == names
+    assert (roles.score_prefix, roles.cut, roles.cut_at) == wanted

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from plcore import LabelTable
+    from plcore.tables import Doubt
 
 __all__ = [
     "DRAWN",
@@ -65,6 +66,11 @@ def default_settings(table: LabelTable, control_share: float) -> LabelVectorSett
     """The settings where nobody has chosen any: controls where fewer than FEWEST_HELD_OUT rows can be held out."""
     held_out = LabelVectorSettings.test_share * int((vectors_of(table) >= 0).all(axis=1).sum())
     return LabelVectorSettings(control_share=0.0 if held_out >= FEWEST_HELD_OUT else control_share)
+
+
+def doubts(table: LabelTable, settings: LabelVectorSettings) -> list[Doubt]:  # noqa: ARG001
+    """None: what such a table leaves to ask, it tells itself."""
+    return []
 
 
 def settle_change(before: LabelVectorSettings, after: LabelVectorSettings) -> LabelVectorSettings:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from plcore import LearnerSettings
 from plcore.loop.one_label import AUTOMATIC
+from plcore.tables import Doubt
 
 if TYPE_CHECKING:
     from plcore import LabelTable
@@ -16,6 +17,7 @@ __all__ = [
     "NAME",
     "LearnerSettings",
     "default_settings",
+    "doubts",
     "fits",
     "is_stored",
     "read_settings",
@@ -45,10 +47,22 @@ def read_settings(stored: Mapping[str, Any]) -> LearnerSettings:
 
 def default_settings(table: LabelTable, control_share: float) -> LearnerSettings:
     """The settings where nobody has chosen any: models are compared, and blind checks asked where the table holds no
-    true label.
+    true label. Of those that it holds a third is held out to measure accuracy, and the others are learnt from.
     """
     known = table.truth is not None and bool((table.truth >= 0).any())
-    return LearnerSettings(model=AUTOMATIC, control_share=0.0 if known else control_share)
+    return LearnerSettings(model=AUTOMATIC, truth_role="given", control_share=0.0 if known else control_share)
+
+
+def doubts(table: LabelTable, settings: LearnerSettings) -> list[Doubt]:
+    """Whether the true labels that are given leave nothing to ask."""
+    asked = table.candidates.sum(axis=1) > 1
+    if table.truth is None or settings.truth_role != "given" or not asked.any():
+        return []
+    if (table.truth[asked] < 0).any():
+        return []
+    message = "The true label of every row with a choice is known and given: there will be nothing to ask."
+    fix = "If people shall answer as if it were unknown, for a dry run, hide the true labels (truth_role=hidden)."
+    return [Doubt("nothing-to-ask", message, fix)]
 
 
 def settle_change(before: LearnerSettings, after: LearnerSettings) -> LearnerSettings:

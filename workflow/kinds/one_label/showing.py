@@ -11,6 +11,7 @@ import numpy as np
 from plcore.query import LabelMoments, label_moments, most_telling
 from workflow.common.rows import RowView, row_view
 from workflow.common.screen import screen_order, stamp
+from workflow.common.weights import weight_words
 from workflow.kinds.one_label.words import reason
 
 if TYPE_CHECKING:
@@ -29,11 +30,16 @@ MOMENTS_LAST = 25
 
 @dataclass(frozen=True)
 class Candidate:
-    """One line of the card. probability : the model's share for the label, without the row's own vote."""
+    """One line of the card.
+
+    probability : the model's share for the label, without the row's own vote
+    weight : how much the table lets the label count, in words: "0.46", "3 of 5 votes"; "" where all count alike
+    """
 
     label: str
     description: str
     probability: float
+    weight: str = ""
 
 
 @dataclass(frozen=True)
@@ -95,6 +101,7 @@ def word_question(
     memory = _memories.setdefault(learner, _Memory())
     shares = dict(zip(asked.choices, asked.probabilities, strict=True))
     order = screen_order(learner, room, person_id, token, shares)
+    weights = weight_words(learner.table, asked.row)
     return ShownQuestion(
         token=token,
         view=row_view(learner.table, asked.row),
@@ -107,7 +114,8 @@ def word_question(
         model_version=asked.model_version,
         predicted=asked.predicted,
         candidates=tuple(
-            Candidate(label, room.descriptions.get(label, ""), shares[label]) for label in order
+            Candidate(label, room.descriptions.get(label, ""), shares[label], weights.get(label, ""))
+            for label in order
         ),
         # Never by the question's own strategy: a blind question must look like any other.
         why=reason(

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plcore import TableError
+from plcore import Roles, TableError
 from plcore.tables.formats.batches import Batches
 from plcore.tables.formats.candidate_rows import NEEDS_ROWS, Row
 from plcore.tables.formats.joining import join_candidates, join_rows
@@ -88,9 +89,48 @@ def test_what_does_not_belong_together_is_refused() -> None:
     with pytest.raises(TableError, match="Row 2, column 'key': the name 'q' was already in row 1"):
         join_candidates(reading, frame({"key": "q"}, {"key": "q"}))
     nameless = ModelCandidates().read([{"candidates": [{"label": "x"}]}])
-    for one in (nameless, TableReading(ROWS, "CSV file")):
+    nothing_said = TableReading(frame({"id": "a", "size": "1"}), "CSV file")
+    vectors = TableReading(
+        frame({"id": "a", "x": "1"}), "CSV file", Roles(label_columns=("x",), label_vectors=True, id="id")
+    )
+    for one in (nameless, TableReading(ROWS, "CSV file"), nothing_said, vectors):
         with pytest.raises(TableError, match="The candidates name no rows"):
             join_candidates(one, ROWS)
+
+
+@pytest.mark.parametrize(
+    ("columns", "wanted"),
+    [
+        ({"labels": ["x|y", "y"]}, [["x", "y"], ["y"]]),
+        ({"labels": ["x:0.5|y:0.25", "y:1"]}, [{"x": 0.5, "y": 0.25}, {"y": 1}]),
+        ({"labels": ['{"x": 3, "y": 1}', '{"y": 2}']}, [{"x": 3, "y": 1}, {"y": 2}]),
+        (
+            {"label1": ["x", "y"], "score1": ["0.5", "1"], "label2": ["y", "x"], "score2": ["0.25", "0.5"]},
+            [{"x": 0.5, "y": 0.25}, {"x": 0.5, "y": 1}],
+        ),
+        ({"p_x": ["0.9", "0.5"], "p_y": ["0.1", "0.5"]}, [{"x": 0.9, "y": 0.1}, {"x": 0.5, "y": 0.5}]),
+        ({"rater_1": ["x", "y"], "rater_2": ["y", "y"]}, [["x", "y"], ["y"]]),
+    ],
+)
+def test_candidates_of_a_plain_table_come_to_their_rows_however_they_are_written(
+    columns: dict[str, list[str]], wanted: list[Any]
+) -> None:
+    cells = pd.DataFrame({"id": ["a", "b"], **columns, "run": ["7", "8"], "gold": ["x", ""]}, dtype="str")
+    joined = join_candidates(TableReading(cells, "CSV"), ROWS.iloc[:2])
+    assert candidates(joined) == wanted
+    assert joined.cells["run"].tolist() == ["7", "8"]
+    assert joined.cells["truth"].tolist() == (["x", ""])
+    roles = joined.suggest_roles()
+    assert (roles.id, roles.numbers) == ("key", ("size",))
+    assert (roles.cut, roles.cut_at) == (("mass", 0.95) if "p_x" in columns else ("all", 0.0))
+
+
+def test_what_is_wrong_in_the_candidates_is_told_by_their_row() -> None:
+    cells = pd.DataFrame({"id": ["a", "b"], "labels": ["x|y", ""]}, dtype="str")
+    with pytest.raises(TableError, match="Row 2, column 'labels': the row has no candidate label"):
+        join_candidates(TableReading(cells, "CSV"), ROWS)
+    one = pd.DataFrame({"id": ["a"], "labels": ["x"]}, dtype="str")
+    assert candidates(join_candidates(TableReading(one, "CSV"), ROWS.iloc[:1])) == [["x"]]
 
 
 @given(

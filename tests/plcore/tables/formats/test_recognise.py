@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from plcore import LabelTable
 from plcore.tables.formats import TableReading, read_table
 from plcore.tables.formats.packed import gunzip
 from plcore.tables.problems import TableError
@@ -203,3 +204,44 @@ def test_a_forged_workbook_is_refused() -> None:
     data = files()["a.xlsx"][0]
     with pytest.raises(TableError, match="damaged"):
         read_table(forged(data, "xl/workbook.xml", 24, "<I", 5))
+
+
+VOTES = b"task,worker,label\nt1,ann,wren\nt1,bob,robin\nt1,cid,wren\nt2,ann,owl\n"
+SETS = b"id,labels\nt2,owl|wren\nt1,wren\n"
+LINES = b'{"id": "t1", "candidates": [{"label": "wren", "p": 0.7}, {"label": "owl", "p": 0.3}]}\n'
+ROWS = b"task,grams,picture\nt1,9.5,a.png\nt2,210,\n"
+
+
+@pytest.mark.parametrize(
+    ("names", "about", "sets"),
+    [
+        (("votes.csv", "tasks.csv"), VOTES, ["robin wren", "owl"]),
+        (("z.csv", "a.tsv"), SETS, ["wren", "owl wren"]),
+        (("model.jsonl", "rows.csv"), LINES, ["owl wren", "owl wren"]),
+    ],
+)
+def test_a_zip_of_rows_and_of_what_is_said_of_them_is_joined(
+    names: tuple[str, str], about: bytes, sets: list[str]
+) -> None:
+    files = dict(zip(names, (about, ROWS), strict=True))
+    for order in (files, dict(reversed(files.items()))):
+        reading = read_table(make_zip({**order, "a.png": picture()}))
+        assert reading.format.startswith("zip of two tables (")
+        table = LabelTable.from_cells(reading.cells, reading.suggest_roles(), reading.files)
+        found = [" ".join(np.array(table.classes)[row]) for row in table.candidates]
+        assert (table.roles.numbers, table.roles.image, found) == (("grams",), "picture", sets)
+        assert table.media.images is not None
+        assert bool(table.media.images[0])
+
+
+def test_two_tables_that_do_not_belong_together_are_refused() -> None:
+    assert "holds 2 tables" in refused(make_zip({"a.csv": ROWS, "b.csv": ROWS}))
+    assert "holds 2 tables" in refused(make_zip({"a.csv": VOTES, "b.csv": SETS}))
+    assert "No column of the other table" in refused(make_zip({"a.csv": VOTES, "b.csv": b"task,w\nt8,1\n"}))
+    assert "header" in refused(make_zip({"a.csv": VOTES, "b.csv": b"task,grams\n"}))
+
+
+def test_a_file_that_describes_a_table_is_none_of_its_rows() -> None:
+    for about in (b'{"made": "2024"}', b"not json at all"):
+        reading = read_table(make_zip({"rows.csv": CSV, "about.json": about}))
+        assert reading.format == "zip of a table (CSV) and its files"

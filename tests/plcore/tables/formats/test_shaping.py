@@ -7,7 +7,7 @@ import json
 import pytest
 
 from plcore import LabelTable, TableError
-from plcore.tables import NEEDS_ROWS, joined, read_table, shape_name, shaped
+from plcore.tables import NEEDS_ROWS, joined, lacks_rows, read_table, shape_name, shaped
 
 VOTES = b"task,worker,label\nt1,ann,wren\nt1,bob,robin\nt1,cid,wren\nt2,ann,owl\n"
 ROWS = b"task,grams\nt1,9.5\nt2,210\n"
@@ -54,3 +54,9 @@ def test_candidates_of_a_model_are_joined_to_their_rows() -> None:
 def test_what_names_no_rows_cannot_be_joined() -> None:
     with pytest.raises(TableError, match="name no rows"):
         joined(read_table(b"labels,w\na|b,1\nb,2\n"), read_table(ROWS))
+
+
+def test_what_lacks_rows_is_told_apart_from_what_describes_them() -> None:
+    model = b'{"id": "t1", "candidates": [{"label": "wren", "p": 0.7}]}\n'
+    assert all(lacks_rows(read_table(data)) for data in (VOTES, model, b"id,labels\nt1,a|b\nt2,b\n"))
+    assert not any(lacks_rows(read_table(data)) for data in (ROWS, b"id,labels,grams\nt1,a|b,2\nt2,b,3\n"))

@@ -33,6 +33,33 @@ def test_blind_checks_where_no_truth_can_be_held_out() -> None:
     assert found == [0.0, 0.08, 0.08]
 
 
+def test_known_labels_are_used_and_a_third_of_them_measures() -> None:
+    made = settings.default_settings(LabelTable.from_frame(small_frame(), ROLES), 0.08)
+    assert (made.truth_role, made.test_share) == ("given", 1 / 3)
+
+
+@pytest.mark.parametrize(
+    ("unknown", "truth_role", "doubted"),
+    [([], "given", True), ([], "hidden", False), ([7], "given", False), (range(60), "given", False)],
+)
+def test_truth_that_leaves_nothing_to_ask_is_doubted(
+    unknown: list[int], truth_role: str, doubted: bool
+) -> None:
+    frame = small_frame()
+    frame.loc[list(unknown), "truth"] = ""
+    frame.loc[list(unknown), "candidates"] = "a|b|c"
+    table = LabelTable.from_frame(frame, ROLES)
+    found = settings.doubts(table, LearnerSettings(truth_role=truth_role))
+    assert [one.name for one in found] == (["nothing-to-ask"] if doubted else [])
+    assert all("truth_role=hidden" in one.fix for one in found)
+
+
+def test_where_no_row_has_a_choice_the_table_says_so_itself() -> None:
+    frame = small_frame()
+    frame["candidates"] = frame["truth"]
+    assert settings.doubts(LabelTable.from_frame(frame, ROLES), LearnerSettings(truth_role="given")) == []
+
+
 def test_what_was_drawn_are_settings_there_are() -> None:
     assert set(LearnerSettings().to_json()) > settings.DRAWN
     made = settings.read_settings({"n_neighbors": 7})

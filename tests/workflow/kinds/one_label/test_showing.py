@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from tests.workflow.world import answer_next, small_project
-from workflow import answering
+from plcore import LabelTable, LearnerSettings
+from tests.workflow.world import ROLES, answer_next, small_frame, small_project
+from workflow import answering, projects
 from workflow.common.screen import stamp
 from workflow.home import Home
 from workflow.kinds.one_label.showing import ShownQuestion, Telling
@@ -57,3 +60,26 @@ def test_a_blind_question_is_worded_like_any_other(home: Home, owner: int) -> No
     assert len(strategies) == 2
     assert len(whys) == 1
     assert not np.isnan(shown.score)
+
+
+def test_what_the_file_says_for_a_label_stands_beside_it(home: Home, owner: int) -> None:
+    frame = small_frame()
+    frame["candidates"] = [
+        "|".join(f"{label}:{place + 1}" for place, label in enumerate(cell.split("|")))
+        for cell in frame["candidates"]
+    ]
+    table = LabelTable.from_frame(frame, replace(ROLES, form="weighted"))
+    project = projects.create_project(Seat(home, owner), "votes", table, LearnerSettings(n_neighbors=4))
+    shown = answering.next_question(Seat(home, owner, project))
+    counts = {label: place + 1 for place, label in enumerate(shown.choices)}
+    total = sum(counts.values())
+    assert {one.label: one.weight for one in shown.candidates} == {
+        label: f"{count} of {total} votes" for label, count in counts.items()
+    }
+
+
+def test_where_all_labels_count_alike_nothing_stands_beside_them(
+    home: Home, owner: int, project: int
+) -> None:
+    shown = answering.next_question(Seat(home, owner, project))
+    assert {one.weight for one in shown.candidates} == {""}

@@ -1,0 +1,40 @@
+"""What a file says for each label of a row, in words."""
+
+from __future__ import annotations
+
+import pytest
+
+from plcore import LabelTable, Roles
+from workflow.common.weights import weight_words
+
+
+def table(*cells: str, **more: object) -> LabelTable:
+    data = "c,w\n" + "".join(f"{cell},{place}\n" for place, cell in enumerate(cells))
+    roles = Roles(candidates="c", form="weighted", numbers=("w",), **more)  # type: ignore[arg-type]
+    return LabelTable.read_csv(data.encode(), roles)
+
+
+@pytest.mark.parametrize(
+    ("cells", "wanted"),
+    [
+        (("a:0.456|b:0.3", "b:1"), {"a": "0.46", "b": "0.3"}),
+        (("a:12.3456|b:0.5", "b:1"), {"a": "12.35", "b": "0.5"}),
+        (("a:3|b:2", "b:1"), {"a": "3 of 5 votes", "b": "2 of 5 votes"}),
+        (("a:1|b:1", "b:1|a:2"), {"a": "1 of 2 votes", "b": "1 of 2 votes"}),
+        (("a:1|b:1", "b:1|a:2.5"), {"a": "1", "b": "1"}),
+        (("a:0.5|b:0.5", "b:1"), {}),
+        (("a:1200|b:1", "b:1"), {"a": "1,200 of 1,201 votes", "b": "1 of 1,201 votes"}),
+    ],
+)
+def test_weights_are_votes_where_all_of_the_table_are_whole(
+    cells: tuple[str, ...], wanted: dict[str, str]
+) -> None:
+    made = table(*cells)
+    assert weight_words(made, 0) == wanted
+    assert weight_words(made, 0) == wanted, "what is remembered of the table is the same"
+
+
+def test_votes_that_were_cut_away_are_not_counted_as_if_they_had_never_been() -> None:
+    made = table("a:4|b:1|c:1", "b:3|a:2|c:1", cut="top", cut_at=2.0)
+    assert weight_words(made, 0) == {"a": "4 votes", "b": "1 vote", "c": "1 vote"}
+    assert weight_words(made, 1) == {"a": "2 votes", "b": "3 votes"}

@@ -1,0 +1,133 @@
+"""What a person says of the columns of a file, laid over what was guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from plcore import Problem, Roles, TableError
+from plcore.tables import WAYS_IN, suggest_reading
+
+CUT_AT: Mapping[str, float] = {"all": 0.0, "threshold": 0.1, "top": 5.0, "mass": 0.95}
+"""Where candidates with weights are cut unless somebody says."""
+
+_PAIRED = ("choices", "choice_scores")
+_ONE_COLUMN = ("candidates", "not_labels", "truth", "id", "text", "image", "audio")
+_NO_COLUMNS = (
+    "separator",
+    "form",
+    "ignored",
+    "score_prefix",
+    "cut",
+    "cut_at",
+    "label_vectors",
+    "image_features",
+)
+
+
+def adjusted(guess: Roles, chosen: Mapping[str, Any], cells: pd.DataFrame) -> Roles:
+    """The guessed roles with those a person named; a column named for one role leaves the one guessed for it.
+
+    chosen : fields of `Roles`; None: as guessed, "" for a role of one column: nobody has it, [""] for one of several:
+        none has it. What is ignored among labels comes to what was guessed, or, with a "" among it, in its place.
+    cells : of the file; how a newly named column of candidates or of scores is read is guessed from it
+    Raises ValueError for a role that there is not, TableError for what would change nothing.
+    """
+    named = {role: _plain(role, value) for role, value in chosen.items() if value is not None}
+    if "ignored" in named and "" not in chosen["ignored"]:
+        named["ignored"] = list(dict.fromkeys([*guess.ignored, *named["ignored"]]))
+    columns = {column for role in named for column in _columns_of(role, named[role])}
+    roles = guess.to_json()
+    if way := next((way for way in WAYS_IN if named.get(way)), None):
+        alone = Roles().to_json()
+        gone = {*WAYS_IN, "choice_scores", "not_labels", "form", "score_prefix", "cut", "cut_at"} - {way}
+        roles |= {role: alone[role] for role in gone}
+        if way != "label_columns" and "label_vectors" not in named:
+            roles["label_vectors"] = False
+        roles |= _reading(guess, way, named[way], cells)
+    roles |= freed({role: value for role, value in roles.items() if role not in named}, columns)
+    roles["image_features"] = roles["image_features"] and roles["image"] is not None
+    if "cut" in named and named["cut"] != roles["cut"]:
+        roles["cut_at"] = CUT_AT.get(named["cut"], 0.0)
+    found = Roles.from_json(roles | named)
+    if problems := list(_in_vain(found, named)):
+        raise TableError(*problems)
+    return found
+
+
+def freed(roles: Mapping[str, Any], columns: Collection[str]) -> dict[str, Any]:
+    """Roles by name without these columns: a label leaves with its score, a score with its label, for what is left
+    would be paired anew."""
+    found = dict(roles)
+    for role, value in roles.items():
+        if role in _NO_COLUMNS:
+            continue
+        if isinstance(value, (list, tuple)):
+            found[role] = [name for name in value if name not in columns]
+        elif value in columns:
+            found[role] = None
+    labels, scores = (roles.get(role) or [] for role in _PAIRED)
+    if labels and len(labels) == len(scores):
+        kept = [pair for pair in zip(labels, scores, strict=True) if not set(pair) & set(columns)]
+        found |= {role: [pair[place] for pair in kept] for place, role in enumerate(_PAIRED)}
+    return found
+
+
+def _plain(role: str, value: Any) -> Any:
+    """The value as `Roles` has it: nothing said in words is no column."""
+    if role in _ONE_COLUMN:
+        return value or None
+    return [name for name in value if name] if isinstance(value, (list, tuple)) else value
+
+
+def _columns_of(role: str, value: Any) -> tuple[str, ...]:
+    """The columns that a person named for a role."""
+    if role in _NO_COLUMNS:
+        return ()
+    return (value,) if isinstance(value, str) else tuple(value or ())
+
+
+def _reading(guess: Roles, way: str, named: Any, cells: pd.DataFrame) -> dict[str, Any]:
+    """How the cells of the columns named for a way in are read: as guessed where these were guessed, else anew."""
+    columns = _columns_of(way, named)
+    if columns == _columns_of(way, getattr(guess, way)):
+        return {name: getattr(guess, name) for name in _HOW.get(way, ())}
+    return newly_named(way, columns, cells)
+
+
+def newly_named(role: str, columns: Sequence[str], cells: pd.DataFrame) -> dict[str, Any]:
+    """How the cells of these columns, just named for a role, are read: fields of `Roles` with a guess at their values.
+    Columns that are not there are for others to tell."""
+    if role not in _HOW or not set(columns) <= set(cells.columns):
+        return {}
+    read = suggest_reading(cells, columns, scores=role == "score_columns")
+    return {name: getattr(read, name) for name in _HOW[role]}
+
+
+_HOW = {"candidates": ("form", "separator"), "score_columns": ("score_prefix", "cut", "cut_at")}
+
+
+def _in_vain(roles: Roles, named: Mapping[str, Any]) -> Iterator[Problem]:
+    """What a person said that changes nothing."""
+
+    def vain(message: str, fix: str) -> Problem:
+        return Problem(None, None, None, message, fix)
+
+    in_list = roles.candidates is not None and roles.form != "list"
+    weighted = in_list or roles.score_columns or roles.choice_scores or roles.annotators
+    if roles.cut != "all" and "cut" in named and not weighted:
+        message = f"The candidates cannot be cut by {roles.cut!r}: they come without weights."
+        yield vain(message, "Leave the cut out, or name the columns that hold scores.")
+    elif "cut_at" in named and roles.cut == "all":
+        message = f"Nothing is cut at {roles.cut_at:g}: all labels with a weight are candidates."
+        yield vain(message, "Say which of them stay: those from a threshold on, the top ones, or a mass.")
+    if "score_prefix" in named and not roles.score_columns:
+        message = f"There are no columns of scores whose names could begin with {roles.score_prefix!r}."
+        yield vain(message, "Name them, or leave the prefix out.")
+    if roles.candidates is None and (said := [role for role in ("form", "separator") if role in named]):
+        yield vain(f"No column lists candidates, so a {said[0]} changes nothing.", "Name that column.")
+    elif "separator" in named and roles.form == "json":
+        message = f"Cells of JSON are not split at {roles.separator!r}."
+        yield vain(message, "Leave the separator out, or choose another form.")
