@@ -11,7 +11,8 @@ from plcore.tables.archive import (
     Archive,
     MediaError,
 )
-from plcore.tables.csv_text import read_cells, to_csv_bytes
+from plcore.tables.csv_text import read_cells
+from plcore.tables.csv_writing import to_csv_bytes
 from plcore.tables.doubts import Doubt, find_doubts
 from plcore.tables.features import FeatureTransformer
 from plcore.tables.formats import NEEDS_ROWS, TableReading, joined, read_table, shape_name, shaped

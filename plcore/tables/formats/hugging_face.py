@@ -1,17 +1,20 @@
 """What Hugging Face's `datasets` writes about the columns of a Parquet file: which are labels, and their names.
 
 It stands as JSON in the metadata of the Arrow schema, under `huggingface`: `{"info": {"features": {column: {...}}}}`
-(datasets, src/datasets/features/features.py).
+(datasets, src/datasets/features/features.py). Beside it, under `winnow`, files that were written here say which columns
+came with the table and which hold the candidates.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
 
+_KEY, _OWN_KEY = b"huggingface", b"winnow"
 _LISTS = ("Sequence", "List", "LargeList")
 
 
@@ -38,7 +41,7 @@ class DatasetFeatures:
 def read_features(schema: pa.Schema) -> DatasetFeatures:
     """The features of a schema; none where there is nothing that can be read."""
     try:
-        written = json.loads((schema.metadata or {})[b"huggingface"])["info"]["features"]
+        written = json.loads((schema.metadata or {})[_KEY])["info"]["features"]
         items = list(written.items())
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
         return DatasetFeatures()
@@ -68,3 +71,37 @@ def _inside(feature: Any) -> Any:
     if isinstance(feature, dict) and feature.get("_type") in _LISTS:
         return feature.get("feature")
     return None
+
+
+def written_metadata(
+    schema: pa.Schema, labels: Mapping[str, Sequence[str]], told: Mapping[str, Any]
+) -> dict[bytes, bytes]:
+    """The metadata of a schema that is to be written.
+
+    labels : the class names of the columns with class numbers      told : what is to be read again by `read_told`
+    """
+    features = {
+        field.name: {"names": list(labels[field.name]), "_type": "ClassLabel"}
+        if field.name in labels
+        else _feature(field.type)
+        for field in schema
+    }
+    return {_KEY: json.dumps({"info": {"features": features}}).encode(), _OWN_KEY: json.dumps(told).encode()}
+
+
+def read_told(schema: pa.Schema) -> dict[str, Any] | None:
+    """What `written_metadata` was told; None where the file was not written here."""
+    try:
+        told = json.loads((schema.metadata or {})[_OWN_KEY])
+    except (KeyError, ValueError, RecursionError):
+        return None
+    return told if isinstance(told, dict) else None
+
+
+def _feature(kind: pa.DataType) -> Any:
+    """The feature of a type. Lists are written as JSON lists, which old and new releases of `datasets` know."""
+    if pa.types.is_list(kind):
+        return [_feature(kind.value_type)]
+    if pa.types.is_struct(kind):
+        return {field.name: _feature(field.type) for field in kind}
+    return {"dtype": "float64" if pa.types.is_float64(kind) else str(kind), "_type": "Value"}

@@ -14,8 +14,7 @@ from tests.plcore.tables.formats.tables import disambiguated, frame
 @given(disambiguated())
 @settings(max_examples=60, deadline=None)
 def test_candidates_of_a_row(table: Disambiguated) -> None:
-    for row in range(len(table.ids)):
-        before, after = table.weighted(row), table.weighted(row, after=True)
+    for row, (before, after) in enumerate(zip(table.weighted(), table.weighted(after=True), strict=True)):
         assert list(before) == [
             name for name, bit in zip(table.classes, table.candidates_before[row], strict=True) if bit
         ]
@@ -47,6 +46,6 @@ def test_labels_and_probabilities() -> None:
     )  # fmt: skip
     assert [table.label_name(row) for row in (0, 1)] == ["b", None]
     assert [table.known_probability(row) for row in (0, 1)] == [0.5, None]
-    assert table.row_cells(1) == {"text": "y", "n": "2"}
+    assert table.records() == [{"text": "x", "n": "1"}, {"text": "y", "n": "2"}]
     assert table.answers_by_row() == {}
-    assert replace(table, weights=ones * 0.5).weighted(0) == {"a": 0.5, "b": 0.5}
+    assert replace(table, weights=ones * 0.5).weighted()[0] == {"a": 0.5, "b": 0.5}

@@ -27,11 +27,8 @@ def test_candidates_written_and_read_again(table: Disambiguated) -> None:
     assert reading.cells["task_id"].tolist() == table.ids.tolist()
     assert reading.cells["text"].tolist() == table.cells["text"].tolist()
     scale = 1.0 if table.weights is None else max(1.0, table.weights.max())
-    for row, found in enumerate(candidates(reading)):
-        expected = {
-            name: 1.0 if weight is None else weight / scale
-            for name, weight in table.weighted(row, after=True).items()
-        }
+    for left, found in zip(table.weighted(after=True), candidates(reading), strict=True):
+        expected = {name: 1.0 if weight is None else weight / scale for name, weight in left.items()}
         assert found == pytest.approx(expected)
 
 

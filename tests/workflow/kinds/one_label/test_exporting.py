@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from plcore import LabelTable, LearnerSettings, read_cells
-from plcore.tables.csv_text import to_csv_bytes
+from plcore.tables.csv_writing import to_csv_bytes
 from tests.workflow.world import ROLES, annotator, answer_next, exported, opened, small_frame
 from workflow import backup, exporting, projects, undoing
 from workflow.access import NotAllowed, NotFound
