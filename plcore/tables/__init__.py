@@ -16,6 +16,9 @@ from plcore.tables.csv_writing import to_csv_bytes
 from plcore.tables.doubts import Doubt, find_doubts
 from plcore.tables.features import FeatureTransformer
 from plcore.tables.formats import NEEDS_ROWS, TableReading, joined, read_table, shape_name, shaped
+from plcore.tables.formats.csv_rows import cell_form
+from plcore.tables.formats.disambiguated import Disambiguated, Tell, names_beside
+from plcore.tables.formats.writing import FILE_FORMATS, FileFormat, format_of
 from plcore.tables.growing import Grown, column_way, with_rows
 from plcore.tables.label_text import MISSING
 from plcore.tables.media import CONTENT_TYPES, MAX_PIXELS, MediaFiles, is_kept_name, look_through
@@ -27,6 +30,7 @@ from plcore.tables.table_file import read_kept_names
 
 __all__ = [
     "CONTENT_TYPES",
+    "FILE_FORMATS",
     "MAX_FILES",
     "MAX_FILE_MB",
     "MAX_PIXELS",
@@ -38,8 +42,10 @@ __all__ = [
     "WAYS_IN",
     "ZIP_STARTS",
     "Archive",
+    "Disambiguated",
     "Doubt",
     "FeatureTransformer",
+    "FileFormat",
     "Grown",
     "LabelTable",
     "MediaError",
@@ -48,11 +54,15 @@ __all__ = [
     "Roles",
     "TableError",
     "TableReading",
+    "Tell",
+    "cell_form",
     "column_way",
     "find_doubts",
+    "format_of",
     "is_kept_name",
     "joined",
     "look_through",
+    "names_beside",
     "read_cells",
     "read_kept_names",
     "read_table",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -73,12 +73,22 @@ def _inside(feature: Any) -> Any:
     return None
 
 
+@dataclass(frozen=True)
+class Told:
+    """What a file says that was written here: the columns that came with the table, and those with the candidates, as
+    JSON once they are read, and with the ids."""
+
+    original: tuple[str, ...]
+    candidates: str
+    id: str
+
+
 def written_metadata(
-    schema: pa.Schema, labels: Mapping[str, Sequence[str]], told: Mapping[str, Any]
+    schema: pa.Schema, labels: Mapping[str, Sequence[str]], told: Told
 ) -> dict[bytes, bytes]:
     """The metadata of a schema that is to be written.
 
-    labels : the class names of the columns with class numbers      told : what is to be read again by `read_told`
+    labels : the class names of the columns with class numbers      told : for `read_told`
     """
     features = {
         field.name: {"names": list(labels[field.name]), "_type": "ClassLabel"}
@@ -86,16 +96,17 @@ def written_metadata(
         else _feature(field.type)
         for field in schema
     }
-    return {_KEY: json.dumps({"info": {"features": features}}).encode(), _OWN_KEY: json.dumps(told).encode()}
+    written = {_KEY: {"info": {"features": features}}, _OWN_KEY: asdict(told)}
+    return {key: json.dumps(value).encode() for key, value in written.items()}
 
 
-def read_told(schema: pa.Schema) -> dict[str, Any] | None:
+def read_told(schema: pa.Schema) -> Told | None:
     """What `written_metadata` was told; None where the file was not written here."""
     try:
         told = json.loads((schema.metadata or {})[_OWN_KEY])
-    except (KeyError, ValueError, RecursionError):
+        return Told(tuple(map(str, told["original"])), str(told["candidates"]), str(told["id"]))
+    except (KeyError, TypeError, ValueError, RecursionError):
         return None
-    return told if isinstance(told, dict) else None
 
 
 def _feature(kind: pa.DataType) -> Any:

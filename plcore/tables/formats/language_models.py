@@ -67,7 +67,10 @@ def _own_line(record: dict[str, Any], row: int) -> Row:
     taken = {*_TAKEN, *(_DECIDED if _DECIDED[0] in record else ())}
     cells = {} if number is None else {"id": number}
     for name, value in (*((name, record[name]) for name in record if name not in taken), *data.items()):
-        cells[name if name not in cells or cells[name] == value else f"{name} 2"] = value
+        same = (
+            name in cells and str(value).strip() == cells[name]
+        )  # the id, as it came: with spaces, as a number
+        cells[name if name not in cells or same else f"{name} 2"] = value
     found = Row(cells, truth=a_name_or_none(record.get("truth"), row, "truth", "a label"))
     model = a_name_or_none(record.get("model"), row, "model", "a model")
     for label, weight in candidates_of(record.get("candidates"), row, "candidates"):

@@ -16,7 +16,7 @@ import pyarrow.parquet
 
 from plcore.common.types import BoolArray
 from plcore.tables.formats.disambiguated import Disambiguated, Tell, names_beside
-from plcore.tables.formats.hugging_face import written_metadata
+from plcore.tables.formats.hugging_face import Told, written_metadata
 
 ID, CANDIDATES, WEIGHTS, LABEL = "id", "candidates", "weights", "label"
 _NAMES = pa.list_(pa.string())
@@ -55,11 +55,11 @@ def write_parquet(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
     originals = [new_names.get(name, name) for name in columns]
     schema = pa.schema({**dict.fromkeys(originals, pa.string()), **added})
     id_column = table.id_column()
-    told = {
-        "original": originals,
-        "candidates": CANDIDATES if table.weights is None else WEIGHTS,
-        "id": ID if id_column is None else new_names.get(id_column, id_column),
-    }
+    told = Told(
+        original=tuple(originals),
+        candidates=CANDIDATES if table.weights is None else WEIGHTS,
+        id=ID if id_column is None else new_names.get(id_column, id_column),
+    )
     schema = schema.with_metadata(written_metadata(schema, {LABEL: table.classes}, told))
     done = 0
     with pa.parquet.ParquetWriter(file, schema) as writer:

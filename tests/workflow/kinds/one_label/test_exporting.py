@@ -78,12 +78,6 @@ def test_the_log_tells_the_whole_story(home: Home, owner: int, project: int) -> 
     assert lines[1]["after"] == lines[0]["before"]
 
 
-def test_labels_that_hold_a_bar_are_joined_by_another_mark() -> None:
-    assert one_label._separator(["a", "b"]) == "|"
-    assert one_label._separator(["a|b", "c"]) == ";"
-    assert one_label._separator(["a|b", "c;d"]) == ","
-
-
 def test_only_the_owner_exports(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     for use_case in (exporting.export_file, exporting.export_log, exporting.sources):
