@@ -157,7 +157,9 @@ def decided(draw: st.DrawFn) -> Disambiguated:
     classes = draw(CLASS_NAMES.filter(lambda names: len(names) >= len(table.classes)))[: len(table.classes)]
     names = dict(zip(table.classes, classes, strict=True))
     n = len(table.ids)
-    table.candidates_before[-1] = table.candidates_after[-1] = True  # every class occurs: one alone is refused
+    table.candidates_before[-1] = table.candidates_after[-1] = (
+        True  # every class occurs: one alone is refused
+    )
     if table.weights is not None:
         table.weights[-1] = draw(st.lists(WEIGHTS, min_size=len(classes), max_size=len(classes)))
     sources = st.sampled_from(["given", "oracle", "necessary", "model", "truth", "open"])
