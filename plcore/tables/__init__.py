@@ -18,6 +18,8 @@ from plcore.tables.features import FeatureTransformer
 from plcore.tables.formats import NEEDS_ROWS, TableReading, joined, read_table, shape_name, shaped
 from plcore.tables.formats.csv_rows import cell_form
 from plcore.tables.formats.disambiguated import Disambiguated, Tell, names_beside
+from plcore.tables.formats.vector_table import LabelVectorTable
+from plcore.tables.formats.vector_writing import VECTOR_FORMATS
 from plcore.tables.formats.writing import FILE_FORMATS, FileFormat, format_of
 from plcore.tables.growing import Grown, column_way, with_rows
 from plcore.tables.label_text import MISSING
@@ -39,6 +41,7 @@ __all__ = [
     "MAX_ZIP_MB",
     "MISSING",
     "NEEDS_ROWS",
+    "VECTOR_FORMATS",
     "WAYS_IN",
     "ZIP_STARTS",
     "Archive",
@@ -48,6 +51,7 @@ __all__ = [
     "FileFormat",
     "Grown",
     "LabelTable",
+    "LabelVectorTable",
     "MediaError",
     "MediaFiles",
     "Problem",

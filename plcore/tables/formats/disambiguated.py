@@ -156,9 +156,14 @@ class Disambiguated:
 
     def id_column(self) -> str | None:
         """The first column that holds the ids; None where the rows are only numbered."""
-        ids = pa.array(self.ids.tolist(), pa.large_string())
-        columns = (str(name) for name in self.cells.columns)
-        return next((name for name in columns if stripped(self.cells, name).equals(ids)), None)
+        return column_of_ids(self.cells, self.ids.tolist())
+
+
+def column_of_ids(cells: pd.DataFrame, ids: Sequence[str]) -> str | None:
+    """The first column whose cells are these ids, but for white space around them; None where there is none."""
+    wanted = pa.array(ids, pa.large_string())
+    columns = (str(name) for name in cells.columns)
+    return next((name for name in columns if stripped(cells, name).equals(wanted)), None)
 
 
 def names_beside(columns: Collection[str], added: Sequence[str]) -> dict[str, str]:

@@ -76,11 +76,12 @@ def _inside(feature: Any) -> Any:
 @dataclass(frozen=True)
 class Told:
     """What a file says that was written here: the columns that came with the table, and those with the candidates, as
-    JSON once they are read, and with the ids."""
+    JSON once they are read, and with the ids; of label vectors, the lists of labels that are right and that are not."""
 
     original: tuple[str, ...]
     candidates: str
     id: str
+    not_labels: str | None = None
 
 
 def written_metadata(
@@ -88,10 +89,10 @@ def written_metadata(
 ) -> dict[bytes, bytes]:
     """The metadata of a schema that is to be written.
 
-    labels : the class names of the columns with class numbers      told : for `read_told`
+    labels : the class names of the columns with class numbers, or lists of them      told : for `read_told`
     """
     features = {
-        field.name: {"names": list(labels[field.name]), "_type": "ClassLabel"}
+        field.name: _feature(field.type, {"names": list(labels[field.name]), "_type": "ClassLabel"})
         if field.name in labels
         else _feature(field.type)
         for field in schema
@@ -104,15 +105,22 @@ def read_told(schema: pa.Schema) -> Told | None:
     """What `written_metadata` was told; None where the file was not written here."""
     try:
         told = json.loads((schema.metadata or {})[_OWN_KEY])
-        return Told(tuple(map(str, told["original"])), str(told["candidates"]), str(told["id"]))
-    except (KeyError, TypeError, ValueError, RecursionError):
+        not_labels = told.get("not_labels")
+        return Told(
+            tuple(map(str, told["original"])),
+            str(told["candidates"]),
+            str(told["id"]),
+            None if not_labels is None else str(not_labels),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
         return None
 
 
-def _feature(kind: pa.DataType) -> Any:
-    """The feature of a type. Lists are written as JSON lists, which old and new releases of `datasets` know."""
+def _feature(kind: pa.DataType, label: Any = None) -> Any:
+    """The feature of a type; `label` is that of class numbers. Lists are written as JSON lists, which old and new
+    releases of `datasets` know."""
     if pa.types.is_list(kind):
-        return [_feature(kind.value_type)]
+        return [_feature(kind.value_type, label)]
     if pa.types.is_struct(kind):
         return {field.name: _feature(field.type) for field in kind}
-    return {"dtype": "float64" if pa.types.is_float64(kind) else str(kind), "_type": "Value"}
+    return label or {"dtype": "float64" if pa.types.is_float64(kind) else str(kind), "_type": "Value"}

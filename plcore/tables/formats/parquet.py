@@ -99,12 +99,19 @@ def _told_roles(cells: pd.DataFrame, schema: pa.Schema, files: MediaFiles | None
     """The roles of a file that was written here: its candidates are known, what was added to it is no feature and no
     truth, and the rest is guessed. None for other files."""
     told = read_told(schema)
-    if told is None or not {told.candidates, told.id, *told.original} <= set(cells.columns):
+    if told is None:
+        return None
+    not_labels = [] if told.not_labels is None else [told.not_labels]
+    if not {told.candidates, told.id, *not_labels, *told.original} <= set(cells.columns):
         return None
     others = [name for name in told.original if name != told.id]
     guess = suggest_roles(cells[others], files=files is not None) if others else Roles()
     none: dict[str, Any] = {way: () for way in WAYS_IN if way != "candidates"} | {"choice_scores": ()}
-    kept = replace(guess, label_vectors=False, not_labels=None, cut="all", cut_at=0.0, **none)
+    if not_labels:
+        none["truth"] = None  # label vectors have no one true label
+    kept = replace(
+        guess, label_vectors=bool(not_labels), not_labels=told.not_labels, cut="all", cut_at=0.0, **none
+    )
     return replace(kept, candidates=told.candidates, form="json", id=told.id)
 
 
