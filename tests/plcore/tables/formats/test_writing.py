@@ -6,10 +6,11 @@ import io
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from plcore import LabelTable
+from plcore import LabelTable, read_cells
 from plcore.tables import read_table
 from plcore.tables.formats.disambiguated import Disambiguated
 from plcore.tables.formats.writing import FILE_FORMATS, format_of
@@ -90,6 +91,33 @@ def test_written_files_are_opened_by_our_own_importer(name: str) -> None:
         ["film", "robin", "wren"],
         ["film", "robin"],
     ]
+
+
+@pytest.mark.parametrize("name", FILE_FORMATS)
+def test_rows_that_were_set_aside_have_no_candidates_left(name: str) -> None:
+    """And no label; they are written all the same, in every format."""
+    table = small_table()
+    table.candidates_after[1] = False
+    table.source[1] = "bad"
+    data = written(FILE_FORMATS[name].write, table)
+    if name == "csv":
+        cells = read_cells(data)
+        assert cells[["winnow_candidates", "winnow_weights", "winnow_label"]].iloc[1].tolist() == ["", "", ""]
+        assert cells["winnow_source"].iloc[1] == "bad"
+    if name == "parquet":
+        assert read_table(data).cells[["candidates", "weights", "label"]].iloc[1].tolist() == ["[]", "[]", ""]
+    if name == "jsonl":
+        assert json.loads(data.decode().split("\n")[1])["candidates"] == []
+    if name == "labelstudio":
+        assert json.loads(data)[1]["predictions"] == []
+    if name == "prodigy":
+        assert json.loads(data.decode().split("\n")[1])["options"] == []
+    if name == "npz":
+        with np.load(io.BytesIO(data)) as arrays:
+            assert not arrays["candidates"][1].any()
+            assert not arrays["weights"][1].any()
+    if name == "votes":
+        assert b"q" not in data.split(b"\n", 1)[1]
 
 
 def names_in(cell: str) -> list[str]:
