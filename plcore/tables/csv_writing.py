@@ -43,4 +43,4 @@ def csv_rows(columns: Sequence[pa.Array | pa.ChunkedArray]) -> bytes:
             column = pc.if_else(needs, pc.binary_join_element_wise(_QUOTE, inside, _QUOTE, _NOTHING), column)
         written.append(column)
     rows = pc.binary_join_element_wise(*written, _COMMA)
-    return ("\n".join(rows.to_pylist()) + "\n").encode()
+    return "".join(f"{row}\n" for row in rows.to_pylist()).encode()

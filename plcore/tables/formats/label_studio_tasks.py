@@ -27,7 +27,7 @@ def label_studio_tasks(table: Disambiguated, tell: Tell = silent) -> Iterator[st
     Scores have to lie in [0, 1] there: where weights are above 1, as counts of votes are, all are divided by the
     largest.
     """
-    scale = 1.0 if table.weights is None else max(1.0, float(table.weights.max()))
+    scale = 1.0 if table.weights is None else float(table.weights.max(initial=1.0))
     yield "["
     number = 0
     for piece in table.pieces():

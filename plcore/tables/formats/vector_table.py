@@ -69,10 +69,11 @@ class LabelVectorTable:
         return self._part(rows)
 
     def pieces(self, size: int | None = None) -> Iterator[LabelVectorTable]:
-        """All rows, `size` at a time; None: as many as have some hundred thousand cells."""
+        """All rows, `size` at a time, of a table without rows one empty piece; None: as many as have some hundred
+        thousand cells."""
         if size is None:
             size = max(1, min(PIECE_ROWS, CELLS_AT_ONCE // max(1, len(self.found.labels))))
-        for start in range(0, len(self.original), size):
+        for start in range(0, max(1, len(self.original)), size):
             yield self._part(slice(start, start + size))
 
     def _part(self, rows: slice | IntArray) -> LabelVectorTable:

@@ -137,6 +137,23 @@ def test_formats_are_found_by_name_followed_and_stopped(name: str) -> None:
         each.write(LARGE, io.BytesIO(), stop)
 
 
+@pytest.mark.parametrize("name", VECTOR_FORMATS)
+def test_a_choice_of_no_rows_is_a_file_without_rows(name: str) -> None:
+    data = written(VECTOR_FORMATS[name].write, small_vectors().chosen(np.array([], dtype=np.int64)))
+    if name == "csv":
+        assert data.decode().split(",")[:4] == ["name", "sea", "text", "sand"]
+        assert data.count(b"\n") == 1
+    if name == "cells":
+        assert data == b"id,label,value,probability,predicted,source\n"
+    if name == "jsonl":
+        assert data == b""
+    if name == "parquet":
+        assert pa.parquet.read_table(pa.BufferReader(data)).shape == (0, 5)
+    if name == "npz":
+        with np.load(io.BytesIO(data)) as arrays:
+            assert arrays["values"].shape == (0, 2)
+
+
 def test_a_name_of_no_format_is_refused_with_those_of_label_vectors() -> None:
     with pytest.raises(
         ValueError, match=r"one of \.csv, \.cells\.csv, \.jsonl, \.parquet, \.npz\. Got 'birds\.xml'"

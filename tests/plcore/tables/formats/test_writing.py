@@ -7,6 +7,8 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from hypothesis import given, settings
 
@@ -118,6 +120,23 @@ def test_rows_that_were_set_aside_have_no_candidates_left(name: str) -> None:
             assert not arrays["weights"][1].any()
     if name == "votes":
         assert b"q" not in data.split(b"\n", 1)[1]
+
+
+@pytest.mark.parametrize("name", FILE_FORMATS)
+def test_a_choice_of_no_rows_is_a_file_without_rows(name: str) -> None:
+    data = written(FILE_FORMATS[name].write, small_table().chosen(np.array([], dtype=np.int64)))
+    if name in ("csv", "votes"):
+        assert data.count(b"\n") == 1
+        assert b"," in data
+    elif name in ("jsonl", "prodigy"):
+        assert data == b""
+    elif name == "labelstudio":
+        assert json.loads(data) == []
+    elif name == "npz":
+        with np.load(io.BytesIO(data)) as arrays:
+            assert arrays["candidates"].shape == (0, 3)
+    else:
+        assert pa.parquet.read_table(pa.BufferReader(data)).num_rows == 0
 
 
 def names_in(cell: str) -> list[str]:
