@@ -11,10 +11,16 @@ from plcore.tables.archive import (
     Archive,
     MediaError,
 )
-from plcore.tables.csv_text import read_cells, to_csv_bytes
+from plcore.tables.csv_text import read_cells
+from plcore.tables.csv_writing import to_csv_bytes
 from plcore.tables.doubts import Doubt, find_doubts
 from plcore.tables.features import FeatureTransformer
 from plcore.tables.formats import NEEDS_ROWS, TableReading, joined, lacks_rows, read_table, shape_name, shaped
+from plcore.tables.formats.csv_rows import cell_form
+from plcore.tables.formats.disambiguated import Disambiguated, Tell, names_beside
+from plcore.tables.formats.vector_table import LabelVectorTable
+from plcore.tables.formats.vector_writing import VECTOR_FORMATS
+from plcore.tables.formats.writing import FILE_FORMATS, FileFormat, format_of
 from plcore.tables.growing import Grown, column_way, with_rows
 from plcore.tables.label_text import MISSING
 from plcore.tables.media import CONTENT_TYPES, MAX_PIXELS, MediaFiles, is_kept_name, look_through
@@ -26,6 +32,7 @@ from plcore.tables.table_file import read_kept_names
 
 __all__ = [
     "CONTENT_TYPES",
+    "FILE_FORMATS",
     "MAX_FILES",
     "MAX_FILE_MB",
     "MAX_PIXELS",
@@ -34,25 +41,33 @@ __all__ = [
     "MAX_ZIP_MB",
     "MISSING",
     "NEEDS_ROWS",
+    "VECTOR_FORMATS",
     "WAYS_IN",
     "ZIP_STARTS",
     "Archive",
+    "Disambiguated",
     "Doubt",
     "FeatureTransformer",
+    "FileFormat",
     "Grown",
     "LabelTable",
+    "LabelVectorTable",
     "MediaError",
     "MediaFiles",
     "Problem",
     "Roles",
     "TableError",
     "TableReading",
+    "Tell",
+    "cell_form",
     "column_way",
     "find_doubts",
+    "format_of",
     "is_kept_name",
     "joined",
     "lacks_rows",
     "look_through",
+    "names_beside",
     "read_cells",
     "read_kept_names",
     "read_table",

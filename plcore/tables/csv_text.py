@@ -1,4 +1,4 @@
-"""CSV bytes -> the text of every cell, exactly as it stands there, and back.
+"""CSV bytes -> the text of every cell, exactly as it stands there (and back: `plcore.tables.csv_writing`).
 
 `read_cells` parses with Arrow, which is fast but silent about places; what it refuses is looked at again by
 `plcore.tables.csv_lines`, which finds row, line and column. Nothing is guessed about values here: every cell stays
@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv
 
 from plcore.common.words import quoted
@@ -31,7 +30,6 @@ from plcore.tables.text_encoding import NoTextError, Text, decode
 
 LINE_INDEX = "line"  # name of the index of what `read_cells` returns: the line of the file each row begins in
 
-_QUOTE, _COMMA, _NOTHING = (pa.scalar(text, pa.large_string()) for text in ('"', ",", ""))
 _NOT_LINE_END = re.compile(rb"[^\r\n]")
 _BLOCK = 1 << 23
 _SAVE_AS = "Save the file as 'CSV UTF-8' (in Excel: File, Save as, CSV UTF-8) and import it again."
@@ -112,41 +110,6 @@ def cells_of_text(data: bytes) -> pd.DataFrame:
     frame.columns = pd.Index(names, dtype="str")
     frame.index = _line_index(data, delimiter, header.end, body_line, table.num_rows)
     return frame
-
-
-def to_csv_bytes(frame: pd.DataFrame) -> bytes:
-    """A frame of str as CSV (UTF-8, comma, LF) that `read_cells` reads back cell for cell.
-
-    Quotes stand only where they are needed. The frame holds str only and at least one row and column.
-    """
-    table = pa.table(
-        [pa.array(frame.iloc[:, number], pa.large_string()) for number in range(frame.shape[1])],
-        names=[str(number) for number in range(frame.shape[1])],
-    )
-    header = pa.table(
-        [pa.array([str(name)], pa.large_string()) for name in frame.columns], names=table.column_names
-    )
-    pieces = [_rows_as_csv(part) for part in (header, *_slices(table, 10_000))]
-    return b"".join(pieces)
-
-
-def _slices(table: pa.Table, size: int) -> list[pa.Table]:
-    return [table.slice(start, size) for start in range(0, table.num_rows, size)]
-
-
-def _rows_as_csv(table: pa.Table) -> bytes:
-    # Every character that any of the delimiters, line ends or byte order marks could be taken for is put in
-    # quotes.
-    needs_quotes = '[,;\t"\r\n\ufeff]' if table.num_columns > 1 else '[,;\t|"\r\n\ufeff]|^$'
-    columns = []
-    for column in table.columns:
-        needs = pc.match_substring_regex(column, needs_quotes)
-        if pc.any(needs).as_py():
-            inside = pc.replace_substring(column, '"', '""')
-            column = pc.if_else(needs, pc.binary_join_element_wise(_QUOTE, inside, _QUOTE, _NOTHING), column)
-        columns.append(column)
-    rows = pc.binary_join_element_wise(*columns, _COMMA)
-    return ("\n".join(rows.to_pylist()) + "\n").encode()
 
 
 def as_text(source: bytes) -> Text:

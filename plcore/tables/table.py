@@ -18,7 +18,8 @@ import pyarrow.compute as pc
 
 from plcore.tables.candidates import Candidates, parse_candidates, parse_truth
 from plcore.tables.columns import Finder, first_rows, parse_ids, parse_numbers
-from plcore.tables.csv_text import LINE_INDEX, name_problems, read_cells, to_csv_bytes
+from plcore.tables.csv_text import LINE_INDEX, name_problems, read_cells
+from plcore.tables.csv_writing import to_csv_bytes
 from plcore.tables.features import FeatureTransformer
 from plcore.tables.frame_text import frame_as_text
 from plcore.tables.media import Media, MediaFiles, parse_media

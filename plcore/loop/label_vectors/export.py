@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from plcore.common.types import AnyArray, FloatArray
+from plcore.common.types import AnyArray, FloatArray, IntArray
 from plcore.loop.label_vectors.fold import UNKNOWN
 from plcore.loop.label_vectors.pool import LabelVectorPool
 from plcore.sensing.threshold import EVEN
@@ -35,15 +35,15 @@ class LabelVectorExport:
     predicted: AnyArray
     sources: AnyArray
 
-    def first(self, n_rows: int) -> LabelVectorExport:
-        """The same of the first rows alone."""
+    def part(self, rows: slice | IntArray) -> LabelVectorExport:
+        """The same of these rows alone."""
         return LabelVectorExport(
-            self.ids[:n_rows],
+            self.ids[rows] if isinstance(rows, slice) else tuple(self.ids[row] for row in rows),
             self.labels,
-            self.cells[:n_rows],
-            self.probabilities[:n_rows],
-            self.predicted[:n_rows],
-            self.sources[:n_rows],
+            self.cells[rows],
+            self.probabilities[rows],
+            self.predicted[rows],
+            self.sources[rows],
         )
 
     def wide(self, taken: Collection[str] = ()) -> pd.DataFrame:

@@ -13,8 +13,10 @@ from plcore.common.types import AnyArray
 from plcore.common.words import listed
 from plcore.tables.formats.mat5 import load_mat
 from plcore.tables.formats.npz_arrays import load_npz
+from plcore.tables.formats.npz_rows import read_written
 from plcore.tables.formats.reading import TableReading, check_size, json_candidates, refusal, text_table
 from plcore.tables.formats.sparse_pieces import dense_rows
+from plcore.tables.formats.vector_arrays import read_vectors
 from plcore.tables.frame_text import numbers_as_text
 from plcore.tables.problems import TableError
 from plcore.tables.roles import Roles
@@ -35,12 +37,17 @@ def read_npz(data: bytes) -> TableReading:
 
     Features X (n, d), or the pieces of a CSR matrix (`data, indices, indptr, shape`). With candidates, S (n, m) of 0
     and 1, and the true class y (n,) from 0, -1 where unknown. With label vectors, Y (n, L) of 0 and 1. Or scores of
-    classes: `classes` (m,), `scores` (n, m), and `ids` (n,). Other names: `_SETS`, `_TRUTHS`, `_CLASSES`.
+    classes: `classes` (m,), `scores` (n, m), and `ids` (n,). Or what `npz_rows` or `vector_arrays` here write. Other
+    names: `_SETS`, `_TRUTHS`, `_CLASSES`.
     Raises TableError: damaged, too large, other arrays, sides that do not fit.
     """
     arrays = load_npz(data)
     if "scores" in arrays and "classes" in arrays:
         return _of_scores(arrays)
+    if set(arrays) >= {"ids", "classes", "candidates"} and _first(arrays, _FEATURES) is None:
+        return read_written(arrays)
+    if set(arrays) >= {"ids", "labels", "values"} and _first(arrays, _FEATURES) is None:
+        return read_vectors(arrays)
     if set(arrays) >= set(_CSR):
         arrays["X"] = _dense(arrays)
     return _of_arrays(arrays, "NumPy arrays", from_one=False)

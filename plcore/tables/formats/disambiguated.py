@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
 
 from plcore.common.types import BoolArray, FloatArray, IntArray
+from plcore.tables.columns import stripped
 
 VOTES = ("is", "among")
 """Kinds of answers that name labels the row may have."""
+
+DECIDING = (*VOTES, "not", "none", "bad")
+"""Kinds of answers that change what a row may be; the latest of a row is the one that decided it."""
+
+PIECE_ROWS = 2_000
+"""Rows that are written at once."""
+
+Tell = Callable[[int], None]
+"""Called with the number of rows written so far, never fewer than before; what it raises stops the writing."""
+
+
+def silent(_rows: int) -> None:
+    """For writing that nobody follows."""
 
 
 @dataclass(frozen=True)
@@ -25,13 +40,16 @@ class Disambiguated:
     ids : (n,) str
     cells : (n, n_columns) DataFrame of str, the columns as they came
     classes : the m class names
-    candidates_before, candidates_after : (n, m) bool
-    weights : (n, m) float, how much speaks for each candidate; None where nothing was weighed
+    candidates_before, candidates_after : (n, m) bool; a row that was set aside may have none after
+    weights : (n, m) float, how much spoke for each candidate before, above 0, and 0 for what was none; None where
+        nothing was weighed
     label : (n,) int, class numbers; -1 where it is open
-    source : (n,) str, who decided the label; '' where it is open
+    source : (n,) str, where the label comes from: given, oracle, necessary, model, truth, bad or open
     probability : (n,) float, of the label; NaN where none is known
     answers : each a dict with `row` (0-based), `person`, `kind` (is, among, not, ...), `labels` (names), `at` (text of
-        ISO 8601), `seconds` (float or None) and `model_version` (str or None), in the order they were given
+        ISO 8601), `seconds` (float or None) and `model_version` (str or None), in the order they were given; those
+        that were taken back are not among them
+    model_version : of the model whose labels have the source `model`; None where there is none
     """
 
     ids: npt.NDArray[np.object_]
@@ -44,17 +62,70 @@ class Disambiguated:
     source: npt.NDArray[np.object_]
     probability: FloatArray
     answers: Sequence[dict[str, Any]] = field(default_factory=list)
+    model_version: str | None = None
 
-    def row_cells(self, row: int) -> dict[str, str]:
-        """The cells of one row, by column."""
-        return dict(zip(map(str, self.cells.columns), self.cells.iloc[row].tolist(), strict=True))
+    def chosen(self, rows: IntArray) -> Disambiguated:
+        """These rows alone, each once, in this order; their answers follow, numbered like the rows then are."""
+        if np.array_equal(rows, np.arange(len(self.ids))):
+            return self  # and not a second copy of all candidates
+        place = {int(row): new for new, row in enumerate(rows)}
+        answers = [{**one, "row": place[one["row"]]} for one in self.answers if one["row"] in place]
+        return self._part(rows, answers)
 
-    def weighted(self, row: int, *, after: bool = False) -> dict[str, float | None]:
-        """The candidates of one row in class order, each with its weight, None where nothing was weighed."""
+    def pieces(self, size: int = PIECE_ROWS) -> Iterator[Disambiguated]:
+        """All rows, `size` at a time; no array is copied. The answers of a piece stand row by row."""
+        given = self.answers_by_row()
+        for start in range(0, len(self.ids), size):
+            stop = min(start + size, len(self.ids))
+            answers = [
+                {**one, "row": row - start} for row in range(start, stop) for one in given.get(row, ())
+            ]
+            yield self._part(slice(start, stop), answers)
+
+    def _part(self, rows: IntArray | slice, answers: Sequence[dict[str, Any]]) -> Disambiguated:
+        return replace(
+            self,
+            ids=self.ids[rows],
+            cells=self.cells.iloc[rows],
+            candidates_before=self.candidates_before[rows],
+            candidates_after=self.candidates_after[rows],
+            weights=None if self.weights is None else self.weights[rows],
+            label=self.label[rows],
+            source=self.source[rows],
+            probability=self.probability[rows],
+            answers=answers,
+        )
+
+    def records(self) -> list[dict[str, str]]:
+        """The cells of each row, by column."""
+        names = [str(name) for name in self.cells.columns]
+        columns = [self.cells.iloc[:, place].tolist() for place in range(len(names))]
+        return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+    def weights_after(self, rows: slice = slice(None)) -> FloatArray | None:
+        """(r, m) the weights of the candidates left in these rows, 0 elsewhere; None where nothing was weighed.
+
+        A candidate that came by an answer weighs as much as the heaviest that the row came with: so the models take it
+        (`plcore.labels.weights.weights_after_answers`).
+        """
+        if self.weights is None:
+            return None
+        weights = self.weights[rows]
+        heaviest = weights.max(axis=1, keepdims=True, initial=0.0)
+        known = np.where(weights > 0, weights, np.where(heaviest > 0, heaviest, 1.0))
+        return np.where(self.candidates_after[rows], known, 0.0)
+
+    def weighted(self, *, after: bool = False) -> list[dict[str, float | None]]:
+        """The candidates of each row in class order, with their weights, None where nothing was weighed; to be asked of
+        a piece."""
         candidates = self.candidates_after if after else self.candidates_before
-        places = np.flatnonzero(candidates[row])
-        weights = None if self.weights is None else self.weights[row]
-        return {self.classes[place]: None if weights is None else float(weights[place]) for place in places}
+        weights = self.weights_after() if after else self.weights
+        found = []
+        for row, may_be in enumerate(candidates):
+            places = np.flatnonzero(may_be).tolist()
+            given = [None] * len(places) if weights is None else weights[row, places].tolist()
+            found.append({self.classes[place]: weight for place, weight in zip(places, given, strict=True)})
+        return found
 
     def label_name(self, row: int) -> str | None:
         """The label of one row; None where it is open."""
@@ -64,9 +135,48 @@ class Disambiguated:
         """The probability of the row's label; None where none is known."""
         return None if np.isnan(self.probability[row]) else float(self.probability[row])
 
+    def version_of(self, row: int) -> str | None:
+        """The version of the model that gave the row its label; None where no model did."""
+        return self.model_version if self.source[row] == "model" else None
+
     def answers_by_row(self) -> dict[int, list[dict[str, Any]]]:
         """The answers about each row that has any."""
         found: dict[int, list[dict[str, Any]]] = {}
         for answer in self.answers:
             found.setdefault(int(answer["row"]), []).append(answer)
         return found
+
+    def deciding(self) -> list[dict[str, Any] | None]:
+        """The latest answer of each row that changed what the row may be; None where there is none."""
+        found: list[dict[str, Any] | None] = [None] * len(self.ids)
+        for answer in self.answers:
+            if answer["kind"] in DECIDING:
+                found[answer["row"]] = answer
+        return found
+
+    def id_column(self) -> str | None:
+        """The first column that holds the ids; None where the rows are only numbered."""
+        return column_of_ids(self.cells, self.ids.tolist())
+
+
+def column_of_ids(cells: pd.DataFrame, ids: Sequence[str]) -> str | None:
+    """The first column whose cells are these ids, but for white space around them; None where there is none."""
+    wanted = pa.array(ids, pa.large_string())
+    columns = (str(name) for name in cells.columns)
+    return next((name for name in columns if stripped(cells, name).equals(wanted)), None)
+
+
+def names_beside(columns: Collection[str], added: Sequence[str]) -> dict[str, str]:
+    """New names for the columns that are called like one of those `added`, as when an earlier export came round again:
+    `before_` in front, as often as it takes."""
+    taken = {*columns, *added}
+    names: dict[str, str] = {}
+    for name in added:
+        if name not in columns:
+            continue
+        new = name
+        while new in taken:
+            new = f"before_{new}"
+        taken.add(new)
+        names[name] = new
+    return names

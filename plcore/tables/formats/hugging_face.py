@@ -1,17 +1,20 @@
 """What Hugging Face's `datasets` writes about the columns of a Parquet file: which are labels, and their names.
 
 It stands as JSON in the metadata of the Arrow schema, under `huggingface`: `{"info": {"features": {column: {...}}}}`
-(datasets, src/datasets/features/features.py).
+(datasets, src/datasets/features/features.py). Beside it, under `winnow`, files that were written here say which columns
+came with the table and which hold the candidates.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import pyarrow as pa
 
+_KEY, _OWN_KEY = b"huggingface", b"winnow"
 _LISTS = ("Sequence", "List", "LargeList")
 
 
@@ -38,7 +41,7 @@ class DatasetFeatures:
 def read_features(schema: pa.Schema) -> DatasetFeatures:
     """The features of a schema; none where there is nothing that can be read."""
     try:
-        written = json.loads((schema.metadata or {})[b"huggingface"])["info"]["features"]
+        written = json.loads((schema.metadata or {})[_KEY])["info"]["features"]
         items = list(written.items())
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
         return DatasetFeatures()
@@ -68,3 +71,56 @@ def _inside(feature: Any) -> Any:
     if isinstance(feature, dict) and feature.get("_type") in _LISTS:
         return feature.get("feature")
     return None
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a file says that was written here: the columns that came with the table, and those with the candidates, as
+    JSON once they are read, and with the ids; of label vectors, the lists of labels that are right and that are not."""
+
+    original: tuple[str, ...]
+    candidates: str
+    id: str
+    not_labels: str | None = None
+
+
+def written_metadata(
+    schema: pa.Schema, labels: Mapping[str, Sequence[str]], told: Told
+) -> dict[bytes, bytes]:
+    """The metadata of a schema that is to be written.
+
+    labels : the class names of the columns with class numbers, or lists of them      told : for `read_told`
+    """
+    features = {
+        field.name: _feature(field.type, {"names": list(labels[field.name]), "_type": "ClassLabel"})
+        if field.name in labels
+        else _feature(field.type)
+        for field in schema
+    }
+    written = {_KEY: {"info": {"features": features}}, _OWN_KEY: asdict(told)}
+    return {key: json.dumps(value).encode() for key, value in written.items()}
+
+
+def read_told(schema: pa.Schema) -> Told | None:
+    """What `written_metadata` was told; None where the file was not written here."""
+    try:
+        told = json.loads((schema.metadata or {})[_OWN_KEY])
+        not_labels = told.get("not_labels")
+        return Told(
+            tuple(map(str, told["original"])),
+            str(told["candidates"]),
+            str(told["id"]),
+            None if not_labels is None else str(not_labels),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
+        return None
+
+
+def _feature(kind: pa.DataType, label: Any = None) -> Any:
+    """The feature of a type; `label` is that of class numbers. Lists are written as JSON lists, which old and new
+    releases of `datasets` know."""
+    if pa.types.is_list(kind):
+        return [_feature(kind.value_type, label)]
+    if pa.types.is_struct(kind):
+        return {field.name: _feature(field.type) for field in kind}
+    return label or {"dtype": "float64" if pa.types.is_float64(kind) else str(kind), "_type": "Value"}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 from xml.sax.saxutils import quoteattr
 
-from plcore.tables.formats.disambiguated import VOTES, Disambiguated
+from plcore.tables.formats.disambiguated import VOTES, Disambiguated, Tell, silent
 from plcore.tables.formats.label_studio import OWN_ID, OWN_PERSON
 from plcore.tables.formats.record_values import json_text
 
@@ -17,7 +17,7 @@ SHOWN, QUESTION = "item", "label"
 """Names of the tags in the labelling interface."""
 
 
-def label_studio_tasks(table: Disambiguated) -> Iterator[str]:
+def label_studio_tasks(table: Disambiguated, tell: Tell = silent) -> Iterator[str]:
     """The JSON of all tasks, piece by piece.
 
     `data` is the row as it came, `meta` its id. Answers that name labels are annotations with these labels; all others
@@ -27,18 +27,22 @@ def label_studio_tasks(table: Disambiguated) -> Iterator[str]:
     Scores have to lie in [0, 1] there: where weights are above 1, as counts of votes are, all are divided by the
     largest.
     """
-    answers = table.answers_by_row()
-    scale = 1.0 if table.weights is None else max(1.0, float(table.weights.max()))
+    scale = 1.0 if table.weights is None else float(table.weights.max(initial=1.0))
     yield "["
-    for row in range(len(table.ids)):
-        task = {
-            "id": row + 1,
-            "data": table.row_cells(row),
-            "meta": {OWN_ID: table.ids[row]},
-            "annotations": [_annotation(answer) for answer in answers.get(row, [])],
-            "predictions": _predictions(table, row, scale),
-        }
-        yield ("\n" if row == 0 else ",\n") + json_text(task)
+    number = 0
+    for piece in table.pieces():
+        answers, left = piece.answers_by_row(), piece.weighted(after=True)
+        for row, cells in enumerate(piece.records()):
+            number += 1
+            task = {
+                "id": number,
+                "data": cells,
+                "meta": {OWN_ID: piece.ids[row]},
+                "annotations": [_annotation(answer) for answer in answers.get(row, [])],
+                "predictions": _predictions(piece, row, left[row], scale),
+            }
+            yield ("\n" if number == 1 else ",\n") + json_text(task)
+        tell(number)
     yield "\n]\n"
 
 
@@ -71,11 +75,10 @@ def _annotation(answer: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _predictions(table: Disambiguated, row: int, scale: float) -> list[dict[str, Any]]:
-    weighted = {
-        name: None if weight is None else weight / scale
-        for name, weight in table.weighted(row, after=True).items()
-    }
+def _predictions(
+    table: Disambiguated, row: int, left: dict[str, float | None], scale: float
+) -> list[dict[str, Any]]:
+    weighted = {name: None if weight is None else weight / scale for name, weight in left.items()}
     label = table.label_name(row)
     found = []
     if label is not None:

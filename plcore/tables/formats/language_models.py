@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from plcore.tables.formats.candidate_rows import Row, rows_reading
-from plcore.tables.formats.disambiguated import Disambiguated
+from plcore.tables.formats.disambiguated import Disambiguated, Tell, silent
 from plcore.tables.formats.reading import TableReading
 from plcore.tables.formats.record_values import (
     Records,
@@ -26,7 +26,7 @@ from plcore.tables.formats.record_values import (
 
 WEIGHTS = ("p", "score", "probability", "confidence", "weight")
 _LABEL_NAMES = ("label", "class", "category", "name")
-_DECIDED = ("candidates_after", "label", "source", "probability", "answers")
+_DECIDED = ("candidates_before", "label", "source", "probability", "model_version", "answers")
 """What has become of a row, in lines that were written here: it is no candidate and no truth."""
 _TAKEN = ("id", "data", "candidates", "model", "truth")
 _LOOK = 50
@@ -67,7 +67,10 @@ def _own_line(record: dict[str, Any], row: int) -> Row:
     taken = {*_TAKEN, *(_DECIDED if _DECIDED[0] in record else ())}
     cells = {} if number is None else {"id": number}
     for name, value in (*((name, record[name]) for name in record if name not in taken), *data.items()):
-        cells[name if name not in cells or cells[name] == value else f"{name} 2"] = value
+        same = (
+            name in cells and str(value).strip() == cells[name]
+        )  # the id, as it came: with spaces, as a number
+        cells[name if name not in cells or same else f"{name} 2"] = value
     found = Row(cells, truth=a_name_or_none(record.get("truth"), row, "truth", "a label"))
     model = a_name_or_none(record.get("model"), row, "model", "a model")
     for label, weight in candidates_of(record.get("candidates"), row, "candidates"):
@@ -87,21 +90,28 @@ def candidates_of(value: Any, row: int, where: str) -> Iterator[tuple[str, float
             yield a_name(one, row, inside), None
 
 
-def own_lines(table: Disambiguated) -> Iterator[str]:
-    """A line of JSON for each row, with all that is known of it; `ModelCandidates` reads its candidates again."""
-    answers = table.answers_by_row()
-    for row in range(len(table.ids)):
-        line = {
-            "id": table.ids[row],
-            "data": table.row_cells(row),
-            "candidates": _written(table.weighted(row)),
-            "candidates_after": list(table.weighted(row, after=True)),
-            "label": table.label_name(row),
-            "source": str(table.source[row]),
-            "probability": table.known_probability(row),
-            "answers": [{k: v for k, v in one.items() if k != "row"} for one in answers.get(row, [])],
-        }
-        yield json_text(line) + "\n"
+def own_lines(table: Disambiguated, tell: Tell = silent) -> Iterator[str]:
+    """A line of JSON for each row, with all that is known of it; `ModelCandidates` reads its candidates again, those
+    that are left."""
+    done = 0
+    for piece in table.pieces():
+        answers, records = piece.answers_by_row(), piece.records()
+        before, after = piece.weighted(), piece.weighted(after=True)
+        for row, record in enumerate(records):
+            line = {
+                "id": piece.ids[row],
+                "data": record,
+                "candidates_before": _written(before[row]),
+                "candidates": _written(after[row]),
+                "label": piece.label_name(row),
+                "source": str(piece.source[row]),
+                "probability": piece.known_probability(row),
+                "model_version": piece.version_of(row),
+                "answers": [{k: v for k, v in one.items() if k != "row"} for one in answers.get(row, [])],
+            }
+            yield json_text(line) + "\n"
+        done += len(records)
+        tell(done)
 
 
 def _written(weighted: dict[str, float | None]) -> list[dict[str, Any]]:

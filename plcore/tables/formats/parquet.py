@@ -14,11 +14,11 @@ import pyarrow.parquet
 from plcore.tables.archive import MAX_UNPACKED_MB
 from plcore.tables.formats.arrow_columns import ColumnReader
 from plcore.tables.formats.embedded import EmbeddedFiles
-from plcore.tables.formats.hugging_face import DatasetFeatures, read_features
+from plcore.tables.formats.hugging_face import DatasetFeatures, read_features, read_told
 from plcore.tables.formats.reading import TableReading, check_size, refusal, text_table
 from plcore.tables.media import MediaFiles
 from plcore.tables.problems import TableError
-from plcore.tables.roles import Roles
+from plcore.tables.roles import WAYS_IN, Roles
 from plcore.tables.suggestion import suggest_roles
 
 PARQUET_START = b"PAR1"
@@ -92,9 +92,28 @@ def _of_table(table: pa.Table, name: str) -> TableReading:
     cells = text_table(reader.names, reader.columns)
     files = MediaFiles(EmbeddedFiles(reader.files)) if reader.files else None
     words = f"{name} of Hugging Face" if features.known else name
-    return TableReading(
-        cells, words, _roles(cells, features, reader.scores, files), files, tuple(reader.notes)
+    roles = _told_roles(cells, table.schema, files) or _roles(cells, features, reader.scores, files)
+    return TableReading(cells, words, roles, files, tuple(reader.notes))
+
+
+def _told_roles(cells: pd.DataFrame, schema: pa.Schema, files: MediaFiles | None) -> Roles | None:
+    """The roles of a file that was written here: its candidates are known, what was added to it is no feature and no
+    truth, and the rest is guessed. None for other files."""
+    told = read_told(schema)
+    if told is None:
+        return None
+    not_labels = [] if told.not_labels is None else [told.not_labels]
+    if not {told.candidates, told.id, *not_labels, *told.original} <= set(cells.columns):
+        return None
+    others = [name for name in told.original if name != told.id]
+    guess = suggest_roles(cells[others], files=files is not None) if others else Roles()
+    none: dict[str, Any] = {way: () for way in WAYS_IN if way != "candidates"} | {"choice_scores": ()}
+    if not_labels:
+        none["truth"] = None  # label vectors have no one true label
+    kept = replace(
+        guess, label_vectors=bool(not_labels), not_labels=told.not_labels, cut="all", cut_at=0.0, **none
     )
+    return replace(kept, candidates=told.candidates, form="json", id=told.id)
 
 
 def _roles(

@@ -13,7 +13,7 @@ from typing import Any
 
 from plcore.common.words import listed
 from plcore.tables.formats.candidate_rows import Row, rows_reading
-from plcore.tables.formats.disambiguated import VOTES, Disambiguated
+from plcore.tables.formats.disambiguated import VOTES, Disambiguated, Tell, silent
 from plcore.tables.formats.reading import TableReading
 from plcore.tables.formats.record_values import (
     Records,
@@ -158,24 +158,32 @@ def _key(record: dict[str, Any], row: int) -> str:
     return json_text([record.get(name) for name in SHOWN]) if number is None else number
 
 
-def prodigy_tasks(table: Disambiguated) -> Iterator[str]:
+def prodigy_tasks(table: Disambiguated, tell: Tell = silent) -> Iterator[str]:
     """Lines of JSON for the interface `choice`: one for each answer that names labels, and one without an answer for
     each row that has none. The options are the candidates left, and the labels of the answer. Prodigy shows a column
     `text`, `image`, `audio`, `video` or `html`; columns whose names mean something else to it go into `meta`.
     """
-    answers = table.answers_by_row()
-    for row in range(len(table.ids)):
-        given: list[dict[str, Any] | None] = [one for one in answers.get(row, []) if one["kind"] in VOTES]
-        for answer in given or [None]:
-            accepted = [] if answer is None else list(answer["labels"])
-            weighted = table.weighted(row, after=True)
-            options = dict.fromkeys([*weighted, *accepted])
-            cells = table.row_cells(row)
-            own = [name for name in cells if name in _TAKEN or name.startswith("_")]
-            task: dict[str, Any] = {name: cell for name, cell in cells.items() if name not in own}
-            task["options"] = [{"id": name, "text": name} for name in options]
-            task["meta"] = {**{name: cells[name] for name in own}, "id": table.ids[row]}
-            task["_input_hash"] = row + 1
-            if answer is not None:
-                task |= {"accept": accepted, "answer": "accept", "_annotator_id": answer["person"]}
-            yield json_text(task) + "\n"
+    number = 0
+    for piece in table.pieces():
+        answers, left = piece.answers_by_row(), piece.weighted(after=True)
+        for row, cells in enumerate(piece.records()):
+            number += 1
+            given: list[dict[str, Any] | None] = [one for one in answers.get(row, []) if one["kind"] in VOTES]
+            for answer in given or [None]:
+                yield json_text(_written(cells, list(left[row]), answer, piece.ids[row], number)) + "\n"
+        tell(number)
+
+
+def _written(
+    cells: dict[str, str], left: list[str], answer: dict[str, Any] | None, name: str, number: int
+) -> dict[str, Any]:
+    """The task of one answer. left : the candidates left      name : the id of the row"""
+    accepted = [] if answer is None else list(answer["labels"])
+    own = [column for column in cells if column in _TAKEN or column.startswith("_")]
+    task: dict[str, Any] = {column: cell for column, cell in cells.items() if column not in own}
+    task["options"] = [{"id": option, "text": option} for option in dict.fromkeys([*left, *accepted])]
+    task["meta"] = {**{column: cells[column] for column in own}, "id": name}
+    task["_input_hash"] = number
+    if answer is not None:
+        task |= {"accept": accepted, "answer": "accept", "_annotator_id": answer["person"]}
+    return task

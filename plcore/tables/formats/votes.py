@@ -19,7 +19,7 @@ from plcore.common.words import listed, quoted
 from plcore.tables.columns import LARGEST, Finder
 from plcore.tables.csv_text import LINE_INDEX
 from plcore.tables.formats.candidate_rows import Row, rows_reading
-from plcore.tables.formats.disambiguated import VOTES, Disambiguated
+from plcore.tables.formats.disambiguated import PIECE_ROWS, VOTES, Disambiguated, Tell, silent
 from plcore.tables.formats.joining import join_rows
 from plcore.tables.formats.reading import TableReading, refusal
 from plcore.tables.formats.vote_columns import VoteColumns, vote_columns
@@ -240,7 +240,7 @@ def _golds(cells: pd.DataFrame, columns: VoteColumns, tasks: list[str], finder: 
     return golds
 
 
-def long_votes(table: Disambiguated) -> Iterator[str]:
+def long_votes(table: Disambiguated, tell: Tell = silent) -> Iterator[str]:
     """The answers as CSV text, a line for each label of each answer, as `LongVotes` and crowd-kit read it.
 
     Answers that name no label have an empty one; those of kind `not` name the label that it is not: `kind` tells.
@@ -248,7 +248,7 @@ def long_votes(table: Disambiguated) -> Iterator[str]:
     buffer = io.StringIO()
     writer = csv.writer(buffer)
     writer.writerow(_HEADER)
-    for answer in table.answers:
+    for count, answer in enumerate(table.answers):
         for label in answer["labels"] or [""]:
             seconds, version = answer.get("seconds"), answer.get("model_version")
             task = table.ids[answer["row"]]
@@ -258,4 +258,7 @@ def long_votes(table: Disambiguated) -> Iterator[str]:
         yield buffer.getvalue()
         buffer.seek(0)
         buffer.truncate()
+        if count % PIECE_ROWS == 0:
+            tell(len(table.ids) * count // len(table.answers))
     yield buffer.getvalue()
+    tell(len(table.ids))

@@ -13,7 +13,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from plcore.tables.csv_lines import quotes_are_regular, records
-from plcore.tables.csv_text import LINE_INDEX, as_text, read_cells, to_csv_bytes
+from plcore.tables.csv_text import LINE_INDEX, as_text, read_cells
+from plcore.tables.csv_writing import to_csv_bytes
 from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError
 from plcore.tables.table import LabelTable
 

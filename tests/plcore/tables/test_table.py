@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from plcore import LabelTable, Roles, TableError
-from plcore.tables.csv_text import to_csv_bytes
+from plcore.tables.csv_writing import to_csv_bytes
 from plcore.tables.frame_text import frame_as_text
 from plcore.tables.problems import MAX_PROBLEMS
 

@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plcore import LabelTable, Roles, TableError
-from plcore.tables.csv_text import to_csv_bytes
+from plcore.tables.csv_writing import to_csv_bytes
 
 CELL = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=10)
 NAME = CELL.filter(lambda name: name.strip())

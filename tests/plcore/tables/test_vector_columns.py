@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from plcore import Entry, LabelTable, Roles, TableError, read_cells, suggest_roles
 from plcore.loop.label_vectors.learner import LabelVectorLearner
 from plcore.loop.label_vectors.settings import LabelVectorSettings
-from plcore.tables.csv_text import to_csv_bytes
+from plcore.tables.csv_writing import to_csv_bytes
 
 COLUMNS = Roles(label_columns=("sea", "sand"), label_vectors=True, numbers=("w",))
 LISTS = Roles(candidates="labels", not_labels="not labels", label_vectors=True, numbers=("w",))

@@ -8,14 +8,15 @@ line for each cell. A cell that nobody answered is empty, never 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from plcore import LabelTable
-from plcore.loop.label_vectors import LabelVectorExport, LabelVectorLearner
-from plcore.tables import to_csv_bytes
+from plcore.loop.label_vectors import LabelVectorLearner
+from plcore.tables import LabelVectorTable, to_csv_bytes
 
 if TYPE_CHECKING:
     from workflow.common.opened import Opened
@@ -25,20 +26,12 @@ Learner = LabelVectorLearner[LabelTable]
 
 def wide_frame(opened: Opened[Learner]) -> pd.DataFrame:
     """A row for each row of the table, in its order. All cells are text."""
-    learner = opened.learner
-    return _wide(learner.export_cells(), learner.table.cells, learner.table.roles.label_columns)
+    return label_vector_table(opened.learner).wide()
 
 
-def _wide(found: LabelVectorExport, original: pd.DataFrame, replaced: Sequence[str]) -> pd.DataFrame:
-    """The cells found in the place of the original columns that are replaced."""
-    kept = [name for name in original.columns if name not in replaced]
-    added = found.wide(kept)
-    values, more = added.columns[: len(found.labels)], added.columns[len(found.labels) :]
-    place = {column: added[value] for column, value in zip(replaced, values, strict=False)}
-    if not place:
-        return pd.concat([original, added], axis=1)
-    front = {name: place.get(name, original[name]) for name in original.columns}
-    return pd.concat([pd.DataFrame(front, dtype="str"), added[list(more)]], axis=1)
+def label_vector_table(learner: Learner) -> LabelVectorTable:
+    """All cells as they stand, beside the table they came in."""
+    return LabelVectorTable(learner.export_cells(), learner.table.cells, learner.table.roles.label_columns)
 
 
 def long_frame(opened: Opened[Learner]) -> pd.DataFrame:
@@ -67,9 +60,9 @@ def sources(opened: Opened[Learner]) -> dict[str, int]:
 
 def preview(opened: Opened[Learner], n_rows: int) -> pd.DataFrame:
     """The first rows of the wide export, the row's name and its labels first, for a look before the download."""
-    found, table = opened.learner.export_cells(), opened.learner.table
-    frame = _wide(found.first(n_rows), table.cells[:n_rows], table.roles.label_columns)
-    first = (*([table.roles.id] if table.roles.id else ()), *found.labels)
+    whole, roles = label_vector_table(opened.learner), opened.learner.table.roles
+    frame = whole.chosen(np.arange(min(n_rows, len(whole.original)))).wide()
+    first = (*([roles.id] if roles.id else ()), *whole.found.labels)
     front = [name for name in first if name in frame.columns]
     front += [name for name in frame.columns if name.startswith("winnow_")]
     return frame[[*front, *(name for name in frame.columns if name not in front)]]

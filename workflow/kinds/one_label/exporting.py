@@ -1,14 +1,14 @@
 """The disambiguated table, every label with its source.
 
 Columns added to the original ones (which keep their text exactly): ``winnow_candidates`` the candidates
-left, joined by ``|``; ``winnow_label``; ``winnow_source`` one of given, oracle, necessary, model, truth, bad, open;
-``winnow_confidence`` in [0, 1]; ``winnow_annotator`` and ``winnow_answered_at`` where a person decided. Labels in
-them have the names their classes have now.
+left, joined by ``|`` or as `cell_form` says; ``winnow_label``; ``winnow_source`` one of given, oracle, necessary,
+model, truth, bad, open; ``winnow_confidence`` in [0, 1]; ``winnow_annotator`` and ``winnow_answered_at`` where a
+person decided. Labels in them have the names their classes have now.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -17,14 +17,13 @@ import pandas as pd
 
 from db import entries, people
 from plcore import ActiveLearner, Disambiguation, LabelTable
-from plcore.tables import to_csv_bytes
+from plcore.tables import cell_form, names_beside, to_csv_bytes
 
 if TYPE_CHECKING:
     from workflow.common.opened import Opened
 
 Learner = ActiveLearner[LabelTable]
 
-SEPARATOR = "|"
 ADDED = (
     "winnow_candidates",
     "winnow_label",
@@ -51,10 +50,10 @@ def export_frame(opened: Opened[Learner], n_rows: int | None = None) -> pd.DataF
     result = _disambiguated(learner)
     deciding = [learner.answer_of(row) for row in range(len(cells))]
     classes = np.asarray(learner.classes, dtype=object)
-    separator = _separator(learner.classes)
+    form = cell_form(learner.classes)
     by = [log[entry.seq] if entry else None for entry in deciding]
     added = {
-        "winnow_candidates": [separator.join(classes[row]) for row in learner.candidates[:n_rows]],
+        "winnow_candidates": [form.listed(classes[row].tolist()) for row in learner.candidates[:n_rows]],
         "winnow_label": [classes[label] if label >= 0 else "" for label in result.labels[:n_rows]],
         "winnow_source": result.sources[:n_rows],
         "winnow_confidence": [
@@ -63,7 +62,8 @@ def export_frame(opened: Opened[Learner], n_rows: int | None = None) -> pd.DataF
         "winnow_annotator": [names[e.person_id] if e else "" for e in by],
         "winnow_answered_at": [e.at.isoformat(timespec="seconds") if e else "" for e in by],
     }
-    return pd.concat([_originals(cells), pd.DataFrame(added, dtype="str")], axis=1)
+    originals = cells.rename(columns=names_beside(cells.columns, ADDED))
+    return pd.concat([originals, pd.DataFrame(added, dtype="str")], axis=1)
 
 
 def export_table(opened: Opened[Learner]) -> bytes:
@@ -98,20 +98,3 @@ def _disambiguated(learner: Learner) -> Disambiguation:
     if known is None or known[0] != state:
         known = _results[learner] = state, learner.disambiguate()
     return known[1]
-
-
-def _originals(cells: pd.DataFrame) -> pd.DataFrame:
-    """The original columns; those of an earlier export, which came round again, give way to the new ones."""
-    names: dict[str, str] = {}
-    for name in ADDED:
-        new = name
-        while new in cells.columns or new in names.values():
-            new = f"before_{new}"
-        names[name] = new
-    return cells.rename(columns=names)
-
-
-def _separator(classes: Sequence[str]) -> str:
-    """The bar, or where a label holds one, the first mark that no label holds."""
-    marks = (SEPARATOR, ";", ",", "/", "\t")
-    return next((mark for mark in marks if not any(mark in name for name in classes)), SEPARATOR)

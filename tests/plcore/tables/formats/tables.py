@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable
 from copy import deepcopy
@@ -10,11 +11,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from hypothesis import strategies as st
 
 from plcore import LabelTable, TableError
-from plcore.tables.formats.disambiguated import Disambiguated
+from plcore.tables.formats.disambiguated import Disambiguated, silent
 from plcore.tables.formats.reading import TableReading
+from plcore.tables.label_text import as_labels, one_spelling
 
 MAY = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 """Any character that a file can hold."""
@@ -125,3 +128,109 @@ def disambiguated(draw: st.DrawFn, *, weighted: bool | None = None, answered: bo
         probability=np.full(n_rows, np.nan),
         answers=answers,
     )
+
+
+def is_label(text: str) -> bool:
+    """Whether a class may be called so: labels as they stand in cells are put into this form when they are read."""
+    clean = as_labels(pa.array([text], pa.large_string()))[0].as_py()
+    return bool(clean) and clean == text.strip() == text
+
+
+CLASS_NAMES = (
+    st.lists(
+        st.text(MAY, min_size=1, max_size=6).filter(is_label)
+        | st.text("ab|;,/\t:0.\n\"'[]", min_size=1, max_size=5).filter(is_label),
+        min_size=2,
+        max_size=4,
+        unique=True,
+    )
+    .filter(lambda names: all(one_spelling([name])[name] == name for name in names))
+    .map(tuple)
+)
+"""Names of classes of any text, often with what separates labels, and none that is another spelling of a number."""
+
+
+@st.composite
+def decided(draw: st.DrawFn) -> Disambiguated:
+    """A table of any labels, sets, weights and answers, with labels of any source; rows by id or by number."""
+    table = draw(disambiguated())
+    classes = draw(CLASS_NAMES.filter(lambda names: len(names) >= len(table.classes)))[: len(table.classes)]
+    names = dict(zip(table.classes, classes, strict=True))
+    n = len(table.ids)
+    table.candidates_before[-1] = table.candidates_after[-1] = (
+        True  # every class occurs: one alone is refused
+    )
+    if table.weights is not None:
+        table.weights[-1] = draw(st.lists(WEIGHTS, min_size=len(classes), max_size=len(classes)))
+    sources = st.sampled_from(["given", "oracle", "necessary", "model", "truth", "open"])
+    source = draw(st.lists(sources, min_size=n, max_size=n))
+    label = [
+        -1 if name == "open" else draw(st.sampled_from(np.flatnonzero(row).tolist()))
+        for name, row in zip(source, table.candidates_after, strict=True)
+    ]
+    share = [np.nan if name == "open" else draw(st.floats(0, 1)) for name in source]
+    answers = [{**one, "labels": [names[label] for label in one["labels"]]} for one in table.answers]
+    if draw(st.booleans()):
+        skip = {
+            "person": "cy",
+            "kind": "skip",
+            "labels": [],
+            "at": "2026-01-02",
+            "seconds": 2.5,
+            "model_version": None,
+        }
+        answers.append({"row": 0, **skip})
+    numbered = draw(st.booleans())
+    ids = np.array([str(row + 1) for row in range(n)], dtype=object) if numbered else table.ids
+    cells = (
+        table.cells
+        if numbered
+        else table.cells.assign(name=pd.Series([f" {name}" for name in ids], dtype="str"))
+    )
+    return replace(
+        table, ids=ids, cells=cells, classes=classes, label=np.array(label), probability=np.array(share),
+        source=np.array(source, dtype=object), answers=answers, model_version=draw(st.none() | st.just("3")),
+    )  # fmt: skip
+
+
+def small_table(n_rows: int = 3) -> Disambiguated:
+    """Rows p, q, r (or numbered ones) of wren, robin and film, answered, open and by a model."""
+    names = ["p", "q", "r"] if n_rows == 3 else [f"n{row}" for row in range(n_rows)]
+    before = np.resize(np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1]], dtype=bool), (n_rows, 3))
+    after = before.copy()
+    after[0] = [True, False, False]
+    answer = {"row": 0, "person": "ann", "kind": "is", "labels": ["wren"], "at": "2026-01-01T00:00:00+00:00"}
+    return Disambiguated(
+        np.array(names, dtype=object),
+        pd.DataFrame({"name": names, "text": (["some words", "b,\n", "c "] * n_rows)[:n_rows]}, dtype="str"),
+        ("wren", "robin", "film"),
+        before,
+        after,
+        before * np.array([0.5, 0.25, 0.25]),
+        np.resize([0, -1, 1], n_rows),
+        np.resize(np.array(["oracle", "open", "model"], dtype=object), n_rows),
+        np.resize([1, np.nan, 0.75], n_rows),
+        [{**answer, "seconds": 1.5, "model_version": "2"}],
+        "3",
+    )
+
+
+def written(write: Callable[..., None], table: Any, tell: Callable[[int], None] = silent) -> bytes:
+    """The bytes of a file."""
+    file = io.BytesIO()
+    write(table, file, tell)
+    return file.getvalue()
+
+
+def same_candidates(table: Disambiguated, read: LabelTable) -> None:
+    """Whether what was read has the same ids, and of every row the same candidates with the same weights."""
+    assert read.ids.tolist() == table.ids.tolist()
+    weights = read.candidate_weights
+    for row, left in enumerate(table.weighted(after=True)):
+        found = {read.classes[place]: place for place in np.flatnonzero(read.candidates[row])}
+        assert found.keys() == left.keys()
+        even = len(set(left.values())) == 1
+        if weights is None:
+            assert even
+        elif table.weights is not None:
+            assert {name: weights[row, place] for name, place in found.items()} == left

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import warnings
 from dataclasses import replace
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -13,7 +16,24 @@ from hypothesis import given, settings
 from plcore.tables.formats.disambiguated import Disambiguated
 from plcore.tables.formats.label_studio import LabelStudioTasks
 from plcore.tables.formats.label_studio_tasks import label_studio_config, label_studio_tasks
-from tests.plcore.tables.formats.tables import LABELS, candidates, disambiguated, frame, sources
+from tests.plcore.tables.formats.tables import (
+    LABELS,
+    candidates,
+    decided,
+    disambiguated,
+    frame,
+    small_table,
+    sources,
+)
+
+
+@pytest.fixture(scope="module")
+def interface() -> Any:
+    """Label Studio's own reader of labelling interfaces, which says what its server would refuse."""
+    with warnings.catch_warnings():
+        # Its old client, which comes along, is still written for the first version of pydantic.
+        warnings.filterwarnings("ignore", category=DeprecationWarning, module="label_studio_sdk")
+        return importlib.import_module("label_studio_sdk.label_interface").LabelInterface
 
 
 def written(table: Disambiguated) -> list[dict[str, object]]:
@@ -27,11 +47,8 @@ def test_candidates_written_and_read_again(table: Disambiguated) -> None:
     assert reading.cells["task_id"].tolist() == table.ids.tolist()
     assert reading.cells["text"].tolist() == table.cells["text"].tolist()
     scale = 1.0 if table.weights is None else max(1.0, table.weights.max())
-    for row, found in enumerate(candidates(reading)):
-        expected = {
-            name: 1.0 if weight is None else weight / scale
-            for name, weight in table.weighted(row, after=True).items()
-        }
+    for left, found in zip(table.weighted(after=True), candidates(reading), strict=True):
+        expected = {name: 1.0 if weight is None else weight / scale for name, weight in left.items()}
         assert found == pytest.approx(expected)
 
 
@@ -111,11 +128,15 @@ def disambiguated_table(n_rows: int) -> Disambiguated:
     )
 
 
+def has_form_in_xml(label: str) -> bool:
+    return all(character in "\t\n\r" or " " <= character < "\ufffe" for character in label)
+
+
 @given(LABELS)
 @settings(max_examples=100, deadline=None)
 def test_the_interface_names_every_class(label: str) -> None:
-    if not all(character in "\t\n\r" or " " <= character < "\ufffe" for character in label):
-        return  # XML has no form for it
+    if not has_form_in_xml(label):
+        return
     table = replace(disambiguated_table(2), classes=(label, 'a "quoted" <b> & c'))
     root = ElementTree.fromstring(label_studio_config(table, "text", "HyperText"))  # noqa: S314
     assert [choice.get("value") for choice in root.iter("Choice")] == list(table.classes)
@@ -125,3 +146,30 @@ def test_the_interface_names_every_class(label: str) -> None:
     assert {
         result["from_name"] for task in written(table) for p in task["predictions"] for result in p["result"]
     } == {choices.get("name")}
+
+
+@given(decided())
+@settings(max_examples=40, deadline=None)
+def test_label_studio_takes_tasks_annotations_and_predictions(interface: Any, table: Disambiguated) -> None:
+    if not all(has_form_in_xml(label) for label in table.classes):
+        return
+    config = interface(label_studio_config(table, "text"))
+    for task in written(table):
+        assert config.validate_task({"data": task["data"]})
+        assert [config.validate_annotation(one) for one in task["annotations"]] == [True] * len(
+            task["annotations"]
+        )
+        for prediction in task["predictions"]:
+            assert config.validate_prediction(prediction, return_errors=True) == []
+
+
+def test_label_studio_refuses_what_is_no_choice_or_has_no_column(interface: Any) -> None:
+    """So that what it takes above says something."""
+    table = small_table()
+    config = interface(label_studio_config(table, "text"))
+    task = written(table)[0]
+    assert not interface(label_studio_config(table, "other")).validate_task({"data": task["data"]})
+    (annotation,) = task["annotations"]
+    annotation["result"][0]["value"]["choices"] = ["owl"]
+    assert not config.validate_annotation(annotation)
+    assert config.validate_prediction({**task["predictions"][0], "score": 2.0}, return_errors=True)

@@ -127,7 +127,7 @@ def test_lines_written_and_read_again(table: Disambiguated) -> None:
     reading = read(*map(json.loads, lines))
     assert reading.cells["id"].tolist() == table.ids.tolist()
     assert reading.cells["text"].tolist() == table.cells["text"].tolist()
-    weighted = [table.weighted(row) for row in range(len(table.ids))]
+    weighted = table.weighted(after=True)
     expected = weighted if table.weights is not None else [list(one) for one in weighted]
     assert candidates(reading) == expected
     assert list(reading.cells.columns) == ["id", "text", "candidates"]
@@ -145,9 +145,9 @@ def test_lines_hold_what_has_become_of_a_row(table: Disambiguated) -> None:
     assert [one["label"] for one in found] == [table.classes[place] for place in label]
     assert [one["probability"] for one in found] == [None, *probability[1:]]
     assert {one["source"] for one in found} == {"model"}
-    assert [set(one["candidates_after"]) for one in found] == [
-        set(table.weighted(r, after=True)) for r in range(len(label))
-    ]
+    for name, after in (("candidates_before", False), ("candidates", True)):
+        expected = table.weighted(after=after)
+        assert [{each["label"]: each.get("p") for each in one[name]} for one in found] == expected
     assert [answer for one in found for answer in one["answers"]] == sorted_answers(table)
 
 

@@ -171,8 +171,8 @@ def test_tasks_written_and_read_again(table: Disambiguated) -> None:
     for answer in table.answers:
         for label in answer["labels"]:
             votes[answer["row"]][label] = votes[answer["row"]].get(label, 0) + 1
-    for row, found in enumerate(candidates(reading)):
-        assert found == (votes[row] or list(table.weighted(row, after=True)))
+    for voted, left, found in zip(votes, table.weighted(after=True), candidates(reading), strict=True):
+        assert found == (voted or list(left))
     assert len(records) == len(table.answers) + sum(not one for one in votes)
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from plcore import LabelTable, LearnerSettings, read_cells
-from plcore.tables.csv_text import to_csv_bytes
+from plcore.tables.csv_writing import to_csv_bytes
 from tests.workflow.world import ROLES, annotator, answer_next, exported, opened, small_frame
 from workflow import backup, exporting, projects, undoing
 from workflow.access import NotAllowed, NotFound
@@ -76,12 +76,6 @@ def test_the_log_tells_the_whole_story(home: Home, owner: int, project: int) -> 
     assert lines[0]["labels"] == saved.labels[0]
     assert lines[1]["withdraws_seq"] == "1"
     assert lines[1]["after"] == lines[0]["before"]
-
-
-def test_labels_that_hold_a_bar_are_joined_by_another_mark() -> None:
-    assert one_label._separator(["a", "b"]) == "|"
-    assert one_label._separator(["a|b", "c"]) == ";"
-    assert one_label._separator(["a|b", "c;d"]) == ","
 
 
 def test_only_the_owner_exports(home: Home, owner: int, project: int) -> None:

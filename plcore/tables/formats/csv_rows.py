@@ -1,0 +1,116 @@
+"""The disambiguated table as CSV: the original columns, their text exactly as it came, then what became of each row.
+
+`winnow_candidates_before`, `winnow_candidates` the candidates then and now; `winnow_weights` what speaks for those now,
+where anything was weighed; `winnow_label`; `winnow_source` where it comes from; `winnow_confidence` its probability;
+`winnow_annotator`, `winnow_answered_at` and `winnow_seconds` of the answer that decided; `winnow_model_version` where a
+model did. Where no column holds the ids, `winnow_id` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+
+from plcore.tables.csv_writing import csv_header, csv_rows
+from plcore.tables.formats.disambiguated import Disambiguated, Tell, names_beside
+from plcore.tables.formats.record_values import json_text
+
+MARKS = ("|", ";", ",", "/", "\t")
+"""What may stand between the labels of a cell, in the order in which they are tried."""
+
+ID = "winnow_id"
+WEIGHTS = "winnow_weights"
+ADDED = (
+    ID,
+    "winnow_candidates_before",
+    "winnow_candidates",
+    WEIGHTS,
+    "winnow_label",
+    "winnow_source",
+    "winnow_confidence",
+    "winnow_annotator",
+    "winnow_answered_at",
+    "winnow_seconds",
+    "winnow_model_version",
+)
+
+
+@dataclass(frozen=True)
+class CellForm:
+    """How the labels of a cell are listed: with this mark between them; None: as JSON, which reads back whatever the
+    labels hold. `plcore.tables.roles.Roles` is told by `form` and `separator`."""
+
+    separator: str | None
+
+    def form(self, *, weighted: bool = False) -> str:
+        """`Roles.form` of such cells."""
+        if self.separator is None:
+            return "json"
+        return "weighted" if weighted else "list"
+
+    def listed(self, names: Collection[str]) -> str:
+        """A cell of labels; empty where there are none."""
+        if self.separator is None:
+            return json_text(list(names)) if names else ""
+        return self.separator.join(names)
+
+    def weighted(self, weights: Mapping[str, float | None]) -> str:
+        """A cell of labels with their weights, as in `a:0.6|b:0.3`."""
+        if self.separator is None:
+            return json_text(weights) if weights else ""
+        return self.separator.join(f"{name}:{weight!r}" for name, weight in weights.items())
+
+
+def cell_form(classes: Sequence[str]) -> CellForm:
+    """The first mark that no label holds; JSON where none is free, or where a label has several lines."""
+    if any("\n" in name for name in classes):
+        return CellForm(None)
+    return CellForm(next((mark for mark in MARKS if not any(mark in name for name in classes)), None))
+
+
+def write_csv(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
+    """Write the table as CSV (UTF-8, comma, LF), some thousand rows at a time."""
+    form = cell_form(table.classes)
+    absent = ({ID} if table.id_column() is not None else set()) | (
+        {WEIGHTS} if table.weights is None else set()
+    )
+    added = [name for name in ADDED if name not in absent]
+    columns = [str(name) for name in table.cells.columns]
+    new_names = names_beside(columns, added)
+    file.write(csv_header([*(new_names.get(name, name) for name in columns), *added]))
+    done = 0
+    for piece in table.pieces():
+        found = _added(piece, form)
+        originals = [pa.array(piece.cells.iloc[:, place], pa.large_string()) for place in range(len(columns))]
+        file.write(csv_rows([*originals, *(pa.array(found[name], pa.large_string()) for name in added)]))
+        done += len(piece.ids)
+        tell(done)
+
+
+def _added(piece: Disambiguated, form: CellForm) -> dict[str, list[str]]:
+    """The cells of the columns that are added."""
+    rows = range(len(piece.ids))
+    after, by = piece.weighted(after=True), piece.deciding()
+    shares = [piece.known_probability(row) for row in rows]
+    cells = (
+        [str(name) for name in piece.ids],
+        [form.listed(names) for names in piece.weighted()],
+        [form.listed(names) for names in after],
+        [] if piece.weights is None else [form.weighted(weights) for weights in after],
+        [piece.label_name(row) or "" for row in rows],
+        [str(name) for name in piece.source],
+        ["" if share is None else f"{share:.4f}" for share in shares],
+        [_said(answer, "person") for answer in by],
+        [_said(answer, "at") for answer in by],
+        [_said(answer, "seconds") for answer in by],
+        [piece.version_of(row) or "" for row in rows],
+    )
+    return dict(zip(ADDED, cells, strict=True))
+
+
+def _said(answer: dict[str, Any] | None, name: str) -> str:
+    value = None if answer is None else answer.get(name)
+    return "" if value is None else str(value)

@@ -1,0 +1,120 @@
+"""The formats in which a disambiguated table is given out. Each is written piece by piece, never whole in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Generic, TypeVar
+
+from plcore.tables.formats.csv_rows import write_csv
+from plcore.tables.formats.disambiguated import Disambiguated, Tell
+from plcore.tables.formats.label_studio_tasks import label_studio_tasks
+from plcore.tables.formats.language_models import own_lines
+from plcore.tables.formats.npz_rows import write_npz
+from plcore.tables.formats.parquet_rows import write_parquet
+from plcore.tables.formats.prodigy import prodigy_tasks
+from plcore.tables.formats.votes import long_votes
+
+TableT = TypeVar("TableT")
+
+
+@dataclass(frozen=True)
+class FileFormat(Generic[TableT]):
+    """A format of files.
+
+    Attributes
+    ----------
+    name : by which it is asked for, such as `csv`
+    title : the same in words for a person
+    suffix : of the files, such as `.votes.csv`
+    about : one sentence: what it holds and who opens it
+    write : writes the table into a binary file and tells how many rows are written
+    """
+
+    name: str
+    title: str
+    suffix: str
+    about: str
+    write: Callable[[TableT, BinaryIO, Tell], None]
+
+
+def text_writer(
+    texts: Callable[[Disambiguated, Tell], Iterator[str]],
+) -> Callable[[Disambiguated, BinaryIO, Tell], None]:
+    """A writer of the pieces of text, as UTF-8, that a generator gives."""
+
+    def write(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
+        for text in texts(table, tell):
+            file.write(text.encode())
+
+    return write
+
+
+_ALL = (
+    FileFormat(
+        "csv",
+        "CSV",
+        ".csv",
+        "The table as it came, with a column for each thing that became known; every spreadsheet program opens it.",
+        write_csv,
+    ),
+    FileFormat(
+        "parquet",
+        "Parquet",
+        ".parquet",
+        "The same with types, candidates and answers as lists; datasets of Hugging Face, pandas and polars open it.",
+        write_parquet,
+    ),
+    FileFormat(
+        "jsonl",
+        "JSON Lines",
+        ".jsonl",
+        "A JSON object for each row, with its candidates, weights, label and every answer; for programs.",
+        text_writer(own_lines),
+    ),
+    FileFormat(
+        "npz",
+        "NumPy arrays",
+        ".npz",
+        "Ids, classes, candidates, weights and labels as arrays, without the original columns; numpy.load opens it.",
+        write_npz,
+    ),
+    FileFormat(
+        "labelstudio",
+        "Label Studio tasks",
+        ".labelstudio.json",
+        "A task for each row, its answers as annotations and its candidates as predictions; Label Studio imports it.",
+        text_writer(label_studio_tasks),
+    ),
+    FileFormat(
+        "votes",
+        "Votes, one a line",
+        ".votes.csv",
+        "The answers alone: row, person, label, kind, time and seconds; crowd-kit and other tools for votes read it.",
+        text_writer(long_votes),
+    ),
+    FileFormat(
+        "prodigy",
+        "Prodigy tasks",
+        ".prodigy.jsonl",
+        "A task for each row with its candidates as options, and those answered accepted; Prodigy's choice opens it.",
+        text_writer(prodigy_tasks),
+    ),
+)
+
+FILE_FORMATS: Mapping[str, FileFormat[Disambiguated]] = {each.name: each for each in _ALL}
+"""The formats by name, the most common first."""
+
+
+def format_of(file_name: str, formats: Mapping[str, FileFormat[Any]] = FILE_FORMATS) -> FileFormat[Any]:
+    """The format that a file of this name has, by the longest suffix that fits, whatever its capitals.
+
+    Raises ValueError, which names the suffixes allowed, where none fits.
+    """
+    fitting = [each for each in formats.values() if file_name.lower().endswith(each.suffix)]
+    if not fitting:
+        allowed = ", ".join(each.suffix for each in formats.values())
+        raise ValueError(
+            f"The name of the file tells its format by its end: one of {allowed}. Got {file_name!r}."
+        )
+    return max(fitting, key=lambda each: len(each.suffix))

@@ -1,0 +1,171 @@
+"""The disambiguated table as Parquet: `datasets` of Hugging Face opens it, and our own reader knows it again."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from hypothesis import given, settings
+
+from plcore import LabelTable
+from plcore.tables import read_table
+from plcore.tables.formats.disambiguated import Disambiguated
+from plcore.tables.formats.hugging_face import Told, read_features, read_told, written_metadata
+from plcore.tables.formats.parquet_rows import write_parquet
+from tests.plcore.tables.formats.tables import decided, same_candidates, small_table, written
+
+
+@pytest.fixture(scope="module")
+def datasets(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """The library, which asks no network and leaves nothing in the home folder. It reads these when it is imported."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HF_HOME", str(tmp_path_factory.mktemp("hugging_face")))
+        for name in ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE", "HF_HUB_DISABLE_TELEMETRY"):
+            patch.setenv(name, "1")
+        library = importlib.import_module("datasets")
+        library.disable_progress_bars()
+        yield library
+
+
+def rows_of(table: Disambiguated) -> list[dict[str, Any]]:
+    return pa.parquet.read_table(pa.BufferReader(written(write_parquet, table))).to_pylist()
+
+
+def test_datasets_opens_it_with_its_features(datasets: Any, tmp_path: Path) -> None:
+    path = tmp_path / "birds.parquet"
+    path.write_bytes(written(write_parquet, small_table()))
+    loaded = datasets.load_dataset("parquet", data_files=str(path), cache_dir=str(tmp_path / "cache"))[
+        "train"
+    ]
+    features, text = loaded.features, datasets.Value("string")
+    assert features["label"] == datasets.ClassLabel(names=["wren", "robin", "film"])
+    assert features["candidates"] == features["candidates_before"] == datasets.List(text)
+    assert features["weights"] == datasets.List({"label": text, "weight": datasets.Value("float64")})
+    assert features["name"] == features["text"] == features["source"] == text
+    first, second, third = loaded
+    assert features["label"].int2str(first["label"]) == "wren"
+    assert [second["label"], third["label"]] == [None, 1]
+    assert [row["candidates"] for row in loaded] == [["wren"], ["wren", "robin", "film"], ["robin", "film"]]
+    assert [row["text"] for row in loaded] == ["some words", "b,\n", "c "]
+    assert first["answers"] == [
+        {
+            "annotator": "ann",
+            "kind": "is",
+            "labels": ["wren"],
+            "at": "2026-01-01T00:00:00+00:00",
+            "seconds": 1.5,
+            "model_version": "2",
+        }
+    ]
+    assert [second["answers"], second["probability"], third["model_version"]] == [[], None, "3"]
+
+
+@given(decided())
+@settings(max_examples=15, deadline=None)
+def test_datasets_gives_back_any_labels_and_cells(
+    datasets: Any, tmp_path_factory: pytest.TempPathFactory, table: Disambiguated
+) -> None:
+    path = tmp_path_factory.mktemp("any") / "any.parquet"
+    path.write_bytes(written(write_parquet, table))
+    loaded = datasets.Dataset.from_parquet(str(path), cache_dir=str(path.parent), keep_in_memory=True)
+    assert loaded.features["label"].names == list(table.classes)
+    assert [set(row["candidates"]) for row in loaded] == [set(left) for left in table.weighted(after=True)]
+    assert [row["label"] for row in loaded] == [None if number < 0 else number for number in table.label]
+    assert list(loaded["text"]) == table.cells["text"].tolist()
+
+
+@given(decided())
+@settings(max_examples=60, deadline=None)
+def test_written_and_read_again_as_a_table(table: Disambiguated) -> None:
+    reading = read_table(written(write_parquet, table), "any.parquet")
+    roles = reading.suggest_roles()
+    same_candidates(
+        table, LabelTable.from_cells(reading.cells, replace(roles, text="text", categories=(), numbers=()))
+    )
+    added = {
+        "candidates_before",
+        "candidates",
+        "weights",
+        "label",
+        "source",
+        "probability",
+        "model_version",
+        "answers",
+    }
+    assert {column for _, column in roles.used()} & added == {roles.candidates}
+    assert roles.truth is None, "the labels that were decided are no truth to measure with"
+    for column in table.cells.columns:
+        assert reading.cells[column].tolist() == table.cells[column].tolist()
+    assert reading.cells["label"].tolist() == [table.label_name(row) or "" for row in range(len(table.ids))]
+    assert reading.cells["source"].tolist() == table.source.tolist()
+
+
+@given(decided())
+@settings(max_examples=40, deadline=None)
+def test_every_answer_and_weight_is_in_its_row(table: Disambiguated) -> None:
+    rows = rows_of(table)
+    answers = [{"row": number, **answer} for number, row in enumerate(rows) for answer in row["answers"]]
+    expected = [{("annotator" if k == "person" else k): v for k, v in one.items()} for one in table.answers]
+    assert answers == sorted(expected, key=lambda one: one["row"])
+    for row, left, probability in zip(rows, table.weighted(after=True), table.probability, strict=True):
+        if table.weights is not None:
+            assert {one["label"]: one["weight"] for one in row["weights"]} == left
+        assert row["probability"] == (None if np.isnan(probability) else probability)
+
+
+def test_columns_of_the_same_names_give_way_and_ids_are_added_where_they_are_missing() -> None:
+    table = small_table()
+    again = replace(table, cells=table.cells[["text"]].assign(label="x", weights="y"), weights=None)
+    reading = read_table(written(write_parquet, again), "again.parquet")
+    assert list(reading.cells.columns[:5]) == ["text", "before_label", "weights", "id", "candidates_before"]
+    assert reading.cells["id"].tolist() == ["p", "q", "r"]
+    assert reading.roles is not None
+    assert (reading.roles.id, reading.roles.candidates) == ("id", "candidates")
+
+
+def test_groups_of_rows_are_written_at_once() -> None:
+    told: list[int] = []
+    data = written(write_parquet, small_table(4_500), told.append)
+    metadata = pa.parquet.read_metadata(pa.BufferReader(data))
+    assert [metadata.row_group(place).num_rows for place in range(3)] == [2_000, 2_000, 500]
+    assert told == [2_000, 4_000, 4_500]
+    assert data == written(write_parquet, small_table(4_500)), "the same table is the same bytes"
+
+
+def test_what_is_told_in_the_metadata() -> None:
+    schema = pa.schema({"a": pa.string(), "l": pa.int64(), "s": pa.list_(pa.struct({"x": pa.float64()}))})
+    metadata = written_metadata(schema, {"l": ["u", "v"]}, Told(("a",), "s", "a"))
+    features = json.loads(metadata[b"huggingface"])["info"]["features"]
+    assert features == {
+        "a": {"dtype": "string", "_type": "Value"},
+        "l": {"names": ["u", "v"], "_type": "ClassLabel"},
+        "s": [{"x": {"dtype": "float64", "_type": "Value"}}],
+    }
+    told = schema.with_metadata(metadata)
+    assert read_features(told).labels == {"l": ["u", "v"]}
+    assert read_told(told) == Told(("a",), "s", "a")
+
+
+@pytest.mark.parametrize(
+    "text", [b"", b"[]", b"{}", b'{"original": 3, "candidates": "a", "id": "b"}', b"[" * 9_999]
+)
+def test_damaged_metadata_tells_nothing(text: bytes) -> None:
+    schema = pa.schema({"a": pa.string()})
+    assert read_told(schema) is None
+    assert read_told(schema.with_metadata({b"winnow": text})) is None
+
+
+def test_columns_that_are_told_but_gone_are_not_believed() -> None:
+    table = pa.parquet.read_table(pa.BufferReader(written(write_parquet, small_table())))
+    file = pa.BufferOutputStream()
+    pa.parquet.write_table(table.drop_columns(["weights"]), file)
+    reading = read_table(file.getvalue().to_pybytes(), "less.parquet")
+    assert reading.suggest_roles().candidates != "weights"
