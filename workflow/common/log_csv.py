@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workflow.common.log_columns import COLUMNS, NULLABLE, Form, LogError, LogLine, line_of, values_of
@@ -17,8 +17,12 @@ if TYPE_CHECKING:
     from db.entries import LogEntry
 
 
-def write_log(log: Iterable[LogEntry], names: Mapping[int, str], ids: Sequence[str]) -> bytes:
-    """The entries as CSV, UTF-8. names : {person: name}      ids : of the table's rows"""
+PIECE = 2**16
+"""Characters that are written at once."""
+
+
+def write_log(log: Iterable[LogEntry], names: Mapping[int, str], ids: Sequence[str]) -> Iterator[bytes]:
+    """The entries as CSV, UTF-8, in pieces. names : {person: name}      ids : of the table's rows"""
     text = io.StringIO(newline="")
     writer = csv.writer(
         text
@@ -29,7 +33,11 @@ def write_log(log: Iterable[LogEntry], names: Mapping[int, str], ids: Sequence[s
         writer.writerow(
             "" if values[name] is None else _WRITTEN[form](values[name]) for name, form in COLUMNS.items()
         )
-    return text.getvalue().encode()
+        if text.tell() > PIECE:
+            yield text.getvalue().encode()
+            text.seek(0)
+            text.truncate()
+    yield text.getvalue().encode()
 
 
 def read_log(data: bytes, project_id: int = 0) -> list[LogLine]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from db import entries, questions
     from db.projects import Project
-    from plcore import LabelTable
+    from plcore import Entry, LabelTable
     from plcore.common import BoolArray
     from plcore.loop import ClassChange, Learner, Place, StopRules
     from workflow.common.answers import Given
@@ -159,6 +159,13 @@ class Kind(Protocol):
         self, home: Home, session: Session, project: Project, settings: Any, kept: Any
     ) -> tuple[int, int, Any]:
         """(answered, open, what to give as `kept` at the next count), by table and log, without a learner."""
+
+    # replaying.py
+    def make_pool(self, table: LabelTable, settings: Any, changes: Sequence[ClassChange] = ()) -> Any:
+        """How every row stands before the first entry, under these changes of the classes. Raises ClassError."""
+
+    def labels_at(self, pool: Any, entry: Entry) -> tuple[str, ...]:
+        """What the log stores as `before`, or `after`, of an entry where the pool stands there."""
 
     # turn.py, answering.py, correcting.py
     def make_turn(self, opened: Any) -> Any:

@@ -20,13 +20,33 @@ from workflow.common.log_csv import read_log, write_log
 from workflow.home import Home
 from workflow.seat import Seat
 
+LONG = LogEntry(
+    project_id=0,
+    seq=1,
+    kind="is",
+    row=0,
+    person_id=0,
+    token="t",
+    revision=0,
+    at=datetime(2026, 3, 1, tzinfo=UTC),
+    note="a long note " * 2_000,
+)
+
 
 @given(logs(), texts)
 def test_what_is_written_is_read_back(log: list[LogEntry], name: str) -> None:
-    lines = read_log(write_log(log, {0: name}, IDS))
+    lines = read_log(b"".join(write_log(log, {0: name}, IDS)))
     assert [line.entry for line in lines] == log
     assert {line.annotator for line in lines} == {name}
     assert [line.row_id for line in lines] == ["" if one.row == NO_ROW else IDS[one.row] for one in log]
+
+
+def test_a_long_log_comes_in_pieces() -> None:
+    (entry,) = read_log(b"".join(write_log([LONG], {}, IDS)))
+    log = [dataclasses.replace(entry.entry, seq=seq) for seq in range(1, 9)]
+    pieces = list(write_log(log, {}, IDS))
+    assert len(pieces) > 2
+    assert [line.entry for line in read_log(b"".join(pieces))] == log
 
 
 @pytest.mark.parametrize("column", ["seq", "at", "row", "score", "revision"])
@@ -42,7 +62,7 @@ def test_a_cell_that_is_no_log_is_named(column: str) -> None:
         at=datetime.now(UTC),
         score=0.5,
     )
-    lines = write_log([good], {}, IDS).decode().splitlines()
+    lines = b"".join(write_log([good], {}, IDS)).decode().splitlines()
     cells = lines[1].split(",")
     cells[list(COLUMNS).index(column)] = "oops"
     with pytest.raises(LogError, match=f"Line 1 of the log, column '{column}': 'oops'"):

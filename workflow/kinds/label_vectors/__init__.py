@@ -18,6 +18,7 @@ from workflow.kinds.label_vectors.exporting import FILES, preview, sources
 from workflow.kinds.label_vectors.mapping import answered_and_open, labels_on_map
 from workflow.kinds.label_vectors.progress import read_progress, watched
 from workflow.kinds.label_vectors.queue import has_blind_checks, list_queue, queue_lines
+from workflow.kinds.label_vectors.replaying import labels_at, make_pool
 from workflow.kinds.label_vectors.reviewing import find_answers, open_row
 from workflow.kinds.label_vectors.settings import (
     DRAWN,
@@ -66,9 +67,11 @@ __all__ = [
     "is_stored",
     "keep_beside",
     "known_places",
+    "labels_at",
     "labels_on_map",
     "list_queue",
     "make_comparer",
+    "make_pool",
     "make_table_comparer",
     "make_trainer",
     "make_turn",

@@ -18,6 +18,7 @@ from workflow.kinds.one_label.exporting import FILES, preview, sources
 from workflow.kinds.one_label.mapping import answered_and_open, labels_on_map
 from workflow.kinds.one_label.progress import read_progress, watched
 from workflow.kinds.one_label.queue import has_blind_checks, list_queue, queue_lines
+from workflow.kinds.one_label.replaying import labels_at, make_pool
 from workflow.kinds.one_label.reviewing import find_answers, open_row
 from workflow.kinds.one_label.settings import (
     DRAWN,
@@ -66,9 +67,11 @@ __all__ = [
     "is_stored",
     "keep_beside",
     "known_places",
+    "labels_at",
     "labels_on_map",
     "list_queue",
     "make_comparer",
+    "make_pool",
     "make_table_comparer",
     "make_trainer",
     "make_turn",
