@@ -19,8 +19,7 @@ from plcore import AnswerError, LabelTable
 from plcore.loop import ClassChange, ClassError, EntryKind, class_changes
 from workflow.common.log import learner_entry
 from workflow.common.log_columns import LogError, LogLine, line_of, values_of
-from workflow.common.log_lines import LogFooter, LogHeader, check_log_lines, entry_line, seal
-from workflow.kinds import Kind, kind_of
+from workflow.common.log_lines import LogFooter, LogHeader, check_log_lines, head_of
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
     from db.entries import LogEntry
     from db.projects import Project
+    from workflow.kinds import Kind
     from workflow.seat import Seat
 
 __all__ = ["LogError", "Verified", "header_of", "verify_file", "verify_project"]
@@ -81,20 +81,17 @@ def verify_project(seat: Seat, path: Path | None = None) -> tuple[Verified, ...]
     if path is not None:
         verify_file(path)
     with seat.reading(owner=True) as reading:
-        project, kind = reading.project, kind_of(reading.project)
+        project = reading.project
         log = entries.after(reading.session, project.id, 0)
         names = {one.id: one.name for one in people.listed(reading.session)}
     table = _read_table(seat.home.table_path(project.table_hash), project)
-    _check_fold(kind, table, project, log)
+    _check_fold(seat.kind, table, project, log)
     ids = list(map(str, table.ids))
-    head, lines = project.table_hash, []
-    for entry in log:
-        values = values_of(entry, names, ids)
-        head = seal(entry_line(head, values))
-        lines.append(line_of(values))
+    head = head_of(log, names, ids, project.table_hash)
     found = Verified(f"Project {project.id}: the log", len(log), head)
     if path is None:
         return (found,)
+    lines = [line_of(values_of(entry, names, ids)) for entry in log]
     with path.open("rb") as file:
         return found, _check_beginning(file, path.name, project, lines)
 

@@ -101,6 +101,14 @@ def entry_line(before: str, values: Mapping[str, Any]) -> bytes:
     return _bytes({"sha256": before, **values})
 
 
+def head_of(log: Iterable[LogEntry], names: Mapping[int, str], ids: Sequence[str], table_sha256: str) -> str:
+    """The seal of the last entry, as a file of this log has it; of no entries the table's SHA-256."""
+    head = table_sha256
+    for entry in log:
+        head = seal(entry_line(head, values_of(entry, names, ids)))
+    return head
+
+
 def read_log_lines(lines: Iterable[bytes], project_id: int = 0) -> list[LogLine]:
     """The entries that `write_log_lines` wrote, in order. lines : as a file opened in binary mode gives them
 

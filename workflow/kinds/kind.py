@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from plcore.common import BoolArray
     from plcore.loop import ClassChange, Learner, Place, StopRules
     from workflow.common.answers import Given
+    from workflow.common.described import Described
     from workflow.common.figures import StopView
     from workflow.common.found import ReviewList, Search
     from workflow.common.history import Parts
@@ -233,6 +234,10 @@ class Kind(Protocol):
 
     def preview(self, opened: Any, n_rows: int) -> pd.DataFrame:
         """The first rows of the exported table, the added columns first."""
+
+    # describing.py
+    def describe(self, opened: Any, rules: StopRules) -> Described:
+        """What a dataset card says of the labels, as this kind counts and measures them."""
 
     # mapping.py, truth.py
     def answered_and_open(self, learner: Any) -> tuple[BoolArray, BoolArray]:

@@ -14,6 +14,7 @@ from workflow.kinds.label_vectors.comparing import (
 )
 from workflow.kinds.label_vectors.correcting import CORRECTIONS, correct
 from workflow.kinds.label_vectors.counting import count
+from workflow.kinds.label_vectors.describing import describe
 from workflow.kinds.label_vectors.exporting import FILES, preview, sources
 from workflow.kinds.label_vectors.mapping import answered_and_open, labels_on_map
 from workflow.kinds.label_vectors.progress import read_progress, watched
@@ -58,6 +59,7 @@ __all__ = [
     "correct",
     "count",
     "default_settings",
+    "describe",
     "find_answers",
     "first_learner",
     "fits",

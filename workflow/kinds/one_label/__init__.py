@@ -14,6 +14,7 @@ from workflow.kinds.one_label.comparing import (
 )
 from workflow.kinds.one_label.correcting import CORRECTIONS, correct
 from workflow.kinds.one_label.counting import count
+from workflow.kinds.one_label.describing import describe
 from workflow.kinds.one_label.exporting import FILES, preview, sources
 from workflow.kinds.one_label.mapping import answered_and_open, labels_on_map
 from workflow.kinds.one_label.progress import read_progress, watched
@@ -58,6 +59,7 @@ __all__ = [
     "correct",
     "count",
     "default_settings",
+    "describe",
     "find_answers",
     "first_learner",
     "fits",
