@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from workflow.common.card_facts import CardFacts, read_facts
-from workflow.common.card_text import Given, write_card
+from workflow.common.card_text import CardDetails, write_card
 from workflow.common.croissant import describe_file, write_croissant
 
 if TYPE_CHECKING:
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
     from workflow.seat import Seat
 
-__all__ = ["CardFacts", "Given", "card_facts", "croissant", "dataset_card"]
+__all__ = ["CardFacts", "CardDetails", "card_facts", "croissant", "dataset_card"]
 
 
 TOOL = "Winnow"
 
 
-def card_facts(seat: Seat, given: Given | None = None) -> CardFacts:
+def card_facts(seat: Seat, given: CardDetails | None = None) -> CardFacts:
     """What is known of the project's labels now.
 
     Raises
@@ -33,7 +33,9 @@ def card_facts(seat: Seat, given: Given | None = None) -> CardFacts:
         return read_facts(opened, named=given is not None and given.named)
 
 
-def dataset_card(seat: Seat, given: Given | None = None, files: Sequence[Path] = (), tool: str = TOOL) -> str:
+def dataset_card(
+    seat: Seat, given: CardDetails | None = None, files: Sequence[Path] = (), tool: str = TOOL
+) -> str:
     """README.md with the front matter of Hugging Face and the sections of a datasheet.
 
     given : what only people know      files : that it is to lie beside; their SHA-256 are named
@@ -41,12 +43,16 @@ def dataset_card(seat: Seat, given: Given | None = None, files: Sequence[Path] =
     Raises as `card_facts`, and OSError.
     """
     found = {one.name: one.sha256 for one in map(describe_file, files)}
-    return write_card(card_facts(seat, given), given or Given(), found, tool)
+    return write_card(card_facts(seat, given), given or CardDetails(), found, tool)
 
 
-def croissant(seat: Seat, given: Given | None = None, files: Sequence[Path] = (), tool: str = TOOL) -> str:
+def croissant(
+    seat: Seat, given: CardDetails | None = None, files: Sequence[Path] = (), tool: str = TOOL
+) -> str:
     """metadata.json in the format Croissant, with a record set for each file of CSV or Parquet.
 
     given, files, tool : as for `dataset_card`. Raises as `dataset_card`.
     """
-    return write_croissant(card_facts(seat, given), given or Given(), list(map(describe_file, files)), tool)
+    return write_croissant(
+        card_facts(seat, given), given or CardDetails(), list(map(describe_file, files)), tool
+    )

@@ -11,7 +11,7 @@ import yaml
 
 from tests.workflow.kind_worlds import KindWorld
 from workflow.access import NotAllowed
-from workflow.dataset_card import Given, card_facts, croissant, dataset_card
+from workflow.dataset_card import CardDetails, card_facts, croissant, dataset_card
 from workflow.seat import Seat
 
 
@@ -26,7 +26,7 @@ def test_a_card_of_every_kind(world: KindWorld, seat: Seat, ada: Seat, file: Pat
     for _ in range(3):
         world.answer(ada)
     world.say(ada, "bad")
-    text = dataset_card(seat, Given(license="mit"), [file], "Winnow 1.2")
+    text = dataset_card(seat, CardDetails(license="mit"), [file], "Winnow 1.2")
     found = card_facts(seat)
     front = yaml.safe_load(text.split("---\n")[1])
     assert front["pretty_name"] == "small"
@@ -39,14 +39,14 @@ def test_a_card_of_every_kind(world: KindWorld, seat: Seat, ada: Seat, file: Pat
     assert "- Tool: Winnow 1.2\n" in text
     assert "| Annotator 1 |" in text
     assert "Ada" not in text
-    assert "| Ada |" in dataset_card(seat, Given(named=True))
+    assert "| Ada |" in dataset_card(seat, CardDetails(named=True))
     for name, count in found.sources.items():
         assert f"| {name} | {count} |" in text
 
 
 def test_metadata_of_every_kind(world: KindWorld, seat: Seat, ada: Seat, file: Path) -> None:
     world.answer(ada)
-    found = json.loads(croissant(seat, Given(demographics="One teacher."), [file]))
+    found = json.loads(croissant(seat, CardDetails(demographics="One teacher."), [file]))
     assert found["name"] == "small"
     assert found["rai:annotatorDemographics"] == "One teacher."
     assert found["rai:dataAnnotationPlatform"] == "Winnow"

@@ -31,7 +31,7 @@ SIZES = (
 
 
 @dataclass(frozen=True)
-class Given:
+class CardDetails:
     """What only people know. None, or nothing, is "not given".
 
     license : as SPDX or Hugging Face has it      languages : codes such as "en"      url : where the data set lives
@@ -50,7 +50,7 @@ class Given:
     named: bool = False
 
 
-def write_card(facts: CardFacts, given: Given, files: Mapping[str, str], tool: str) -> str:
+def write_card(facts: CardFacts, given: CardDetails, files: Mapping[str, str], tool: str) -> str:
     """README.md. files : {name: SHA-256} of the files that the card is for      tool : Winnow, and its version"""
     sections = {
         "What it is": _what(facts, given),
@@ -65,7 +65,7 @@ def write_card(facts: CardFacts, given: Given, files: Mapping[str, str], tool: s
     return f"{_front_matter(facts, given)}\n# {_line(facts.name)}\n\n{body}\n"
 
 
-def _front_matter(facts: CardFacts, given: Given) -> str:
+def _front_matter(facts: CardFacts, given: CardDetails) -> str:
     by = ([given.annotators] if given.annotators else []) + ["machine-generated"] * ("model" in facts.sources)
     fields: dict[str, Any] = {
         "pretty_name": facts.name,
@@ -93,7 +93,7 @@ def _code(mark: re.Match[str]) -> str:
     return f"\\u{ord(mark.group()):04x}"
 
 
-def _what(facts: CardFacts, given: Given) -> list[str]:
+def _what(facts: CardFacts, given: CardDetails) -> list[str]:
     return [
         _quoted(facts.description) if facts.description else f"Description: {NOT_GIVEN}.",
         "",
@@ -124,7 +124,7 @@ def _composition(facts: CardFacts) -> list[str]:
     ]
 
 
-def _labelling(facts: CardFacts, given: Given, tool: str) -> list[str]:
+def _labelling(facts: CardFacts, given: CardDetails, tool: str) -> list[str]:
     span = f"{_day(facts.first)} to {_day(facts.last)}" if facts.first and facts.last else None
     people = (
         (

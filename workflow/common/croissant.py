@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from workflow.common.card_facts import CardFacts
-    from workflow.common.card_text import Given
+    from workflow.common.card_text import CardDetails
 
 TYPES = {
     ".csv": "text/csv",
@@ -95,7 +95,7 @@ def describe_file(path: Path) -> CardFile:
     )
 
 
-def write_croissant(facts: CardFacts, given: Given, files: Sequence[CardFile], tool: str) -> str:
+def write_croissant(facts: CardFacts, given: CardDetails, files: Sequence[CardFile], tool: str) -> str:
     """metadata.json, to lie beside the files. tool : Winnow, and its version"""
     ids = _identifiers([one.name for one in files])
     described: dict[str, Any] = {

@@ -13,14 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.workflow.common.cards import FACTS
-from workflow.common.card_text import NOT_GIVEN, Given, write_card
+from workflow.common.card_text import NOT_GIVEN, CardDetails, write_card
 
 # What a database or a browser never lets in: surrogates, NUL.
 any_text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=20)
 
 
-def card(given: Given | None = None, files: dict[str, str] | None = None, **changes: Any) -> str:
-    return write_card(dataclasses.replace(FACTS, **changes), given or Given(), files or {}, "Winnow 9.9")
+def card(given: CardDetails | None = None, files: dict[str, str] | None = None, **changes: Any) -> str:
+    return write_card(
+        dataclasses.replace(FACTS, **changes), given or CardDetails(), files or {}, "Winnow 9.9"
+    )
 
 
 def front_matter(text: str) -> dict[str, Any]:
@@ -31,7 +33,7 @@ def front_matter(text: str) -> dict[str, Any]:
 
 
 def test_the_front_matter_holds_what_hugging_face_reads() -> None:
-    given = Given(license="cc-by-4.0", languages=("en", "de"), annotators="expert-generated")
+    given = CardDetails(license="cc-by-4.0", languages=("en", "de"), annotators="expert-generated")
     assert front_matter(card(given)) == {
         "pretty_name": "Birds",
         "annotations_creators": ["expert-generated", "machine-generated"],
@@ -50,7 +52,7 @@ def test_what_is_not_known_is_not_in_the_front_matter() -> None:
 
 @given(any_text, any_text)
 def test_any_text_is_read_back_from_the_front_matter(name: str, license_name: str) -> None:
-    found = front_matter(card(Given(license=license_name), name=name))
+    found = front_matter(card(CardDetails(license=license_name), name=name))
     assert found["pretty_name"] == name
     assert found["license"] == license_name
 
@@ -63,7 +65,9 @@ def test_sizes(n: int, size: str) -> None:
 
 
 def test_each_fact_stands_in_the_card() -> None:
-    text = card(Given(url="https://example.org/b", origin="A garden.", demographics="Two retired teachers."))
+    text = card(
+        CardDetails(url="https://example.org/b", origin="A garden.", demographics="Two retired teachers.")
+    )
     for line in (
         "# Birds",
         "Songs from a garden.",

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.workflow.common.cards import FACTS
-from workflow.common.card_text import Given
+from workflow.common.card_text import CardDetails
 from workflow.common.croissant import describe_file, write_croissant
 
 # Of rdflib and pandas, as mlcroissant uses them.
@@ -24,7 +24,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame.reset_index"),
 ]
 
-GIVEN = Given(
+GIVEN = CardDetails(
     license="cc-by-4.0", languages=("en",), url="https://example.org/birds", demographics="Two teachers."
 )
 COLUMNS = ["id", "x|1", "wörd, x", "wörd; x", " "]
@@ -56,7 +56,7 @@ def write_parquet(path: Path) -> Path:
     return path
 
 
-def metadata(*files: Path, given: Given = GIVEN, **changes: Any) -> str:
+def metadata(*files: Path, given: CardDetails = GIVEN, **changes: Any) -> str:
     described = [describe_file(one) for one in files]
     return write_croissant(dataclasses.replace(FACTS, **changes), given, described, "Winnow 9.9")
 
@@ -125,7 +125,7 @@ def test_what_is_known_is_in_the_rai_fields(tmp_path: Path) -> None:
 
 def test_what_is_not_known_is_left_out(tmp_path: Path) -> None:
     text = metadata(
-        given=Given(), guidelines="", description="", per_row={}, sources={"oracle": 1}, last=None
+        given=CardDetails(), guidelines="", description="", per_row={}, sources={"oracle": 1}, last=None
     )
     found = opened(text, tmp_path).metadata
     assert not found.annotator_demographics
