@@ -292,7 +292,7 @@ def write_log(home: Path, project: int, path: Path) -> None:
     owner = team.ensure_owner(here)
     with Seat(here, owner.id, project).learner(owner=True) as opened:
         log, ids = entries.after(opened.session, project, 0), list(map(str, opened.learner.table.ids))
-        header = header_of(opened.project, datetime(2026, 4, 1, tzinfo=UTC))
+        header = header_of(opened.project, log, datetime(2026, 4, 1, tzinfo=UTC))
         path.write_bytes(b"".join(write_log_lines(log, {owner.id: owner.name}, ids, header)))
     here.close()
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from workflow.seat import Seat
 
-__all__ = ["CardFacts", "CardDetails", "card_facts", "croissant", "dataset_card"]
+__all__ = ["CardDetails", "CardFacts", "card_facts", "croissant", "dataset_card"]
 
 
 TOOL = "Winnow"

@@ -15,11 +15,11 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from db import entries, people
-from plcore import AnswerError, LabelTable
-from plcore.loop import ClassChange, ClassError, EntryKind, class_changes
+from plcore import LabelTable
+from plcore.loop import ClassChange, EntryKind, class_changes
 from workflow.common.log import learner_entry
 from workflow.common.log_columns import LogError, LogLine, line_of, values_of
-from workflow.common.log_lines import LogFooter, LogHeader, check_log_lines, head_of
+from workflow.common.log_lines import LogFooter, LogHeader, check_log_lines, first_table, head_of
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from db.entries import LogEntry
     from db.projects import Project
+    from workflow.home import Home
     from workflow.kinds import Kind
     from workflow.seat import Seat
 
@@ -49,9 +50,9 @@ class Verified:
         return f"{self.checked} holds: {count}, head {self.head}"
 
 
-def header_of(project: Project, written_at: datetime) -> LogHeader:
-    """What a file of the project's log says first."""
-    return LogHeader(project.name, project.table_hash, project.settings, written_at)
+def header_of(project: Project, log: Iterable[LogEntry], written_at: datetime) -> LogHeader:
+    """What a file of the project's log says first. log : all entries, or those about no row"""
+    return LogHeader(project.name, first_table(log, project.table_hash), project.settings, written_at)
 
 
 def verify_file(path: Path) -> Verified:
@@ -84,19 +85,19 @@ def verify_project(seat: Seat, path: Path | None = None) -> tuple[Verified, ...]
         project = reading.project
         log = entries.after(reading.session, project.id, 0)
         names = {one.id: one.name for one in people.listed(reading.session)}
-    table = _read_table(seat.home.table_path(project.table_hash), project)
-    _check_fold(seat.kind, table, project, log)
-    ids = list(map(str, table.ids))
-    head = head_of(log, names, ids, project.table_hash)
+    first = first_table(log, project.table_hash)
+    ids = _check_fold(seat.kind, seat.home, project, first, log)
+    head = head_of(log, names, ids, first)
     found = Verified(f"Project {project.id}: the log", len(log), head)
     if path is None:
         return (found,)
     lines = [line_of(values_of(entry, names, ids)) for entry in log]
     with path.open("rb") as file:
-        return found, _check_beginning(file, path.name, project, lines)
+        return found, _check_beginning(file, path.name, project, first, lines)
 
 
-def _read_table(path: Path, project: Project) -> LabelTable:
+def _read_table(home: Home, table_hash: str, project: Project) -> LabelTable:
+    path = home.table_path(table_hash)
     try:
         with path.open("rb") as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
@@ -104,19 +105,20 @@ def _read_table(path: Path, project: Project) -> LabelTable:
         raise LogError(
             f"The table of project {project.id} is not there: {path}. Fix: put it back from a backup."
         ) from error
-    if found != project.table_hash:
+    if found != table_hash:
         raise LogError(
             f"The table of project {project.id} was changed: its SHA-256 is {found}, the project says "
-            f"{project.table_hash}. Fix: put {path} back from a backup."
+            f"{table_hash}. Fix: put {path} back from a backup."
         )
     return LabelTable.read(path)
 
 
-def _check_fold(kind: Kind, table: LabelTable, project: Project, log: Sequence[LogEntry]) -> None:
-    """Raise LogError where an entry is not what table and entries before it allow, or says other labels than they
-    give."""
+def _check_fold(kind: Kind, home: Home, project: Project, first: str, log: Sequence[LogEntry]) -> list[str]:
+    """The ids of all rows. Raises LogError where an entry is not what table and entries before it allow, or says other
+    labels than they give. first : the table's SHA-256 before any rows were added"""
     settings = kind.read_settings(project.settings)
     changes: list[ClassChange] = []
+    table, table_hash = _read_table(home, first, project), first
     pool, model = kind.make_pool(table, settings, changes), None
     for number, stored in enumerate(log, start=1):
         if stored.seq != number:
@@ -130,16 +132,25 @@ def _check_fold(kind: Kind, table: LabelTable, project: Project, log: Sequence[L
             elif stored.row == entries.NO_ROW:
                 before = tuple(pool.classes)
                 changes += class_changes([entry])
+                if stored.kind == EntryKind.ROWS:
+                    before, table_hash = (table_hash,), stored.labels[-1]
+                    table = _read_table(home, table_hash, project)
                 # Entries count under the classes of their time, so all of them are folded anew.
                 pool = kind.make_pool(table, settings, changes)
                 _take_in(pool, log[:number])
-                after = tuple(pool.classes)
+                after = (table_hash,) if stored.kind == EntryKind.ROWS else tuple(pool.classes)
+                if stored.kind == EntryKind.CLASS and not stored.after:
+                    before = (
+                        after
+                    ) = ()  # new classes of rows that come next: the entry of the rows says of which table
             else:
                 pool.check(entry)
                 before = kind.labels_at(pool, entry)
                 pool.apply(entry)
                 after = kind.labels_at(pool, entry)
-        except (AnswerError, ClassError) as error:
+        except LogError:
+            raise
+        except ValueError as error:  # AnswerError, ClassError, a table that does not fit the rows
             raise _fault(number, f"is impossible after those before it: {error}") from error
         for name, said, comes_to in (("before", stored.before, before), ("after", stored.after, after)):
             if said != comes_to:
@@ -151,6 +162,12 @@ def _check_fold(kind: Kind, table: LabelTable, project: Project, log: Sequence[L
             f"The latest change of the model in the log is to {_words(model)}, but the settings of project "
             f"{project.id} say {_words(in_force)}: one of the two was changed outside Winnow."
         )
+    if table_hash != project.table_hash:
+        raise LogError(
+            f"The log ends with the table {table_hash}, but project {project.id} has {project.table_hash}: one of the "
+            "two was changed outside Winnow. Fix: restore a backup."
+        )
+    return list(map(str, table.ids))
 
 
 def _take_in(pool: Any, log: Sequence[LogEntry]) -> None:
@@ -160,18 +177,20 @@ def _take_in(pool: Any, log: Sequence[LogEntry]) -> None:
         elif stored.kind == EntryKind.MODEL:
             pool.pass_over(stored.seq)
         else:
-            pool.takes_class_change(stored.seq)
+            pool.takes_change(stored.seq)
 
 
-def _check_beginning(lines: Iterable[bytes], name: str, project: Project, log: Sequence[LogLine]) -> Verified:
+def _check_beginning(
+    lines: Iterable[bytes], name: str, project: Project, first: str, log: Sequence[LogLine]
+) -> Verified:
     """The file as the beginning of the project's log. Raises LogError."""
     whose = f"project {project.id}"
     for part in check_log_lines(lines):
         if isinstance(part, LogHeader):
-            if part.table_sha256 != project.table_hash:
+            if part.table_sha256 != first:
                 raise LogError(
                     f"{name} is the log of another table: the SHA-256 of its table is {part.table_sha256}, that of "
-                    f"{whose} has {project.table_hash}."
+                    f"{whose} has {first}."
                 )
         elif isinstance(part, LogFooter):
             found = part

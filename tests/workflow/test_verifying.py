@@ -12,8 +12,8 @@ from sqlalchemy import text
 from db import entries, people
 from tests.workflow.four import ask, four_class_project
 from tests.workflow.kind_worlds import KindWorld
-from tests.workflow.world import annotator, answer_next, small_project
-from workflow import answering, classes, projects, reviewing, undoing, verifying
+from tests.workflow.world import annotator, answer_next, small_frame, small_project
+from workflow import answering, classes, importing, more_rows, projects, reviewing, undoing, verifying
 from workflow.access import NotAllowed
 from workflow.common.log_lines import seal, write_log_lines
 from workflow.home import Home
@@ -29,7 +29,7 @@ def write(seat: Seat, path: Path, first: int | None = None) -> list[bytes]:
         log = entries.after(opened.session, opened.project_id, 0)[:first]
         names = {one.id: one.name for one in people.listed(opened.session)}
         ids = list(map(str, opened.learner.table.ids))
-        lines = list(write_log_lines(log, names, ids, header_of(opened.project, WRITTEN)))
+        lines = list(write_log_lines(log, names, ids, header_of(opened.project, log, WRITTEN)))
     path.write_bytes(b"".join(lines))
     return lines
 
@@ -132,7 +132,42 @@ def test_a_log_with_changed_classes_and_models_holds(home: Home, owner: int, tmp
     assert {one.kind for one in log} >= {"not", "is", "among", "none", "class", "model", "withdraw"}
 
 
+def grown(seat: Seat, tmp_path: Path) -> None:
+    """Two rows more, one with a class that is new."""
+    frame = small_frame(2, seed=9)
+    frame["id"] = ["new", "newer"]
+    frame.loc[1, "candidates"], frame.loc[1, "truth"] = "ant|emu", ""
+    frame.to_csv(tmp_path / "more.csv", index=False)
+    more_rows.add_rows(seat, more_rows.read_rows(seat, importing.read_upload(tmp_path / "more.csv")))
+
+
+def test_a_log_whose_table_has_grown_holds_and_has_the_seals_it_had(
+    home: Home, owner: int, project: int, tmp_path: Path
+) -> None:
+    seat, early = Seat(home, owner, project), tmp_path / "early.jsonl"
+    answer_next(home, owner, project)
+    lines = write(seat, early)
+    grown(seat, tmp_path)
+    answer_next(home, owner, project)
+    found, file = verify_project(seat, early)
+    assert (found.entries, file.entries) == (4, 1), "two answers, a class and the rows"
+    assert write(seat, tmp_path / "now.jsonl")[1 : len(lines) - 1] == lines[1:-1]
+    assert verify_file(tmp_path / "now.jsonl").head == found.head
+
+
 # Logs that do not
+
+
+def test_a_table_other_than_the_one_that_rows_were_added_to_is_told(
+    home: Home, owner: int, project: int, tmp_path: Path
+) -> None:
+    seat = Seat(home, owner, project)
+    grown(seat, tmp_path)
+    verify_project(seat)
+    with seat.reading() as reading:
+        now = reading.project.table_hash
+    meddle(seat, "UPDATE projects SET table_hash = :wrong", wrong="0" * 64)
+    assert f"The log ends with the table {now}, but project {project} has {'0' * 64}" in fault(seat)
 
 
 @pytest.fixture

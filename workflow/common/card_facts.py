@@ -12,7 +12,7 @@ from db import entries, people
 from plcore.loop import EntryKind
 from workflow import kinds
 from workflow.common.figures import SIMULATED
-from workflow.common.log_lines import head_of
+from workflow.common.log_lines import first_table, head_of
 from workflow.common.room import RoomSettings
 from workflow.kinds.adopting import read_adoptions
 
@@ -110,7 +110,7 @@ def read_facts(opened: Opened[Any], *, named: bool) -> CardFacts:
         model_version=opened.learner.model_version,
         table_sha256=project.table_hash,
         entries=len(log),
-        head=head_of(log, names, list(map(str, table.ids)), project.table_hash),
+        head=head_of(log, names, list(map(str, table.ids)), first_table(log, project.table_hash)),
     )
 
 

@@ -6,8 +6,8 @@ not known null. The last line, the footer, closes the file.
 
 The chain. The *seal* of a line is the SHA-256, in 64 lower-case hexadecimal digits, of its bytes in the file without
 the newline that ends it. Every line of an entry has, under ``sha256``, the seal of the line of the entry before it;
-that of the first entry has the SHA-256 of the table's file, which the header names. The footer has, under ``sha256``,
-the seal of the last entry (of no entries: the table's SHA-256), which is the *head* of the log; under
+that of the first entry has the SHA-256 of the table's file at import, which the header names. The footer has, under
+``sha256``, the seal of the last entry (of no entries: the table's SHA-256), which is the *head* of the log; under
 ``header_sha256`` the seal of the header; and the number of entries. So the head follows from table and log alone: every
 file of one project has the same seals, whenever it was written and whatever its settings were, and a longer log has
 those of a shorter one.
@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from plcore.loop import EntryKind
 from workflow.common.log_columns import COLUMNS, NULLABLE, Form, LogError, LogLine, line_of, values_of
 
 if TYPE_CHECKING:
@@ -46,8 +47,8 @@ _TYPES: Mapping[Form, tuple[type, ...]] = {
 class LogHeader:
     """What a file says before its first entry.
 
-    project : its name      table_sha256 : of the table's file      settings : as stored; the seed is among them
-    written_at : with its time zone
+    project : its name      table_sha256 : of the table's file at import      written_at : with its time zone
+    settings : as stored; the seed is among them
     """
 
     project: str
@@ -99,6 +100,14 @@ def seal(line: bytes) -> str:
 def entry_line(before: str, values: Mapping[str, Any]) -> bytes:
     """The line of an entry, without its newline. before : the seal of the entry before it, or the table's SHA-256"""
     return _bytes({"sha256": before, **values})
+
+
+def first_table(log: Iterable[LogEntry], table_sha256: str) -> str:
+    """The SHA-256 of the project's table before any rows were added, which the chain begins with.
+
+    table_sha256 : of its table now
+    """
+    return next((one.before[0] for one in log if one.kind == EntryKind.ROWS and one.before), table_sha256)
 
 
 def head_of(log: Iterable[LogEntry], names: Mapping[int, str], ids: Sequence[str], table_sha256: str) -> str:

@@ -17,10 +17,10 @@ Pool = LabelVectorPool[LabelTable]
 def make_pool(
     table: LabelTable,
     settings: LabelVectorSettings,
-    changes: Sequence[ClassChange] = (),  # noqa: ARG001 - the labels of vectors do not change
+    changes: Sequence[ClassChange] = (),
 ) -> Pool:
-    """How every row stands before the first entry."""
-    return LabelVectorPool(table, settings)
+    """How every row stands before the first entry. changes : of the rows; the labels of vectors do not change"""
+    return LabelVectorPool(table, settings, changes)
 
 
 def labels_at(pool: Pool, entry: Entry) -> tuple[str, ...]:
