@@ -180,6 +180,25 @@ def export(project_id: int, log: bool, target: Path | None) -> None:
         raise click.ClickException(f"Nothing was written: {error}") from None
 
 
+@main.command("verify")
+@click.argument("what", metavar="FILE|PROJECT_ID")
+@click.option("--project", "project_id", type=int, help="Is FILE how the log of this project begins?")
+def verify(what: str, project_id: int | None) -> None:
+    """Check the chain of a log written as JSON Lines, or the log of a project against its table.
+
+    The first line or entry that is wrong is named. A log written anew as a whole holds too: note its head elsewhere.
+    """
+    from workflow import verifying
+
+    file = None if project_id is None and re.fullmatch("[0-9]+", what) else Path(what)
+    if file is not None and project_id is None:
+        click.echo(verifying.verify_file(file))
+        return
+    with _home() as here:
+        seat = _owner(here).at(int(what) if project_id is None else project_id)
+        click.echo("\n".join(map(str, verifying.verify_project(seat, file))))
+
+
 @main.command("rank")
 @click.argument("project_id", type=int)
 def rank(project_id: int) -> None:
@@ -294,6 +313,7 @@ def _refusals() -> tuple[type[Exception], ...]:
     from workflow.access import NotAllowed, NotFound
     from workflow.answering import AnswerError, StaleQuestion
     from workflow.backup import BackupError
+    from workflow.common.log_columns import LogError
     from workflow.importing import CannotLearn, TableError
     from workflow.models.choosing import CannotCompare
     from workflow.oracle import NoTruth
@@ -302,7 +322,7 @@ def _refusals() -> tuple[type[Exception], ...]:
     from workflow.settings import SettingsError
 
     refused = (AnswerError, BackupError, NotAllowed, NotFound, NotSaved, ProjectNameError, StaleQuestion)
-    cannot = (CannotCompare, CannotLearn, NoTruth, SettingsError, TableError, OSError)
+    cannot = (CannotCompare, CannotLearn, LogError, NoTruth, SettingsError, TableError, OSError)
     return (*refused, *cannot)
 
 

@@ -6,20 +6,24 @@ import json
 import os
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 import cli
 import winnow
+from db import entries
 from tests.conftest import ROOT
 from tests.workflow.compared import Findings, findings
 from tests.workflow.vector_world import answer_truly, vector_frame, vector_project
 from tests.workflow.world import small_frame, small_project
 from workflow import queue, team
+from workflow.common.log_lines import write_log_lines
 from workflow.home import close_home, open_home
 from workflow.seat import Seat
 from workflow.settings import Settings
+from workflow.verifying import header_of
 
 __all__ = ["findings"]
 
@@ -117,7 +121,7 @@ def test_what_is_mistyped_is_refused_in_one_line(shell: Shell, tmp_path: Path) -
     assert not (tmp_path / "home").exists()
 
 
-@pytest.mark.parametrize("command", ["compare", "export", "rank", "simulate"])
+@pytest.mark.parametrize("command", ["compare", "export", "rank", "simulate", "verify"])
 def test_a_project_that_is_not_there_is_refused_in_one_line(shell: Shell, command: str) -> None:
     assert "There is no project 7 here" in shell.refused(command, 7)
 
@@ -337,3 +341,43 @@ def test_a_comparison_takes_every_option_of_a_file_and_none_of_a_project(
     shell.done("import", table)
     for option in (("--truth", "x"), ("--rows", table), ("--as-it-is",)):
         assert "What the columns of project 1 are is settled" in shell.refused("compare", 1, *option)
+
+
+def write_log(home: Path, project: int, path: Path) -> None:
+    """The project's log as sealed lines."""
+    here = open_home(Settings.from_environment({"WINNOW_HOME": str(home)}))
+    owner = team.ensure_owner(here)
+    with Seat(here, owner.id, project).learner(owner=True) as opened:
+        log, ids = entries.after(opened.session, project, 0), list(map(str, opened.learner.table.ids))
+        header = header_of(opened.project, log, datetime(2026, 4, 1, tzinfo=UTC))
+        path.write_bytes(b"".join(write_log_lines(log, {owner.id: owner.name}, ids, header)))
+    here.close()
+
+
+def test_verify_checks_a_file_a_project_and_the_one_against_the_other(
+    shell: Shell, table: Path, tmp_path: Path
+) -> None:
+    shell.done("import", table, "--setting", "truth_role=hidden")
+    file = tmp_path / "log.jsonl"
+    write_log(tmp_path / "home", 1, file)
+    (head,) = (path.stem for path in (tmp_path / "home" / "tables").glob("*.parquet"))
+    assert shell.done("verify", file) == f"log.jsonl: the chain holds: 0 entries, head {head}\n"
+    assert shell.done("verify", 1) == f"Project 1: the log holds: 0 entries, head {head}\n"
+    project, compared = shell.done("verify", file, "--project", 1).splitlines()
+    assert project + "\n" == shell.done("verify", 1)
+    assert compared == f"log.jsonl: all of the log of project 1 holds: 0 entries, head {head}"
+    shell.done("simulate", 1, "--answers", 2)
+    assert "log.jsonl: the beginning, of 2 entries, of the log" in shell.done("verify", file, "--project", 1)
+
+
+def test_verify_says_in_one_line_what_is_wrong(shell: Shell, table: Path, tmp_path: Path) -> None:
+    shell.done("import", table)
+    file = tmp_path / "log.jsonl"
+    write_log(tmp_path / "home", 1, file)
+    file.write_bytes(file.read_bytes().replace(b"2026-04-01", b"2026-04-02"))
+    assert "Line 2 closes the log, but it does not fit line 1" in shell.refused("verify", file)
+    assert "Line 2 closes the log" in shell.refused("verify", file, "--project", 1)
+    assert "Line 1 must be the header" in shell.refused("verify", table)
+    assert "no-such.jsonl" in shell.refused("verify", tmp_path / "no-such.jsonl")
+    assert "There is no project 7 here" in shell.refused("verify", 7)
+    assert "No such file" in shell.refused("verify", 1, "--project", 1), "with a project it is a file's name"

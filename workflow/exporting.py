@@ -45,7 +45,7 @@ def export_log(seat: Seat) -> bytes:
         names = {one.id: one.name for one in people.listed(opened.session)}
         log = entries.after(opened.session, opened.project_id, 0)
         ids = list(map(str, opened.learner.table.ids))
-    return write_log(log, names, ids)
+    return b"".join(write_log(log, names, ids))
 
 
 def sources(seat: Seat) -> dict[str, int]:

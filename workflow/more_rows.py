@@ -117,7 +117,7 @@ def add_rows(seat: Seat, addition: Addition) -> int:
             session, project = owning.session, owning.project
             entries.lock(session, project.id)
             _check_fresh(addition, project, read_class_changes(session, project.id))
-            _log(session, project.id, seat, grown, n_before, table_hash)
+            _log(session, project, seat, grown, n_before, table_hash)
             projects.change_table(
                 session,
                 project.id,
@@ -141,7 +141,10 @@ def _changes(grown: Grown, n_before: int, last: int) -> tuple[ClassChange, ...]:
     return tuple(ClassChange(last + place, kind, (name,)) for place, (kind, name) in enumerate(made, start=1))
 
 
-def _log(session: Session, project_id: int, seat: Seat, grown: Grown, n_before: int, table_hash: str) -> None:
+def _log(
+    session: Session, project: projects.Project, seat: Seat, grown: Grown, n_before: int, table_hash: str
+) -> None:
+    project_id = project.id
     for place, change in enumerate(_changes(grown, n_before, entries.last_seq(session, project_id))):
         kind, labels = EntryKind.CLASS, change.labels
         if change.kind == EntryKind.ROWS:
@@ -157,6 +160,9 @@ def _log(session: Session, project_id: int, seat: Seat, grown: Grown, n_before: 
                 at=datetime.now(UTC),
                 kind=kind,
                 labels=labels,
+                # the tables, where it is rows that change
+                before=(project.table_hash,) if kind == EntryKind.ROWS else (),
+                after=(table_hash,) if kind == EntryKind.ROWS else (),
             ),
         )
 

@@ -8,82 +8,36 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from db.entries import NO_ROW, LogEntry
+from workflow.common.log_columns import COLUMNS, NULLABLE, Form, LogError, LogLine, line_of, values_of
 
-COLUMNS = (
-    "seq",
-    "at",
-    "annotator",
-    "kind",
-    "row",
-    "row_id",
-    "labels",
-    "withdraws_seq",
-    "token",
-    "strategy",
-    "score",
-    "model_version",
-    "seconds",
-    "before",
-    "after",
-    "predicted",
-    "flagged",
-    "note",
-    "revision",
-    "label",
-)
+if TYPE_CHECKING:
+    from db.entries import LogEntry
 
 
-class LogError(ValueError):
-    """The file is not a log that Winnow wrote; the message names the line and the column."""
+PIECE = 2**16
+"""Characters that are written at once."""
 
 
-@dataclass(frozen=True)
-class LogLine:
-    """An entry as the file has it: people by name, its row by number and by id. The entry's own `person_id` is 0."""
-
-    entry: LogEntry
-    annotator: str
-    row_id: str
-
-
-def write_log(log: Iterable[LogEntry], names: Mapping[int, str], ids: Sequence[str]) -> bytes:
-    """The entries as CSV, UTF-8. names : {person: name}      ids : of the table's rows"""
+def write_log(log: Iterable[LogEntry], names: Mapping[int, str], ids: Sequence[str]) -> Iterator[bytes]:
+    """The entries as CSV, UTF-8, in pieces. names : {person: name}      ids : of the table's rows"""
     text = io.StringIO(newline="")
     writer = csv.writer(
         text
     )  # lines end in CR LF: both marks are then quoted where a label or note holds them
     writer.writerow(COLUMNS)
-    for e in log:
+    for entry in log:
+        values = values_of(entry, names, ids)
         writer.writerow(
-            (
-                e.seq,
-                e.at.isoformat(),
-                names.get(e.person_id, ""),
-                e.kind,
-                "" if e.row == NO_ROW else e.row + 1,
-                "" if e.row == NO_ROW else ids[e.row],
-                _joined(e.labels),
-                "" if e.target_seq is None else e.target_seq,
-                e.token,
-                e.strategy or "",
-                "" if e.score is None else repr(e.score),
-                e.model_version,
-                "" if e.seconds is None else repr(e.seconds),
-                _joined(e.before),
-                _joined(e.after),
-                "" if e.predicted is None else e.predicted,
-                "yes" if e.flagged else "",
-                e.note or "",
-                e.revision,
-                e.label or "",
-            )
+            "" if values[name] is None else _WRITTEN[form](values[name]) for name, form in COLUMNS.items()
         )
-    return text.getvalue().encode()
+        if text.tell() > PIECE:
+            yield text.getvalue().encode()
+            text.seek(0)
+            text.truncate()
+    yield text.getvalue().encode()
 
 
 def read_log(data: bytes, project_id: int = 0) -> list[LogLine]:
@@ -96,63 +50,28 @@ def read_log(data: bytes, project_id: int = 0) -> list[LogLine]:
 
 
 def _line(number: int, cells: Mapping[str, str], project_id: int) -> LogLine:
-    column = ""
+    values: dict[str, Any] = {}
     try:
-        column = "seq"
-        seq = int(cells[column])
-        column = "at"
-        at = datetime.fromisoformat(cells[column])
-        column = "row"
-        row = int(cells[column]) - 1 if cells[column] else NO_ROW
-        column = "withdraws_seq"
-        target = int(cells[column]) if cells[column] else None
-        column = "score"
-        score = float(cells[column]) if cells[column] else None
-        column = "seconds"
-        seconds = float(cells[column]) if cells[column] else None
-        column = "model_version"
-        version = int(cells[column])
-        column = "revision"
-        revision = int(cells[column])
+        for name, form in COLUMNS.items():
+            values[name] = None if name in NULLABLE and not cells[name] else _READ[form](cells[name])
+        name = "at"
+        return line_of(values, project_id)
     except (ValueError, TypeError) as error:
         raise LogError(
-            f"Line {number} of the log, column {column!r}: {cells.get(column)!r} cannot be read. "
+            f"Line {number} of the log, column {name!r}: {cells.get(name)!r} cannot be read. "
             "Fix: export the log again."
         ) from error
-    entry = LogEntry(
-        project_id=project_id,
-        seq=seq,
-        kind=cells["kind"],
-        row=row,
-        person_id=0,
-        token=cells["token"],
-        revision=revision,
-        at=at,
-        label=cells["label"] or None,
-        labels=_parted(cells["labels"]),
-        target_seq=target,
-        strategy=cells["strategy"] or None,
-        score=score,
-        model_version=version,
-        before=_parted(cells["before"]),
-        after=_parted(cells["after"]),
-        seconds=seconds,
-        note=cells["note"] or None,
-        predicted=cells["predicted"] or None,
-        flagged=cells["flagged"] == "yes",
-    )
-    return LogLine(entry, cells["annotator"], cells["row_id"])
 
 
 def _joined(labels: Sequence[str]) -> str:
-    if tuple(labels) == ("",):
+    if list(labels) == [""]:
         return "\\"  # one cell that is not asked, which is not no cell at all
     return "|".join(label.replace("\\", "\\\\").replace("|", "\\|") for label in labels)
 
 
-def _parted(text: str) -> tuple[str, ...]:
+def _parted(text: str) -> list[str]:
     if not text:
-        return ()
+        return []
     parts, escaped = [""], False
     for mark in text:
         if escaped or mark not in "\\|":
@@ -162,4 +81,20 @@ def _parted(text: str) -> tuple[str, ...]:
             parts.append("")
         else:
             escaped = True
-    return tuple(parts)
+    return parts
+
+
+_WRITTEN: Mapping[Form, Callable[[Any], str]] = {
+    Form.WHOLE: str,
+    Form.NUMBER: repr,
+    Form.TEXT: str,
+    Form.LIST: _joined,
+    Form.FLAG: lambda flag: "yes" if flag else "",
+}
+_READ: Mapping[Form, Callable[[str], Any]] = {
+    Form.WHOLE: int,
+    Form.NUMBER: float,
+    Form.TEXT: str,
+    Form.LIST: _parted,
+    Form.FLAG: lambda cell: cell == "yes",
+}

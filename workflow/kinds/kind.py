@@ -13,11 +13,12 @@ if TYPE_CHECKING:
 
     from db import entries, questions
     from db.projects import Project
-    from plcore import LabelTable
+    from plcore import Entry, LabelTable
     from plcore.common import BoolArray
     from plcore.loop import ClassChange, Learner, Place, StopRules
     from plcore.tables import Doubt
     from workflow.common.answers import Given
+    from workflow.common.described import Described
     from workflow.common.figures import StopView
     from workflow.common.found import ReviewList, Search
     from workflow.common.history import Parts
@@ -164,6 +165,13 @@ class Kind(Protocol):
     ) -> tuple[int, int, Any]:
         """(answered, open, what to give as `kept` at the next count), by table and log, without a learner."""
 
+    # replaying.py
+    def make_pool(self, table: LabelTable, settings: Any, changes: Sequence[ClassChange] = ()) -> Any:
+        """How every row stands before the first entry, under these changes of the classes. Raises ClassError."""
+
+    def labels_at(self, pool: Any, entry: Entry) -> tuple[str, ...]:
+        """What the log stores as `before`, or `after`, of an entry where the pool stands there."""
+
     # turn.py, answering.py, correcting.py
     def make_turn(self, opened: Any) -> Any:
         """The turn of the person who has opened the project."""
@@ -230,6 +238,10 @@ class Kind(Protocol):
 
     def preview(self, opened: Any, n_rows: int) -> pd.DataFrame:
         """The first rows of the exported table, the added columns first."""
+
+    # describing.py
+    def describe(self, opened: Any, rules: StopRules) -> Described:
+        """What a dataset card says of the labels, as this kind counts and measures them."""
 
     # mapping.py, truth.py
     def answered_and_open(self, learner: Any) -> tuple[BoolArray, BoolArray]:

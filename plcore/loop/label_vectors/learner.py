@@ -7,7 +7,7 @@ the model fitted at the latest due entry the same state, whenever that fit came 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from typing import Generic
 
 import numpy as np
@@ -19,7 +19,7 @@ from plcore.loop.entries import Entry
 from plcore.loop.label_vectors.asking import PlaceChooser
 from plcore.loop.label_vectors.estimates import control_estimate, entropy_of
 from plcore.loop.label_vectors.export import LabelVectorExport, export_of
-from plcore.loop.label_vectors.fold import UNKNOWN, FoldedVector
+from plcore.loop.label_vectors.fold import UNKNOWN
 from plcore.loop.label_vectors.limits import check_fit
 from plcore.loop.label_vectors.model import LabelVectorModel, Refreshed, RefreshJob
 from plcore.loop.label_vectors.pool import LabelVectorPool, TableT, VectorChange
@@ -98,13 +98,6 @@ class LabelVectorLearner(Generic[TableT]):
         if self._model is not None:
             self._model.learn(change)
             self.model_version = change.seq
-
-    def words(self, folded: FoldedVector, labels: Sequence[str]) -> tuple[str, ...]:
-        """The cells of these labels as "1", "0" or "" (not asked). Of no labels: ("bad",) for a bad item, else ()."""
-        if not labels:
-            return ("bad",) if folded.out else ()
-        cells = folded.cells[self.pool.fold.columns(labels)]
-        return tuple(str(cell) if cell != UNKNOWN else "" for cell in cells)
 
     # The model
 

@@ -14,7 +14,15 @@ from plcore.common.types import AnyArray, BoolArray, Features, IntArray
 from plcore.loop.base import Pool, row_batches
 from plcore.loop.changes import ClassChange, batches_of
 from plcore.loop.entries import PUT_ASIDE, AnswerError, Entry
-from plcore.loop.label_vectors.fold import ANSWERS, KINDS, UNKNOWN, VALUES, LabelVectorFold, labels_of
+from plcore.loop.label_vectors.fold import (
+    ANSWERS,
+    KINDS,
+    UNKNOWN,
+    VALUES,
+    FoldedVector,
+    LabelVectorFold,
+    labels_of,
+)
 from plcore.loop.label_vectors.reports import LabelVectorState
 from plcore.loop.label_vectors.settings import LabelVectorSettings
 from plcore.loop.places import Place
@@ -245,6 +253,13 @@ class LabelVectorPool(Pool[TableT, LabelVectorSettings, LabelVectorFold]):
             answer=folded.answer,
             entries=tuple(self.fold.entries(row)),
         )
+
+    def words(self, folded: FoldedVector, labels: Sequence[str]) -> tuple[str, ...]:
+        """The cells of these labels as "1", "0" or "" (not asked). Of no labels: ("bad",) for a bad item, else ()."""
+        if not labels:
+            return ("bad",) if folded.out else ()
+        cells = folded.cells[self.fold.columns(labels)]
+        return tuple(str(cell) if cell != UNKNOWN else "" for cell in cells)
 
     def check_label(self, label: str | None) -> int | None:
         """The column of a label, None for None. Raises AnswerError where there is no such label."""

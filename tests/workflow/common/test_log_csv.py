@@ -3,67 +3,50 @@
 from __future__ import annotations
 
 import dataclasses
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from db import entries
 from db.entries import NO_ROW, LogEntry
 from plcore.loop import ClassChange, class_changes
+from tests.workflow.common.logs import IDS, logs, texts
 from tests.workflow.world import annotator, answer_next
 from workflow import classes, exporting, undoing
 from workflow.common.log import learner_entry
-from workflow.common.log_csv import COLUMNS, LogError, read_log, write_log
+from workflow.common.log_columns import COLUMNS, LogError
+from workflow.common.log_csv import read_log, write_log
 from workflow.home import Home
 from workflow.seat import Seat
 
-IDS = [f"r|{k}" for k in range(5)]
-# What a database or a browser never lets in: surrogates, NUL.
-texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=8)
-labels = st.lists(st.one_of(texts, st.sampled_from(["a|b", "\\", "a\\|", "|", ",", '"'])), max_size=3).map(
-    tuple
+LONG = LogEntry(
+    project_id=0,
+    seq=1,
+    kind="is",
+    row=0,
+    person_id=0,
+    token="t",
+    revision=0,
+    at=datetime(2026, 3, 1, tzinfo=UTC),
+    note="a long note " * 2_000,
 )
-numbers = st.floats(allow_nan=False, allow_infinity=False)
-
-
-@st.composite
-def logs(draw: st.DrawFn) -> list[LogEntry]:
-    start = datetime(2026, 3, 1, tzinfo=UTC)
-    return [
-        LogEntry(
-            project_id=0,
-            seq=seq,
-            kind=draw(st.sampled_from(["is", "among", "withdraw", "class"])),
-            row=draw(st.integers(NO_ROW, len(IDS) - 1)),
-            person_id=0,
-            token=draw(texts),
-            revision=draw(st.integers(0, 9)),
-            at=start + timedelta(microseconds=draw(st.integers(0, 10**12))),
-            label=draw(st.none() | texts),
-            labels=draw(labels),
-            target_seq=draw(st.none() | st.integers(1, 99)),
-            strategy=draw(st.none() | texts),
-            score=draw(st.none() | numbers),
-            model_version=draw(st.integers(0, 99)),
-            before=draw(labels),
-            after=draw(labels),
-            seconds=draw(st.none() | numbers),
-            note=draw(st.none() | texts),
-            predicted=draw(st.none() | texts),
-            flagged=draw(st.booleans()),
-        )
-        for seq in range(1, draw(st.integers(1, 4)) + 1)
-    ]
 
 
 @given(logs(), texts)
 def test_what_is_written_is_read_back(log: list[LogEntry], name: str) -> None:
-    lines = read_log(write_log(log, {0: name}, IDS))
+    lines = read_log(b"".join(write_log(log, {0: name}, IDS)))
     assert [line.entry for line in lines] == log
     assert {line.annotator for line in lines} == {name}
     assert [line.row_id for line in lines] == ["" if one.row == NO_ROW else IDS[one.row] for one in log]
+
+
+def test_a_long_log_comes_in_pieces() -> None:
+    (entry,) = read_log(b"".join(write_log([LONG], {}, IDS)))
+    log = [dataclasses.replace(entry.entry, seq=seq) for seq in range(1, 9)]
+    pieces = list(write_log(log, {}, IDS))
+    assert len(pieces) > 2
+    assert [line.entry for line in read_log(b"".join(pieces))] == log
 
 
 @pytest.mark.parametrize("column", ["seq", "at", "row", "score", "revision"])
@@ -79,9 +62,9 @@ def test_a_cell_that_is_no_log_is_named(column: str) -> None:
         at=datetime.now(UTC),
         score=0.5,
     )
-    lines = write_log([good], {}, IDS).decode().splitlines()
+    lines = b"".join(write_log([good], {}, IDS)).decode().splitlines()
     cells = lines[1].split(",")
-    cells[COLUMNS.index(column)] = "oops"
+    cells[list(COLUMNS).index(column)] = "oops"
     with pytest.raises(LogError, match=f"Line 1 of the log, column '{column}': 'oops'"):
         read_log("\n".join([lines[0], ",".join(cells)]).encode())
     with pytest.raises(LogError, match=f"no column '{column}'"):

@@ -14,10 +14,12 @@ from workflow.kinds.label_vectors.comparing import (
 )
 from workflow.kinds.label_vectors.correcting import CORRECTIONS, correct
 from workflow.kinds.label_vectors.counting import count
+from workflow.kinds.label_vectors.describing import describe
 from workflow.kinds.label_vectors.exporting import FILES, preview, sources
 from workflow.kinds.label_vectors.mapping import answered_and_open, labels_on_map
 from workflow.kinds.label_vectors.progress import read_progress, watched
 from workflow.kinds.label_vectors.queue import has_blind_checks, list_queue, queue_lines
+from workflow.kinds.label_vectors.replaying import labels_at, make_pool
 from workflow.kinds.label_vectors.reviewing import find_answers, open_row
 from workflow.kinds.label_vectors.settings import (
     DRAWN,
@@ -58,6 +60,7 @@ __all__ = [
     "correct",
     "count",
     "default_settings",
+    "describe",
     "doubts",
     "find_answers",
     "first_learner",
@@ -68,9 +71,11 @@ __all__ = [
     "is_stored",
     "keep_beside",
     "known_places",
+    "labels_at",
     "labels_on_map",
     "list_queue",
     "make_comparer",
+    "make_pool",
     "make_table_comparer",
     "make_trainer",
     "make_turn",

@@ -66,14 +66,15 @@ class LabelVectorWriter(EntryWriter):
     def state(self, entry: Entry) -> tuple[str, ...]:
         learner = self._turn.learner
         about = entry.labels if entry.target is None else learner.pool.fold.entry(entry.target).labels
-        return learner.words(learner.pool.fold.fold_of(self._place.row, self._kept), about)
+        return learner.pool.words(learner.pool.fold.fold_of(self._place.row, self._kept), about)
 
 
 def stands_as_before(learner: Learner, row: int, parts: Parts) -> bool:
     """Whether the labels that the entries of one press name are what they were before them."""
     folded = learner.pool.fold.fold(row)
     return all(
-        learner.words(folded, one.labels) == one.before and not (one.labels and folded.out) for one in parts
+        learner.pool.words(folded, one.labels) == one.before and not (one.labels and folded.out)
+        for one in parts
     )
 
 

@@ -428,9 +428,9 @@ def test_words_of_cells():
     learner = LabelVectorLearner(table)
     yes, no = Entry(1, "yes", 2, "ann", ("l2", "l0")), Entry(2, "no", 2, "ann", ("l2",))
     folded = learner.pool.fold.fold_of(2, [yes, no])
-    assert learner.words(folded, ("l2", "l1", "l0")) == ("0", "", "1")
-    assert learner.words(folded, ()) == ()
-    assert learner.words(learner.pool.fold.fold_of(2, [yes, Entry(2, "bad", 2, "ann")]), ()) == ("bad",)
+    assert learner.pool.words(folded, ("l2", "l1", "l0")) == ("0", "", "1")
+    assert learner.pool.words(folded, ()) == ()
+    assert learner.pool.words(learner.pool.fold.fold_of(2, [yes, Entry(2, "bad", 2, "ann")]), ()) == ("bad",)
 
 
 @pytest.mark.parametrize("question", ["cell", "instance"])

@@ -1,0 +1,48 @@
+"""Any logs, for the laws of the files that hold them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import strategies as st
+
+from db.entries import NO_ROW, LogEntry
+
+IDS = [f"r|{k}" for k in range(5)]
+# What a database or a browser never lets in: surrogates, NUL.
+texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=8)
+labels = st.lists(st.one_of(texts, st.sampled_from(["a|b", "\\", "a\\|", "|", ",", '"'])), max_size=3).map(
+    tuple
+)
+numbers = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@st.composite
+def logs(draw: st.DrawFn, least: int = 1, most: int = 4) -> list[LogEntry]:
+    """From `least` to `most` entries, their seq from 1 on."""
+    start = datetime(2026, 3, 1, tzinfo=UTC)
+    return [
+        LogEntry(
+            project_id=0,
+            seq=seq,
+            kind=draw(st.sampled_from(["is", "among", "withdraw", "class"])),
+            row=draw(st.integers(NO_ROW, len(IDS) - 1)),
+            person_id=0,
+            token=draw(texts),
+            revision=draw(st.integers(0, 9)),
+            at=start + timedelta(microseconds=draw(st.integers(0, 10**12))),
+            label=draw(st.none() | texts),
+            labels=draw(labels),
+            target_seq=draw(st.none() | st.integers(1, 99)),
+            strategy=draw(st.none() | texts),
+            score=draw(st.none() | numbers),
+            model_version=draw(st.integers(0, 99)),
+            before=draw(labels),
+            after=draw(labels),
+            seconds=draw(st.none() | numbers),
+            note=draw(st.none() | texts),
+            predicted=draw(st.none() | texts),
+            flagged=draw(st.booleans()),
+        )
+        for seq in range(1, draw(st.integers(least, most)) + 1)
+    ]

@@ -1,0 +1,119 @@
+"""The columns of the log as files have it: what each holds, what an entry says in it, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+from typing import Any
+
+from db.entries import NO_ROW, LogEntry
+
+
+class LogError(ValueError):
+    """A log is not as Winnow wrote it; the message names the line, and the column where there is one."""
+
+
+class Form(Enum):
+    """What a column holds; the value says it in words."""
+
+    WHOLE = "a whole number"
+    NUMBER = "a number"
+    TEXT = "text"
+    LIST = "a list of texts"
+    FLAG = "true or false"
+
+
+COLUMNS: Mapping[str, Form] = {
+    "seq": Form.WHOLE,
+    "at": Form.TEXT,
+    "annotator": Form.TEXT,
+    "kind": Form.TEXT,
+    "row": Form.WHOLE,
+    "row_id": Form.TEXT,
+    "labels": Form.LIST,
+    "withdraws_seq": Form.WHOLE,
+    "token": Form.TEXT,
+    "strategy": Form.TEXT,
+    "score": Form.NUMBER,
+    "model_version": Form.WHOLE,
+    "seconds": Form.NUMBER,
+    "before": Form.LIST,
+    "after": Form.LIST,
+    "predicted": Form.TEXT,
+    "flagged": Form.FLAG,
+    "note": Form.TEXT,
+    "revision": Form.WHOLE,
+    "label": Form.TEXT,
+}
+"""Every column, in order."""
+
+NULLABLE = frozenset({"row", "withdraws_seq", "strategy", "score", "seconds", "predicted", "note", "label"})
+"""Columns that may say nothing."""
+
+
+@dataclass(frozen=True)
+class LogLine:
+    """An entry as a file has it: people by name, its row by number and by id. The entry's own `person_id` is 0."""
+
+    entry: LogEntry
+    annotator: str
+    row_id: str
+
+
+def values_of(entry: LogEntry, names: Mapping[int, str], ids: Sequence[str]) -> dict[str, Any]:
+    """What the entry says in each column. names : {person: name}      ids : of the table's rows
+
+    Rows count from 1 here, as people count them; entries about no row have None, and "" as the row's id.
+    """
+    about_row = entry.row != NO_ROW
+    return {
+        "seq": entry.seq,
+        "at": entry.at.isoformat(),
+        "annotator": names.get(entry.person_id, ""),
+        "kind": str(entry.kind),
+        "row": entry.row + 1 if about_row else None,
+        "row_id": ids[entry.row] if about_row else "",
+        "labels": list(entry.labels),
+        "withdraws_seq": entry.target_seq,
+        "token": entry.token,
+        "strategy": entry.strategy,
+        "score": entry.score,
+        "model_version": entry.model_version,
+        "seconds": entry.seconds,
+        "before": list(entry.before),
+        "after": list(entry.after),
+        "predicted": entry.predicted,
+        "flagged": entry.flagged,
+        "note": entry.note,
+        "revision": entry.revision,
+        "label": entry.label,
+    }
+
+
+def line_of(values: Mapping[str, Any], project_id: int = 0) -> LogLine:
+    """What `values_of` gave, as a line. Raises ValueError where `at` is no time; other values are checked before."""
+    entry = LogEntry(
+        project_id=project_id,
+        seq=values["seq"],
+        kind=values["kind"],
+        row=NO_ROW if values["row"] is None else values["row"] - 1,
+        person_id=0,
+        token=values["token"],
+        revision=values["revision"],
+        at=datetime.fromisoformat(values["at"]),
+        label=values["label"],
+        labels=tuple(values["labels"]),
+        target_seq=values["withdraws_seq"],
+        strategy=values["strategy"],
+        score=values["score"],
+        model_version=values["model_version"],
+        before=tuple(values["before"]),
+        after=tuple(values["after"]),
+        seconds=values["seconds"],
+        note=values["note"],
+        predicted=values["predicted"],
+        flagged=values["flagged"],
+    )
+    return LogLine(entry, values["annotator"], values["row_id"])
