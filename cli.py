@@ -140,7 +140,8 @@ def append_rows(
 
     Refused whole, with row, column and fix, if any cell or file is wrong.
     """
-    from workflow import importing, more_rows
+    from workflow import importing
+    from workflow.importing import more_rows
 
     with _home() as here:
         seat = _owner(here).at(project_id)
@@ -188,7 +189,7 @@ def verify(what: str, project_id: int | None) -> None:
 
     The first line or entry that is wrong is named. A log written anew as a whole holds too: note its head elsewhere.
     """
-    from workflow import verifying
+    from workflow.outgoing import verifying
 
     file = None if project_id is None and re.fullmatch("[0-9]+", what) else Path(what)
     if file is not None and project_id is None:
@@ -267,7 +268,7 @@ def simulate(project_id: int, answers: int) -> None:
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 def backup(folder: Path) -> None:
     """Copy the database, the tables and their files into FOLDER (new or empty) while Winnow runs."""
-    from workflow import backup as backups
+    from workflow.outgoing import backup as backups
 
     with _home() as here:
         backups.backup(here, folder)
@@ -312,11 +313,11 @@ def _refusals() -> tuple[type[Exception], ...]:
     """What use cases refuse with, in words for the person. Anything else is a fault and shows its traceback."""
     from workflow.access import NotAllowed, NotFound
     from workflow.answering import AnswerError, StaleQuestion
-    from workflow.backup import BackupError
     from workflow.common.log_columns import LogError
     from workflow.importing import CannotLearn, TableError
     from workflow.models.choosing import CannotCompare
     from workflow.oracle import NoTruth
+    from workflow.outgoing.backup import BackupError
     from workflow.projects import ProjectNameError
     from workflow.saving import NotSaved
     from workflow.settings import SettingsError

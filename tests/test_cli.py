@@ -21,9 +21,9 @@ from tests.workflow.world import small_frame, small_project
 from workflow import queue, team
 from workflow.common.log_lines import write_log_lines
 from workflow.home import close_home, open_home
+from workflow.outgoing.verifying import header_of
 from workflow.seat import Seat
 from workflow.settings import Settings
-from workflow.verifying import header_of
 
 __all__ = ["findings"]
 

@@ -7,7 +7,8 @@ import streamlit as st
 from pages.parts import frame, state
 from pages.parts.import_check import show_problems
 from pages.parts.words import counted
-from workflow import importing, more_rows
+from workflow import importing
+from workflow.importing import more_rows
 
 KEY = "more-rows"
 SHOWN = 5

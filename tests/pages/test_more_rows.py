@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.pages.conftest import Open, words
 from tests.workflow import vector_world
-from tests.workflow.test_more_rows import later
+from tests.workflow.importing.test_more_rows import later
 from tests.workflow.world import small_project
 from workflow import projects
 from workflow.home import Home

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
+from db import projects as stored_projects
 from plcore.loop import StopRules
+from plcore.tables import with_rows
 from tests.conftest import ROOT
 from tests.workflow.kind_worlds import KindWorld
 from workflow import (
@@ -37,11 +39,29 @@ from workflow.access import NotAllowed, NotFound
 from workflow.common.found import Search
 from workflow.common.turn import StaleQuestion
 from workflow.home import Home
+from workflow.importing import more_rows
+from workflow.outgoing import dataset_card, verifying
 from workflow.room import RoomSettings
 from workflow.seat import Seat
 
 UseCase = Callable[[Seat, KindWorld, int], Any]
 """Given a seat at the project, its world, and a row that this person has answered."""
+
+
+def later_rows(world: KindWorld) -> importing.Upload:
+    """An upload with a row that the world's table does not have."""
+    cells = world.table().cells[:1]
+    cells[cells.columns[0]] = "later"
+    return importing.read_upload(cells.to_csv(index=False).encode())
+
+
+def addition(seat: Seat, world: KindWorld) -> more_rows.Addition:
+    """One row for the project; nobody needs rights to make the table of it."""
+    with seat.home.database.read() as session:
+        project = stored_projects.get(session, seat.project_id or 0)
+    grown = with_rows(world.table(), later_rows(world).cells)
+    return more_rows.Addition(grown, project.table_hash, 0)
+
 
 EVERYBODYS: dict[str, UseCase] = {
     "answering.next_question": lambda seat, _world, _row: answering.next_question(seat),
@@ -72,6 +92,14 @@ OWNERS: dict[str, UseCase] = {
     "exporting.export_log": lambda seat, _world, _row: exporting.export_log(seat),
     "exporting.sources": lambda seat, _world, _row: exporting.sources(seat),
     "exporting.preview": lambda seat, _world, _row: exporting.preview(seat, 3),
+    "more_rows.columns": lambda seat, _world, _row: more_rows.columns(seat),
+    "more_rows.takes_label_columns": lambda seat, _world, _row: more_rows.takes_label_columns(seat),
+    "more_rows.read_rows": lambda seat, world, _row: more_rows.read_rows(seat, later_rows(world)),
+    "more_rows.add_rows": lambda seat, world, _row: more_rows.add_rows(seat, addition(seat, world)),
+    "dataset_card.card_facts": lambda seat, _world, _row: dataset_card.card_facts(seat),
+    "dataset_card.dataset_card": lambda seat, _world, _row: dataset_card.dataset_card(seat),
+    "dataset_card.croissant": lambda seat, _world, _row: dataset_card.croissant(seat),
+    "verifying.verify_project": lambda seat, _world, _row: verifying.verify_project(seat),
     "stopping.change_stop_rules": lambda seat, _world, _row: stopping.change_stop_rules(seat, StopRules()),
     "room.change_room": lambda seat, _world, _row: room.change_room(seat, RoomSettings("new")),
     "classes.classes_view": lambda seat, _world, _row: classes.classes_view(seat),
@@ -98,10 +126,10 @@ AT_NO_PROJECT: dict[str, UseCase] = {
 OWNERS_AT_NO_PROJECT: dict[str, UseCase] = {
     "projects.put_away": lambda seat, _world, _row: projects.put_away(seat),
     "projects.create_project": lambda seat, world, _row: projects.create_project(seat, "new", world.table()),
-    "importing.made_before": lambda seat, _world, _row: importing.made_before(
+    "uploads.made_before": lambda seat, _world, _row: importing.made_before(
         seat, importing.read_upload(b"id,labels\n1,a|b\n")
     ),
-    "importing.create": lambda seat, world, _row: importing.create(seat, "newer", world.table()),
+    "uploads.create": lambda seat, world, _row: importing.create(seat, "newer", world.table()),
     "team.list_people": lambda seat, _world, _row: team.list_people(seat),
     "team.make_link": lambda seat, _world, _row: team.make_link(seat, "Zoe"),
     "team.disable_person": lambda seat, _world, _row: team.disable_person(seat, seat.person_id + 50),
@@ -112,10 +140,14 @@ ASKED_WITHIN = {"answering.show_again"}
 
 
 def names_of_use_cases() -> set[str]:
-    """Every public function of workflow's first level that takes a seat first."""
+    """Every public function of workflow that takes a seat first, but for what kinds and use cases are made of."""
     found = set()
-    for path in sorted((ROOT / "workflow").glob("*.py")):
-        module = import_module(f"workflow.{path.stem}")
+    inside = ("kinds", "common", "models")
+    for path in sorted((ROOT / "workflow").rglob("*.py")):
+        name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        if name.split(".")[1:2] in ([one] for one in inside):
+            continue
+        module = import_module(name)
         for name, function in inspect.getmembers(module, inspect.isfunction):
             parameters = list(inspect.signature(function).parameters.values())
             own = function.__module__ == module.__name__ and not name.startswith("_")

@@ -13,9 +13,10 @@ from plcore import LabelTable, LearnerSettings
 from plcore.tables.media import MediaFiles
 from tests.plcore.tables.zips import WAV, make_zip, picture
 from tests.workflow.world import annotator, exported, opened
-from workflow import answering, backup, importing, media, team
+from workflow import answering, importing, media, team
 from workflow.access import NotAllowed, NotFound
 from workflow.home import Home, open_home
+from workflow.outgoing import backup
 from workflow.projects import ProjectNameError
 from workflow.saving import NotSaved
 from workflow.seat import Seat

@@ -13,10 +13,11 @@ import pytest
 from plcore import LabelTable, LearnerSettings, read_cells
 from plcore.tables.csv_writing import to_csv_bytes
 from tests.workflow.world import ROLES, annotator, answer_next, exported, opened, small_frame
-from workflow import backup, exporting, projects, undoing
+from workflow import exporting, projects, undoing
 from workflow.access import NotAllowed, NotFound
 from workflow.home import Home, open_home
 from workflow.kinds.one_label import exporting as one_label
+from workflow.outgoing import backup
 from workflow.seat import Seat
 from workflow.settings import Settings
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from workflow.common.card_facts import CardFacts
+    from workflow.outgoing.card_facts import CardFacts
 
 NOT_GIVEN = "not given"
 

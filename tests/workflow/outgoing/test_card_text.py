@@ -12,8 +12,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.workflow.common.cards import FACTS
-from workflow.common.card_text import NOT_GIVEN, CardDetails, write_card
+from tests.workflow.outgoing.cards import FACTS
+from workflow.outgoing.card_text import NOT_GIVEN, CardDetails, write_card
 
 # What a database or a browser never lets in: surrogates, NUL.
 any_text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=20)

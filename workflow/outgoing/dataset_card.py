@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from workflow.common.card_facts import CardFacts, read_facts
-from workflow.common.card_text import CardDetails, write_card
-from workflow.common.croissant import describe_file, write_croissant
+from workflow.outgoing.card_facts import CardFacts, read_facts
+from workflow.outgoing.card_text import CardDetails, write_card
+from workflow.outgoing.croissant import describe_file, write_croissant
 
 if TYPE_CHECKING:
     from pathlib import Path

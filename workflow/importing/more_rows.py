@@ -17,7 +17,7 @@ from plcore import LabelTable, TableError
 from plcore.loop import ClassChange, ClassMap, EntryKind
 from plcore.tables import Grown, column_way, with_rows
 from workflow.common.log import read_class_changes
-from workflow.importing import Upload
+from workflow.importing.uploads import Upload
 from workflow.projects import CannotLearn
 from workflow.saving import NotSaved, saving_files
 

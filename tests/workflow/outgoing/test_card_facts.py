@@ -12,10 +12,10 @@ from db.entries import LogEntry
 from tests.workflow.kind_worlds import KindWorld
 from tests.workflow.world import annotator, answer_next, small_project
 from workflow import classes, oracle, projects, undoing
-from workflow.common.card_facts import CardFacts, read_facts
 from workflow.home import Home
+from workflow.outgoing.card_facts import CardFacts, read_facts
+from workflow.outgoing.verifying import verify_project
 from workflow.seat import Seat
-from workflow.verifying import verify_project
 
 
 def facts(seat: Seat, *, named: bool = False) -> CardFacts:

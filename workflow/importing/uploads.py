@@ -39,7 +39,7 @@ from plcore.tables import (
     shaped,
 )
 from workflow import kinds, projects
-from workflow.common.named_columns import CUT_AT, adjusted, freed, newly_named
+from workflow.importing.named_columns import CUT_AT, adjusted, freed, newly_named
 from workflow.projects import NAME_LENGTH, CannotLearn
 
 if TYPE_CHECKING:

@@ -13,12 +13,14 @@ from db import entries, people
 from tests.workflow.four import ask, four_class_project
 from tests.workflow.kind_worlds import KindWorld
 from tests.workflow.world import annotator, answer_next, small_frame, small_project
-from workflow import answering, classes, importing, more_rows, projects, reviewing, undoing, verifying
+from workflow import answering, classes, importing, projects, reviewing, undoing
 from workflow.access import NotAllowed
 from workflow.common.log_lines import seal, write_log_lines
 from workflow.home import Home
+from workflow.importing import more_rows
+from workflow.outgoing import verifying
+from workflow.outgoing.verifying import LogError, header_of, verify_file, verify_project
 from workflow.seat import Seat
-from workflow.verifying import LogError, header_of, verify_file, verify_project
 
 WRITTEN = datetime(2026, 4, 1, tzinfo=UTC)
 

@@ -12,10 +12,10 @@ from db import entries
 from plcore.tables import TableReading
 from tests.workflow import vector_world, world
 from tests.workflow.world import answer_next, counts_agreed, opened, small_frame, small_project
-from workflow import answering, classes, more_rows, reviewing, training, undoing
+from workflow import answering, classes, reviewing, training, undoing
 from workflow.access import NotAllowed
 from workflow.home import Home
-from workflow.importing import Upload, read_upload
+from workflow.importing import Upload, more_rows, read_upload
 from workflow.seat import Seat
 
 

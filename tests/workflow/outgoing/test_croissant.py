@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.workflow.common.cards import FACTS
-from workflow.common.card_text import CardDetails
-from workflow.common.croissant import describe_file, write_croissant
+from tests.workflow.outgoing.cards import FACTS
+from workflow.outgoing.card_text import CardDetails
+from workflow.outgoing.croissant import describe_file, write_croissant
 
 # Of rdflib and pandas, as mlcroissant uses them.
 pytestmark = [

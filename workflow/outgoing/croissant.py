@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from workflow.common.card_facts import CardFacts
-    from workflow.common.card_text import CardDetails
+    from workflow.outgoing.card_facts import CardFacts
+    from workflow.outgoing.card_text import CardDetails
 
 TYPES = {
     ".csv": "text/csv",

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from plcore import Roles, TableError
 from tests.workflow import vector_world
-from workflow.common.named_columns import CUT_AT, adjusted, freed, newly_named
+from workflow.importing.named_columns import CUT_AT, adjusted, freed, newly_named
 
 CELLS = pd.DataFrame(
     {
