@@ -215,7 +215,7 @@ def test_the_ending_of_the_file_tells_the_format(
 
 
 def test_a_format_may_be_named_and_rows_be_chosen(shell: Shell, table: Path, tmp_path: Path) -> None:
-    shell.done("import", table)
+    shell.done("import", table, "--setting", "truth_role=hidden")
     shell.done("simulate", 1, "--answers", 3)
     named = shell.done("export", 1, "--format", "jsonl")
     assert named.count("\n") == 60
