@@ -19,6 +19,7 @@ import click
 
 from winnow import __version__
 from winnow.column_options import column_options, file_options, setting_option
+from winnow.export_command import export_options, teller
 
 if TYPE_CHECKING:
     from workflow.home import Home
@@ -161,23 +162,26 @@ def append_rows(
 
 @main.command("export")
 @click.argument("project_id", type=int)
-@click.option("--log", is_flag=True, help="The answer log instead of the table.")
-@click.option(
-    "--to", "target", type=click.Path(path_type=Path), help="File to write; default: standard output."
-)
-def export(project_id: int, log: bool, target: Path | None) -> None:
-    """Write the disambiguated table of PROJECT_ID as CSV."""
+@export_options
+def export(
+    project_id: int, target: Path | None, name: str | None, rows: str, above: float | None, log: bool
+) -> None:
+    """Write the disambiguated table of PROJECT_ID, as CSV or in another format."""
     from workflow import exporting
 
     with _home() as here:
-        data = exporting.export_file(_owner(here).at(project_id), exporting.LOG if log else "table")
-    if target is None:
-        sys.stdout.buffer.write(data)
-        return
-    try:
-        target.write_bytes(data)
-    except OSError as error:
-        raise click.ClickException(f"Nothing was written: {error}") from None
+        seat = _owner(here).at(project_id)
+        sort = exporting.LOG if log else exporting.TABLE
+        try:
+            name = name or exporting.file_for(seat, "" if target is None else target.name, sort)
+            least = exporting.ABOVE if above is None else above
+            taken = exporting.take(seat, exporting.ExportChoice(name, rows, least))
+        except ValueError as error:
+            raise click.ClickException(str(error)) from None
+        if target is None:
+            taken.write(sys.stdout.buffer, teller(taken.total))
+        else:
+            exporting.write_file(taken, target, teller(taken.total))
 
 
 @main.command("verify")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -14,6 +15,10 @@ from db.models import Base, EntryRow, ProjectRow
 
 NO_ROW = -1
 """Row of the entries that change the classes or the model: they are about no row, and no answers of anybody."""
+
+
+READ_AT_ONCE = 1_000
+"""Entries that `each` has in memory."""
 
 
 class DuplicateEntry(ValueError):  # noqa: N818 - a state of affairs, as the callers word it
@@ -121,6 +126,20 @@ def _is_there_already(error: IntegrityError) -> bool:
 def after(session: Session, project_id: int, seq: int) -> list[LogEntry]:
     """The entries with a greater seq, in order."""
     return [as_entry(row) for row in session.execute(_AFTER, {"project": project_id, "seq": seq})]
+
+
+def each(
+    session: Session, project_id: int, upto: int, *, rows_below: int | None = None
+) -> Iterator[LogEntry]:
+    """The entries up to this seq in order, read while they are used: never all of them in memory.
+
+    rows_below : only entries about rows before this one
+    """
+    query = every_column().where(EntryRow.project_id == project_id, EntryRow.seq <= upto)
+    if rows_below is not None:
+        query = query.where(EntryRow.row > NO_ROW, EntryRow.row < rows_below)
+    found = session.execute(query.order_by(EntryRow.seq), execution_options={"yield_per": READ_AT_ONCE})
+    yield from map(as_entry, found)
 
 
 def with_token(session: Session, project_id: int, token: str) -> LogEntry | None:

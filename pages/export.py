@@ -1,50 +1,115 @@
-"""Export: the disambiguated table with the source of every label, and the log behind it."""
+"""Export: the table with its labels made exact, in the format and with the rows one wants, and the log behind it."""
 
 from __future__ import annotations
 
-from functools import partial
-
 import streamlit as st
 
-from pages.parts import frame, kinds
+from pages.parts import frame, kinds, state
+from pages.parts.frame import escape
+from pages.parts.prepared_files import draw_files
+from pages.parts.words import counted
 from workflow import exporting
+from workflow.exporting import ABOVE, CHOICES, SURE, ExportChoice, ExportView
 
 PREVIEW_ROWS = 20
+AT_ONCE = 1.0
+"""Seconds that a press waits for the file, so that a short one is there with the next drawing."""
 
 page = frame.begin_project("Export", owner=True)
 frame.project_title("Export", page)
-stem = frame.file_stem(page)
+frame.say_refusal()
 words = kinds.parts_of(page).EXPORT
+FILE, ROWS, LEAST = (f"{state.EXPORT}-{name}-{page.project.id}" for name in ("file", "rows", "above"))
 
-summary = exporting.sources(page.seat)
-left, right = st.columns([3, 2], gap="large")
-with left:
+
+def least() -> float:
+    """The probability from which on the model is sure enough."""
+    return float(st.session_state.get(LEAST, round(100 * ABOVE))) / 100
+
+
+def choose_file(view: ExportView) -> str:
+    st.markdown("###### Which file")
+    name: str = st.radio(
+        "Which file",
+        list(view.files),
+        format_func=lambda name: f"{view.files[name].form.title} ({view.files[name].form.suffix})",
+        captions=[escape(file.form.about) for file in view.files.values()],
+        label_visibility="collapsed",
+        key=FILE,
+    )
+    return name
+
+
+def choose_rows(view: ExportView) -> str:
+    st.markdown("###### Which rows")
+    rows: str = st.radio(
+        "Which rows",
+        CHOICES,
+        format_func=words.rows.__getitem__,
+        captions=[counted(view.counts[choice], "row") for choice in CHOICES],
+        label_visibility="collapsed",
+        key=ROWS,
+    )
+    if rows == SURE:
+        st.slider(
+            "The model's probability is at least",
+            50,
+            100,
+            round(100 * ABOVE),
+            format="%d %%",
+            help=words.sure,
+            key=LEAST,
+        )
+    return rows
+
+
+def prepare(choice: ExportChoice) -> None:
+    with frame.refusals_said_later(ValueError):
+        key = exporting.prepare(page.seat, choice, frame.file_stem(page))
+        exporting.wait(page.seat, key, AT_ONCE)
+
+
+def sources(view: ExportView) -> None:
     st.markdown("###### Where the labels come from")
     st.dataframe(
         {
-            "Source": list(summary),
-            words.counted: list(summary.values()),
-            "Meaning": [words.sources[source] for source in summary],
+            "Source": list(view.sources),
+            words.counted: list(view.sources.values()),
+            "Meaning": [words.sources[source] for source in view.sources],
         },
         hide_index=True,
     )
     st.caption(words.about)
+
+
+view = exporting.export_view(page.seat, PREVIEW_ROWS, least())
+left, right = st.columns([3, 2], gap="large")
+with left:
+    file = view.files[choose_file(view)]
 with right:
-    st.markdown("###### Download")
-    for file in words.files:
-        st.download_button(
-            file.title,
-            data=partial(exporting.export_file, page.seat, file.name),
-            file_name=f"{stem}-{file.end}.csv",
-            mime="text/csv",
-            icon=f":material/{file.icon}:",
-            type="primary" if file is words.files[0] else "secondary",
-            on_click="ignore",
-            width="stretch",
-        )
-    st.caption(
-        "The log has one line per answer, skip and withdrawal: who, when, why it was asked, what it changed."
+    if file.by_rows:
+        chosen = choose_rows(view)
+        nothing = view.counts[chosen] == 0
+        if nothing:
+            st.info(words.nothing[chosen], icon=":material/info:")
+    else:
+        chosen, nothing = CHOICES[0], view.seq == 0
+        st.markdown("###### Which lines")
+        if nothing:
+            st.info("Nobody has answered anything yet: there is no line.", icon=":material/info:")
+        else:
+            st.markdown(f"All {counted(view.seq, 'line')}, whatever became of their rows.")
+    files = exporting.prepared(page.seat)
+    st.button(
+        "Prepare file",
+        type="secondary" if any(one.state == exporting.READY for one in files) else "primary",
+        icon=":material/draft:",
+        disabled=nothing,
+        on_click=prepare,
+        args=(ExportChoice(file.form.name, chosen, least()),),
     )
+    draw_files(page, view.seq)
 
 st.markdown("###### First rows")
-st.dataframe(exporting.preview(page.seat, PREVIEW_ROWS), hide_index=True)
+st.dataframe(view.first, hide_index=True)
+sources(view)

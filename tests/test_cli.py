@@ -187,9 +187,94 @@ def test_an_export_to_a_file_is_what_standard_output_has(shell: Shell, table: Pa
     target = tmp_path / "out.csv"
     assert shell.done("export", 1, "--to", target) == ""
     assert target.read_text() == shell.done("export", 1)
-    assert target.read_text().startswith("id,candidates,truth,x,y,winnow_candidates,")
+    assert target.read_text().startswith(
+        "id,candidates,truth,x,y,winnow_candidates_before,winnow_candidates,"
+    )
     assert shell.done("export", 1, "--log").startswith("seq,")
     assert "Nothing was written" in shell.refused("export", 1, "--to", tmp_path / "nowhere" / "out.csv")
+
+
+@pytest.mark.parametrize(
+    ("file", "begins"),
+    [
+        ("out.csv", b"id,candidates"),
+        ("out.parquet", b"PAR1"),
+        ("out.jsonl", b'{"'),
+        ("out.npz", b"PK"),
+        ("out.json", b"["),
+        ("out.labelstudio.json", b"["),
+        ("out.votes.csv", b"task,"),
+    ],
+)
+def test_the_ending_of_the_file_tells_the_format(
+    shell: Shell, table: Path, tmp_path: Path, file: str, begins: bytes
+) -> None:
+    shell.done("import", table)
+    assert shell.done("export", 1, "--to", tmp_path / file) == ""
+    assert (tmp_path / file).read_bytes().startswith(begins)
+
+
+def test_a_format_may_be_named_and_rows_be_chosen(shell: Shell, table: Path, tmp_path: Path) -> None:
+    shell.done("import", table, "--setting", "truth_role=hidden")
+    shell.done("simulate", 1, "--answers", 3)
+    named = shell.done("export", 1, "--format", "jsonl")
+    assert named.count("\n") == 60
+    shell.done("export", 1, "--format", "jsonl", "--to", tmp_path / "out.txt")
+    assert (tmp_path / "out.txt").read_text() == named
+    assert shell.done("export", 1, "--rows", "answered").count("\n") == 1 + 3
+    lines = [
+        shell.done("export", 1, "--rows", "sure", "--above", share).count("\n") for share in (0.5, 0.9, 1)
+    ]
+    assert lines == sorted(lines, reverse=True)
+    assert lines[1] == shell.done("export", 1, "--rows", "sure").count("\n")
+    assert 1 + 3 < lines[2] < 1 + 60
+    assert shell.done("export", 1, "--format", "log") == shell.done("export", 1, "--log")
+
+
+def test_what_cannot_be_exported_is_refused_in_one_line(shell: Shell, table: Path, tmp_path: Path) -> None:
+    shell.done("import", table)
+    assert "one of .csv, .parquet" in shell.refused("export", 1, "--to", tmp_path / "out.xls")
+    assert "A file is one of csv, parquet" in shell.refused("export", 1, "--format", "xls")
+    assert "'some' is not one of" in shell.refused("export", 1, "--rows", "some")
+    assert "--above belongs to --rows sure" in shell.refused("export", 1, "--above", 0.5)
+    assert "two files" in shell.refused("export", 1, "--log", "--format", "csv")
+    assert "0<=x<=1" in shell.refused("export", 1, "--rows", "sure", "--above", 90)
+    assert not list(tmp_path.glob("out*"))
+
+
+def test_a_full_disk_and_ctrl_c_leave_what_was_there(
+    shell: Shell, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shell.done("import", table)
+    target = tmp_path / "folder" / "out.csv"
+    target.parent.mkdir()
+    target.write_text("before")
+
+    def full(_descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    def interrupted(_descriptor: int) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        assert "Nothing was written: [Errno 28] No space left" in shell.refused("export", 1, "--to", target)
+        patch.setattr(os, "fsync", interrupted)
+        assert shell("export", 1, "--to", target)[0] == cli.INTERRUPTED
+    assert target.read_text() == "before"
+    assert list(target.parent.iterdir()) == [target]
+    shell.done("export", 1, "--to", target)
+    assert target.read_text().startswith("id,")
+
+
+def test_a_terminal_is_told_how_far_the_writing_is(
+    shell: Shell, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shell.done("import", table)
+    assert shell("export", 1, "--to", tmp_path / "out.csv")[2] == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    status, _, said = shell("export", 1, "--to", tmp_path / "out.csv")
+    assert (status, said) == (0, "\r60 of 60 rows\n")
 
 
 def test_a_backup_goes_into_an_empty_folder_only(shell: Shell, table: Path, tmp_path: Path) -> None:

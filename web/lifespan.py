@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from starlette.concurrency import run_in_threadpool
 from streamlit import config
 
 from web.workers import WorkerCrew
-from workflow import team
+from workflow import exporting, team
 from workflow.home import close_home, home
 
 if TYPE_CHECKING:
     import streamlit as st
 
+    from workflow.home import Home
+
+SWEPT_EVERY = 600.0
+"""Seconds."""
 _EVERY_ADDRESS = ("", "0.0.0.0", "::")  # noqa: S104 - compared with, not listened on
 
 
@@ -27,6 +33,8 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     logging.getLogger("uvicorn.access").disabled = True
     here = home()
     crew = WorkerCrew(here)
+    exporting.clear_left(here)
+    sweeper = asyncio.create_task(_sweep(here))
     try:
         from workflow.demo import ensure_demo  # loads the scientific packages
         from workflow.warming import warm_up
@@ -47,9 +55,17 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
         crew.start()
         yield
     finally:
+        sweeper.cancel()
         crew.stop()
         here.address_file.unlink(missing_ok=True)
         close_home()
+
+
+async def _sweep(here: Home) -> None:
+    """Remove prepared files that nobody needs any more, also where nobody comes back."""
+    while True:
+        await asyncio.sleep(SWEPT_EVERY)
+        await run_in_threadpool(here.prepared.sweep)
 
 
 def base_url() -> str:

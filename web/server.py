@@ -12,18 +12,20 @@ from starlette.routing import Route
 from streamlit import config
 
 from web import scripts
+from web.exports import prepared_file
 from web.guard import Guard
 from web.headers import SecurityHeaders
 from web.health import healthz
 from web.media import kept_file
 from web.signin import signin, signout
-from workflow import media
+from workflow import exporting, media
 from workflow.home import home
 from workflow.settings import DEFAULT_PORT, Settings, SettingsError
 
 ROUTES = [
     Route("/healthz", healthz, methods=["GET"]),
     Route(f"{media.PATH}/{{name}}", kept_file, methods=["GET"]),
+    Route(f"{exporting.PATH}/{{project:int}}/{{key}}", prepared_file, methods=["GET"]),
     Route(scripts.ADDRESS, scripts.script, methods=["GET"]),
     Route("/signin", signin, methods=["GET", "POST"]),
     Route("/signout", signout, methods=["GET", "POST"]),

@@ -1,23 +1,76 @@
-"""Files that a project gives out: its table with the labels people have made exact, and the log they come from."""
+"""Files that a project gives out: its table with the labels people have made exact, and the log they come from.
+
+A file is never built in memory. What it holds is taken in one moment, while the learner is open; a thread then writes
+it into the home (`workflow.common.prepared`), and people fetch it from there. The command line writes where it is told.
+"""
 
 from __future__ import annotations
 
+import io
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import pandas as pd
+import numpy as np
 
-from db import entries, people
-from workflow.common.log_csv import write_log
+from db import entries
+from workflow.access import NotFound
+from workflow.common.found import names_of
+from workflow.common.prepared import FAILED, READY, WAITING, PreparedFile, Taken, Whose, clear
+from workflow.common.project_files import LOG, TABLE, ExportChoice, file_called, files_of, find_file
+from workflow.common.snapshot import ABOVE, ALL, ANSWERED, CHOICES, SURE
+from workflow.common.whole_file import whole_file
+from workflow.saving import NotSaved, saving_files
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    import pandas as pd
+
+    from plcore.tables import Tell
+    from workflow.common.project_files import ProjectFile
+    from workflow.home import Home
     from workflow.seat import Seat
 
-LOG = "log"
-"""Name of the file that is the log, in projects of every kind."""
+__all__ = [
+    "ABOVE",
+    "ALL",
+    "ANSWERED",
+    "CHOICES",
+    "FAILED",
+    "LOG",
+    "PATH",
+    "READY",
+    "SURE",
+    "TABLE",
+    "WAITING",
+    "ExportChoice",
+    "ExportView",
+    "PreparedFile",
+]
+
+PATH = "/exports"
+"""Where the server gives prepared files out."""
 
 
-def export_file(seat: Seat, name: str = "table") -> bytes:
-    """A file of the project. name : one of `FILES` in the `exporting` of its kind, or LOG
+@dataclass(frozen=True)
+class ExportView:
+    """What the Export page draws.
+
+    files : all there are, by name      sources : how many labels come from each source
+    counts : how many rows each choice of rows holds
+    first : the first rows of the table as CSV has it, what is added first      seq : of the log's latest entry
+    """
+
+    files: Mapping[str, ProjectFile]
+    sources: Mapping[str, int]
+    counts: Mapping[str, int]
+    first: pd.DataFrame
+    seq: int
+
+
+def export_view(seat: Seat, n_rows: int, above: float = ABOVE) -> ExportView:
+    """What there is to take away. n_rows : of the table, to look at      above : the least probability that is sure
 
     Raises
     ------
@@ -25,36 +78,97 @@ def export_file(seat: Seat, name: str = "table") -> bytes:
         The person is not an owner.
     NotFound
         No such project.
-    ValueError
-        The project has no such file.
     """
-    if name == LOG:
-        return export_log(seat)
+    from plcore.tables import read_cells
+
     with seat.learner(owner=True) as opened:
-        files = opened.kind.FILES
-        if name not in files:
-            raise ValueError(f"A file is one of {', '.join((*files, LOG))}. Got {name!r}.")
-        return files[name](opened)
+        kind, found = opened.kind, opened.kind.snapshot(opened)
+        sources, names = kind.sources(opened), names_of(opened.session)
+        table, classes = opened.learner.table, opened.learner.classes
+        log = entries.each(opened.session, opened.project_id, found.seq, rows_below=n_rows)
+        whole = found.whole(log, names)
+    beginning = whole.chosen(np.arange(min(n_rows, found.n_rows)))
+    file = io.BytesIO()
+    next(iter(kind.FORMATS.values())).write(beginning, file, lambda _: None)
+    frame = read_cells(file.getvalue())
+    known = set(table.cells.columns) - {table.roles.id, *classes}
+    front = sorted(frame.columns, key=lambda name: name in known)
+    return ExportView(files_of(kind), sources, found.counts(above), frame[front], found.seq)
 
 
-def export_log(seat: Seat) -> bytes:
-    """The log as CSV (see `workflow.common.log_csv`): every answer, skip, withdrawal and change of classes with who,
-    when, why and what it changed, in the words it was given in. Raises as ``export_file``.
+def prepare(seat: Seat, choice: ExportChoice, stem: str) -> str:
+    """Have a file written for this person; its key. stem : what the name of the file begins with
+
+    Raises as `export_view`; ValueError where the project has no such file; NotSaved where nothing can be written.
     """
     with seat.learner(owner=True) as opened:
-        names = {one.id: one.name for one in people.listed(opened.session)}
-        log = entries.after(opened.session, opened.project_id, 0)
-        ids = list(map(str, opened.learner.table.ids))
-    return b"".join(write_log(log, names, ids))
+        file = find_file(opened.kind, choice.file)
+        taken, whose = file.take(file.form, opened, choice), Whose(opened.person_id, opened.project_id)
+    rows = f"-{choice.rows}" if file.by_rows and choice.rows != "all" else ""
+    name = f"{stem}-{file.sort}{rows}{file.form.suffix}"
+    with saving_files():
+        return seat.home.prepared.begin(seat.home.exports_dir, whose, name, taken)
 
 
-def sources(seat: Seat) -> dict[str, int]:
-    """How many labels come from each source. Raises as ``export_file``."""
+def prepared(seat: Seat) -> tuple[PreparedFile, ...]:
+    """The files of this project that this person has asked for, the latest first. Raises as `export_view`."""
+    return seat.home.prepared.of(_whose(seat))
+
+
+def wait(seat: Seat, key: str, seconds: float | None = None) -> None:
+    """Until the file is written or has failed, no longer than so many seconds. Raises as `export_view`."""
+    _whose(seat)
+    seat.home.prepared.wait(key, seconds)
+
+
+def remove(seat: Seat, key: str) -> None:
+    """End the writing of a file of this person, or remove it. Raises as `export_view`."""
+    seat.home.prepared.remove(_whose(seat), key)
+
+
+def find(seat: Seat, key: str) -> tuple[Path, str]:
+    """Where a file lies that was prepared for this person, and the name it is to have.
+
+    Raises as `export_view`; NotFound, too, where there is no such file of theirs, or not any more.
+    """
+    found = seat.home.prepared.fetch(_whose(seat), key)
+    if found is None:
+        raise NotFound("The file is not here any more. Fix: prepare it anew on the Export page.")
+    return found
+
+
+def take(seat: Seat, choice: ExportChoice) -> Taken:
+    """What a file holds now, to be written by whoever asks for it. Raises as `prepare`, but for NotSaved."""
     with seat.learner(owner=True) as opened:
-        return opened.kind.sources(opened)
+        file = find_file(opened.kind, choice.file)
+        return file.take(file.form, opened, choice)
 
 
-def preview(seat: Seat, n_rows: int) -> pd.DataFrame:
-    """The first rows of the table as it would be exported, what is added first. Raises as ``export_file``."""
-    with seat.learner(owner=True) as opened:
-        return opened.kind.preview(opened, n_rows)
+def write_file(taken: Taken, target: Path, tell: Tell) -> None:
+    """Write a file where a person wants it, whole or not at all. Raises NotSaved where it cannot be written."""
+    try:
+        with whole_file(target) as file:
+            taken.write(file, tell)
+    except OSError as error:
+        raise NotSaved(f"Nothing was written: {error}") from error
+
+
+def file_for(seat: Seat, file_name: str, sort: str = TABLE) -> str:
+    """The name, for a `Choice`, of the file of this sort that is to be called so, as in `birds.parquet`; "" is CSV.
+
+    Raises as `export_view`, and ValueError where the name asks for none.
+    """
+    with seat.reading(owner=True):
+        kind = seat.kind
+    return file_called(kind, file_name, sort)
+
+
+def clear_left(home: Home) -> None:
+    """Remove what a server before this one has left; called by a server when it starts."""
+    clear(home.exports_dir)
+
+
+def _whose(seat: Seat) -> Whose:
+    """The owner and the project of a seat, checked."""
+    with seat.reading(owner=True) as reading:
+        return Whose(reading.person.id, reading.project.id)

@@ -14,6 +14,7 @@ from sqlalchemy.exc import DBAPIError
 
 from db.engine import Database, is_damaged
 from workflow.common import files
+from workflow.common.prepared import PreparedFiles
 from workflow.settings import Settings, SettingsError
 from workflow.shelf import Shelf
 
@@ -29,6 +30,7 @@ class Home:
     database: Database
     tables_dir: Path
     shelf: Shelf = field(default_factory=Shelf)
+    prepared: PreparedFiles = field(default_factory=PreparedFiles)
 
     def table_path(self, table_hash: str) -> Path:
         """Where the table with this SHA-256 (64 hex digits) is kept."""
@@ -49,11 +51,17 @@ class Home:
         return self.settings.home / "models" / f"{project_id}-{key}" / f"{version}.npy"
 
     @property
+    def exports_dir(self) -> Path:
+        """Where files lie that people are about to take away; made when the first is."""
+        return self.settings.home / "exports"
+
+    @property
     def address_file(self) -> Path:
         """Where a running server notes the address browsers reach it at."""
         return self.settings.home / "address"
 
     def close(self) -> None:
+        self.prepared.close()
         self.shelf.close()
         self.database.close()
 

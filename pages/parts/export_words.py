@@ -1,37 +1,22 @@
-"""What the Export page says and gives for each kind of project."""
+"""What the Export page says for each kind of project."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from workflow.exporting import LOG as LOG_NAME
-
-
-@dataclass(frozen=True)
-class File:
-    """A file to take away. name : as `workflow.exporting` knows it      end : of the file's own name
-
-    icon : of Material Symbols
-    """
-
-    title: str
-    name: str
-    end: str
-    icon: str
-
 
 @dataclass(frozen=True)
 class ExportWords:
-    """counted : what the summary counts      sources : what each source means      about : the columns added
+    """counted : what the summary counts      sources : what each source means      about : what a file holds
 
-    files : the table itself first
+    rows : each of `workflow.exporting.CHOICES`      sure : which rows are sure
+    nothing : said where a choice has none
     """
 
     counted: str
     sources: Mapping[str, str]
     about: str
-    files: tuple[File, ...]
-
-
-LOG = File("Answer log (CSV)", LOG_NAME, "log", "history")
+    rows: Mapping[str, str]
+    sure: str
+    nothing: Mapping[str, str]

@@ -77,3 +77,6 @@ REFUSED = "winnow_refused"
 
 MODELS = "winnow_models_seen"
 """What `workflow.models.showing.watched` gave when the Models page was drawn."""
+
+EXPORT = "winnow_export"
+"""Beginning of the widget keys on the Export page."""

@@ -17,6 +17,12 @@ _STYLE = """<style>
 [data-testid="stMainBlockContainer"] { padding-top: 4.2rem; padding-bottom: 3rem; max-width: 1180px; }
 @media (max-width: 760px) { [data-testid="stMainBlockContainer"] { padding: 4rem 0.9rem 2rem; } }
 .st-key-winnow_guidelines [data-testid="stExpanderDetails"] { max-height: 30vh; overflow: auto; }
+.winnow-download { display: inline-block; padding: .55rem .9rem; border-radius: .6rem; background: #1b7d6c;
+  color: #ffffff !important; font-size: .9rem; font-weight: 500; text-decoration: none !important;
+  overflow-wrap: anywhere; }
+.winnow-download:hover { background: #0f6b5e; }
+.winnow-download-size { padding-left: .7rem; font-size: .9rem; white-space: nowrap; }
+.winnow-download:focus-visible,
 [data-testid="stTopNavLink"]:focus-visible, [data-testid="stPageLink-NavLink"]:focus-visible,
 [data-testid="stSidebarNavLink"]:focus-visible {
   outline: 3px solid #1b7d6c; outline-offset: 2px;

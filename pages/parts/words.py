@@ -21,6 +21,16 @@ def span(length: timedelta) -> str:
     return counted(round(seconds / 86400), "day")
 
 
-def counted(count: int, name: str) -> str:
-    """A number of things, such as "1 row", "2 rows"."""
-    return f"{count:,} {name}{'' if count == 1 else 's'}"
+def counted(count: int, name: str, several: str | None = None) -> str:
+    """A number of things, such as "1 row", "2 rows". several : where it is not the name with an s"""
+    return f"{count:,} {name if count == 1 else several or f'{name}s'}"
+
+
+def size(count: int) -> str:
+    """A number of bytes, such as "12 kB"."""
+    for limit, unit, name in ((1_000_000, 1_000, "kB"), (1_000_000_000, 1_000_000, "MB")):
+        if count < limit:
+            return (
+                f"{max(0.1, count / unit):.1f} {name}" if count < 10 * unit else f"{count / unit:.0f} {name}"
+            )
+    return f"{count / 1_000_000_000:.1f} GB"

@@ -19,8 +19,11 @@ pytestmark = pytest.mark.browser
 def downloaded_log(page: Page, server: Server) -> list[dict[str, str]]:
     """The answer log as the owner downloads it."""
     page.goto(f"{server.base}/export")
+    page.get_by_text("Answer log (.csv)").click()
+    page.get_by_text("Which lines").wait_for()
+    page.get_by_role("button", name="Prepare file").click()
     with page.expect_download() as waiting:
-        page.get_by_role("button", name="Answer log (CSV)").click()
+        page.get_by_role("link", name="Download").first.click()
     return list(csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text())))
 
 

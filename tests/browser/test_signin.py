@@ -108,7 +108,8 @@ def test_an_invited_annotator_answers_beside_the_owner(
     room.answer(page, page.locator(".choice .label").first.inner_text())
     expect(page.locator(".counts")).to_contain_text("2 answered")
     ada.goto(f"{server.base}/export")
-    expect(ada.get_by_role("button", name="Labelled table (CSV)")).to_have_count(0)
+    expect(ada.get_by_text("This page is the owner's.")).to_be_visible()
+    expect(ada.get_by_role("button", name="Prepare file")).to_have_count(0)
     other.close()
 
 

@@ -45,6 +45,22 @@ def test_an_entry_comes_back_as_it_went_in(database: Database) -> None:
         assert entries.last(session, project) == written
 
 
+def test_each_reads_the_log_up_to_a_seq_a_few_entries_at_a_time(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(entries, "READ_AT_ONCE", 2)
+    project, other = add_project(database, "one"), add_project(database, "two")
+    rows = [3, entries.NO_ROW, 0, 7, 2]
+    written = [append(database, project, row=row) for row in rows]
+    append(database, other, row=0)
+    with database.read() as session:
+        assert list(entries.each(session, project, 5)) == entries.after(session, project, 0) == written
+        assert list(entries.each(session, project, 3)) == written[:3]
+        assert list(entries.each(session, project, 0)) == []
+        below = list(entries.each(session, project, 5, rows_below=4))
+        assert [one.row for one in below] == [3, 0, 2], "and none that is about no row"
+
+
 def test_after_gives_what_is_new_in_order(database: Database) -> None:
     project = add_project(database)
     written = [append(database, project, row=row) for row in range(5)]

@@ -89,15 +89,6 @@ def test_a_project_put_away_is_said_to_be(home: Home, owner: int, show: Open) ->
         assert "birds" not in words(show(0, "progress.py", project=str(project)))
 
 
-def test_export_counts_the_sources(home: Home, owner: int, show: Open) -> None:
-    project = small_project(home, owner)
-    answer_next(home, owner, project)
-    test = show(owner, "export.py", project=str(project))
-    sources = test.dataframe[0].value
-    assert sources.Rows.sum() == 60
-    assert set(sources.Source) >= {"oracle", "truth", "given"}
-
-
 def test_import_makes_a_project_from_its_own_guess(home: Home, owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), small_frame().to_csv(index=False).encode(), "three.csv")
     assert next(one for one in test.metric if one.label == "Rows").value == "60"

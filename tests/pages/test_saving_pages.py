@@ -135,7 +135,7 @@ def test_what_a_page_does_not_say_itself_is_said_around_it(
         raise saving.NotSaved("It could not be written.")
 
     project = small_project(home, owner)
-    monkeypatch.setattr(exporting, "sources", full)
+    monkeypatch.setattr(exporting, "export_view", full)
     test = show(owner, "export.py", project=str(project))
     assert "It could not be written." in words(test).replace("\\", "")
 

@@ -293,7 +293,7 @@ def test_two_processes_at_once_lose_nothing_and_never_share_a_row(
             answering.submit_answer(Seat(home, owner, project), mine.token, "is", [mine.choices[0]])
         for one in (home, other):
             assert standing.standing(Seat(one, owner, project)).answered == 10
-            assert exporting.sources(Seat(one, owner, project))["oracle"] == 10
+            assert exporting.export_view(Seat(one, owner, project), 1).sources["oracle"] == 10
     finally:
         other.close()
 

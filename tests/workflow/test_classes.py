@@ -8,8 +8,8 @@ from db import answers, entries, questions
 from db.entries import NO_ROW
 from plcore import LabelTable, read_cells
 from plcore.loop import ClassMap, map_labels
-from tests.workflow.world import ROLES, annotator, answer_next, exported, opened, small_frame
-from workflow import answering, classes, exporting, projects, reviewing, room
+from tests.workflow.world import ROLES, annotator, answer_next, exported, file_of, opened, small_frame
+from workflow import answering, classes, projects, reviewing, room
 from workflow.access import NotAllowed, NotFound
 from workflow.classes import ClassError
 from workflow.home import Home, open_home
@@ -219,7 +219,7 @@ def test_export_has_the_names_of_now_and_the_cells_of_then(home: Home, owner: in
         assert frame.winnow_label[row] == {"bee": "wasp"}.get(label, label)
         assert frame.winnow_annotator[row] == "owner"
     roles = ROLES.from_json(ROLES.to_json() | {"candidates": "winnow_candidates", "truth": "winnow_label"})
-    again = LabelTable.from_cells(read_cells(exporting.export_file(Seat(home, owner, project))), roles)
+    again = LabelTable.from_cells(read_cells(file_of(Seat(home, owner, project))), roles)
     with opened(home, owner, project) as learner:
         assert set(again.classes) == set(learner.classes) == {"ant", "wasp", "cat"}
 

@@ -18,8 +18,8 @@ from db import entries
 from plcore import AnswerError
 from tests.migrated import lay_database
 from tests.workflow.kind_worlds import WORLDS, KindWorld, check_same
-from tests.workflow.world import annotator, counts_agreed
-from workflow import answering, exporting, progress, queue, reviewing, standing, team, undoing
+from tests.workflow.world import annotator, counts_agreed, file_of
+from workflow import answering, progress, queue, reviewing, standing, team, undoing
 from workflow import instance_map as maps
 from workflow.access import NotAllowed
 from workflow.common.found import Search
@@ -172,7 +172,7 @@ def play_and_check(
         check_same(progress.read_progress(again), progress.read_progress(live))
         check_same(queue.list_queue(again), queue.list_queue(live))
         check_same(maps.instance_map(again), maps.instance_map(live))
-        assert exporting.export_file(again) == exporting.export_file(live)
+        assert file_of(again) == file_of(live)
 
 
 @EVERY_WORLD

@@ -12,7 +12,7 @@ from db import entries
 from plcore import AnswerError
 from plcore.loop import StopRules
 from tests.workflow.kind_worlds import WORLDS, KindWorld, check_same, read_csv
-from tests.workflow.world import annotator, count_entries, counts_agreed, opened
+from tests.workflow.world import annotator, count_entries, counts_agreed, file_of, opened
 from workflow import (
     answering,
     classes,
@@ -409,28 +409,26 @@ def test_every_file_can_be_taken_away_and_read_again(world: KindWorld, seat: Sea
         if kind != "bad":  # such a row has nothing left to be imported
             world.say(seat, kind)
     seat.settle()
-    files = kinds.KINDS[world.kind].FILES
-    assert next(iter(files)) == "table"
-    tables = {name: exporting.export_file(seat, name) for name in files}
+    files = kinds.KINDS[world.kind].FORMATS
+    assert next(iter(files)) == "csv"
+    tables = {name: file_of(seat, name) for name in files}
     assert len(set(tables.values())) == len(files)
-    for content in tables.values():
-        assert len(read_csv(content)) % world.table().n_rows == 0
-    written = read_log(exporting.export_file(seat, exporting.LOG))
+    written = read_log(file_of(seat, "log"))
     assert [one.entry.token for one in written] == [one.token for one in log(seat)]
     assert {one.annotator for one in written} == {"owner"}
-    with pytest.raises(ValueError, match=r"A file is one of table.*, log. Got 'model'"):
-        exporting.export_file(seat, "model")
-    exported = read_csv(tables["table"])
+    with pytest.raises(ValueError, match=r"A file is one of csv, .*, log. Got 'model'"):
+        file_of(seat, "model")
+    exported = read_csv(tables["csv"])
     with opened(seat.home, seat.person_id, seat.project_id) as learner:
         np.testing.assert_array_equal(world.read_again(exported, learner), world.state(learner))
     original = world.table().cells
     kept = [name for name in original.columns if name in exported.columns and name not in learner.classes]
     assert kept
     assert (exported[kept] == original[kept]).all(axis=None)
-    first = exporting.preview(seat, 5)
+    first = exporting.export_view(seat, 5).first.reset_index(drop=True)
     assert set(first.columns) == set(exported.columns)
     assert (first[exported.columns] == exported[:5]).all(axis=None)
-    sources = exporting.sources(seat)
+    sources = exporting.export_view(seat, 1).sources
     assert sum(sources.values()) in (world.table().n_rows, world.state(learner).size)
 
 
@@ -552,7 +550,7 @@ def test_a_restart_in_the_middle_changes_nothing(world: KindWorld, seat: Seat, a
         check_same(progress.read_progress(other), progress.read_progress(seat))
         check_same(queue.list_queue(other), queue.list_queue(seat))
         check_same(maps.instance_map(other), maps.instance_map(seat))
-        assert exporting.export_file(other) == exporting.export_file(seat)
+        assert file_of(other) == file_of(seat)
         saved = world.answer(other, open_before)
         assert world.answer(seat, open_before).repeated, "both read one log"
         assert standing.standing(seat).last == saved

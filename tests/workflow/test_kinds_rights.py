@@ -40,6 +40,14 @@ from workflow.home import Home
 from workflow.room import RoomSettings
 from workflow.seat import Seat
 
+
+def prepared_key(seat: Seat) -> str:
+    """Of a file that was written for them."""
+    key = exporting.prepare(seat, exporting.ExportChoice(), "small")
+    exporting.wait(seat, key)
+    return key
+
+
 UseCase = Callable[[Seat, KindWorld, int], Any]
 """Given a seat at the project, its world, and a row that this person has answered."""
 
@@ -68,10 +76,16 @@ EVERYBODYS: dict[str, UseCase] = {
 }
 OWNERS: dict[str, UseCase] = {
     "queue.queue_csv": lambda seat, _world, _row: queue.queue_csv(seat),
-    "exporting.export_file": lambda seat, _world, _row: exporting.export_file(seat),
-    "exporting.export_log": lambda seat, _world, _row: exporting.export_log(seat),
-    "exporting.sources": lambda seat, _world, _row: exporting.sources(seat),
-    "exporting.preview": lambda seat, _world, _row: exporting.preview(seat, 3),
+    "exporting.export_view": lambda seat, _world, _row: exporting.export_view(seat, 3),
+    "exporting.prepare": lambda seat, _world, _row: exporting.prepare(
+        seat, exporting.ExportChoice(), "small"
+    ),
+    "exporting.prepared": lambda seat, _world, _row: exporting.prepared(seat),
+    "exporting.wait": lambda seat, _world, _row: exporting.wait(seat, "key"),
+    "exporting.remove": lambda seat, _world, _row: exporting.remove(seat, "key"),
+    "exporting.find": lambda seat, _world, _row: exporting.find(seat, prepared_key(seat)),
+    "exporting.take": lambda seat, _world, _row: exporting.take(seat, exporting.ExportChoice()),
+    "exporting.file_for": lambda seat, _world, _row: exporting.file_for(seat, "birds.csv"),
     "stopping.change_stop_rules": lambda seat, _world, _row: stopping.change_stop_rules(seat, StopRules()),
     "room.change_room": lambda seat, _world, _row: room.change_room(seat, RoomSettings("new")),
     "classes.classes_view": lambda seat, _world, _row: classes.classes_view(seat),
@@ -153,9 +167,10 @@ def test_what_is_for_the_owner_is_refused_to_annotators(world: KindWorld, seat: 
     for name, act in OWNERS_AT_NO_PROJECT.items():
         with pytest.raises(NotAllowed, match="Only the owner may do this; Ada is an annotator"):
             pytest.fail(f"{name} gave {act(Seat(seat.home, ada.person_id), world, row)!r}")
-    for name in kinds.KINDS[world.kind].FILES:
+    for name in (*kinds.KINDS[world.kind].FORMATS, "log"):
         with pytest.raises(NotAllowed):
-            exporting.export_file(ada, name)
+            exporting.prepare(ada, exporting.ExportChoice(name), "small")
+    assert not seat.home.exports_dir.exists()
     assert stored(seat.home) == before
     assert sorted(seat.home.tables_dir.iterdir()) == tables
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from plcore import ActiveLearner, LabelTable, Roles, read_cells
 from tests.workflow.four import ask, four_class_project
-from tests.workflow.world import opened
-from workflow import answering, exporting, undoing
+from tests.workflow.world import file_of, opened
+from workflow import answering, undoing
 from workflow.common.log import learner_entry
 from workflow.common.log_csv import read_log
 from workflow.home import Home
@@ -55,11 +55,11 @@ def test_every_kind_of_answer_goes_through_log_export_and_import(home: Home, own
         assert {said: " ".join(classes[standing[row]]) for said, row in told.items()} == wanted
     # The log alone, read back, tells a new learner the same.
     again = ActiveLearner(original, settings)
-    for line in read_log(exporting.export_log(Seat(home, owner, project)), project):
+    for line in read_log(file_of(Seat(home, owner, project), "log"), project):
         again.apply(learner_entry(line.entry))
     assert np.array_equal(again.candidates, standing)
     # The table too, without the row that is out, which has no candidates to import.
-    cells = read_cells(exporting.export_file(Seat(home, owner, project)))
+    cells = read_cells(file_of(Seat(home, owner, project)))
     out = (cells.winnow_source == "bad").to_numpy()
     assert np.flatnonzero(out).tolist() == [told["bad"]]
     assert cells.winnow_candidates.iloc[told["bad"]] == cells.winnow_label.iloc[told["bad"]] == ""

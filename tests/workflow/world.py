@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,12 +14,9 @@ import pandas as pd
 from sqlalchemy import text
 
 from db import projects as stored_projects
-from plcore import LabelTable, LearnerSettings, Roles
-from workflow import answering, progress, projects, queue, standing, team
+from plcore import LabelTable, LearnerSettings, Roles, read_cells
+from workflow import answering, exporting, progress, projects, queue, standing, team
 from workflow.home import Home
-from workflow.kinds import label_vectors
-from workflow.kinds.label_vectors import exporting as label_vectors_exporting
-from workflow.kinds.one_label import exporting as one_label_exporting
 from workflow.kinds.one_label import training
 from workflow.seat import Seat
 
@@ -115,18 +113,23 @@ def opened(home: Home, person: int, project: int) -> Iterator[Any]:
         yield found.learner
 
 
+def file_of(
+    seat: Seat, name: str = "csv", rows: str = exporting.ALL, above: float = exporting.ABOVE
+) -> bytes:
+    """A file that the project gives out."""
+    file = io.BytesIO()
+    exporting.take(seat, exporting.ExportChoice(name, rows, above)).write(file, lambda _done: None)
+    return file.getvalue()
+
+
 def exported(home: Home, person: int, project: int) -> pd.DataFrame:
-    """The table as the project gives it out, before it becomes a file. Candidates and label vectors alike."""
-    with Seat(home, person, project).learner(owner=True) as found:
-        if found.kind is label_vectors:
-            return label_vectors_exporting.wide_frame(found)
-        return one_label_exporting.export_frame(found)
+    """The table as the project gives it out, as CSV."""
+    return read_cells(file_of(Seat(home, person, project))).reset_index(drop=True)
 
 
 def exported_cells(home: Home, person: int, project: int) -> pd.DataFrame:
     """A line for each label of each row, of label vectors."""
-    with Seat(home, person, project).learner(owner=True) as found:
-        return label_vectors_exporting.long_frame(found)
+    return read_cells(file_of(Seat(home, person, project), "cells")).reset_index(drop=True)
 
 
 def newest_version(home: Home, project: int) -> int:

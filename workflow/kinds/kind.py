@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    import pandas as pd
     from sqlalchemy.orm import Session
 
     from db import entries, questions
@@ -16,12 +15,13 @@ if TYPE_CHECKING:
     from plcore import Entry, LabelTable
     from plcore.common import BoolArray
     from plcore.loop import ClassChange, Learner, Place, StopRules
-    from plcore.tables import Doubt
+    from plcore.tables import Doubt, FileFormat
     from workflow.common.answers import Given
     from workflow.common.described import Described
     from workflow.common.figures import StopView
     from workflow.common.found import ReviewList, Search
     from workflow.common.history import Parts
+    from workflow.common.snapshot import Snapshot
     from workflow.home import Home
     from workflow.shelf import BackgroundTraining
 
@@ -230,14 +230,14 @@ class Kind(Protocol):
         """The share, in [0, 1], that the question card tells."""
 
     # exporting.py
-    FILES: Mapping[str, Callable[[Any], bytes]]
-    """The files that the project gives out, by name; the table itself first. Each is made of an `Opened`."""
+    FORMATS: Mapping[str, FileFormat[Any]]
+    """The formats that the table can be written in, by name; CSV first."""
+
+    def snapshot(self, opened: Any) -> Snapshot:
+        """What is exported, as it stands now; taken quickly, for nobody else can use the learner meanwhile."""
 
     def sources(self, opened: Any) -> dict[str, int]:
         """How many labels of the export come from each source."""
-
-    def preview(self, opened: Any, n_rows: int) -> pd.DataFrame:
-        """The first rows of the exported table, the added columns first."""
 
     # describing.py
     def describe(self, opened: Any, rules: StopRules) -> Described:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pages.parts.answered_rows import ReviewWords
-from pages.parts.export_words import LOG, ExportWords, File
+from pages.parts.export_words import ExportWords
 from pages.parts.map_words import MapWords
 from pages.parts.stop_panel import StopWords
 from workflow.kinds.label_vectors.progress import Predictor
@@ -19,11 +19,14 @@ EXPORT = ExportWords(
     },
     "1 is yes, 0 is no, an empty cell was not asked: it is never written as 0. Added for each label: "
     "winnow_probability, winnow_predicted and winnow_source.",
-    (
-        File("Label vectors (CSV)", "table", "winnowed", "download"),
-        File("One line for each cell (CSV)", "cells", "cells", "table_rows"),
-        LOG,
-    ),
+    {"all": "Every row", "sure": "Rows with every label sure", "answered": "Rows that people answered"},
+    "Labels that a person or the file decides are always sure. Of the others the model must say yes, or no, with this "
+    "probability. Bad items are never among these rows.",
+    {
+        "all": "The table has no rows.",
+        "sure": "In no row is every label that sure. Lower the probability, or take every row.",
+        "answered": "Nobody has answered a label yet. Answer some, or take every row.",
+    },
 )
 
 STOP = StopWords(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pages.parts.answered_rows import ReviewWords
-from pages.parts.export_words import LOG, ExportWords, File
+from pages.parts.export_words import ExportWords
 from pages.parts.map_words import MapWords
 from pages.parts.stop_panel import StopWords
 
@@ -18,9 +18,16 @@ EXPORT = ExportWords(
         "open": "several candidates are left, and there is no model yet",
         "bad": "a person took it out as a bad item",
     },
-    "Every original column keeps its text exactly. Added: winnow_candidates, winnow_label, winnow_source, "
-    "winnow_confidence, winnow_annotator, winnow_answered_at.",
-    (File("Labelled table (CSV)", "table", "winnowed", "download"), LOG),
+    "Every original column keeps its text exactly. Added for each row: its candidates before and after, the label, "
+    "where it comes from, how sure it is, who answered and when.",
+    {"all": "Every row", "sure": "Rows that are sure", "answered": "Rows that people answered"},
+    "Rows that a person, the file or a proof decides are always among them; bad items and rows without a label never "
+    "are.",
+    {
+        "all": "The table has no rows.",
+        "sure": "No row is that sure. Lower the probability, or take every row.",
+        "answered": "Nobody has answered a row yet. Answer some, or take every row.",
+    },
 )
 
 STOP = StopWords(

@@ -245,8 +245,9 @@ def test_emotions_with_holes_from_file_to_file(page: Page, server: Server) -> No
     expect(page.get_by_text("On held-out rows", exact=True)).to_be_visible()
     expect(page.get_by_text("Precision at 3", exact=True)).to_be_visible()
     page.goto(f"{server.base}/export?project={project}")
+    page.get_by_role("button", name="Prepare file").click()
     with page.expect_download() as waiting:
-        page.get_by_role("button", name="Label vectors (CSV)").click()
+        page.get_by_role("link", name="Download").click()
     back = list(csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text())))
     assert [line["id"] for line in back] == frame["id"].tolist()
     for row, line in enumerate(back):

@@ -56,8 +56,9 @@ def test_birdsong_from_upload_to_export(
 
     # Export, read back.
     page.get_by_role("link", name="Export").click()
+    page.get_by_role("button", name="Prepare file").click()
     with page.expect_download() as waiting:
-        page.get_by_role("button", name="Labelled table (CSV)").click()
+        page.get_by_role("link", name="Download").click()
     back = pd.read_csv(
         io.BytesIO(Path(waiting.value.path()).read_bytes()), dtype=str, keep_default_na=False
     ).set_index("id", drop=False)

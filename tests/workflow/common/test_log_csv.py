@@ -12,8 +12,8 @@ from db import entries
 from db.entries import NO_ROW, LogEntry
 from plcore.loop import ClassChange, class_changes
 from tests.workflow.common.logs import IDS, logs, texts
-from tests.workflow.world import annotator, answer_next
-from workflow import classes, exporting, undoing
+from tests.workflow.world import annotator, answer_next, file_of
+from workflow import classes, undoing
 from workflow.common.log import learner_entry
 from workflow.common.log_columns import COLUMNS, LogError
 from workflow.common.log_csv import read_log, write_log
@@ -77,7 +77,7 @@ def test_an_exported_log_with_classes_says_what_the_log_says(home: Home, owner: 
     answer_next(home, ada, project)
     undoing.undo(Seat(home, ada, project))
     classes.change_classes(Seat(home, owner, project), 0, "add", ["d|e"])
-    data = exporting.export_log(Seat(home, owner, project))
+    data = file_of(Seat(home, owner, project), "log")
     with home.database.read() as session:
         log = entries.after(session, project, 0)
     names = {"owner": owner, "Ada": ada}

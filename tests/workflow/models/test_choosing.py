@@ -14,11 +14,12 @@ from tests.workflow.world import (
     annotator,
     answer_next,
     count_entries,
+    file_of,
     opened,
     small_frame,
     small_project,
 )
-from workflow import exporting, projects, undoing
+from workflow import projects, undoing
 from workflow.access import NotAllowed
 from workflow.common.log_csv import read_log
 from workflow.home import Home
@@ -96,7 +97,7 @@ def test_a_change_of_the_model_is_nobodys_answer(seat: Seat, findings: Findings)
     assert undone is not None
     assert undone.row == first.row, "undo takes the answer back, not the model"
     assert undoing.undo(seat) is None
-    log = read_log(exporting.export_file(seat, exporting.LOG))
+    log = read_log(file_of(seat, "log"))
     assert [(line.entry.kind, line.entry.labels, line.annotator) for line in log] == [
         ("is", first.labels, "owner"),
         ("model", ("clpl",), "owner"),

@@ -76,7 +76,7 @@ def find_answers(doors: Doors[Learner], search: Search, page: int) -> ReviewList
             page = inside(page, total)
             answers = found_in.page(session, project_id, wanted, page * PAGE, PAGE)
     rows = tuple(
-        answer_line(table, names, one, _now(class_map, one.labels), _said(class_map, one.predicted))
+        answer_line(table, names, one, names_now(class_map, one.labels), _said(class_map, one.predicted))
         for one in answers
     )
     return ReviewList(rows, total, page)
@@ -105,9 +105,9 @@ def open_row(opened: Opened[Learner], row: int) -> RowReview:
             history_line(
                 names,
                 one,
-                _now(class_map, one.labels),
-                _now(class_map, one.before),
-                _now(class_map, one.after),
+                names_now(class_map, one.labels),
+                names_now(class_map, one.before),
+                names_now(class_map, one.after),
                 _said(class_map, one.predicted),
                 taken_back=one.seq in withdrawn,
             )
@@ -137,7 +137,7 @@ def _wanted(search: Search, person: Person, class_map: ClassMap) -> found_in.Wan
     )
 
 
-def _now(class_map: ClassMap, names: Sequence[str | None]) -> tuple[str, ...]:
+def names_now(class_map: ClassMap, names: Sequence[str | None]) -> tuple[str, ...]:
     """The present names of classes, each once, from names of any time; a class that was taken back keeps its own."""
     known = []
     for name in names:
@@ -149,4 +149,4 @@ def _now(class_map: ClassMap, names: Sequence[str | None]) -> tuple[str, ...]:
 
 
 def _said(class_map: ClassMap, predicted: str | None) -> str | None:
-    return None if predicted is None else _now(class_map, (predicted,))[0]
+    return None if predicted is None else names_now(class_map, (predicted,))[0]

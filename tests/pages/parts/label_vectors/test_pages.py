@@ -140,16 +140,6 @@ def test_stop_rules_are_saved_though_the_model_moves_on_meanwhile(
     assert stopping.stop_view(Seat(home, owner, project)).rules.budget is not None
 
 
-def test_export_counts_cells(home: Home, owner: int, show: Open) -> None:
-    project = vector_project(home, owner, question="cell")
-    answer_truly(home, owner, project)
-    test = show(owner, "export.py", project=str(project))
-    sources = test.dataframe[0].value
-    assert sources.Cells.sum() == 40 * len(LABELS)
-    assert sources[sources.Source == "oracle"].Cells.sum() == 1
-    assert len(test.get("download_button")) == 3
-
-
 def test_the_queue_with_blind_checks_is_the_owners_in_words(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner, question="cell", control_share=0.2)
     test = show(annotator(home, owner, "Ada"), "queue_page.py", project=str(project))

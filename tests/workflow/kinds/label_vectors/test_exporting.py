@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,7 @@ from plcore import LabelTable, read_cells, suggest_roles
 from plcore.loop.label_vectors.settings import LabelVectorSettings
 from tests.conftest import DATA
 from tests.workflow.vector_world import LABELS, ROLES, answer_truly, true_labels, vector_frame, vector_project
-from tests.workflow.world import annotator, exported, exported_cells, opened
+from tests.workflow.world import annotator, exported, exported_cells, file_of, opened
 from workflow import answering, exporting, progress, projects
 from workflow.access import NotAllowed
 from workflow.common.log_csv import read_log
@@ -66,7 +65,7 @@ def test_wide_has_every_cell_as_it_stands(home: Home, owner: int, answered: int)
                 assert float(share) == cells[row, column]
                 assert source[row] == "oracle" if said[row, column] else source[row] in ("given", "truth")
                 assert cells[row, column] == (label in true_labels(row))
-    assert sum(exporting.sources(Seat(home, owner, answered)).values()) == cells.size
+    assert sum(exporting.export_view(Seat(home, owner, answered), 1).sources.values()) == cells.size
 
 
 @pytest.mark.parametrize("n_rows", [5, 10_000])
@@ -74,7 +73,7 @@ def test_the_preview_is_the_beginning_of_the_export(
     home: Home, owner: int, answered: int, n_rows: int
 ) -> None:
     whole = exported(home, owner, answered).head(n_rows)
-    first = exporting.preview(Seat(home, owner, answered), n_rows)
+    first = exporting.export_view(Seat(home, owner, answered), n_rows).first.reset_index(drop=True)
     assert list(first.columns[:6]) == ["id", *LABELS]
     pd.testing.assert_frame_equal(first[list(whole.columns)], whole)
 
@@ -84,12 +83,12 @@ def test_long_says_the_same_cell_by_cell(home: Home, owner: int, answered: int) 
     assert long["value"].tolist() == wide[list(LABELS)].to_numpy().ravel().tolist()
     assert long["id"].tolist() == np.repeat(wide["id"].to_numpy(), len(LABELS)).tolist()
     assert long["label"].tolist() == list(LABELS) * len(wide)
-    back = pd.read_csv(io.BytesIO(exporting.export_file(Seat(home, owner, answered), "cells")), dtype=str)
+    back = pd.read_csv(io.BytesIO(file_of(Seat(home, owner, answered), "cells")), dtype=str)
     assert back.fillna("").to_numpy().tolist() == long.to_numpy().tolist()
 
 
 def test_export_then_import_is_the_same(home: Home, owner: int, answered: int) -> None:
-    data = exporting.export_file(Seat(home, owner, answered))
+    data = file_of(Seat(home, owner, answered))
     roles = suggest_roles(read_cells(data))
     assert (roles.label_vectors, roles.label_columns, roles.numbers) == (True, LABELS, ROLES.numbers)
     table = LabelTable.read_csv(data, roles)
@@ -116,7 +115,7 @@ def test_labels_given_as_lists_get_columns_of_their_own(home: Home, owner: int) 
 
 
 def test_the_log_comes_out_and_reads_back(home: Home, owner: int, answered: int) -> None:
-    lines = read_log(exporting.export_log(Seat(home, owner, answered)))
+    lines = read_log(file_of(Seat(home, owner, answered), "log"))
     kinds = [line.entry.kind for line in lines]
     assert {"yes", "no"} & set(kinds)
     assert {"bad", "skip"} <= set(kinds)
@@ -130,18 +129,14 @@ def test_the_log_comes_out_and_reads_back(home: Home, owner: int, answered: int)
 def test_only_an_owner_exports(home: Home, owner: int, answered: int) -> None:
     ada = annotator(home, owner, "Ada")
     seat = Seat(home, ada, answered)
-    for use_case in (
-        exporting.export_file,
-        partial(exporting.export_file, name="cells"),
-        exporting.sources,
-    ):
+    for name in ("csv", "cells", "log"):
         with pytest.raises(NotAllowed):
-            use_case(seat)
+            file_of(seat, name)
 
 
 def test_progress_tells_what_the_log_and_the_cells_say(home: Home, owner: int, answered: int) -> None:
     view = progress.read_progress(Seat(home, owner, answered))
-    log = [line.entry for line in read_log(exporting.export_log(Seat(home, owner, answered)))]
+    log = [line.entry for line in read_log(file_of(Seat(home, owner, answered), "log"))]
     for kind, count in view.by_kind.items():
         assert count == sum(entry.kind == kind for entry in log)
     assert view.answered_cells == view.by_kind["yes"] + view.by_kind["no"]

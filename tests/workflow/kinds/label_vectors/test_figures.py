@@ -8,6 +8,7 @@ import pytest
 from db import entries
 from db import projects as stored
 from tests.workflow.vector_world import LABELS, answer_truly, vector_project
+from tests.workflow.world import exported, exported_cells
 from workflow.home import Home
 from workflow.kinds.label_vectors import correcting, counting, exporting, progress, queue, reviewing, stopping
 from workflow.seat import Seat
@@ -46,9 +47,9 @@ def test_the_queue_shows_so_many_and_looks_through_all(seat: Seat, monkeypatch: 
 
 def test_wide_and_long_files_say_the_same(seat: Seat) -> None:
     with seat.learner() as opened:
-        wide, long = exporting.wide_frame(opened), exporting.long_frame(opened)
         cells = opened.learner.cells
         sources = exporting.sources(opened)
+    wide, long = (f(seat.home, seat.person_id, seat.project_id) for f in (exported, exported_cells))
     words = np.where(cells < 0, "", cells.astype(str))
     np.testing.assert_array_equal(wide[list(LABELS)].to_numpy(), words)
     assert len(long) == cells.size == sum(sources.values())

@@ -21,8 +21,8 @@ from plcore.loop.label_vectors.pool import LabelVectorPool
 from plcore.loop.label_vectors.settings import LabelVectorSettings
 from tests.workflow.kinds.label_vectors.test_answering import cells, log
 from tests.workflow.vector_world import LABELS, ROLES, answer_truly, vector_frame, vector_project
-from tests.workflow.world import annotator, exported, opened, small_project
-from workflow import answering, exporting, projects, reviewing, undoing
+from tests.workflow.world import annotator, exported, file_of, opened, small_project
+from workflow import answering, projects, reviewing, undoing
 from workflow.access import NotAllowed, NotFound
 from workflow.common import log_csv
 from workflow.common.found import Search
@@ -663,7 +663,7 @@ def test_corrections_go_through_log_and_files_and_a_restart(home: Home, owner: i
     now = cells(home, owner, rows)
     for row, wanted in changed:
         assert dict(zip(LABELS, now[row].tolist(), strict=True)) == wanted
-    read = log_csv.read_log(exporting.export_log(Seat(home, owner, rows)), rows)
+    read = log_csv.read_log(file_of(Seat(home, owner, rows), "log"), rows)
     assert [replace(line.entry, person_id=0) for line in read] == [
         replace(entry, person_id=0) for entry in log(home, rows)
     ]

@@ -12,11 +12,11 @@ import pytest
 
 from plcore import LabelTable, LearnerSettings, read_cells
 from plcore.tables.csv_writing import to_csv_bytes
-from tests.workflow.world import ROLES, annotator, answer_next, exported, opened, small_frame
+from tests.workflow.world import ROLES, annotator, answer_next, exported, file_of, opened, small_frame
 from workflow import backup, exporting, projects, undoing
 from workflow.access import NotAllowed, NotFound
 from workflow.home import Home, open_home
-from workflow.kinds.one_label import exporting as one_label
+from workflow.kinds.one_label.exporting import FORMATS
 from workflow.seat import Seat
 from workflow.settings import Settings
 
@@ -42,7 +42,7 @@ def test_every_row_has_its_label_and_source(home: Home, owner: int, project: int
     assert (truth.winnow_label == truth.truth).all()
     given = frame[frame.winnow_source == "given"]
     assert (given.winnow_label == given.candidates).all()
-    counts = exporting.sources(Seat(home, owner, project))
+    counts = exporting.export_view(Seat(home, owner, project), 1).sources
     assert sum(counts.values()) == len(frame)
     assert counts["oracle"] == 5
 
@@ -50,7 +50,7 @@ def test_every_row_has_its_label_and_source(home: Home, owner: int, project: int
 def test_what_was_exported_comes_back_as_it_stood(home: Home, owner: int, project: int) -> None:
     for _ in range(7):
         answer_next(home, owner, project)
-    cells = read_cells(exporting.export_file(Seat(home, owner, project)))
+    cells = read_cells(file_of(Seat(home, owner, project)))
     with opened(home, owner, project) as learner:
         standing, original = learner.candidates, learner.table
     as_uploaded = LabelTable.from_cells(cells, ROLES)
@@ -70,7 +70,7 @@ def test_what_was_exported_comes_back_as_it_stood(home: Home, owner: int, projec
 def test_the_log_tells_the_whole_story(home: Home, owner: int, project: int) -> None:
     saved = answer_next(home, owner, project)
     undoing.undo(Seat(home, owner, project))
-    lines = list(csv.DictReader(io.StringIO(exporting.export_log(Seat(home, owner, project)).decode())))
+    lines = list(csv.DictReader(io.StringIO(file_of(Seat(home, owner, project), "log").decode())))
     assert [line["kind"] for line in lines] == ["is", "withdraw"]
     assert lines[0]["row_id"] == saved.row_id
     assert lines[0]["labels"] == saved.labels[0]
@@ -80,11 +80,11 @@ def test_the_log_tells_the_whole_story(home: Home, owner: int, project: int) -> 
 
 def test_only_the_owner_exports(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
-    for use_case in (exporting.export_file, exporting.export_log, exporting.sources):
+    for name in (*FORMATS, "log"):
         with pytest.raises(NotAllowed):
-            use_case(Seat(home, ada, project))
+            file_of(Seat(home, ada, project), name)
         with pytest.raises(NotFound):
-            use_case(Seat(home, owner, project + 1))
+            file_of(Seat(home, owner, project + 1), name)
 
 
 def test_a_backup_is_a_home_of_its_own(home: Home, owner: int, project: int, tmp_path: Path) -> None:
@@ -106,10 +106,11 @@ def test_the_preview_is_the_beginning_of_the_export(home: Home, owner: int, proj
     for _ in range(8):
         answer_next(home, owner, project)
     whole = exported(home, owner, project)
-    first = exporting.preview(Seat(home, owner, project), 12)
-    assert list(first.columns[: len(one_label.ADDED)]) == list(one_label.ADDED)
+    first = exporting.export_view(Seat(home, owner, project), 12).first.reset_index(drop=True)
+    assert list(first.columns[:3]) == ["id", "winnow_candidates_before", "winnow_candidates"]
+    assert first.columns[-1] == "y", "what is known already stands last"
     pd.testing.assert_frame_equal(first[whole.columns], whole.head(12))
-    assert len(exporting.preview(Seat(home, owner, project), 10_000)) == len(whole)
+    assert len(exporting.export_view(Seat(home, owner, project), 10_000).first) == len(whole)
 
 
 def test_decimal_commas_are_exported_as_they_came_and_read_back(home: Home, owner: int) -> None:
@@ -118,7 +119,7 @@ def test_decimal_commas_are_exported_as_they_came_and_read_back(home: Home, owne
         frame[column] = frame[column].astype(str).str.replace(".", ",")
     table = LabelTable.read_csv(to_csv_bytes(frame), ROLES)
     project = projects.create_project(Seat(home, owner), "commas", table, LearnerSettings())
-    data = exporting.export_file(Seat(home, owner, project))
+    data = file_of(Seat(home, owner, project))
     again = LabelTable.read_csv(data, ROLES)
     np.testing.assert_array_equal(again.numbers, table.numbers)
     assert again.cells[list(frame.columns)].equals(table.cells)

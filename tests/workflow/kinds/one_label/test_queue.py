@@ -8,8 +8,8 @@ import io
 import pytest
 
 from plcore.query import STRATEGIES
-from tests.workflow.world import annotator, answer_next, opened, small_project
-from workflow import answering, exporting, projects, queue, standing
+from tests.workflow.world import annotator, answer_next, file_of, opened, small_project
+from workflow import answering, projects, queue, standing
 from workflow.access import NotAllowed
 from workflow.home import Home, open_home
 from workflow.kinds.one_label import words
@@ -111,7 +111,7 @@ def test_a_change_of_strategy_reaches_every_process(home: Home, owner: int, proj
         question = answering.next_question(Seat(other, owner, project))
         assert question is not None
         answer_next(other, owner, project)
-        log = csv.DictReader(io.StringIO(exporting.export_log(Seat(home, owner, project)).decode()))
+        log = csv.DictReader(io.StringIO(file_of(Seat(home, owner, project), "log").decode()))
         assert [line["strategy"] for line in log] == ["mp"]
     finally:
         other.close()
@@ -126,6 +126,6 @@ def test_the_log_says_why_as_the_screen_did(home: Home, owner: int, project: int
     assert again is not None
     assert (again.token, again.strategy) == (first.token, "mw")
     answer_next(home, owner, project)
-    (line,) = csv.DictReader(io.StringIO(exporting.export_log(Seat(home, owner, project)).decode()))
+    (line,) = csv.DictReader(io.StringIO(file_of(Seat(home, owner, project), "log").decode()))
     assert line["strategy"] == "mw"
     assert float(line["score"]) == pytest.approx(again.score, abs=1e-6)

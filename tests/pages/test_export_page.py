@@ -1,0 +1,216 @@
+"""The Export page: which file, which rows, how far it is, and the link it ends in."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.parts.words import counted, size
+from tests.pages.conftest import Open, words
+from tests.workflow.vector_world import LABELS, answer_truly, vector_project
+from tests.workflow.world import answer_next, file_of, small_project
+from workflow import exporting, projects
+from workflow.common.prepared import Taken, Whose
+from workflow.home import Home
+from workflow.seat import Seat
+
+
+@pytest.fixture
+def seat(home: Home, owner: int) -> Seat:
+    project = small_project(home, owner, "small *birds*")
+    for _ in range(3):
+        answer_next(home, owner, project)
+    return Seat(home, owner, project)
+
+
+def open_export(show: Open, seat: Seat) -> AppTest:
+    return show(seat.person_id, "export.py", project=str(seat.project_id))
+
+
+def press(test: AppTest, label: str) -> AppTest:
+    next(button for button in test.button if button.label == label).click().run()
+    assert not test.exception
+    return test
+
+
+def choose(test: AppTest, radio: str, value: str) -> AppTest:
+    next(one for one in test.radio if one.label == radio).set_value(value).run()
+    assert not test.exception
+    return test
+
+
+def links(test: AppTest) -> list[str]:
+    """The HTML of the links to files."""
+    return [one.proto.body for one in test.get("html") if one.proto.body.startswith('<a class="winnow-')]
+
+
+def begin(
+    seat: Seat, write: Callable[[BinaryIO, Callable[[int], None]], None], name: str = "birds.csv"
+) -> str:
+    """A file written by the test's own hand."""
+    whose = Whose(seat.person_id, seat.project_id or 0)
+    return seat.home.prepared.begin(seat.home.exports_dir, whose, name, Taken(60, 3, write))
+
+
+def test_every_file_and_every_choice_of_rows_is_there_in_words(seat: Seat, show: Open) -> None:
+    test = open_export(show, seat)
+    files, rows = test.radio
+    assert files.options[0] == "CSV (.csv)"
+    assert "Parquet (.parquet)" in files.options
+    assert files.options[-1] == "Answer log (.csv)"
+    assert rows.options == ["Every row", "Rows that are sure", "Rows that people answered"]
+    captions = list(rows.proto.captions)
+    assert (captions[0], captions[2]) == ("60 rows", "3 rows")
+    assert all(one.endswith(".") for one in files.proto.captions), "one plain sentence each"
+    assert not test.slider, "how sure is asked only where it counts"
+
+
+def test_the_sources_and_the_first_rows_are_shown(seat: Seat, show: Open) -> None:
+    first, sources = (one.value for one in open_export(show, seat).dataframe)
+    assert sources.Rows.sum() == 60
+    assert set(sources.Source) >= {"oracle", "truth", "given"}
+    assert len(first) == 20
+    assert list(first.columns[:3]) == ["id", "winnow_candidates_before", "winnow_candidates"]
+
+
+def test_a_short_file_is_there_with_the_press(seat: Seat, show: Open) -> None:
+    test = press(open_export(show, seat), "Prepare file")
+    (one,) = exporting.prepared(seat)
+    (link,) = links(test)
+    assert f'href="/exports/{seat.project_id}/{one.key}"' in link
+    assert 'download="small-birds-winnowed.csv"' in link
+    assert size(one.size) in link
+    path, _ = exporting.find(seat, one.key)
+    assert path.read_bytes() == file_of(seat)
+    again = open_export(show, seat)
+    assert links(again) == [link], "it is there after a reload, too"
+    assert not [button for button in again.button if button.label == "Cancel"]
+
+
+def test_the_file_has_the_format_and_the_rows_that_were_chosen(seat: Seat, show: Open) -> None:
+    test = choose(open_export(show, seat), "Which rows", "sure")
+    (slider,) = test.slider
+    assert slider.value == 90
+    slider.set_value(50).run()
+    counts = exporting.export_view(seat, 1, 0.5).counts
+    assert list(test.radio[1].proto.captions)[1] == counted(counts["sure"], "row")
+    press(choose(test, "Which file", "jsonl"), "Prepare file")
+    (one,) = exporting.prepared(seat)
+    assert one.file_name == "small-birds-winnowed-sure.jsonl"
+    path, _ = exporting.find(seat, one.key)
+    assert path.read_bytes() == file_of(seat, "jsonl", "sure", 0.5)
+    assert path.read_bytes().count(b"\n") == counts["sure"]
+
+
+def test_the_log_has_no_choice_of_rows(seat: Seat, show: Open) -> None:
+    test = choose(open_export(show, seat), "Which file", "log")
+    assert [one.label for one in test.radio] == ["Which file"]
+    assert "All 3 lines" in words(test)
+    press(test, "Prepare file")
+    (one,) = exporting.prepared(seat)
+    assert one.file_name == "small-birds-log.csv"
+
+
+def test_where_there_is_nothing_the_page_says_so_and_offers_no_file(
+    home: Home, owner: int, show: Open
+) -> None:
+    new = Seat(home, owner, small_project(home, owner))
+    test = choose(open_export(show, new), "Which rows", "answered")
+    assert "Nobody has answered a row yet. Answer some, or take every row." in words(test)
+    assert next(one for one in test.button if one.label == "Prepare file").disabled
+    test = choose(open_export(show, new), "Which file", "log")
+    assert "Nobody has answered anything yet" in words(test)
+    assert next(one for one in test.button if one.label == "Prepare file").disabled
+
+
+def test_a_long_file_shows_how_far_it_is_and_can_be_cancelled(seat: Seat, show: Open) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def write(file: BinaryIO, tell: Callable[[int], None]) -> None:
+        file.write(b"x")
+        tell(15)
+        begun.set()
+        go_on.wait()
+        tell(60)
+
+    begin(seat, write)
+    begun.wait()
+    test = open_export(show, seat)
+    (bar,) = test.get("progress")
+    assert bar.proto.value == 25
+    assert bar.proto.text == "birds\\.csv: 15 of 60 rows"
+    assert not links(test)
+    press(test, "Cancel")
+    assert exporting.prepared(seat) == ()
+    assert not test.get("progress")
+    go_on.set()
+    seat.home.prepared.close()
+    assert not list(seat.home.exports_dir.iterdir())
+
+
+def test_a_file_that_failed_says_why(seat: Seat, show: Open) -> None:
+    def write(_file: BinaryIO, _tell: Callable[[int], None]) -> None:
+        raise OSError(28, "No space left on device")
+
+    exporting.wait(seat, begin(seat, write))
+    said = words(open_export(show, seat)).replace("\\", "")
+    assert "birds.csv: The file could not be written (No space left on device)" in said
+    assert "Fix: make room on the disk" in said
+
+
+def test_a_file_that_the_answers_have_overtaken_says_so(seat: Seat, show: Open) -> None:
+    test = press(open_export(show, seat), "Prepare file")
+    assert "Without the latest" not in words(test)
+    answer_next(seat.home, seat.person_id, seat.project_id or 0)
+    assert "Without the latest 1 entry of the log" in words(open_export(show, seat))
+    answer_next(seat.home, seat.person_id, seat.project_id or 0)
+    test = open_export(show, seat)
+    assert "Without the latest 2 entries of the log" in words(test)
+    assert "Without the latest" not in words(press(test, "Prepare file"))
+
+
+def test_a_folder_that_cannot_be_made_is_said_on_the_page(seat: Seat, show: Open) -> None:
+    Path(seat.home.exports_dir).write_bytes(b"in its place")
+    said = words(press(open_export(show, seat), "Prepare file")).replace("\\", "")
+    assert "could not be written to the data folder" in said
+
+
+def test_a_project_put_away_meanwhile_is_said(seat: Seat, show: Open) -> None:
+    test = open_export(show, seat)
+    projects.archive_project(seat)
+    assert "is archived" in words(press(test, "Prepare file"))
+
+
+def test_label_vectors_have_files_of_their_own(home: Home, owner: int, show: Open) -> None:
+    project = vector_project(home, owner, question="cell")
+    answer_truly(home, owner, project)
+    seat = Seat(home, owner, project)
+    test = open_export(show, seat)
+    first, sources = (one.value for one in test.dataframe)
+    assert sources.Cells.sum() == 40 * len(LABELS)
+    assert sources[sources.Source == "oracle"].Cells.sum() == 1
+    assert list(first.columns[: 1 + len(LABELS)]) == ["id", *LABELS]
+    assert list(test.radio[1].proto.captions)[2] == "1 row"
+    (link,) = links(press(test, "Prepare file"))
+    assert "Download scenes-winnowed.csv" in link
+
+
+@pytest.mark.parametrize(
+    ("count", "shown"),
+    [
+        (0, "0.1 kB"),
+        (99, "0.1 kB"),
+        (2_876, "2.9 kB"),
+        (12_345, "12 kB"),
+        (4_560_000, "4.6 MB"),
+        (78_900_000, "79 MB"),
+        (2_500_000_000, "2.5 GB"),
+    ],
+)
+def test_sizes_are_told_in_units_of_people(count: int, shown: str) -> None:
+    assert size(count) == shown

@@ -1,0 +1,62 @@
+"""What `winnow export` is told, and what it tells."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+_OPTIONS = (
+    click.option(
+        "--to",
+        "target",
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="File to write; its ending tells the format. Default: standard output.",
+    ),
+    click.option(
+        "--format",
+        "name",
+        metavar="NAME",
+        help="csv (default), parquet, jsonl, npz, labelstudio, votes, prodigy ...; needed where no ending tells it.",
+    ),
+    click.option(
+        "--rows",
+        type=click.Choice(["answered", "sure", "all"]),
+        default="all",
+        show_default=True,
+        help="Those that a person decided; those whose label is known or sure; all.",
+    ),
+    click.option(
+        "--above", type=click.FloatRange(0, 1), help="With --rows sure: the least probability. Default: 0.9."
+    ),
+    click.option("--log", is_flag=True, help="The answer log instead of the table."),
+)
+
+
+def export_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options. The command gets `target`, `name` of the format, `rows`, `above` (None: as by default) and `log`."""
+
+    @wraps(command)
+    def told(**options: Any) -> Any:
+        if options["above"] is not None and options["rows"] != "sure":
+            raise click.UsageError("--above belongs to --rows sure.")
+        if options["log"] and options["name"] is not None:
+            raise click.UsageError("--log and --format are two files: give one of them.")
+        return command(**options)
+
+    for option in reversed(_OPTIONS):
+        told = option(told)
+    return told
+
+
+def teller(total: int) -> Callable[[int], None]:
+    """Tells a person at a terminal how far the writing is, and nobody else."""
+
+    def tell(done: int) -> None:
+        click.echo(f"\r{done:,} of {total:,} rows", nl=done == total, err=True)
+
+    return tell if sys.stderr.isatty() else lambda _done: None

@@ -1,0 +1,169 @@
+"""Which files a project gives out, and how each is written: what a file holds is taken while the learner is open, and
+written, in pieces, when it is not any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from db import entries
+from plcore.tables import FileFormat, format_of
+from workflow.common.found import names_of
+from workflow.common.log_csv import write_log
+from workflow.common.prepared import Taken
+from workflow.common.snapshot import ABOVE, ALL, CHOICES
+
+if TYPE_CHECKING:
+    from db.entries import LogEntry
+    from plcore.tables import Tell
+    from workflow.common.opened import Opened
+    from workflow.kinds import Kind
+
+TOLD_EVERY = 1_000
+"""Entries of the log between two words of how far the writing is."""
+
+PLAIN = ".json"
+TABLE, LOG = "winnowed", "log"
+"""The sorts of files: the table in one of its formats, and the log behind it."""
+
+
+@dataclass(frozen=True)
+class ExportChoice:
+    """What a person wants to take away.
+
+    file : a name in `files_of`      rows : one of `workflow.common.snapshot.CHOICES`, where the file goes by rows
+    above : where the rows are those that are sure, the least probability that is
+
+    Raises ValueError for other rows, and for what is no probability.
+    """
+
+    file: str = "csv"
+    rows: str = ALL
+    above: float = ABOVE
+
+    def __post_init__(self) -> None:
+        if self.rows not in CHOICES:
+            raise ValueError(f"The rows are one of {', '.join(CHOICES)}. Got {self.rows!r}.")
+        if not 0 <= self.above <= 1:
+            raise ValueError(f"A row is sure from a probability in [0, 1] on. Got {self.above}.")
+
+
+@dataclass(frozen=True)
+class ProjectFile:
+    """A file that a project gives out.
+
+    form : its format      sort : TABLE or LOG, which goes before the suffix, as in birds-log.csv
+    take : what it holds, taken quickly, for nobody else can use the learner meanwhile
+    """
+
+    form: FileFormat[Any]
+    sort: str
+    take: Callable[[FileFormat[Any], Opened[Any], ExportChoice], Taken]
+
+    @property
+    def by_rows(self) -> bool:
+        """Whether it holds only the rows that are chosen."""
+        return self.sort == TABLE
+
+
+def files_of(kind: Kind) -> dict[str, ProjectFile]:
+    """The files of a project of this kind by name, the table as CSV first."""
+    tables = {name: ProjectFile(form, TABLE, _take_table) for name, form in kind.FORMATS.items()}
+    return tables | {name: ProjectFile(form, LOG, _take_log) for name, form in LOG_FORMATS.items()}
+
+
+def find_file(kind: Kind, name: str) -> ProjectFile:
+    """The file of this name. Raises ValueError, which names all of them."""
+    files = files_of(kind)
+    if name not in files:
+        raise ValueError(f"A file is one of {', '.join(files)}. Got {name!r}.")
+    return files[name]
+
+
+def file_called(kind: Kind, file_name: str, sort: str = TABLE) -> str:
+    """The name of the file of this sort that a name such as `birds.parquet` asks for, by its ending; a plain .json asks
+    for the first whose ending ends so, an empty name for the first of all.
+
+    Raises ValueError, which names the endings.
+    """
+    forms = {name: file.form for name, file in files_of(kind).items() if file.sort == sort}
+    if not file_name:
+        return next(iter(forms))
+    try:
+        return format_of(file_name, forms).name
+    except ValueError as error:
+        plain = [name for name, form in forms.items() if form.suffix.endswith(PLAIN)]
+        if plain and file_name.lower().endswith(PLAIN):
+            return plain[0]
+        raise ValueError(
+            f"{error} Fix: another ending, or --format with one of {', '.join(forms)}."
+        ) from None
+
+
+# The table
+
+
+def _take_table(form: FileFormat[Any], opened: Opened[Any], choice: ExportChoice) -> Taken:
+    found = opened.kind.snapshot(opened)
+    rows = found.rows(choice.rows, choice.above)
+    database, project_id, names = opened.home.database, opened.project_id, names_of(opened.session)
+
+    def write(file: BinaryIO, tell: Tell) -> None:
+        with database.read() as session:
+            log = entries.each(session, project_id, found.seq)
+            whole = found.whole(_counted(log, lambda _entries: tell(0)), names)
+        form.write(whole.chosen(rows), file, tell)
+
+    return Taken(len(rows), found.seq, write)
+
+
+# The log
+
+
+@dataclass(frozen=True)
+class Log:
+    """What the writers of a log take. names : {person: name}      ids : of the table's rows"""
+
+    entries: Iterable[LogEntry]
+    names: Mapping[int, str]
+    ids: Sequence[str]
+
+
+def _take_log(form: FileFormat[Log], opened: Opened[Any], _choice: ExportChoice) -> Taken:
+    database, project_id, seq = opened.home.database, opened.project_id, opened.learner.seq
+    names, ids = names_of(opened.session), list(map(str, opened.learner.table.ids))
+
+    def write(file: BinaryIO, tell: Tell) -> None:
+        with database.read() as session:
+            log = _counted(entries.each(session, project_id, seq), tell)
+            form.write(Log(log, names, ids), file, tell)
+        tell(seq)
+
+    return Taken(seq, seq, write)
+
+
+def _write_csv(log: Log, file: BinaryIO, _tell: Tell) -> None:
+    for piece in write_log(log.entries, log.names, log.ids):
+        file.write(piece)
+
+
+LOG_FORMATS: Mapping[str, FileFormat[Log]] = {
+    "log": FileFormat(
+        "log",
+        "Answer log",
+        ".csv",
+        "A line for each answer, skip and withdrawal: who, when, why it was asked, what it changed.",
+        _write_csv,
+    )
+}
+"""The formats of the log: every entry with who, when, why and what it changed, in the words it was given in."""
+
+
+def _counted(log: Iterable[LogEntry], tell: Tell) -> Iterator[LogEntry]:
+    """The entries; now and then a word of how many, so that the writing can be followed and stopped."""
+    for number, entry in enumerate(log):
+        if number % TOLD_EVERY == 0:
+            tell(number)
+        yield entry

@@ -1,0 +1,79 @@
+"""What an export holds, as it stood at one moment: taken while the learner is open, written when it is not any more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from plcore.common import BoolArray, FloatArray, IntArray
+from workflow.common.found import SAYS_SOMETHING
+
+if TYPE_CHECKING:
+    from db.entries import LogEntry
+
+ANSWERED, SURE, ALL = "answered", "sure", "all"
+CHOICES = (ALL, SURE, ANSWERED)
+"""The rows that an export can hold: all; those whose label is known, or that the model is sure of; those that a person
+decided."""
+ABOVE = 0.9
+"""How sure the model must be of a row, where nobody says otherwise."""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The state of a project's rows after the log's entry `seq`. Nothing in it changes when the learner goes on.
+
+    answered : bool (n,), a person decided
+    certainty : (n,) how sure the label is: 1 where the file, a person or a proof gives it, else the model's
+        probability; NaN where the row has none, or is set aside
+    labels_of : the labels that an answer names, as they are called now
+    finish : makes of the answers up to `seq` what the writers of formats take
+    """
+
+    seq: int
+    answered: BoolArray
+    certainty: FloatArray
+    labels_of: Callable[[LogEntry], Sequence[str]]
+    finish: Callable[[Sequence[dict[str, Any]]], Any]
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.answered)
+
+    def rows(self, choice: str, above: float) -> IntArray:
+        """The numbers of the rows that an export holds. choice : one of CHOICES      above : of SURE, the least sure"""
+        if choice == ALL:
+            return np.arange(self.n_rows)
+        return np.flatnonzero(self.answered if choice == ANSWERED else self.certainty >= above)
+
+    def counts(self, above: float) -> dict[str, int]:
+        """How many rows each of CHOICES holds."""
+        return {choice: len(self.rows(choice, above)) for choice in CHOICES}
+
+    def whole(self, log: Iterable[LogEntry], names: Mapping[int, str]) -> Any:
+        """What the writers of formats take, all rows of it. log : up to `seq`      names : {person: name}"""
+        return self.finish(answers_in(log, names, self.labels_of))
+
+
+def answers_in(
+    log: Iterable[LogEntry], names: Mapping[int, str], labels_of: Callable[[LogEntry], Sequence[str]]
+) -> list[dict[str, Any]]:
+    """The answers that were not taken back, in order, as `plcore.tables.formats.disambiguated` wants them."""
+    found: dict[int, dict[str, Any]] = {}
+    for entry in log:
+        if entry.target_seq is not None:
+            found.pop(entry.target_seq, None)
+        elif entry.kind in SAYS_SOMETHING:
+            found[entry.seq] = {
+                "row": entry.row,
+                "person": names.get(entry.person_id, ""),
+                "kind": str(entry.kind),
+                "labels": list(labels_of(entry)),
+                "at": entry.at.isoformat(timespec="seconds"),
+                "seconds": entry.seconds,
+                "model_version": None if entry.model_version < 0 else str(entry.model_version),
+            }
+    return list(found.values())

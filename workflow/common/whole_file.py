@@ -1,0 +1,38 @@
+"""Writing a file that is there whole, or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+PART = ".part"
+"""Ends the name of a file that is being written."""
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """A file to write, which is put at `path` when the block has ended, in place of what was there.
+
+    It is written beside it, in the same folder, and brought to disk first. Where the block does not end well, for
+    whatever reason, the half of it is removed and what was there stays. What is no file, such as a pipe or
+    ``/dev/null``, is written as it is. Raises OSError.
+    """
+    path = path.resolve()  # a link stays one
+    if path.exists() and not path.is_file():
+        with path.open("wb") as device:
+            yield device
+        return
+    aside = path.with_name(f".{path.name[:40]}-{secrets.token_hex(4)}{PART}")
+    try:
+        with aside.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(path)
+    except BaseException:  # Ctrl-C, too
+        aside.unlink(missing_ok=True)
+        raise
