@@ -11,7 +11,7 @@ import runpy
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import click
 
@@ -19,9 +19,6 @@ from winnow import __version__
 from winnow.column_options import column_options, file_options
 from winnow.file_commands import FILE_COMMANDS
 from winnow.opening import home, owner
-
-if TYPE_CHECKING:
-    pass
 
 REFUSED = 2
 """Exit status of a command that did not do what it was asked to; one line on standard error says why."""

@@ -37,6 +37,7 @@ from workflow import (
 from workflow import instance_map as maps
 from workflow.access import NotAllowed, NotFound
 from workflow.common.found import Search
+from workflow.common.log import read_class_changes
 from workflow.common.turn import StaleQuestion
 from workflow.home import Home
 from workflow.importing import more_rows
@@ -66,9 +67,10 @@ def later_rows(world: KindWorld) -> importing.Upload:
 def addition(seat: Seat, world: KindWorld) -> more_rows.Addition:
     """One row for the project; nobody needs rights to make the table of it."""
     with seat.home.database.read() as session:
-        project = stored_projects.get(session, seat.project_id or 0)
+        found = [one for one in stored_projects.everything(session) if one.id == seat.project_id]
+        changes = read_class_changes(session, seat.project_id or 0)
     grown = with_rows(world.table(), later_rows(world).cells)
-    return more_rows.Addition(grown, project.table_hash, 0)
+    return more_rows.Addition(grown, found[0].table_hash if found else "", changes[-1].seq if changes else 0)
 
 
 EVERYBODYS: dict[str, UseCase] = {
@@ -106,10 +108,6 @@ OWNERS: dict[str, UseCase] = {
     "exporting.find": lambda seat, _world, _row: exporting.find(seat, prepared_key(seat)),
     "exporting.take": lambda seat, _world, _row: exporting.take(seat, exporting.ExportChoice()),
     "exporting.file_for": lambda seat, _world, _row: exporting.file_for(seat, "birds.csv"),
-    "more_rows.columns": lambda seat, _world, _row: more_rows.columns(seat),
-    "more_rows.takes_label_columns": lambda seat, _world, _row: more_rows.takes_label_columns(seat),
-    "more_rows.read_rows": lambda seat, world, _row: more_rows.read_rows(seat, later_rows(world)),
-    "more_rows.add_rows": lambda seat, world, _row: more_rows.add_rows(seat, addition(seat, world)),
     "dataset_card.card_facts": lambda seat, _world, _row: dataset_card.card_facts(seat),
     "dataset_card.dataset_card": lambda seat, _world, _row: dataset_card.dataset_card(seat),
     "dataset_card.croissant": lambda seat, _world, _row: dataset_card.croissant(seat),
@@ -120,6 +118,10 @@ OWNERS: dict[str, UseCase] = {
     "classes.touched": lambda seat, _world, _row: classes.touched(seat, room.class_names(seat)[0]),
     "classes.change_classes": lambda seat, _world, _row: classes.change_classes(seat, 0, "add", ["new"]),
     "classes.take_back": lambda seat, _world, _row: classes.take_back(seat, 1),
+    "more_rows.columns": lambda seat, _world, _row: more_rows.columns(seat),
+    "more_rows.takes_label_columns": lambda seat, _world, _row: more_rows.takes_label_columns(seat),
+    "more_rows.read_rows": lambda seat, world, _row: more_rows.read_rows(seat, later_rows(world)),
+    "more_rows.add_rows": lambda seat, world, _row: more_rows.add_rows(seat, addition(seat, world)),
     "oracle.answer_for_me": lambda seat, _world, _row: oracle.answer_for_me(seat, 1),
     "projects.learner_settings": lambda seat, _world, _row: projects.learner_settings(seat),
     "projects.change_learner": lambda seat, world, _row: projects.change_learner(seat, **world.CHANGE),

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from plcore.loop import ClassChange, Learner, Place, StopRules
     from plcore.tables import Doubt, FileFormat
     from workflow.common.answers import Given
-    from workflow.common.described import Described
     from workflow.common.figures import StopView
     from workflow.common.found import ReviewList, Search
     from workflow.common.history import Parts
     from workflow.common.snapshot import Snapshot
     from workflow.home import Home
+    from workflow.outgoing.described import Described
     from workflow.shelf import BackgroundTraining
 
 

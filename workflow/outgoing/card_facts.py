@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from db.entries import LogEntry
-    from workflow.common.described import Described
     from workflow.common.opened import Opened
+    from workflow.outgoing.described import Described
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ import pytest
 from plcore import LearnerSettings, Roles
 from tests.workflow.kind_worlds import WORLDS, KindWorld
 from tests.workflow.test_media import ZIP
-from workflow import importing, projects
+from workflow import projects
 from workflow.home import Home
+from workflow.importing import uploads as importing
 from workflow.seat import Seat
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from workflow.common.described import Described, Measure
 from workflow.common.figures import LabelCount
 from workflow.outgoing.card_facts import Annotator, CardFacts
+from workflow.outgoing.described import Described, Measure
 
 FACTS = CardFacts(
     name="Birds",

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from plcore import LabelTable
 from plcore.loop.label_vectors import LabelVectorLearner
-from workflow.common.described import Described, Measure
 from workflow.kinds.label_vectors.progress import read_progress
+from workflow.outgoing.described import Described, Measure
 
 if TYPE_CHECKING:
     from plcore.loop import StopRules

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from plcore import ActiveLearner, LabelTable
 from plcore.evaluation import wilson_interval
-from workflow.common.described import Described, Measure
 from workflow.kinds.one_label.progress import read_progress
+from workflow.outgoing.described import Described, Measure
 
 if TYPE_CHECKING:
     from plcore.loop import StopRules

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,11 +14,9 @@ from plcore.tables.csv_writing import to_csv_bytes
 from tests.workflow.world import ROLES, annotator, answer_next, exported, file_of, opened, small_frame
 from workflow import exporting, projects, undoing
 from workflow.access import NotAllowed, NotFound
-from workflow.home import Home, open_home
+from workflow.home import Home
 from workflow.kinds.one_label.exporting import FORMATS
-from workflow.outgoing import backup
 from workflow.seat import Seat
-from workflow.settings import Settings
 
 
 def test_every_row_has_its_label_and_source(home: Home, owner: int, project: int) -> None:
@@ -86,21 +83,6 @@ def test_only_the_owner_exports(home: Home, owner: int, project: int) -> None:
             file_of(Seat(home, ada, project), name)
         with pytest.raises(NotFound):
             file_of(Seat(home, owner, project + 1), name)
-
-
-def test_a_backup_is_a_home_of_its_own(home: Home, owner: int, project: int, tmp_path: Path) -> None:
-    saved = answer_next(home, owner, project)
-    backup.backup(home, tmp_path / "copy")
-    answer_next(home, owner, project)
-    copy = open_home(Settings.from_environment({"WINNOW_HOME": str(tmp_path / "copy")}))
-    try:
-        frame = exported(copy, owner, project).set_index("id")
-        assert (frame.winnow_source == "oracle").sum() == 1
-        assert frame.winnow_label[saved.row_id] == saved.labels[0]
-    finally:
-        copy.close()
-    with pytest.raises(backup.BackupError, match="not empty"):
-        backup.backup(home, tmp_path / "copy")
 
 
 def test_the_preview_is_the_beginning_of_the_export(home: Home, owner: int, project: int) -> None:
