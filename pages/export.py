@@ -9,11 +9,22 @@ from pages.parts.frame import escape
 from pages.parts.prepared_files import draw_files
 from pages.parts.words import counted
 from workflow import exporting
-from workflow.exporting import ABOVE, CHOICES, SURE, ExportChoice, ExportView
+from workflow.exporting import ABOVE, CHOICES, DATA_SET, SURE, CardDetails, ExportChoice, ExportView
 
 PREVIEW_ROWS = 20
 AT_ONCE = 1.0
 """Seconds that a press waits for the file, so that a short one is there with the next drawing."""
+
+KNOWN = {
+    "license": ("Licence", "cc-by-4.0"),
+    "languages": ("Languages", "en, de"),
+    "url": ("Address of the data set", "https://..."),
+    "origin": ("Where the items come from", "Recorded in ..."),
+    "uses": ("What the labels are good for", "Training ..."),
+    "annotators": ("Who the annotators are", "expert-generated, crowdsourced ..."),
+    "demographics": ("About the annotators", "Two ornithologists"),
+}
+"""Fields of `CardDetails` that are text: how they are asked for, and an example."""
 
 page = frame.begin_project("Export", owner=True)
 frame.project_title("Export", page)
@@ -63,6 +74,26 @@ def choose_rows(view: ExportView) -> str:
     return rows
 
 
+def what_people_know() -> CardDetails:
+    """What the card of a data set is to say that table and log do not."""
+    with st.expander("What only you know, for the card (optional)"):
+        said = {
+            name: st.text_input(
+                title, placeholder=hint, key=f"{state.EXPORT}-{name}-{page.project.id}"
+            ).strip()
+            for name, (title, hint) in KNOWN.items()
+        }
+        named = st.checkbox(
+            "Name the annotators",
+            key=f"{state.EXPORT}-named-{page.project.id}",
+            help="Else they are Annotator 1, 2, ... in all that is in the zip. Notes stay as they were written.",
+        )
+    languages = tuple(one for one in said.pop("languages").replace(",", " ").split() if one)
+    return CardDetails(
+        languages=languages, named=named, **{name: text or None for name, text in said.items()}
+    )
+
+
 def prepare(choice: ExportChoice) -> None:
     with frame.refusals_said_later(ValueError):
         key = exporting.prepare(page.seat, choice, frame.file_stem(page))
@@ -99,6 +130,7 @@ with right:
             st.info("Nobody has answered anything yet: there is no line.", icon=":material/info:")
         else:
             st.markdown(f"All {counted(view.seq, 'line')}, whatever became of their rows.")
+    details = what_people_know() if file.form.name == DATA_SET else CardDetails()
     files = exporting.prepared(page.seat)
     st.button(
         "Prepare file",
@@ -106,7 +138,7 @@ with right:
         icon=":material/draft:",
         disabled=nothing,
         on_click=prepare,
-        args=(ExportChoice(file.form.name, chosen, least()),),
+        args=(ExportChoice(file.form.name, chosen, least(), details),),
     )
     draw_files(page, view.seq)
 

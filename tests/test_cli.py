@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -466,3 +467,20 @@ def test_verify_says_in_one_line_what_is_wrong(shell: Shell, table: Path, tmp_pa
     assert "no-such.jsonl" in shell.refused("verify", tmp_path / "no-such.jsonl")
     assert "There is no project 7 here" in shell.refused("verify", 7)
     assert "No such file" in shell.refused("verify", 1, "--project", 1), "with a project it is a file's name"
+
+
+def test_a_data_set_with_its_card(shell: Shell, table: Path, tmp_path: Path) -> None:
+    shell.done("import", table)
+    target = tmp_path / "birds.zip"
+    shell.done("export", 1, "--to", target, "--card", "license=mit", "--card", "languages=en, de")
+    with zipfile.ZipFile(target) as packed:
+        card = packed.read("README.md").decode()
+        log = tmp_path / "log.jsonl"
+        log.write_bytes(packed.read("log.jsonl"))
+    assert 'license: "mit"' in card
+    assert 'language: ["en", "de"]' in card
+    assert "the chain holds" in shell.done("verify", log)
+    shell.done("export", 1, "--log", "--to", log)
+    assert "all of the log" in shell.done("verify", log, "--project", 1)
+    assert "a name of license" in shell.refused("export", 1, "--to", target, "--card", "licence=mit")
+    assert "named is yes or no" in shell.refused("export", 1, "--to", target, "--card", "named=1")

@@ -80,7 +80,7 @@ def test_the_shell_commands_work_in_order(work: Path) -> None:
     frame = small_frame().rename(columns={"candidates": "heard", "truth": "species"})
     frame.to_csv(work / "birds.csv", index=False)
     lines = [line for block in blocks("console") for line in block.splitlines() if "cli.py" in line]
-    assert len(lines) == 7
+    assert len(lines) == 8
     for number, line in enumerate(lines):
         # The README counts the demo project as number 1; a home made by the shell alone has none.
         for command in ("export", "rank", "simulate"):

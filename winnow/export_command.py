@@ -10,6 +10,26 @@ from typing import Any
 
 import click
 
+DETAILS = ("license", "languages", "url", "origin", "uses", "annotators", "demographics", "named")
+"""What `--card` takes: fields of `workflow.outgoing.card_text.CardDetails`."""
+
+
+def _details(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for one in given:
+        name, sign, text = (part.strip() for part in one.partition("="))
+        if not sign or name not in DETAILS:
+            raise click.BadParameter(f"expected NAME=TEXT with a name of {', '.join(DETAILS)}. Got {one!r}.")
+        found[name] = text
+    if "languages" in found:
+        found["languages"] = tuple(found["languages"].replace(",", " ").split())
+    if "named" in found:
+        if found["named"] not in ("yes", "no"):
+            raise click.BadParameter(f"named is yes or no. Got {found['named']!r}.")
+        found["named"] = found["named"] == "yes"
+    return found
+
+
 _OPTIONS = (
     click.option(
         "--to",
@@ -33,12 +53,21 @@ _OPTIONS = (
     click.option(
         "--above", type=click.FloatRange(0, 1), help="With --rows sure: the least probability. Default: 0.9."
     ),
+    click.option(
+        "--card",
+        "details",
+        multiple=True,
+        metavar="NAME=TEXT",
+        callback=_details,
+        help="With a data set (.zip): what its card is to say, such as license=cc-by-4.0, languages=en, named=yes.",
+    ),
     click.option("--log", is_flag=True, help="The answer log instead of the table."),
 )
 
 
 def export_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options. The command gets `target`, `name` of the format, `rows`, `above` (None: as by default) and `log`."""
+    """The options. The command gets `target`, `name` of the format, `rows`, `above` (None: as by default), `details` of
+    the card and `log`."""
 
     @wraps(command)
     def told(**options: Any) -> Any:

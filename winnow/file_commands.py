@@ -84,7 +84,13 @@ def append_rows(
 @click.argument("project_id", type=int)
 @export_options
 def export(
-    project_id: int, target: Path | None, name: str | None, rows: str, above: float | None, log: bool
+    project_id: int,
+    target: Path | None,
+    name: str | None,
+    rows: str,
+    above: float | None,
+    details: Mapping[str, Any],
+    log: bool,
 ) -> None:
     """Write the disambiguated table of PROJECT_ID, as CSV or in another format."""
     from workflow import exporting
@@ -95,7 +101,9 @@ def export(
         try:
             name = name or exporting.file_for(seat, "" if target is None else target.name, sort)
             least = exporting.ABOVE if above is None else above
-            taken = exporting.take(seat, exporting.ExportChoice(name, rows, least))
+            taken = exporting.take(
+                seat, exporting.ExportChoice(name, rows, least, exporting.CardDetails(**details))
+            )
         except ValueError as error:
             raise click.ClickException(str(error)) from None
         if target is None:

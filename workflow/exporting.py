@@ -16,9 +16,18 @@ from db import entries
 from workflow.access import NotFound
 from workflow.common.found import names_of
 from workflow.common.prepared import FAILED, READY, WAITING, PreparedFile, Taken, Whose, clear
-from workflow.common.project_files import LOG, TABLE, ExportChoice, file_called, files_of, find_file
 from workflow.common.snapshot import ABOVE, ALL, ANSWERED, CHOICES, SURE
 from workflow.common.whole_file import whole_file
+from workflow.outgoing.card_text import CardDetails
+from workflow.outgoing.project_files import (
+    DATA_SET,
+    LOG,
+    TABLE,
+    ExportChoice,
+    file_called,
+    files_of,
+    find_file,
+)
 from workflow.saving import NotSaved, saving_files
 
 if TYPE_CHECKING:
@@ -28,8 +37,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from plcore.tables import Tell
-    from workflow.common.project_files import ProjectFile
     from workflow.home import Home
+    from workflow.outgoing.project_files import ProjectFile
     from workflow.seat import Seat
 
 __all__ = [
@@ -37,6 +46,7 @@ __all__ = [
     "ALL",
     "ANSWERED",
     "CHOICES",
+    "DATA_SET",
     "FAILED",
     "LOG",
     "PATH",
@@ -44,6 +54,7 @@ __all__ = [
     "SURE",
     "TABLE",
     "WAITING",
+    "CardDetails",
     "ExportChoice",
     "ExportView",
     "PreparedFile",

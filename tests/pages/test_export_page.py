@@ -62,7 +62,11 @@ def test_every_file_and_every_choice_of_rows_is_there_in_words(seat: Seat, show:
     files, rows = test.radio
     assert files.options[0] == "CSV (.csv)"
     assert "Parquet (.parquet)" in files.options
-    assert files.options[-1] == "Answer log (.csv)"
+    assert files.options[-3:] == [
+        "Data set with its card (.zip)",
+        "Answer log (.csv)",
+        "Answer log, sealed (.jsonl)",
+    ]
     assert rows.options == ["Every row", "Rows that are sure", "Rows that people answered"]
     captions = list(rows.proto.captions)
     assert (captions[0], captions[2]) == ("60 rows", "3 rows")

@@ -41,7 +41,7 @@ from workflow.common.log import read_class_changes
 from workflow.common.turn import StaleQuestion
 from workflow.home import Home
 from workflow.importing import more_rows
-from workflow.outgoing import dataset_card, verifying
+from workflow.outgoing import verifying
 from workflow.room import RoomSettings
 from workflow.seat import Seat
 
@@ -108,9 +108,6 @@ OWNERS: dict[str, UseCase] = {
     "exporting.find": lambda seat, _world, _row: exporting.find(seat, prepared_key(seat)),
     "exporting.take": lambda seat, _world, _row: exporting.take(seat, exporting.ExportChoice()),
     "exporting.file_for": lambda seat, _world, _row: exporting.file_for(seat, "birds.csv"),
-    "dataset_card.card_facts": lambda seat, _world, _row: dataset_card.card_facts(seat),
-    "dataset_card.dataset_card": lambda seat, _world, _row: dataset_card.dataset_card(seat),
-    "dataset_card.croissant": lambda seat, _world, _row: dataset_card.croissant(seat),
     "verifying.verify_project": lambda seat, _world, _row: verifying.verify_project(seat),
     "stopping.change_stop_rules": lambda seat, _world, _row: stopping.change_stop_rules(seat, StopRules()),
     "room.change_room": lambda seat, _world, _row: room.change_room(seat, RoomSettings("new")),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import secrets
+import shutil
 import threading
 import time
 from collections.abc import Callable
@@ -238,4 +239,7 @@ def clear(folder: Path) -> None:
     """Remove what an earlier server left in the folder."""
     if folder.is_dir():
         for path in folder.iterdir():
-            path.unlink(missing_ok=True)
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)

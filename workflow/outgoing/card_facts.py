@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from db import entries, people
+from db import entries
 from plcore.loop import EntryKind
 from workflow import kinds
 from workflow.common.figures import SIMULATED
@@ -18,6 +18,8 @@ from workflow.kinds.adopting import read_adoptions
 
 if TYPE_CHECKING:
     from datetime import datetime
+
+    from sqlalchemy.orm import Session
 
     from db.entries import LogEntry
     from workflow.common.opened import Opened
@@ -74,12 +76,17 @@ class CardFacts:
     head: str
 
 
-def read_facts(opened: Opened[Any], *, named: bool) -> CardFacts:
-    """The facts as they stand now. named : whether people have their names, or are "Annotator 1" and so on, in the
-    order of their first entries."""
+def without_names(session: Session, project_id: int) -> dict[int, str]:
+    """{person: "Annotator 1" and so on}, in the order of their first entries about rows; then whoever has others."""
+    log = entries.after(session, project_id, 0)
+    ordered = [one.person_id for one in sorted(log, key=lambda one: one.row == entries.NO_ROW)]
+    return {person: f"Annotator {number}" for number, person in enumerate(dict.fromkeys(ordered), start=1)}
+
+
+def read_facts(opened: Opened[Any], names: Mapping[int, str]) -> CardFacts:
+    """The facts as they stand now. names : {person: what they are called}"""
     project, kind, table = opened.project, opened.kind, opened.learner.table
     log = entries.after(opened.session, project.id, 0)
-    names = {one.id: one.name for one in people.listed(opened.session)}
     gone = {one.target_seq for one in log}
     standing = [one for one in log if one.kind in kind.ANSWERS and one.seq not in gone]
     words, described = kinds.words(project), kind.describe(opened, kinds.stop_rules(project))
@@ -96,7 +103,7 @@ def read_facts(opened: Opened[Any], *, named: bool) -> CardFacts:
         n_classes=len(opened.learner.classes),
         sources=kind.sources(opened),
         described=described,
-        annotators=_annotators(log, standing, names, named=named),
+        annotators=_annotators(log, standing, names),
         answers=len(standing),
         simulated=sum(one.note == SIMULATED for one in standing),
         withdrawn=sum(one.row != entries.NO_ROW and one.target_seq is not None for one in log),
@@ -115,17 +122,17 @@ def read_facts(opened: Opened[Any], *, named: bool) -> CardFacts:
 
 
 def _annotators(
-    log: Sequence[LogEntry], standing: Sequence[LogEntry], names: Mapping[int, str], *, named: bool
+    log: Sequence[LogEntry], standing: Sequence[LogEntry], names: Mapping[int, str]
 ) -> tuple[Annotator, ...]:
     """Whoever has an entry about a row, in the order of these entries."""
     about_rows = [one for one in log if one.row != entries.NO_ROW]
     found = []
-    for number, person in enumerate(dict.fromkeys(one.person_id for one in about_rows), start=1):
+    for person in dict.fromkeys(one.person_id for one in about_rows):
         own = [one for one in standing if one.person_id == person]
         kinds_of = Counter(one.kind for one in about_rows if one.person_id == person)
         found.append(
             Annotator(
-                name=names[person] if named else f"Annotator {number}",
+                name=names[person],
                 answers=len(own),
                 skips=kinds_of[EntryKind.SKIP],
                 unsure=kinds_of[EntryKind.UNSURE],

@@ -37,7 +37,7 @@ class CardDetails:
     license : as SPDX or Hugging Face has it      languages : codes such as "en"      url : where the data set lives
     annotators : who they are, in Hugging Face's words: "expert-generated", "crowdsourced"
     demographics : of the annotators      origin : where the items come from      uses : what the labels are good for
-    named : whether annotators stand with their names; else they are Annotator 1, 2, ...
+    named : whether annotators stand with their names, in all that goes with the card; else they are Annotator 1, 2, ...
     """
 
     license: str | None = None
@@ -62,10 +62,10 @@ def write_card(facts: CardFacts, given: CardDetails, files: Mapping[str, str], t
         "Hashes": _hashes(facts, files),
     }
     body = "\n\n".join(f"## {title}\n\n" + "\n".join(lines) for title, lines in sections.items())
-    return f"{_front_matter(facts, given)}\n# {_line(facts.name)}\n\n{body}\n"
+    return f"{_front_matter(facts, given, files)}\n# {_line(facts.name)}\n\n{body}\n"
 
 
-def _front_matter(facts: CardFacts, given: CardDetails) -> str:
+def _front_matter(facts: CardFacts, given: CardDetails, files: Mapping[str, str]) -> str:
     by = ([given.annotators] if given.annotators else []) + ["machine-generated"] * ("model" in facts.sources)
     fields: dict[str, Any] = {
         "pretty_name": facts.name,
@@ -75,6 +75,10 @@ def _front_matter(facts: CardFacts, given: CardDetails) -> str:
         "size_categories": [next((name for most, name in SIZES if facts.n_rows < most), "n>10M")],
         "task_categories": [facts.task],
         "tags": ["winnow", "partial-labels"],
+        # Or its viewer would take the log beside it for data, too.
+        "configs": [
+            {"config_name": "default", "data_files": name} for name in files if name.endswith(".parquet")
+        ],
     }
     # JSON is YAML, so that no text can be mistaken for anything else.
     lines = [f"{name}: {_yaml(value)}" for name, value in fields.items() if value]

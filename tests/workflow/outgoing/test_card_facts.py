@@ -12,15 +12,18 @@ from db.entries import LogEntry
 from tests.workflow.kind_worlds import KindWorld
 from tests.workflow.world import annotator, answer_next, small_project
 from workflow import classes, oracle, projects, undoing
+from workflow.common.found import names_of
 from workflow.home import Home
-from workflow.outgoing.card_facts import CardFacts, read_facts
+from workflow.outgoing.card_facts import CardFacts, read_facts, without_names
 from workflow.outgoing.verifying import verify_project
 from workflow.seat import Seat
 
 
 def facts(seat: Seat, *, named: bool = False) -> CardFacts:
     with seat.learner(owner=True) as opened:
-        return read_facts(opened, named=named)
+        session = opened.session
+        names = names_of(session) if named else without_names(session, opened.project_id)
+        return read_facts(opened, names)
 
 
 def log_of(seat: Seat) -> list[LogEntry]:
@@ -61,7 +64,8 @@ def test_people_are_counted_by_name_or_by_number(world: KindWorld, seat: Seat, a
 def test_the_card_names_the_head_that_verify_finds(world: KindWorld, seat: Seat) -> None:
     world.answer(seat)
     (verified,) = verify_project(seat)
-    found = facts(seat)
+    found = facts(seat, named=True)  # the log says who, and so does its head
+    assert facts(seat).head != verified.head
     assert (found.head, found.entries) == (verified.head, verified.entries)
     with seat.reading() as reading:
         assert found.table_sha256 == reading.project.table_hash

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,19 +18,10 @@ from plcore.tables import read_table
 from plcore.tables.formats.disambiguated import Disambiguated
 from plcore.tables.formats.hugging_face import Told, read_features, read_told, written_metadata
 from plcore.tables.formats.parquet_rows import write_parquet
+from tests.hugging_face import datasets
 from tests.plcore.tables.formats.tables import decided, same_candidates, small_table, written
 
-
-@pytest.fixture(scope="module")
-def datasets(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """The library, which asks no network and leaves nothing in the home folder. It reads these when it is imported."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HF_HOME", str(tmp_path_factory.mktemp("hugging_face")))
-        for name in ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE", "HF_HUB_DISABLE_TELEMETRY"):
-            patch.setenv(name, "1")
-        library = importlib.import_module("datasets")
-        library.disable_progress_bars()
-        yield library
+__all__ = ["datasets"]
 
 
 def rows_of(table: Disambiguated) -> list[dict[str, Any]]:

@@ -5,15 +5,21 @@ written, in pieces, when it is not any more.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from db import entries
 from plcore.tables import FileFormat, format_of
 from workflow.common.found import names_of
 from workflow.common.log_csv import write_log
+from workflow.common.log_lines import LogHeader, write_log_lines
 from workflow.common.prepared import Taken
 from workflow.common.snapshot import ABOVE, ALL, CHOICES
+from workflow.outgoing.card_facts import read_facts, without_names
+from workflow.outgoing.card_text import CardDetails
+from workflow.outgoing.data_set import DataSet, write_data_set
+from workflow.outgoing.verifying import header_of
 
 if TYPE_CHECKING:
     from db.entries import LogEntry
@@ -25,6 +31,8 @@ TOLD_EVERY = 1_000
 """Entries of the log between two words of how far the writing is."""
 
 PLAIN = ".json"
+DATA_SET = "dataset"
+"""The name of the file that is a whole data set with its card."""
 TABLE, LOG = "winnowed", "log"
 """The sorts of files: the table in one of its formats, and the log behind it."""
 
@@ -35,6 +43,7 @@ class ExportChoice:
 
     file : a name in `files_of`      rows : one of `workflow.common.snapshot.CHOICES`, where the file goes by rows
     above : where the rows are those that are sure, the least probability that is
+    details : what only people know of a data set, for its card
 
     Raises ValueError for other rows, and for what is no probability.
     """
@@ -42,6 +51,7 @@ class ExportChoice:
     file: str = "csv"
     rows: str = ALL
     above: float = ABOVE
+    details: CardDetails = field(default_factory=CardDetails)
 
     def __post_init__(self) -> None:
         if self.rows not in CHOICES:
@@ -71,6 +81,7 @@ class ProjectFile:
 def files_of(kind: Kind) -> dict[str, ProjectFile]:
     """The files of a project of this kind by name, the table as CSV first."""
     tables = {name: ProjectFile(form, TABLE, _take_table) for name, form in kind.FORMATS.items()}
+    tables[DATA_SET] = ProjectFile(_DATA_SET, TABLE, _take_data_set)
     return tables | {name: ProjectFile(form, LOG, _take_log) for name, form in LOG_FORMATS.items()}
 
 
@@ -105,18 +116,47 @@ def file_called(kind: Kind, file_name: str, sort: str = TABLE) -> str:
 # The table
 
 
-def _take_table(form: FileFormat[Any], opened: Opened[Any], choice: ExportChoice) -> Taken:
+def _take_table(
+    form: FileFormat[Any],
+    opened: Opened[Any],
+    choice: ExportChoice,
+    names: Mapping[int, str] | None = None,
+) -> Taken:
+    """names : {person: what they are called}; None: their own"""
     found = opened.kind.snapshot(opened)
     rows = found.rows(choice.rows, choice.above)
-    database, project_id, names = opened.home.database, opened.project_id, names_of(opened.session)
+    database, project_id = opened.home.database, opened.project_id
+    called = names_of(opened.session) if names is None else names
 
     def write(file: BinaryIO, tell: Tell) -> None:
         with database.read() as session:
             log = entries.each(session, project_id, found.seq)
-            whole = found.whole(_counted(log, lambda _entries: tell(0)), names)
+            whole = found.whole(_counted(log, lambda _entries: tell(0)), called)
         form.write(whole.chosen(rows), file, tell)
 
     return Taken(len(rows), found.seq, write)
+
+
+def _take_data_set(form: FileFormat[Any], opened: Opened[Any], choice: ExportChoice) -> Taken:
+    session, folder = opened.session, opened.home.exports_dir
+    names = names_of(session) if choice.details.named else without_names(session, opened.project_id)
+    table = _take_table(opened.kind.FORMATS["parquet"], opened, choice, names)
+    log = _take_log(LOG_FORMATS["sealed-log"], opened, choice, names)
+    facts = read_facts(opened, names)
+
+    def write(file: BinaryIO, tell: Tell) -> None:
+        form.write(DataSet(folder, table, log, facts, choice.details), file, tell)
+
+    return Taken(table.total, table.seq, write)
+
+
+_DATA_SET = FileFormat(
+    DATA_SET,
+    "Data set with its card",
+    ".zip",
+    "Parquet, the sealed log, a README.md for Hugging Face and Croissant metadata: what to publish or hand over.",
+    write_data_set,
+)
 
 
 # The log
@@ -124,21 +164,34 @@ def _take_table(form: FileFormat[Any], opened: Opened[Any], choice: ExportChoice
 
 @dataclass(frozen=True)
 class Log:
-    """What the writers of a log take. names : {person: name}      ids : of the table's rows"""
+    """What the writers of a log take.
 
+    header : what sealed lines say first      names : {person: name}      ids : of the table's rows
+    """
+
+    header: LogHeader
     entries: Iterable[LogEntry]
     names: Mapping[int, str]
     ids: Sequence[str]
 
 
-def _take_log(form: FileFormat[Log], opened: Opened[Any], _choice: ExportChoice) -> Taken:
+def _take_log(
+    form: FileFormat[Log],
+    opened: Opened[Any],
+    _choice: ExportChoice,
+    names: Mapping[int, str] | None = None,
+) -> Taken:
+    """names : {person: what they are called}; None: their own"""
     database, project_id, seq = opened.home.database, opened.project_id, opened.learner.seq
-    names, ids = names_of(opened.session), list(map(str, opened.learner.table.ids))
+    called = names_of(opened.session) if names is None else names
+    ids = list(map(str, opened.learner.table.ids))
+    about = entries.about_project(opened.session, project_id)
+    header = header_of(opened.project, about, datetime.now(UTC))
 
     def write(file: BinaryIO, tell: Tell) -> None:
         with database.read() as session:
             log = _counted(entries.each(session, project_id, seq), tell)
-            form.write(Log(log, names, ids), file, tell)
+            form.write(Log(header, log, called, ids), file, tell)
         tell(seq)
 
     return Taken(seq, seq, write)
@@ -149,6 +202,11 @@ def _write_csv(log: Log, file: BinaryIO, _tell: Tell) -> None:
         file.write(piece)
 
 
+def _write_lines(log: Log, file: BinaryIO, _tell: Tell) -> None:
+    for piece in write_log_lines(log.entries, log.names, log.ids, log.header):
+        file.write(piece)
+
+
 LOG_FORMATS: Mapping[str, FileFormat[Log]] = {
     "log": FileFormat(
         "log",
@@ -156,7 +214,14 @@ LOG_FORMATS: Mapping[str, FileFormat[Log]] = {
         ".csv",
         "A line for each answer, skip and withdrawal: who, when, why it was asked, what it changed.",
         _write_csv,
-    )
+    ),
+    "sealed-log": FileFormat(
+        "sealed-log",
+        "Answer log, sealed",
+        ".jsonl",
+        "The same as JSON Lines, each sealing the one before: `winnow verify` shows that none was changed or left out.",
+        _write_lines,
+    ),
 }
 """The formats of the log: every entry with who, when, why and what it changed, in the words it was given in."""
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from workflow.common.project_files import (
+from workflow.kinds import KINDS, Kind, label_vectors, one_label
+from workflow.outgoing.project_files import (
     LOG,
     LOG_FORMATS,
     TABLE,
@@ -13,19 +14,18 @@ from workflow.common.project_files import (
     files_of,
     find_file,
 )
-from workflow.kinds import KINDS, Kind, label_vectors, one_label
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 def test_a_project_gives_out_its_table_in_all_formats_and_its_log(kind: Kind) -> None:
     files = files_of(kind)
-    assert list(files) == [*kind.FORMATS, *LOG_FORMATS]
+    assert list(files) == [*kind.FORMATS, "dataset", *LOG_FORMATS]
     assert next(iter(files)) == ExportChoice().file == "csv"
     for name, file in files.items():
         assert find_file(kind, name).form is file.form
-        assert file.by_rows == (name in kind.FORMATS) == (file.sort == TABLE)
+        assert file.by_rows == (name in kind.FORMATS or name == "dataset") == (file.sort == TABLE)
         assert file_called(kind, f"birds{file.form.suffix}", file.sort) == name
-    with pytest.raises(ValueError, match=r"A file is one of csv, .*, log\. Got ''"):
+    with pytest.raises(ValueError, match=r"A file is one of csv, .*, dataset, log, sealed-log\. Got ''"):
         find_file(kind, "")
 
 
@@ -48,6 +48,7 @@ def test_a_choice_that_there_is_not_is_refused() -> None:
         ("birds.json", "labelstudio"),
         ("birds.votes.csv", "votes"),
         ("birds.prodigy.jsonl", "prodigy"),
+        ("birds.zip", "dataset"),
         ("", "csv"),
     ],
 )
@@ -61,7 +62,7 @@ def test_a_name_that_tells_nothing_is_refused(called: str) -> None:
         ValueError, match=r"one of \.csv, \.parquet, .*Got '.*Fix: another ending, or --format"
     ):
         file_called(one_label, called)
-    with pytest.raises(ValueError, match=r"one of \.csv\. Got"):
+    with pytest.raises(ValueError, match=r"one of \.csv, \.jsonl\. Got"):
         file_called(one_label, "log.parquet", LOG)
     assert file_called(one_label, "log.csv", LOG) == "log"
 
