@@ -70,6 +70,7 @@ TRUTH = "The other true labels"
 
 def hide_truth(page: Page) -> None:
     """On the Import page: have people asked as if no true label were known."""
+    page.locator("[data-test-script-state=notRunning]").wait_for(timeout=30_000)  # a drawing closes an open list
     page.get_by_role("combobox", name=TRUTH).click()
     page.get_by_role("option", name=re.compile("^stay hidden")).click()
     expect(page.get_by_role("combobox", name=TRUTH)).to_have_value(re.compile("^stay hidden"))
