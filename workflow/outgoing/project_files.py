@@ -219,7 +219,7 @@ LOG_FORMATS: Mapping[str, FileFormat[Log]] = {
         "sealed-log",
         "Answer log, sealed",
         ".jsonl",
-        "The same as JSON Lines, each line seals the one before, so that “winnow verify” finds one that was changed or left out.",
+        "The same as JSON Lines, each sealing the one before: “winnow verify” finds what was changed or left out.",
         _write_lines,
     ),
 }
