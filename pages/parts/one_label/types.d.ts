@@ -13,9 +13,16 @@ export interface CandidateQuestion extends Question {
   nClasses: number;
 }
 
-/** A class as the search reads it. sought : its name in lower case */
-export interface SoughtClass {
+/** What the search looks through. sought : its name as searches compare it */
+export interface Sought {
   label: string;
-  about: string;
   sought: string;
+}
+
+export interface SoughtClass extends Sought {
+  about: string;
+}
+
+export interface SoughtGroup extends Sought {
+  classes: string[];
 }
