@@ -53,7 +53,7 @@ export function follow(listener) {
 }
 
 /**
- * What holds all words, case and accents aside; what begins with the first of them before the others.
+ * What holds all words, case and accents aside; what is called just so first, then what begins with the first of them.
  *
  * @template {Sought} T
  * @param {T[]} listed
@@ -64,6 +64,7 @@ export function matching(listed, query) {
   const [first] = folded(query).split(/\s+/).filter(Boolean);
   if (!first) return listed;
   const found = listed.filter((one) => holdsWords(one.sought, query));
-  const begins = (/** @type {T} */ one) => one.sought.startsWith(first);
-  return [...found.filter(begins), ...found.filter((one) => !begins(one))];
+  const whole = folded(query).trim();
+  const rank = (/** @type {T} */ one) => (one.sought === whole ? 0 : one.sought.startsWith(first) ? 1 : 2);
+  return [0, 1, 2].flatMap((wanted) => found.filter((one) => rank(one) === wanted));
 }

@@ -5,9 +5,17 @@ export interface Candidate extends Line {
   weight: string;
 }
 
+/** The candidates that a group of classes holds: some, not all of them. key : chooses it in the list of groups */
+export interface CandidateGroup {
+  key: string | null;
+  name: string;
+  labels: string[];
+}
+
 /** Which of a row's candidates is right. hidden : candidates beyond those listed. none : there are classes besides them */
 export interface CandidateQuestion extends Question {
   rows: Candidate[];
+  groups: CandidateGroup[];
   hidden: number;
   none: boolean;
   nClasses: number;
