@@ -115,7 +115,7 @@ function actions(state, question) {
     question.rows.length > 1 &&
       actionButton("m", "Mark several", () => setMarking(state, !isMarking(state)), { "aria-pressed": "false" }),
     question.groups.length > 0 &&
-      actionButton("w", "One of a group…", () => openGroups(state, question), { "aria-haspopup": "dialog" }),
+      actionButton("w", "A group…", () => openGroups(state, question), { "aria-haspopup": "dialog" }),
     answerButton(state, "c", "unsure", "Cannot tell"),
     answerButton(state, "s", "skip", "Skip", { title: "It comes back later" }),
     answerButton(state, "x", "bad", "Bad item", {

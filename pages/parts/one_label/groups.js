@@ -81,10 +81,9 @@ function groupButton(group, does) {
  */
 export function answerOf(question, group) {
   const here = question.groups.find((one) => one.name === group.label);
-  if (here)
-    return { kind: kindOf(here.labels), labels: here.labels, about: `of the candidates: ${firstOf(here.labels)}` };
+  if (here) return { kind: kindOf(here.labels), labels: here.labels, about: `group: ${firstOf(here.labels)}` };
   if (question.rows.some((row) => group.classes.includes(row.label))) return null;
-  return { kind: "none", labels: group.classes, about: `none of the candidates: ${firstOf(group.classes)}` };
+  return { kind: "none", labels: group.classes, about: `group, none of the candidates: ${firstOf(group.classes)}` };
 }
 
 /**

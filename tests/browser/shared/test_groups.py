@@ -96,7 +96,7 @@ def test_a_genus_is_one_press_and_one_undo(page: Page, server: Server, home: Hom
     expect(option.first).to_contain_text("Zaunkönig")
     search = page.get_by_role("combobox", name="Search all classes")
     search.fill("troglodytes")
-    expect(option.first).to_contain_text("none of the candidates: ")
+    expect(option.first).to_contain_text("group, none of the candidates: ")
     room.press(page, "Enter")
     assert [kind for kind, _ in new()[2:]] == ["none", "among"]
     assert sorted(new()[3][1]) == ["Troglodytes troglodytes", "Zaunkönig"]
@@ -104,7 +104,7 @@ def test_a_genus_is_one_press_and_one_undo(page: Page, server: Server, home: Hom
     assert [kind for kind, _ in new()[4:]] == ["withdraw", "withdraw"]
     page.keyboard.press("0")
     search.fill("parus")
-    expect(option.first).to_contain_text("of the candidates: Parus major, Parus minor")
+    expect(option.first).to_contain_text("group: Parus major, Parus minor")
     room.press(page, "Enter")
     assert [(kind, sorted(labels)) for kind, labels in new()[6:]] == [("among", four[2:])]
     page.keyboard.press("?")
