@@ -17,10 +17,10 @@ from workflow.common.room import GROUP_LENGTH, MOST_GROUPED, Groups
 
 def groups_now(groups: Groups, class_map: ClassMap) -> dict[str, tuple[str, ...]]:
     """The groups under the present names of their classes, each once; those left with two classes or more."""
-    known = class_map.known_names
+    known, called = class_map.known_names, class_map.now if class_map.changes else str
     found = {}
     for name, classes in groups.items():
-        present = tuple(dict.fromkeys(class_map.now(one) for one in classes if one in known))
+        present = tuple(dict.fromkeys(called(one) for one in classes if one in known))
         if len(present) > 1:
             found[name] = present
     return found

@@ -39,4 +39,7 @@ def test_case_and_composition_do_not_matter(text: str) -> None:
 
 
 def test_every_text_of_an_array_is_folded() -> None:
-    assert folded(pa.array(["Ä", "b", "Ø"], pa.large_string())).to_pylist() == ["a", "b", "o"]
+    assert folded(pa.array(["Ä", "B", "Ø"], pa.large_string())).to_pylist() == ["a", "b", "o"]
+    assert folded(pa.array([], pa.large_string())).to_pylist() == []
+    chunks = pa.chunked_array([["Ä", "B"], ["C", "Ö"]], pa.large_string())
+    assert folded(chunks).to_pylist() == ["a", "b", "c", "o"]
