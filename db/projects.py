@@ -61,8 +61,9 @@ def add(
     created_at: datetime,
     description: str = "",
     source_hash: str | None = None,
+    room: Mapping[str, Any] | None = None,
 ) -> int:
-    """Add a project and return its id."""
+    """Add a project and return its id. room : None: all as by default"""
     values = {
         "name": name,
         "table_hash": table_hash,
@@ -76,7 +77,7 @@ def add(
         "created_by": created_by,
         "archived_at": None,
         "deleted_at": None,
-        "room": {},
+        "room": dict(room or {}),
         "stop_rules": None,
         "source_hash": source_hash,
     }

@@ -80,4 +80,4 @@ if settings.guidelines:
 names = st.session_state[state.CLASS_NAMES] = room.class_names(page.seat)
 answer()
 # Outside the answering loop: a thousand names need not come again with every question.
-parts.class_list(page.project.id, names, settings.descriptions)
+parts.class_list(page.project.id, names, settings.descriptions, room.groups_of(page.seat))

@@ -108,7 +108,7 @@ def settings_form(upload: importing.Upload, checked: importing.Checked, name: st
             with frame.refusals(ProjectNameError, importing.CannotLearn):
                 with st.spinner(parts.PREPARING):
                     project_id = importing.create(
-                        page.seat, project_name, table, settings, description.strip(), upload.source_hash
+                        page.seat, project_name, table, settings, description.strip(), upload
                     )
                 for name_ in (state.UPLOAD, state.CHECKED, state.COLUMNS):
                     st.session_state.pop(name_, None)

@@ -89,8 +89,9 @@ def room_part() -> None:
                 if text and text.strip()
             }
             with frame.refusals(RoomError):
-                room.change_room(page.seat, RoomSettings(guidelines, order, meant))
+                room.change_room(page.seat, RoomSettings(guidelines, order, meant, now.groups))
                 saved("Saved: the answering room")
+    parts.groups_part(page)
 
 
 def names_part() -> None:

@@ -44,7 +44,7 @@ def import_table(
         odd = (*importing.made_before(seat, upload), *importing.find_doubts(table))
         for said in (*upload.notes, *map(str, (*odd, *importing.doubts_about(table, chosen)))):
             click.echo(said, err=True)
-        project_id = importing.create(seat, name or file.stem, table, chosen, description, upload.source_hash)
+        project_id = importing.create(seat, name or file.stem, table, chosen, description, upload)
     click.echo(f"Project {project_id}: {table.n_rows} rows, {len(table.classes)} classes.")
 
 

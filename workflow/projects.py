@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from db import projects, questions
 from workflow import kinds
+from workflow.common.groups import of_these_classes
 from workflow.common.summary import ProjectSummary, summarised
 from workflow.kinds import counting
 from workflow.kinds.adopting import change_settings
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from plcore import LabelTable
+    from workflow.common.room import Groups
     from workflow.seat import Seat
 
 __all__ = [
@@ -62,10 +64,12 @@ def create_project(
     settings: kinds.KindSettings | None = None,
     description: str = "",
     source_hash: str | None = None,
+    groups: Groups | None = None,
 ) -> int:
     """Store the table as an immutable file and the project that points to it. Returns the project's number.
 
     source_hash : of the file that the table was read from, by which it is known again
+    groups : of classes, any of which may be an answer where the kind of project takes such answers
 
     Raises
     ------
@@ -107,6 +111,7 @@ def create_project(
             created_by=seat.person_id,
             created_at=datetime.now(UTC),
             source_hash=source_hash,
+            room={"groups": of_these_classes(groups, table.classes)} if groups and kind.TAKES_GROUPS else {},
         )
     kind.keep_beside(home, table_hash, learner)
     home.shelf.put(project_id, learner)

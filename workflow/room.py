@@ -1,23 +1,33 @@
-"""How the answering room of a project is set: guidelines, the order of the candidates, what each label means."""
+"""How the answering room of a project is set: guidelines, the order of the candidates, what each label means, and
+groups of classes, which are answers too: "some crow", where crows are classes."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from db import projects
-from workflow.common.room import DESCRIPTION_LENGTH, GUIDELINES_LENGTH, RoomError, RoomSettings
+from plcore.tables import TableError, read_table
+from workflow.common.groups import groups_now, read_groups
+from workflow.common.room import DESCRIPTION_LENGTH, GUIDELINES_LENGTH, Groups, RoomError, RoomSettings
 
 if TYPE_CHECKING:
+    from workflow.common.opened import Opened
     from workflow.seat import Seat
 
 __all__ = [
     "DESCRIPTION_LENGTH",
     "GUIDELINES_LENGTH",
+    "Groups",
     "RoomError",
     "RoomSettings",
+    "TableError",
     "change_room",
     "class_names",
+    "groups_in_file",
+    "groups_of",
     "room_of",
+    "set_groups",
 ]
 
 
@@ -54,3 +64,61 @@ def class_names(seat: Seat) -> tuple[str, ...]:
     """
     with seat.learner() as opened:
         return tuple(opened.learner.classes)
+
+
+def groups_of(seat: Seat) -> dict[str, tuple[str, ...]]:
+    """The groups that can be an answer, under the present names of their classes: those of two classes or more.
+
+    Raises
+    ------
+    NotAllowed, NotFound
+    """
+    with seat.learner() as opened:
+        if not opened.kind.TAKES_GROUPS:
+            return {}
+        return groups_now(RoomSettings.from_json(opened.project.room).groups, opened.learner.pool.class_map)
+
+
+def groups_in_file(seat: Seat, data: bytes, name: str) -> dict[str, tuple[str, ...]]:
+    """The groups that a file names, for `set_groups`. Nothing is stored.
+
+    data, name : of a table with a class in each row and its groups beside it, in any format that tables are read from;
+        or of an export with a taxonomy
+
+    Raises
+    ------
+    TableError
+        Something is wrong with it: every row, with its fix.
+    RoomError
+        The project takes no groups.
+    NotAllowed
+        The person is not an owner.
+    NotFound
+    """
+    with seat.learner(owner=True) as opened:
+        _check_takes_groups(opened)
+        class_map = opened.learner.pool.class_map
+    return read_groups(read_table(data, name), class_map)
+
+
+def set_groups(seat: Seat, groups: Groups) -> None:
+    """Have these groups and no others, for everybody from their next question on; none removes all.
+
+    Raises
+    ------
+    RoomError
+        They are too many, or a name is too long; or the project takes no groups.
+    NotAllowed
+        The person is not an owner.
+    NotSaved, NotFound
+    """
+    with seat.learner(owner=True) as opened:
+        _check_takes_groups(opened)
+    with seat.owning() as owning:
+        room = replace(RoomSettings.from_json(owning.project.room), groups=dict(groups))
+        projects.change_room(owning.session, owning.project.id, room.to_json())
+
+
+def _check_takes_groups(opened: Opened[Any]) -> None:
+    if not opened.kind.TAKES_GROUPS:
+        raise RoomError("Several labels of a row may be right in this project, so it takes no groups.")

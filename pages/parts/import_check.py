@@ -19,10 +19,10 @@ def how_many(problems: Sequence[Problem]) -> str:
     return f"The first {count} (there may be more)" if len(problems) >= MAX_PROBLEMS else count
 
 
-def show_problems(problems: Sequence[Problem]) -> None:
-    """Every problem with its place and its fix, as text, and the same as a file."""
+def show_problems(problems: Sequence[Problem], before: str = "this can become a project") -> None:
+    """Every problem with its place and its fix, as text, and the same as a file. before : what waits for them"""
     st.error(
-        f"{how_many(problems)} to mend before this can become a project. Nothing was stored.",
+        f"{how_many(problems)} to mend before {before}. Nothing was stored.",
         icon=":material/error:",
     )
     st.markdown("\n".join(f"1. {_in_words(problem)}" for problem in problems))

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pages.parts.map_words import MapWords
     from pages.parts.question_card import Drawing
     from pages.parts.stop_panel import StopWords
+    from workflow.room import Groups
 
 
 class KindParts(Protocol):
@@ -34,8 +35,11 @@ class KindParts(Protocol):
     def question_card(self, project_id: int, question: Any) -> Drawing:
         """What draws the question card."""
 
-    def class_list(self, project_id: int, classes: Sequence[str], descriptions: Mapping[str, str]) -> None:
-        """Give the browser the classes that the card's search looks through, once, not with every question."""
+    def class_list(
+        self, project_id: int, classes: Sequence[str], descriptions: Mapping[str, str], groups: Groups
+    ) -> None:
+        """Give the browser the classes and groups that the card's search looks through, once, not with every
+        question."""
 
     def queue_page(self, page: ProjectPage) -> None:
         """The Queue page below its heading."""
@@ -45,6 +49,9 @@ class KindParts(Protocol):
 
     def review_row(self, page: ProjectPage, key: str, row: Any) -> None:
         """An open row on the Review page. key : beginning of the widget keys"""
+
+    def groups_part(self, page: ProjectPage) -> None:
+        """The groups of classes on the settings page; nothing where the project takes none."""
 
     def classes_part(self, page: ProjectPage) -> None:
         """The classes on the settings page."""

@@ -26,7 +26,7 @@ def card_of(kind: str) -> ComponentRenderer:
     )
 
 
-KEYS = "123456789abdeijklnoqrvw"
+KEYS = "123456789abdeijklnoqrv"
 """Keys of the candidates in order: the digits, then the letters that are no command (see `one_label/candidates.js`)."""
 
 NAMED = 6

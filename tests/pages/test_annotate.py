@@ -19,7 +19,7 @@ from workflow.home import Home
 from workflow.room import RoomSettings, change_room
 from workflow.seat import Seat
 
-COMMANDS = "smucxyftghzp"
+COMMANDS = "smucxyftghzpw"
 
 
 def test_no_command_has_a_candidates_key() -> None:
@@ -29,7 +29,7 @@ def test_no_command_has_a_candidates_key() -> None:
         (FOLDER / f"{name}.js").read_text()
         for name in ("card/panels", "one_label/candidates", "card/actions")
     )
-    for key in "smucxfth":
+    for key in "smucxfthw":
         assert f'"{key}"' in answers + actions, f"{key} is a command"
     assert 'redo: "y"' in answers
     for key in COMMANDS.upper():

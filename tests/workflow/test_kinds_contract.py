@@ -37,7 +37,7 @@ from workflow.common.found import SAYS_SOMETHING, Search
 from workflow.common.log_csv import read_log
 from workflow.common.turn import overlaps, place_of
 from workflow.home import Home, open_home
-from workflow.room import RoomSettings
+from workflow.room import RoomError, RoomSettings
 from workflow.seat import Seat
 
 
@@ -492,6 +492,25 @@ def test_classes_are_changed_where_the_kind_allows_it(world: KindWorld, seat: Se
     assert counts(seat) == before
     world.say(seat, "skip")
     assert projects.get_project(seat).n_classes == len(names)
+
+
+def test_groups_of_classes_are_set_where_the_kind_takes_them(world: KindWorld, seat: Seat) -> None:
+    names = room.class_names(seat)
+    file = f"class,group\n{names[0]},few\n{names[1]},few\n".encode()
+    if not kinds.KINDS[world.kind].TAKES_GROUPS:
+        for act in (
+            lambda: room.groups_in_file(seat, file, "groups.csv"),
+            lambda: room.set_groups(seat, {"few": names[:2]}),
+        ):
+            with pytest.raises(RoomError, match="takes no groups"):
+                act()
+        assert room.groups_of(seat) == {}
+        return
+    room.set_groups(seat, room.groups_in_file(seat, file, "groups.csv"))
+    assert room.groups_of(seat) == room.room_of(seat).groups == {"few": names[:2]}
+    world.answer(seat)  # a question has them, and is answered as any other
+    room.set_groups(seat, {})
+    assert room.groups_of(seat) == {}
 
 
 def test_where_no_truth_is_hidden_nobody_answers_for_people(world: KindWorld, seat: Seat, ada: Seat) -> None:

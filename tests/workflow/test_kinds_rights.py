@@ -92,6 +92,7 @@ EVERYBODYS: dict[str, UseCase] = {
     "instance_map.instance_map": lambda seat, _world, _row: maps.instance_map(seat),
     "room.room_of": lambda seat, _world, _row: room.room_of(seat),
     "room.class_names": lambda seat, _world, _row: room.class_names(seat),
+    "room.groups_of": lambda seat, _world, _row: room.groups_of(seat),
     "projects.get_project": lambda seat, _world, _row: projects.get_project(seat),
     "oracle.can_answer": lambda seat, _world, _row: oracle.can_answer(seat),
     "training.training_state": lambda seat, _world, _row: training.training_state(seat),
@@ -111,6 +112,10 @@ OWNERS: dict[str, UseCase] = {
     "verifying.verify_project": lambda seat, _world, _row: verifying.verify_project(seat),
     "stopping.change_stop_rules": lambda seat, _world, _row: stopping.change_stop_rules(seat, StopRules()),
     "room.change_room": lambda seat, _world, _row: room.change_room(seat, RoomSettings("new")),
+    "room.groups_in_file": lambda seat, _world, _row: room.groups_in_file(
+        seat, f"class,group\n{room.class_names(seat)[0]},any\n".encode(), "groups.csv"
+    ),
+    "room.set_groups": lambda seat, _world, _row: room.set_groups(seat, {"any": room.class_names(seat)}),
     "classes.classes_view": lambda seat, _world, _row: classes.classes_view(seat),
     "classes.touched": lambda seat, _world, _row: classes.touched(seat, room.class_names(seat)[0]),
     "classes.change_classes": lambda seat, _world, _row: classes.change_classes(seat, 0, "add", ["new"]),
@@ -216,6 +221,8 @@ def test_the_rest_is_for_everybody(world: KindWorld, seat: Seat, ada: Seat) -> N
     refused = {"classes.take_back"}  # a change that was not the latest
     if not kinds.KINDS[world.kind].CAN_CHANGE_CLASSES:
         refused |= {name for name in OWNERS if name.startswith("classes.")}
+    if not kinds.KINDS[world.kind].TAKES_GROUPS:
+        refused |= {"room.groups_in_file", "room.set_groups"}
     if not oracle.can_answer(seat):
         refused.add("oracle.answer_for_me")
     if "strategy" not in projects.learner_settings(seat):

@@ -15,6 +15,7 @@ from db import entries, people
 from db import review as found_in
 from plcore.loop import EntryKind
 from workflow import access
+from workflow.common.folding import folded
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -195,14 +196,14 @@ def may_correct(log: Sequence[entries.LogEntry], person: Person) -> bool:
 
 
 def rows_holding(table: LabelTable, words: Sequence[str]) -> np.ndarray:
-    """(n,) whether all words are in the row's id or text, whatever their case."""
+    """(n,) whether all words are in the row's id or text, whatever their case and accents."""
     ids = pa.array(table.ids.astype(str), pa.large_string())
     parts = [ids]
     if table.roles.text:
         parts.append(pa.array(table.cells[table.roles.text], pa.large_string()))
-    text = pc.utf8_lower(pc.binary_join_element_wise(*parts, pa.scalar(" ", pa.large_string())))
+    text = folded(pc.binary_join_element_wise(*parts, pa.scalar(" ", pa.large_string())))
     found = np.ones(table.n_rows, dtype=bool)
-    for word in words:
+    for word in folded(pa.array(words, pa.large_string())).to_pylist():
         found &= pc.match_substring(text, word).to_numpy(zero_copy_only=False)
     return found
 

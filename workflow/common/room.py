@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 ORDERS = ("probability", "fixed")
 GUIDELINES_LENGTH = 20_000
 DESCRIPTION_LENGTH = 200
+GROUP_LENGTH = 200
+MOST_GROUPED = 20_000
+"""Classes of all groups together: every question looks through them."""
+
+Groups = Mapping[str, tuple[str, ...]]
+"""Names of groups of classes, each with its classes."""
 
 
 class RoomError(ValueError):
@@ -22,11 +28,13 @@ class RoomSettings:
     guidelines : Markdown of the owner's, shown without HTML; at most 20,000 characters
     order : of the candidates on the screen, "probability" (the model's, highest first) or "fixed" (class order)
     descriptions : {label: one line about it}, each at most 200 characters
+    groups : {name of at most 200 characters: its classes}, 20,000 classes in all; a class may be in several
     """
 
     guidelines: str = ""
     order: str = "probability"
     descriptions: dict[str, str] = field(default_factory=dict)
+    groups: Groups = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _check_text("guidelines", self.guidelines, GUIDELINES_LENGTH)
@@ -40,19 +48,41 @@ class RoomSettings:
             _check_text(f"the description of {label!r}", text, DESCRIPTION_LENGTH)
             if "\n" in text or "\r" in text:
                 raise RoomError(f"the description of {label!r} must be one line. Fix: join its lines.")
+        _check_groups(self.groups)
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> RoomSettings:
         """The settings as `to_json` gave them; what is missing is as by default. Raises RoomError."""
-        unknown = sorted(set(stored) - {"guidelines", "order", "descriptions"})
+        unknown = sorted(set(stored) - {one.name for one in fields(cls)})
         if unknown:
-            raise RoomError(
-                f"the room has no setting {unknown[0]!r}; it has guidelines, order, descriptions."
-            )
-        return cls(**stored)
+            known = ", ".join(one.name for one in fields(cls))
+            raise RoomError(f"the room has no setting {unknown[0]!r}; it has {known}.")
+        groups = stored.get("groups", {})
+        if isinstance(groups, dict):  # JSON has lists
+            groups = {name: tuple(one) if isinstance(one, list) else one for name, one in groups.items()}
+        return cls(**{**stored, "groups": groups})
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def _check_groups(groups: Any) -> None:
+    if not isinstance(groups, dict):
+        raise RoomError(f"groups must be a dict of names and classes. Got {groups!r}.")
+    for name, classes in groups.items():
+        _check_text(f"the name of a group, {name!r},", name, GROUP_LENGTH)
+        if not name.strip():
+            raise RoomError("a group has no name. Fix: give it one.")
+        if not isinstance(classes, tuple) or not all(isinstance(one, str) for one in classes):
+            raise RoomError(f"the group {name!r} must hold names of classes. Got {classes!r}.")
+        if not classes or len(set(classes)) != len(classes):
+            raise RoomError(
+                f"the group {name!r} must hold one class or more, each once. Got {list(classes)}."
+            )
+    if (total := sum(map(len, groups.values()))) > MOST_GROUPED:
+        raise RoomError(
+            f"groups may have {MOST_GROUPED:,} classes in all; they have {total:,}. Fix: leave a level out."
+        )
 
 
 def _check_text(name: str, text: Any, longest: int) -> None:

@@ -18,7 +18,7 @@ import pandas as pd
 
 from db import projects as stored
 from plcore import LabelTable, Problem, Roles, TableError
-from plcore.common import quoted
+from plcore.common import listed, quoted
 from plcore.tables import (
     MAX_FILE_MB,
     MAX_FILES,
@@ -39,6 +39,7 @@ from plcore.tables import (
     shaped,
 )
 from workflow import kinds, projects
+from workflow.common.room import MOST_GROUPED, Groups
 from workflow.importing.named_columns import CUT_AT, adjusted, freed, newly_named
 from workflow.projects import NAME_LENGTH, CannotLearn
 
@@ -104,9 +105,21 @@ class Upload:
     def files(self) -> MediaFiles | None:
         return self.reading.files
 
+    @cached_property
+    def groups(self) -> Groups:
+        """Those of the file's taxonomy; none where they are too many."""
+        fit = sum(map(len, self.reading.groups.values())) <= MOST_GROUPED
+        return self.reading.groups if fit else {}
+
     @property
     def notes(self) -> tuple[str, ...]:
-        return self.reading.notes
+        if not self.reading.groups:
+            return self.reading.notes
+        names = listed(list(self.reading.groups), 3)
+        said = f"Groups of the taxonomy can be answers, too: {names}."
+        if not self.groups:
+            said = f"The groups of the taxonomy are left out: of their classes, at most {MOST_GROUPED:,} are taken."
+        return (*self.reading.notes, said)
 
     @cached_property
     def needs_rows(self) -> bool:
@@ -187,10 +200,14 @@ def create(
     table: LabelTable,
     settings: kinds.KindSettings | None = None,
     description: str = "",
-    source_hash: str | None = None,
+    upload: Upload | None = None,
 ) -> int:
-    """Make the project. Raises as ``workflow.projects.create_project``."""
-    project_id = projects.create_project(seat, name, table, settings, description, source_hash)
+    """Make the project. upload : what the table was made of, where the project shall know its file and its groups
+
+    Raises as ``workflow.projects.create_project``.
+    """
+    source_hash, groups = (upload.source_hash, upload.groups) if upload else (None, None)
+    project_id = projects.create_project(seat, name, table, settings, description, source_hash, groups)
     if table.media.files is not None:
         table.media.files.close()
     return project_id

@@ -81,6 +81,8 @@ class Kind(Protocol):
     WORDS: KindWords
     CAN_CHANGE_CLASSES: bool
     """Whether classes can be added, renamed and merged."""
+    TAKES_GROUPS: bool
+    """Whether a group of classes can be an answer."""
     COMPARED: Mapping[str, str]
     """The models that a worker compares, with their words; empty where there is nothing to compare."""
 

@@ -48,7 +48,7 @@ export function onKey(state, event) {
     return;
   }
   if (dialog) {
-    if (dialog.keys?.(typed(event))) take();
+    if (dialog.keys?.(typed(event), event)) take();
     else if (event.key.length === 1 && event.key !== " ") event.stopImmediatePropagation();
     return;
   }

@@ -87,8 +87,8 @@ export interface Component<D> {
   setTriggerValue(name: string, value: unknown): void;
 }
 
-/** A dialog over the card. keys : deals with a key that is typed there; true where it did */
-export type Panel = HTMLDialogElement & { keys?: (name: string) => boolean };
+/** A dialog over the card. keys : deals with a key, given what it types and its event; true where it did */
+export type Panel = HTMLDialogElement & { keys?: (typed: string, event: KeyboardEvent) => boolean };
 
 export interface Draft {
   note: string;

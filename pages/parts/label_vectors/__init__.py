@@ -6,6 +6,7 @@ from pages.parts.label_vectors.card import class_list, question_card
 from pages.parts.label_vectors.classes import classes_part
 from pages.parts.label_vectors.create import FIRST_QUESTION, PREPARING, settings, summary
 from pages.parts.label_vectors.form import LEARNING
+from pages.parts.label_vectors.groups import groups_part
 from pages.parts.label_vectors.progress import progress_page
 from pages.parts.label_vectors.queue import queue_page
 from pages.parts.label_vectors.review import review_row
@@ -21,6 +22,7 @@ __all__ = [
     "STOP",
     "class_list",
     "classes_part",
+    "groups_part",
     "progress_page",
     "question_card",
     "queue_page",

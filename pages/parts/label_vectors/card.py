@@ -10,6 +10,7 @@ from typing import Any
 
 from pages.parts.question_card import KEYS, Drawing, Heading, card_of, draw_card, view_of, why_stop
 from workflow.kinds.label_vectors.showing import LabelLine, ShownVector
+from workflow.room import Groups
 from workflow.standing import Standing
 
 KNOWN_OR_SURE = (
@@ -80,5 +81,7 @@ def _line(one: LabelLine, key: str | None) -> dict[str, Any]:
     }
 
 
-def class_list(project_id: int, classes: Sequence[str], descriptions: Mapping[str, str]) -> None:
+def class_list(
+    project_id: int, classes: Sequence[str], descriptions: Mapping[str, str], groups: Groups
+) -> None:
     """Nothing: the card itself has every label of its row."""

@@ -3,6 +3,7 @@
 
 import { actionButton } from "../card/actions.js";
 import { make } from "../card/elements.js";
+import { folded, holdsWords } from "../card/folding.js";
 
 /** @import { Picks } from "./types.js" */
 
@@ -31,9 +32,10 @@ export function search(picks, list, count) {
     placeholder: `Search ${count.toLocaleString()} labels; Enter marks the first`,
   });
   const toggles = /** @type {HTMLElement[]} */ ([...list.children]);
+  const names = toggles.map((toggle) => folded(toggle.dataset.label ?? ""));
   const filter = () => {
     picks.sought = seek.value;
-    for (const toggle of toggles) toggle.hidden = !holdsWords(toggle.dataset.label ?? "", seek.value);
+    for (const [place, toggle] of toggles.entries()) toggle.hidden = !holdsWords(names[place], seek.value);
     tell(toggles.some((toggle) => !toggle.hidden) ? "" : "No label holds these words.");
   };
   seek.oninput = filter;
@@ -60,16 +62,4 @@ export function search(picks, list, count) {
   if (count <= SEARCHED) return [told];
   const opens = actionButton("0", "Find", () => seek.focus(), { "aria-label": "Find a label" });
   return [make("div", { class: "seeking" }, opens, seek), told];
-}
-
-/**
- * @param {string} label
- * @param {string} query
- */
-export function holdsWords(label, query) {
-  const name = label.toLowerCase();
-  return query
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => name.includes(word));
 }

@@ -6,6 +6,7 @@ from pages.parts.one_label.card import class_list, question_card
 from pages.parts.one_label.classes import classes_part
 from pages.parts.one_label.create import FIRST_QUESTION, PREPARING, settings, summary
 from pages.parts.one_label.form import LEARNING
+from pages.parts.one_label.groups import groups_part
 from pages.parts.one_label.progress import progress_page
 from pages.parts.one_label.queue import queue_page
 from pages.parts.one_label.review import review_row
@@ -21,6 +22,7 @@ __all__ = [
     "STOP",
     "class_list",
     "classes_part",
+    "groups_part",
     "progress_page",
     "question_card",
     "queue_page",

@@ -7,6 +7,7 @@ import { noteField } from "../card/notes.js";
 import { COMMON_KEYS } from "../card/panels.js";
 import { press } from "../card/press.js";
 import { questionHead, reason } from "../card/question.js";
+import { openGroups } from "./groups.js";
 import { isMarking, markingBar, saveMarked, setMarking, toggleMark } from "./marking.js";
 import { openSearch } from "./search.js";
 
@@ -20,7 +21,8 @@ export const candidates = {
     ["1 – 9, then letters", "It is this one"],
     ["Shift + its key", "Rule it out"],
     ["M, keys, Enter", "Mark several: it is one of these"],
-    ["0", "None of these: search all classes, or say that you cannot name it"],
+    ["W, key", "Wider: it is one of a group, such as a genus, where the row has some"],
+    ["0", "None of these: search all classes and groups, or say that you cannot name it"],
     ["C", "Cannot tell: you are not asked about this row again"],
     ["S", "Skip: it comes back later"],
     ["X", "Bad item: take the row out"],
@@ -112,6 +114,8 @@ function actions(state, question) {
     }),
     question.rows.length > 1 &&
       actionButton("m", "Mark several", () => setMarking(state, !isMarking(state)), { "aria-pressed": "false" }),
+    question.groups.length > 0 &&
+      actionButton("w", "A group…", () => openGroups(state, question), { "aria-haspopup": "dialog" }),
     answerButton(state, "c", "unsure", "Cannot tell"),
     answerButton(state, "s", "skip", "Skip", { title: "It comes back later" }),
     answerButton(state, "x", "bad", "Bad item", {

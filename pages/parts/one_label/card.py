@@ -12,6 +12,7 @@ from pages.parts import state
 from pages.parts.components import component
 from pages.parts.question_card import KEYS, Drawing, Heading, card_of, draw_card, view_of, why_stop
 from workflow.kinds.one_label.showing import ShownQuestion
+from workflow.room import Groups
 from workflow.standing import Standing
 
 _CARD = card_of("one_label")
@@ -72,6 +73,10 @@ def _question(question: ShownQuestion) -> dict[str, Any]:
             # Candidates beyond the keys are there for the mouse, for Tab and for the search.
             for key, one in zip_longest(KEYS[: len(listed)], listed)
         ],
+        "groups": [
+            {"key": key, "name": name, "labels": labels}
+            for key, (name, labels) in zip_longest(KEYS[: len(question.groups)], question.groups.items())
+        ],
         "hidden": len(question.candidates) - len(listed),
         "none": len(question.candidates) < question.n_classes,
         "nClasses": question.n_classes,
@@ -89,7 +94,10 @@ def _model(question: ShownQuestion) -> str:
     return f"Shares by model {question.model_version}"
 
 
-def class_list(project_id: int, classes: Sequence[str], descriptions: Mapping[str, str]) -> None:
-    """Send the browser every class of the project, once, for the search of the card."""
+def class_list(
+    project_id: int, classes: Sequence[str], descriptions: Mapping[str, str], groups: Groups
+) -> None:
+    """Send the browser every class of the project and every group, once, for the search of the card."""
     listed = [[label, descriptions.get(label, "")] for label in classes]
-    _CLASSES(key=f"{state.CLASSES}-{project_id}", data={"project": project_id, "classes": listed})
+    data = {"project": project_id, "classes": listed, "groups": [[*one] for one in groups.items()]}
+    _CLASSES(key=f"{state.CLASSES}-{project_id}", data=data)

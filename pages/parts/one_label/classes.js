@@ -1,9 +1,12 @@
 // @ts-check
-// Every class of a project, kept for the search: it comes apart from the question, and may come late or come anew.
+// Every class of a project, and every group of them, kept for the search: they come apart from the question, and may
+// come late or come anew.
 
-/** @import { SoughtClass } from "./types.js" */
+import { folded, holdsWords } from "../card/folding.js";
 
-/** @type {Map<number, SoughtClass[]>} */
+/** @import { Sought, SoughtClass, SoughtGroup } from "./types.js" */
+
+/** @type {Map<number, { classes: SoughtClass[], groups: SoughtGroup[] }>} */
 const kept = new Map();
 const changes = new EventTarget();
 
@@ -12,12 +15,13 @@ const changes = new EventTarget();
  *
  * @param {number} project
  * @param {[label: string, about: string][]} classes
+ * @param {[name: string, classes: string[]][]} groups
  */
-export function keep(project, classes) {
-  kept.set(
-    project,
-    classes.map(([label, about]) => ({ label, about, sought: label.toLowerCase() })),
-  );
+export function keep(project, classes, groups = []) {
+  kept.set(project, {
+    classes: classes.map(([label, about]) => ({ label, about, sought: folded(label) })),
+    groups: groups.map(([label, members]) => ({ label, classes: members, sought: folded(label) })),
+  });
   changes.dispatchEvent(new Event("change"));
 }
 
@@ -27,7 +31,15 @@ export function keep(project, classes) {
  * @param {number} project
  * @returns {SoughtClass[]}
  */
-export const classesOf = (project) => kept.get(project) ?? [];
+export const classesOf = (project) => kept.get(project)?.classes ?? [];
+
+/**
+ * The groups of its classes.
+ *
+ * @param {number} project
+ * @returns {SoughtGroup[]}
+ */
+export const groupsOf = (project) => kept.get(project)?.groups ?? [];
 
 /**
  * Hear of every new list until this is undone.
@@ -41,16 +53,18 @@ export function follow(listener) {
 }
 
 /**
- * The classes that hold all words, those that begin with the first of them before the others.
+ * What holds all words, case and accents aside; what is called just so first, then what begins with the first of them.
  *
- * @param {SoughtClass[]} classes
+ * @template {Sought} T
+ * @param {T[]} listed
  * @param {string} query
- * @returns {SoughtClass[]}
+ * @returns {T[]}
  */
-export function matching(classes, query) {
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-  if (!words.length) return classes;
-  const found = classes.filter((one) => words.every((word) => one.sought.includes(word)));
-  const begins = (/** @type {SoughtClass} */ one) => one.sought.startsWith(words[0]);
-  return [...found.filter(begins), ...found.filter((one) => !begins(one))];
+export function matching(listed, query) {
+  const [first] = folded(query).split(/\s+/).filter(Boolean);
+  if (!first) return listed;
+  const found = listed.filter((one) => holdsWords(one.sought, query));
+  const whole = folded(query).trim();
+  const rank = (/** @type {T} */ one) => (one.sought === whole ? 0 : one.sought.startsWith(first) ? 1 : 2);
+  return [0, 1, 2].flatMap((wanted) => found.filter((one) => rank(one) === wanted));
 }

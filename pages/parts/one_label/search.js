@@ -1,17 +1,22 @@
 // @ts-check
-// The search over all classes. Enter takes the one that is lit.
+// The search over all classes and groups of them. Enter takes the one that is lit.
 
 import { closeButton, openDialog } from "../card/dialog.js";
 import { make } from "../card/elements.js";
 import { press } from "../card/press.js";
-import { classesOf, follow, matching } from "./classes.js";
+import { classesOf, follow, groupsOf, matching } from "./classes.js";
+import { answerOf } from "./groups.js";
 
-/** @import { State } from "../card/types.js" */
+/** @import { EntryKind, State } from "../card/types.js" */
 /** @import { CandidateQuestion, SoughtClass } from "./types.js" */
 
-/** @typedef {{ text: string, about?: string, labels: string[], cannot?: boolean }} Option */
+/** @typedef {{ text: string, about?: string, kind: EntryKind, labels: string[], look?: "cannot" | "many" }} Option */
+/** @typedef {Option & { label: string, sought: string }} Found */
 
 const SHOWN = 50;
+
+/** @type {Option} */
+const CANNOT = { text: "None of these, and I cannot say which", kind: "none", labels: [], look: "cannot" };
 
 /** @type {Record<string, number>} */
 const STEPS = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 };
@@ -37,14 +42,15 @@ export function openSearch(state, question) {
     "aria-label": "Search all classes",
     placeholder: `Search all ${question.nClasses.toLocaleString()} classes`,
   });
-  /** @type {SoughtClass[]} */
-  let others = [];
+  /** @type {Found[]} */
+  let all = [];
   /** @type {Option[]} */
   let options = [];
   let active = 0;
   const readClasses = () => {
     const classes = classesOf(state.data.project);
-    others = [...classes.filter((one) => !here.has(one.label)), ...classes.filter((one) => here.has(one.label))];
+    const sorted = [...classes.filter((one) => !here.has(one.label)), ...classes.filter((one) => here.has(one.label))];
+    all = [...sorted.map(classOption), ...groupOptions(question, state.data.project)];
   };
   const light = (/** @type {number} */ place) => {
     list.children[active]?.setAttribute("aria-selected", "false");
@@ -57,7 +63,7 @@ export function openSearch(state, question) {
   const take = (/** @type {Option | undefined} */ option) => {
     if (!option) return;
     dialog.close();
-    press(state, null, "none", option.labels);
+    press(state, null, option.kind, option.labels);
   };
   /** @type {(option: Option, place: number) => HTMLElement} */
   const line = (option, place) =>
@@ -66,7 +72,7 @@ export function openSearch(state, question) {
       {
         role: "option",
         id: `found${place}`,
-        class: option.cannot ? "cannot" : "",
+        class: option.look ?? "",
         "aria-selected": "false",
         onpointermove: () => light(place),
         onclick: () => take(option),
@@ -74,24 +80,26 @@ export function openSearch(state, question) {
       make("span", { text: option.text }),
       make("span", {
         class: "about",
-        text: [here.has(option.labels[0]) && "a candidate", option.about].filter(Boolean).join(" · ") || null,
+        text:
+          [here.has(option.text) && !option.look && "a candidate", option.about].filter(Boolean).join(" · ") || null,
       }),
     );
   const fill = () => {
-    const found = matching(others, input.value);
-    const cannot = question.none ? [{ text: "None of these, and I cannot say which", labels: [], cannot: true }] : [];
-    const named = found.slice(0, SHOWN).map((one) => ({ text: one.label, about: one.about, labels: [one.label] }));
+    const found = matching(all, input.value);
+    /** @type {Option[]} */
+    const cannot = question.none ? [CANNOT] : [];
+    const named = found.slice(0, SHOWN);
     options = input.value.trim() ? [...named, ...cannot] : [...cannot, ...named];
     list.replaceChildren(...options.map(line));
-    status.textContent = howMany(others.length, found.length, question.none);
+    status.textContent = howMany(all.length, found.length, question.none);
     light(input.value.trim() && !found.length ? -1 : 0); // a word that no class has must not say "none of these"
   };
   // The list may come, or come anew, while the search is open: it is shown, and what was lit stays lit.
   const refill = () => {
-    const [lit] = options[active]?.labels ?? [];
+    const lit = options[active]?.text;
     readClasses();
     fill();
-    const place = options.findIndex((one) => one.labels[0] === lit);
+    const place = options.findIndex((one) => one.text === lit);
     if (lit !== undefined && place >= 0) light(place);
   };
   input.oninput = fill;
@@ -127,9 +135,28 @@ export function openSearch(state, question) {
 }
 
 /**
+ * @param {SoughtClass} one
+ * @returns {Found}
+ */
+const classOption = (one) => ({ ...one, text: one.label, kind: "none", labels: [one.label] });
+
+/**
+ * The groups that are an answer to the question.
+ *
+ * @param {CandidateQuestion} question
+ * @param {number} project
+ * @returns {Found[]}
+ */
+const groupOptions = (question, project) =>
+  groupsOf(project).flatMap((group) => {
+    const answer = answerOf(question, group);
+    return answer ? [{ ...answer, label: group.label, sought: group.sought, text: group.label, look: "many" }] : [];
+  });
+
+/**
  * What the search says it found.
  *
- * @param {number} all classes there are to search
+ * @param {number} all classes and groups there are to search
  * @param {number} found of them
  * @param {boolean} none one may answer that it is none, without a name
  */

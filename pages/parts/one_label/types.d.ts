@@ -5,17 +5,32 @@ export interface Candidate extends Line {
   weight: string;
 }
 
+/** The candidates that a group of classes holds: some, not all of them. key : chooses it in the list of groups */
+export interface CandidateGroup {
+  key: string | null;
+  name: string;
+  labels: string[];
+}
+
 /** Which of a row's candidates is right. hidden : candidates beyond those listed. none : there are classes besides them */
 export interface CandidateQuestion extends Question {
   rows: Candidate[];
+  groups: CandidateGroup[];
   hidden: number;
   none: boolean;
   nClasses: number;
 }
 
-/** A class as the search reads it. sought : its name in lower case */
-export interface SoughtClass {
+/** What the search looks through. sought : its name as searches compare it */
+export interface Sought {
   label: string;
-  about: string;
   sought: string;
+}
+
+export interface SoughtClass extends Sought {
+  about: string;
+}
+
+export interface SoughtGroup extends Sought {
+  classes: string[];
 }

@@ -25,6 +25,16 @@ test("all words must be there, in any order and any case, as parts of words too"
   assert.deepEqual(found("tit wren"), []);
 });
 
+test("accents do not matter, nor how they are written, in the name or in what is typed", () => {
+  const birds = ["Zaunk\u00f6nig", "Weißstorch", "Rødhals", "Łabędź", "Bla\u030ameis"];
+  assert.deepEqual(found("zaunkonig", birds), ["Zaunk\u00f6nig"]);
+  assert.deepEqual(found("ZAUNKO\u0308NIG", birds), ["Zaunk\u00f6nig"]);
+  assert.deepEqual(found("weisss", birds), ["Weißstorch"]);
+  assert.deepEqual(found("rodhals", birds), ["Rødhals"]);
+  assert.deepEqual(found("labedz", birds), ["Łabędź"]);
+  assert.deepEqual(found("bl\u00e5", birds), ["Bla\u030ameis"]);
+});
+
 test("nothing typed finds everything", () => {
   assert.deepEqual(found("  "), NAMES);
 });

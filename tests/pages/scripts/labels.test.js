@@ -1,15 +1,8 @@
-// A row's labels: which ones a search leaves, and what the button says that it will store.
+// A row's labels: what the button says that it will store.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { saveWords } from "../../../pages/parts/label_vectors/labels.js";
-import { holdsWords } from "../../../pages/parts/label_vectors/search.js";
-
-test("a label is left where it holds all words, in any order and any case", () => {
-  assert.ok(holdsWords("Night sky", ""));
-  assert.ok(holdsWords("Night sky", " sky  NI "));
-  assert.ok(!holdsWords("Night sky", "sky day"));
-});
 
 test("the button says how many labels are right, and how many are not", () => {
   assert.equal(saveWords(0, 1), "Save: none of 1 label");

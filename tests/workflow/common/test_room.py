@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,10 +16,41 @@ TEXT = st.text(
 )
 
 
-@given(guidelines=TEXT, order=st.sampled_from(ORDERS), descriptions=st.dictionaries(TEXT, TEXT, max_size=4))
-def test_json_and_back(guidelines: str, order: str, descriptions: dict[str, str]) -> None:
-    wanted = RoomSettings(guidelines, order, descriptions)
-    assert RoomSettings.from_json(wanted.to_json()) == wanted
+@given(
+    guidelines=TEXT,
+    order=st.sampled_from(ORDERS),
+    descriptions=st.dictionaries(TEXT, TEXT, max_size=4),
+    groups=st.dictionaries(
+        TEXT.filter(str.strip), st.lists(TEXT, min_size=1, max_size=3, unique=True).map(tuple), max_size=3
+    ),
+)
+def test_json_and_back(
+    guidelines: str, order: str, descriptions: dict[str, str], groups: dict[str, tuple[str, ...]]
+) -> None:
+    wanted = RoomSettings(guidelines, order, descriptions, groups)
+    assert RoomSettings.from_json(json.loads(json.dumps(wanted.to_json()))) == wanted
+
+
+@pytest.mark.parametrize(
+    ("groups", "why"),
+    [
+        (["Corvus"], "groups must be a dict"),
+        ({3: ("rook",)}, "the name of a group, 3, must be text"),
+        ({" ": ("rook",)}, "a group has no name"),
+        ({"x" * 201: ("rook",)}, "at most 200 characters; it has 201"),
+        ({"Corvus": "rook"}, "must hold names of classes"),
+        ({"Corvus": ("rook", 3)}, "must hold names of classes"),
+        ({"Corvus": ()}, "one class or more, each once. Got \\[\\]"),
+        ({"Corvus": ("rook", "rook")}, "each once"),
+        (
+            {f"g{k}": tuple(f"c{n}" for n in range(10_000)) for k in range(3)},
+            "20,000 classes in all; they have 30,000",
+        ),
+    ],
+)
+def test_groups_that_cannot_be(groups: Any, why: str) -> None:
+    with pytest.raises(RoomError, match=why):
+        RoomSettings(groups=groups)
 
 
 def test_the_longest_texts_are_taken() -> None:
@@ -25,7 +59,9 @@ def test_the_longest_texts_are_taken() -> None:
         RoomSettings("x" * (GUIDELINES_LENGTH + 1))
     with pytest.raises(RoomError, match=r"the description of 'ant' may have at most 200"):
         RoomSettings(descriptions={"ant": "x" * (DESCRIPTION_LENGTH + 1)})
-    with pytest.raises(RoomError, match="no setting 'colour'; it has guidelines, order, descriptions"):
+    with pytest.raises(
+        RoomError, match="no setting 'colour'; it has guidelines, order, descriptions, groups"
+    ):
         RoomSettings.from_json({"colour": "red"})
     with pytest.raises(RoomError, match="a label must be a str"):
         RoomSettings(descriptions={3: "three"})  # type: ignore[dict-item]

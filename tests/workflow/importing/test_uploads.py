@@ -87,9 +87,7 @@ def test_the_same_file_again_is_doubted_whatever_its_columns_are_taken_for(home:
     assert importing.made_before(seat, upload) == []
     table = importing.check(upload, upload.suggest_roles()).table
     assert table is not None
-    project = importing.create(
-        seat, "birds", table, LearnerSettings(n_neighbors=2), source_hash=upload.source_hash
-    )
+    project = importing.create(seat, "birds", table, LearnerSettings(n_neighbors=2), upload=upload)
     (doubt,) = importing.made_before(seat, importing.read_upload(data, "other.csv"))
     made = projects.get_project(seat.at(project)).created_at
     assert doubt.message == f"Project 'birds' was made from the same file on {made:%Y-%m-%d}."

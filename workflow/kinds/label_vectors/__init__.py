@@ -40,7 +40,7 @@ from workflow.kinds.label_vectors.training import (
 )
 from workflow.kinds.label_vectors.truth import hides_truth, known_places, true_answer
 from workflow.kinds.label_vectors.turn import make_turn, stands_as_before
-from workflow.kinds.label_vectors.words import CAN_CHANGE_CLASSES, COMPARED, WORDS
+from workflow.kinds.label_vectors.words import CAN_CHANGE_CLASSES, COMPARED, TAKES_GROUPS, WORDS
 
 __all__ = [
     "ANSWERS",
@@ -51,6 +51,7 @@ __all__ = [
     "DRAWN",
     "FORMATS",
     "NAME",
+    "TAKES_GROUPS",
     "WORDS",
     "answer",
     "answered_and_open",

@@ -100,7 +100,7 @@ def find_answers(doors: Doors[Learner], search: Search, page: int) -> ReviewList
         for seq, row in places
         if seq in counting[row] and (search.label is None or search.label in counting[row][seq])
     }
-    if words := search.words.lower().split():
+    if words := search.words.split():
         holds = rows_holding(table, words)
         found = {place: labels for place, labels in found.items() if holds[place[1]]}
     with doors.reading() as reading:

@@ -13,6 +13,7 @@ WORDS = KindWords(
     finished="Every label is known, or its row is set aside.",
 )
 CAN_CHANGE_CLASSES = False
+TAKES_GROUPS = False
 
 COMPARED: Mapping[str, str] = {}
 """Models that a worker compares: none, what predicts is chosen with each fit."""

@@ -14,8 +14,9 @@ from workflow.kinds.one_label.turn import OneLabelTurn
 def answer(turn: OneLabelTurn, question: questions.OpenQuestion, given: Given) -> entries.LogEntry:
     """Write the entries of an answer; the last of them.
 
-    "none" with one label says that it is that class, whatever the candidates are: where it is not one of them, `none`
-    and then `is` are stored, both or neither.
+    "none" with labels says that it is one of these classes, a group of them perhaps, whatever the candidates are: `is`
+    or `among` those of them that are candidates; where none of them is, `none` and then the same of all of them are
+    stored, both or neither.
 
     question : the open one      given.shown : `ShownQuestion.shown`
 
@@ -34,12 +35,17 @@ def answer(turn: OneLabelTurn, question: questions.OpenQuestion, given: Given) -
     every["predicted"] = question.predicted and names_now(turn, (question.predicted,))[0]
     if kind != EntryKind.NONE or not labels:
         return writer.write(kind, labels, **first, **every)
-    if len(labels) != 1 or labels[0] not in turn.learner.classes:
-        raise AnswerError(f"'none' takes no label, or one that is a class. Got {list(labels)}.")
-    if labels[0] in writer.left:
-        return writer.write(EntryKind.IS, labels, **first, **every)
+    if len(set(labels)) != len(labels) or not set(labels) <= set(turn.learner.classes):
+        raise AnswerError(f"'none' takes no label, or such as are classes, each once. Got {list(labels)}.")
+    here = tuple(label for label in labels if label in writer.left)
+    if here:
+        return writer.write(_one_of(here), here, **first, **every)
     writer.write(EntryKind.NONE, **first, **every)
-    return writer.write(EntryKind.IS, labels, token=second_token(question.token, 1), **every)
+    return writer.write(_one_of(labels), labels, token=second_token(question.token, 1), **every)
+
+
+def _one_of(labels: tuple[str, ...]) -> EntryKind:
+    return EntryKind.IS if len(labels) == 1 else EntryKind.AMONG
 
 
 def names_now(turn: OneLabelTurn, labels: tuple[str, ...]) -> tuple[str, ...]:

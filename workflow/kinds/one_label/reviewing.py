@@ -64,7 +64,7 @@ def find_answers(doors: Doors[Learner], search: Search, page: int) -> ReviewList
         session, project_id = reading.session, reading.project.id
         names = names_of(session)
         wanted = _wanted(search, reading.person, class_map)
-        if words := search.words.lower().split():
+        if words := search.words.split():
             holds = rows_holding(table, words)
             places = [place for place in found_in.places(session, project_id, wanted) if holds[place[1]]]
             total = len(places)

@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from plcore.query import LabelMoments, label_moments, most_telling
+from workflow.common.groups import among_candidates, groups_now
 from workflow.common.rows import RowView, row_view
 from workflow.common.screen import screen_order, stamp
 from workflow.common.weights import weight_words
@@ -16,7 +17,7 @@ from workflow.kinds.one_label.words import reason
 
 if TYPE_CHECKING:
     from plcore import ActiveLearner, LabelTable, Question
-    from workflow.common.room import RoomSettings
+    from workflow.common.room import Groups, RoomSettings
 
 SAMPLE = 2_000
 """Rows that the moments of the features are taken from, drawn with a fixed seed."""
@@ -59,6 +60,7 @@ class ShownQuestion:
     score, decides, undecided, predicted : as in `plcore.Question`
     why : a sentence by the project's strategy      shown : stamp of the choices, for `workflow.answering.submit_answer`
     telling : what marks the columns to look at, None where there is nothing to mark
+    groups : those that hold some of the candidates and not all of them, each with the candidates that it holds
     """
 
     token: str
@@ -76,6 +78,7 @@ class ShownQuestion:
     shown: str
     n_classes: int
     telling: Telling | None = field(default=None, compare=False)
+    groups: Groups = field(default_factory=dict)
 
 
 @dataclass
@@ -127,6 +130,7 @@ def word_question(
         shown=stamp(asked.choices),
         n_classes=len(learner.classes),
         telling=_telling(memory, learner, shares),
+        groups=among_candidates(groups_now(room.groups, learner.pool.class_map), asked.choices),
     )
 
 

@@ -15,6 +15,7 @@ WORDS = KindWords(
     finished="No row is open any more.",
 )
 CAN_CHANGE_CLASSES = True
+TAKES_GROUPS = True
 
 NAMES = {entry.name: entry.words for entry in STRATEGY_ENTRIES.values()}
 """Every strategy by which questions can be asked."""

@@ -77,7 +77,7 @@ def test_a_candidate_found_by_the_search_is_a_plain_answer(home: Home, owner: in
     assert (entry.kind, entry.labels, entry.after) == ("is", ("cat",), ("cat",))
 
 
-@pytest.mark.parametrize("labels", [["zebra"], ["dog", "cat"]])
+@pytest.mark.parametrize("labels", [["zebra"], ["dog", "zebra"], ["dog", "dog"]])
 def test_none_with_what_is_no_class_stores_nothing(
     home: Home, owner: int, project: int, labels: list[str]
 ) -> None:

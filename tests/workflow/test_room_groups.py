@@ -1,0 +1,199 @@
+"""Groups of classes in a project: set by the owner, an answer for everybody, stored as names of classes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.workflow.four import ask, four_class_project, left, log
+from tests.workflow.vector_world import vector_project
+from tests.workflow.world import annotator, count_entries
+from workflow import answering, classes, importing, reviewing, room, standing, undoing
+from workflow.access import NotAllowed, NotFound
+from workflow.home import Home
+from workflow.importing import uploads
+from workflow.room import RoomError, RoomSettings
+from workflow.seat import Seat
+
+FUR = {"furry": ("cat", "dog"), "insect": ("ant", "bee")}
+FILE = b"class,group\ncat,furry\ndog,furry\nant,insect\nbee,insect\n"
+
+
+@pytest.fixture
+def project(home: Home, owner: int) -> int:
+    return four_class_project(home, owner)
+
+
+@pytest.fixture
+def seat(home: Home, owner: int, project: int) -> Seat:
+    return Seat(home, owner, project)
+
+
+def test_set_from_a_file_and_removed(seat: Seat) -> None:
+    assert room.groups_of(seat) == {}
+    room.change_room(seat, RoomSettings("Look.", "fixed", {"ant": "small"}))
+    found = room.groups_in_file(seat, FILE, "groups.csv")
+    assert found == FUR
+    assert room.groups_of(seat) == {}, "looking at a file stores nothing"
+    room.set_groups(seat, found)
+    assert room.groups_of(seat) == FUR
+    assert room.room_of(seat) == RoomSettings("Look.", "fixed", {"ant": "small"}, FUR), (
+        "the rest of the room stays"
+    )
+    room.set_groups(seat, {})
+    assert room.groups_of(seat) == {}
+
+
+def test_the_owner_alone_sets_them(home: Home, owner: int, seat: Seat, project: int) -> None:
+    ada = Seat(home, annotator(home, owner, "Ada"), project)
+    for forbidden in (lambda: room.set_groups(ada, FUR), lambda: room.groups_in_file(ada, FILE, "a.csv")):
+        with pytest.raises(NotAllowed):
+            forbidden()
+    room.set_groups(seat, FUR)
+    assert room.groups_of(ada) == FUR
+    with pytest.raises(NotFound):
+        room.groups_of(Seat(home, owner, project + 1))
+    with pytest.raises(RoomError, match="each once"):
+        room.set_groups(seat, {"twice": ("ant", "ant")})
+    assert room.groups_of(seat) == FUR
+
+
+def test_label_vectors_take_none(home: Home, owner: int) -> None:
+    seat = Seat(home, owner, vector_project(home, owner))
+    assert room.groups_of(seat) == {}
+    for refused in (lambda: room.set_groups(seat, FUR), lambda: room.groups_in_file(seat, FILE, "a.csv")):
+        with pytest.raises(RoomError, match="takes no groups"):
+            refused()
+
+
+def test_the_question_has_the_groups_that_part_its_candidates(
+    home: Home, owner: int, seat: Seat, project: int
+) -> None:
+    room.set_groups(seat, {**FUR, "all": ("ant", "bee", "cat", "dog")})
+    assert ask(home, owner, project).groups == {"insect": ("ant", "bee"), "furry": ("cat",)}
+    classes.change_classes(seat, 0, "rename", ["bee", "wasp"])
+    question = answering.next_question(seat)
+    assert question is not None
+    assert question.groups == {"insect": ("ant", "wasp"), "furry": ("cat",)}
+
+
+def test_candidates_of_a_group_are_one_entry(home: Home, owner: int, seat: Seat, project: int) -> None:
+    room.set_groups(seat, FUR)
+    question = ask(home, owner, project)
+    here = question.groups["insect"]
+    answering.submit_answer(seat, question.token, "among", here)
+    (entry,) = log(home, project)
+    assert (entry.kind, entry.labels, entry.after) == ("among", ("ant", "bee"), ("ant", "bee"))
+    assert answering.submit_answer(seat, question.token, "among", here).repeated
+    assert count_entries(home) == 1
+
+
+def test_a_group_without_candidates_is_none_and_among_by_one_press(
+    home: Home, owner: int, seat: Seat, project: int
+) -> None:
+    classes.change_classes(seat, 0, "add", ["fox"])
+    question = answering.next_question(seat)
+    assert question is not None
+    row, given = question.view.row, ["dog", "fox"]
+    saved = answering.submit_answer(
+        seat, question.token, "none", given, note="no legs seen", shown=question.shown
+    )
+    first, second = log(home, project)[1:]
+    assert (first.kind, first.labels, first.after) == ("none", (), ("dog", "fox"))
+    assert (second.kind, second.labels, second.after) == ("among", ("dog", "fox"), ("dog", "fox"))
+    assert first.note == second.note == "no legs seen"
+    assert (saved.kind, saved.labels) == ("among", ("dog", "fox"))
+    assert answering.submit_answer(seat, question.token, "none", given).repeated
+    assert count_entries(home) == 3
+    assert left(home, owner, project, row) == ("dog", "fox")
+    # One press, one undo, one redo; one line of the history.
+    assert [one.kind for one in standing.standing(seat).history] == ["among"]
+    undoing.undo(seat)
+    assert left(home, owner, project, row) == question.choices
+    assert [one.kind for one in log(home, project)[3:]] == ["withdraw", "withdraw"]
+    undoing.redo(seat)
+    assert left(home, owner, project, row) == ("dog", "fox")
+    assert [one.kind for one in log(home, project)[5:]] == ["none", "among"]
+
+
+def test_of_a_group_with_candidates_these_are_meant(home: Home, owner: int, seat: Seat, project: int) -> None:
+    question = ask(home, owner, project)
+    answering.submit_answer(seat, question.token, "none", ["dog", "bee", "cat"], shown=question.shown)
+    (entry,) = log(home, project)
+    assert (entry.kind, entry.labels, entry.after) == ("among", ("bee", "cat"), ("bee", "cat"))
+    other = answering.next_question(seat)
+    assert other is not None
+    answering.submit_answer(seat, other.token, "none", ["dog", "ant"], shown=other.shown)
+    assert [(one.kind, one.labels) for one in log(home, project)][1:] == [("is", ("ant",))]
+
+
+def test_a_group_on_a_screen_from_before_a_change_of_classes(
+    home: Home, owner: int, seat: Seat, project: int
+) -> None:
+    """What it meant it still means: renamed classes by their new names, merged ones once."""
+    version = 0
+    classes.change_classes(seat, version, "add", ["fox"])
+    version = classes.classes_view(seat).version
+    question = answering.next_question(seat)
+    assert question is not None
+    classes.change_classes(seat, version, "rename", ["dog", "hound"])
+    classes.change_classes(seat, classes.classes_view(seat).version, "merge", ["fox", "hound"])
+    answering.submit_answer(seat, question.token, "none", ["dog", "fox"], shown=question.shown)
+    said = [(one.kind, one.labels) for one in log(home, project) if one.kind in ("none", "is", "among")]
+    assert said == [("none", ()), ("is", ("hound",))]
+
+
+def test_nothing_is_stored_where_the_candidates_have_changed_since(
+    home: Home, owner: int, seat: Seat, project: int
+) -> None:
+    question = ask(home, owner, project)
+    with pytest.raises(answering.StaleQuestion):
+        answering.submit_answer(seat, question.token, "none", ["dog"], shown="other candidates")
+    assert count_entries(home) == 0
+
+
+def test_review_says_which_classes(home: Home, owner: int, seat: Seat, project: int) -> None:
+    question = ask(home, owner, project)
+    answering.submit_answer(seat, question.token, "among", ["ant", "bee"])
+    (line,) = reviewing.open_row(seat, question.view.row).history
+    assert (line.kind, line.labels, line.after) == ("among", ("ant", "bee"), ("ant", "bee"))
+
+
+def studio(n: int = 12) -> bytes:
+    """An export with a taxonomy: each task has one genus, or a species of each of two."""
+    corvus, parus = ["Corvus", "rook"], ["Parus", "tit"]
+
+    def task(number: int) -> dict[str, object]:
+        paths = [["Corvus"]] if number % 2 else [corvus, parus, ["Corvus", "raven"]]
+        result = [{"from_name": "bird", "to_name": "x", "type": "taxonomy", "value": {"taxonomy": paths}}]
+        return {
+            "id": number,
+            "data": {"x": f"a long song, number {number}"},
+            "annotations": [{"id": number, "result": result}],
+        }
+
+    return json.dumps([task(number) for number in range(n)]).encode()
+
+
+def test_a_taxonomy_s_groups_come_with_the_table(home: Home, owner: int) -> None:
+    upload = importing.read_upload(studio(), "studio.json")
+    assert upload.notes[-1] == "Groups of the taxonomy can be answers, too: 'Corvus', 'Parus'."
+    checked = importing.check(upload, upload.suggest_roles())
+    assert checked.table is not None
+    seat = Seat(home, owner)
+    here = seat.at(importing.create(seat, "birds", checked.table, upload=upload))
+    assert room.room_of(here).groups == {"Corvus": ("rook", "raven"), "Parus": ("tit",)}
+    assert room.groups_of(here) == {"Corvus": ("rook", "raven")}
+    question = answering.next_question(here)
+    assert question is not None
+    assert room.groups_in_file(here, studio(), "studio.json") == room.room_of(here).groups, "or later"
+
+
+def test_too_large_a_taxonomy_is_left_out_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uploads, "MOST_GROUPED", 2)
+    upload = importing.read_upload(studio(), "studio.json")
+    assert upload.groups == {}
+    assert upload.notes[-1] == (
+        "The groups of the taxonomy are left out: of their classes, at most 2 are taken."
+    )
