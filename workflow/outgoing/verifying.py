@@ -19,7 +19,7 @@ from plcore import LabelTable
 from plcore.loop import ClassChange, EntryKind, class_changes
 from workflow.common.log import learner_entry
 from workflow.common.log_columns import LogError, LogLine, line_of, values_of
-from workflow.common.log_lines import LogFooter, LogHeader, check_log_lines, first_table, head_of
+from workflow.common.log_lines import FIX, LogFooter, LogHeader, check_log_lines, first_table, head_of
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -93,7 +93,14 @@ def verify_project(seat: Seat, path: Path | None = None) -> tuple[Verified, ...]
         return (found,)
     lines = [line_of(values_of(entry, names, ids)) for entry in log]
     with path.open("rb") as file:
-        return found, _check_beginning(file, path.name, project, first, lines)
+        beginning = _check_beginning(file, path.name, project, first, lines)
+    # Values that are equal can be written otherwise, as 0.0 and -0.0 or 1.0 and 1: with seals of their own.
+    if beginning.head != head_of(log[: beginning.entries], names, ids, first):
+        raise LogError(
+            f"{path.name} says the same as the log of project {project.id} in another form, with a head of its own, "
+            f"{beginning.head}: it was written anew. {FIX}"
+        )
+    return found, beginning
 
 
 def _read_table(home: Home, table_hash: str, project: Project) -> LabelTable:
