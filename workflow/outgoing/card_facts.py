@@ -77,10 +77,10 @@ class CardFacts:
 
 
 def without_names(session: Session, project_id: int) -> dict[int, str]:
-    """{person: "Annotator 1" and so on}, in the order of their first entries about rows; then whoever has others."""
-    log = entries.after(session, project_id, 0)
-    ordered = [one.person_id for one in sorted(log, key=lambda one: one.row == entries.NO_ROW)]
-    return {person: f"Annotator {number}" for number, person in enumerate(dict.fromkeys(ordered), start=1)}
+    """{person: "Annotator 1" and so on}, in the order of their first entries: the log goes on, and nobody's number
+    changes."""
+    people = dict.fromkeys(one.person_id for one in entries.after(session, project_id, 0))
+    return {person: f"Annotator {number}" for number, person in enumerate(people, start=1)}
 
 
 def read_facts(opened: Opened[Any], names: Mapping[int, str]) -> CardFacts:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from sqlalchemy import text
 from db import entries, people
 from tests.workflow.four import ask, four_class_project
 from tests.workflow.kind_worlds import KindWorld
-from tests.workflow.world import annotator, answer_next, small_frame, small_project
+from tests.workflow.world import annotator, answer_next, file_of, small_frame, small_project
 from workflow import answering, classes, importing, projects, reviewing, undoing
 from workflow.access import NotAllowed
 from workflow.common.log_lines import seal, write_log_lines
@@ -155,6 +157,21 @@ def test_a_log_whose_table_has_grown_holds_and_has_the_seals_it_had(
     assert (found.entries, file.entries) == (4, 1), "two answers, a class and the rows"
     assert write(seat, tmp_path / "now.jsonl")[1 : len(lines) - 1] == lines[1:-1]
     assert verify_file(tmp_path / "now.jsonl").head == found.head
+
+
+def test_the_log_of_a_data_set_without_names_is_the_beginning_however_the_log_goes_on(
+    home: Home, owner: int, project: int, tmp_path: Path
+) -> None:
+    seat = Seat(home, owner, project)
+    classes.change_classes(seat, 0, "add", ["elk"])  # by the owner, who answers later
+    answer_next(home, annotator(home, owner, "Ada"), project)
+    with zipfile.ZipFile(io.BytesIO(file_of(seat, "dataset"))) as packed:
+        (tmp_path / "log.jsonl").write_bytes(packed.read("log.jsonl"))
+    assert b"Ada" not in (tmp_path / "log.jsonl").read_bytes()
+    for person in (annotator(home, owner, "Zoe"), owner):
+        answer_next(home, person, project)
+        _, file = verify_project(seat, tmp_path / "log.jsonl")
+        assert file.entries == 2
 
 
 # Logs that do not
