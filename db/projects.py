@@ -84,9 +84,17 @@ def add(
     return session.execute(insert(ProjectRow).values(values).returning(ProjectRow.id)).scalar_one()
 
 
+_LARGEST = 2**31 - 1
+"""The greatest id that a column takes."""
+
+
 def get(session: Session, project_id: int) -> Project:
     """The project with this id, also when it is archived or in the bin. Raises NoSuchProjectError."""
-    found = session.execute(_BY_ID, {"id": project_id}).one_or_none()
+    found = None
+    if (
+        0 < project_id <= _LARGEST
+    ):  # other numbers, from an address or a shell, the database may refuse to look for
+        found = session.execute(_BY_ID, {"id": project_id}).one_or_none()
     if found is None:
         raise NoSuchProjectError(f"There is no project {project_id}.")
     return Project(*found)

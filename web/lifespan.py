@@ -33,7 +33,6 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     logging.getLogger("uvicorn.access").disabled = True
     here = home()
     crew = WorkerCrew(here)
-    exporting.clear_left(here)
     sweeper = asyncio.create_task(_sweep(here))
     try:
         from workflow.demo import ensure_demo  # loads the scientific packages
@@ -64,6 +63,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
 async def _sweep(here: Home) -> None:
     """Remove prepared files that nobody needs any more, also where nobody comes back."""
     while True:
+        await run_in_threadpool(exporting.clear_left, here)
         await asyncio.sleep(SWEPT_EVERY)
         await run_in_threadpool(here.prepared.sweep)
 

@@ -175,7 +175,7 @@ def file_for(seat: Seat, file_name: str, sort: str = TABLE) -> str:
 
 
 def clear_left(home: Home) -> None:
-    """Remove what a server before this one has left; called by a server when it starts."""
+    """Remove what a server before this one has left; called by a server now and then."""
     clear(home.exports_dir)
 
 

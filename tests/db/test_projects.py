@@ -40,3 +40,9 @@ def test_projects_are_found_listed_and_archived(database: Database) -> None:
         assert projects.count(session) == 2
         with pytest.raises(projects.NoSuchProjectError, match="99"):
             projects.get(session, 99)
+
+
+@pytest.mark.parametrize("number", [0, -1, 2**31, 2**63, -(2**70), 10**30])
+def test_a_number_that_no_id_can_be_is_no_project(database: Database, number: int) -> None:
+    with database.read() as session, pytest.raises(projects.NoSuchProjectError, match=str(number)):
+        projects.get(session, number)

@@ -100,3 +100,7 @@ def test_nothing_can_be_put_there(signed_in: TestClient, seat: Seat, key: str) -
     assert signed_in.put(address(seat, key), content=b"x").status_code == 405
     assert signed_in.post(address(seat, key)).status_code == 405
     assert signed_in.delete(address(seat, key)).status_code == 405
+
+
+def test_a_project_that_no_number_can_be_is_not_found(signed_in: TestClient, key: str) -> None:
+    assert signed_in.get(f"/exports/{10**30}/{key}").status_code == 404

@@ -143,7 +143,7 @@ def check_log_lines(lines: Iterable[bytes], project_id: int = 0) -> Iterator[Log
         if "entries" in values:
             yield _read_footer(number, line, values, head, seal(first[:-1]), count)
             if following:
-                raise LogError(f"Line {number + 1} was added: the log is closed before it. {_FIX}")
+                raise LogError(f"Line {number + 1} was added: the log is closed before it. {FIX}")
             return
         found = _read_entry(number, values, project_id)
         if found.entry.seq != count + 1:
@@ -153,11 +153,12 @@ def check_log_lines(lines: Iterable[bytes], project_id: int = 0) -> Iterator[Log
         yield found
         head, count = seal(line[:-1]), count + 1
     raise LogError(
-        f"The file ends after {count} entries without the line that closes the log: its end was cut off. {_FIX}"
+        f"The file ends after {count} entries without the line that closes the log: its end was cut off. {FIX}"
     )
 
 
-_FIX = "Fix: take the file from where it was first kept, or export the log again."
+FIX = "Fix: take the file from where it was first kept, or export the log again."
+"""What helps against a file that was changed."""
 
 
 def _with_next(lines: Iterator[bytes]) -> Iterator[tuple[bytes, bytes]]:
@@ -183,10 +184,10 @@ def _parsed(number: int, line: bytes) -> dict[str, Any]:
         values = json.loads(line)
         same = isinstance(values, dict) and _bytes(values) + b"\n" == line
     except (ValueError, RecursionError) as error:
-        raise LogError(f"Line {number} was changed: it is no JSON object. {_FIX}") from error
+        raise LogError(f"Line {number} was changed: it is no JSON object. {FIX}") from error
     if not same:
         raise LogError(
-            f"Line {number} was changed: it is no JSON object as Winnow writes it, to the blank and the digit. {_FIX}"
+            f"Line {number} was changed: it is no JSON object as Winnow writes it, to the blank and the digit. {FIX}"
         )
     found: dict[str, Any] = values
     return found
@@ -195,7 +196,7 @@ def _parsed(number: int, line: bytes) -> dict[str, Any]:
 def _read_header(line: bytes) -> LogHeader:
     if not line.startswith(b'{"winnow_log":'):
         raise LogError(
-            f"Line 1 must be the header of a log that Winnow wrote as JSON Lines; it is not. {_FIX}"
+            f"Line 1 must be the header of a log that Winnow wrote as JSON Lines; it is not. {FIX}"
         )
     values = _parsed(1, line)
     try:
@@ -216,7 +217,7 @@ def _read_header(line: bytes) -> LogHeader:
             raise
         same = False
     if not same:
-        raise LogError(f"Line 1 was changed: it is no header as Winnow writes it. {_FIX}")
+        raise LogError(f"Line 1 was changed: it is no header as Winnow writes it. {FIX}")
     return header
 
 
@@ -231,17 +232,17 @@ def _read_entry(number: int, values: Mapping[str, Any], project_id: int) -> LogL
             if missing
             else "its keys are in another order"
         )
-        raise LogError(f"Line {number} was changed: {how}. {_FIX}")
+        raise LogError(f"Line {number} was changed: {how}. {FIX}")
     for name, form in COLUMNS.items():
         if not _holds(form, values[name]) and not (values[name] is None and name in NULLABLE):
             raise LogError(
-                f"Line {number} was changed: {name!r} must be {form.value}. Got {values[name]!r:.80}. {_FIX}"
+                f"Line {number} was changed: {name!r} must be {form.value}. Got {values[name]!r:.80}. {FIX}"
             )
     try:
         return line_of(values, project_id)
     except ValueError as error:
         raise LogError(
-            f"Line {number} was changed: 'at' must be a time. Got {values['at']!r:.80}. {_FIX}"
+            f"Line {number} was changed: 'at' must be a time. Got {values['at']!r:.80}. {FIX}"
         ) from error
 
 
@@ -262,15 +263,15 @@ def _read_footer(
             how = f"it does not fit line {number - 1}: one of the two was changed"
         else:
             how = "it does not fit line 1: one of the two was changed"
-        raise LogError(f"Line {number} closes the log, but {how}. {_FIX}")
+        raise LogError(f"Line {number} closes the log, but {how}. {FIX}")
     return LogFooter(count, head)
 
 
 def _out_of_order(number: int, seq: int, expected: int) -> str:
     if seq > expected:
         missing = f"entry {expected} is" if seq == expected + 1 else f"entries {expected} to {seq - 1} are"
-        return f"Line {number} holds entry {seq}, but {missing} not before it: removed, or moved. {_FIX}"
-    return f"Line {number} holds entry {seq}, which belongs before: it was added or moved. {_FIX}"
+        return f"Line {number} holds entry {seq}, but {missing} not before it: removed, or moved. {FIX}"
+    return f"Line {number} holds entry {seq}, which belongs before: it was added or moved. {FIX}"
 
 
 def _changed(number: int, line: bytes, following: bytes) -> str:
@@ -278,4 +279,4 @@ def _changed(number: int, line: bytes, following: bytes) -> str:
     seal, the line is as it was written, so the one before is not."""
     untouched = f'"sha256":"{seal(line[:-1])}"'.encode() in following
     wrong = number - 1 if untouched else number
-    return f"Line {wrong} was changed: it and line {number if untouched else number - 1} do not belong together. {_FIX}"
+    return f"Line {wrong} was changed: it and line {number if untouched else number - 1} do not belong together. {FIX}"

@@ -1,11 +1,12 @@
 """Files that people take away: each is written by a thread of this process, in pieces, and kept for a while.
 
-They lie under `WINNOW_HOME/exports`, by names that nobody can guess. Only the process that wrote them knows them:
-whatever lies there when a server starts is of no use to anybody.
+They lie under `WINNOW_HOME/exports`, by names that nobody can guess. Only the process that wrote them knows them, and
+removes them; what a server leaves that is killed goes when it is so old that nobody can want it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import secrets
 import shutil
@@ -236,10 +237,14 @@ def why_not_written(error: OSError) -> str:
 
 
 def clear(folder: Path) -> None:
-    """Remove what an earlier server left in the folder."""
+    """Remove what a server has left that was killed: whatever is older than any file is kept. Younger ones may be those
+    of another server at the same home, which gives them out or is writing them."""
     if folder.is_dir():
         for path in folder.iterdir():
-            if path.is_dir():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                path.unlink(missing_ok=True)
+            with contextlib.suppress(FileNotFoundError):  # the other server was quicker
+                if path.lstat().st_mtime >= time.time() - KEPT - KEPT_FETCHED:
+                    continue
+                if path.is_dir():  # where a data set was being packed
+                    shutil.rmtree(path)
+                else:
+                    path.unlink()

@@ -72,7 +72,7 @@ def answers_in(
                 "person": names.get(entry.person_id, ""),
                 "kind": str(entry.kind),
                 "labels": list(labels_of(entry)),
-                "at": entry.at.isoformat(timespec="seconds"),
+                "at": entry.at.isoformat(),  # to the last digit: two answers in one second are not one
                 "seconds": entry.seconds,
                 "model_version": None if entry.model_version < 0 else str(entry.model_version),
             }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,6 +30,8 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     aside = path.with_name(f".{path.name[:40]}-{secrets.token_hex(4)}{PART}")
     try:
         with aside.open("xb") as file:
+            if path.exists():
+                shutil.copymode(path, aside)  # who could not read what was there cannot read this
             yield file
             file.flush()
             os.fsync(file.fileno())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -77,10 +77,10 @@ class CardFacts:
 
 
 def without_names(session: Session, project_id: int) -> dict[int, str]:
-    """{person: "Annotator 1" and so on}, in the order of their first entries about rows; then whoever has others."""
-    log = entries.after(session, project_id, 0)
-    ordered = [one.person_id for one in sorted(log, key=lambda one: one.row == entries.NO_ROW)]
-    return {person: f"Annotator {number}" for number, person in enumerate(dict.fromkeys(ordered), start=1)}
+    """{person: "Annotator 1" and so on}, in the order of their first entries: the log goes on, and nobody's number
+    changes."""
+    people = dict.fromkeys(one.person_id for one in entries.after(session, project_id, 0))
+    return {person: f"Annotator {number}" for number, person in enumerate(people, start=1)}
 
 
 def read_facts(opened: Opened[Any], names: Mapping[int, str]) -> CardFacts:
@@ -103,7 +103,7 @@ def read_facts(opened: Opened[Any], names: Mapping[int, str]) -> CardFacts:
         n_classes=len(opened.learner.classes),
         sources=kind.sources(opened),
         described=described,
-        annotators=_annotators(log, standing, names),
+        annotators=_annotators(log, standing, gone, names),
         answers=len(standing),
         simulated=sum(one.note == SIMULATED for one in standing),
         withdrawn=sum(one.row != entries.NO_ROW and one.target_seq is not None for one in log),
@@ -122,14 +122,17 @@ def read_facts(opened: Opened[Any], names: Mapping[int, str]) -> CardFacts:
 
 
 def _annotators(
-    log: Sequence[LogEntry], standing: Sequence[LogEntry], names: Mapping[int, str]
+    log: Sequence[LogEntry],
+    standing: Sequence[LogEntry],
+    gone: Collection[int | None],
+    names: Mapping[int, str],
 ) -> tuple[Annotator, ...]:
-    """Whoever has an entry about a row, in the order of these entries."""
+    """Whoever has an entry about a row, in the order of these entries. What was taken back counts for nobody."""
     about_rows = [one for one in log if one.row != entries.NO_ROW]
     found = []
     for person in dict.fromkeys(one.person_id for one in about_rows):
         own = [one for one in standing if one.person_id == person]
-        kinds_of = Counter(one.kind for one in about_rows if one.person_id == person)
+        kinds_of = Counter(one.kind for one in about_rows if one.person_id == person and one.seq not in gone)
         found.append(
             Annotator(
                 name=names[person],

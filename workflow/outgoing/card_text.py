@@ -187,8 +187,8 @@ def _guidelines(facts: CardFacts) -> list[str]:
 
 def _hashes(facts: CardFacts, files: Mapping[str, str]) -> list[str]:
     return [
-        _item("SHA-256 of the table as imported", facts.table_sha256),
-        _item(f"Head of the log, {facts.entries:,} entries", facts.head),
+        _item("SHA-256 of the table as Winnow keeps it, rows that were added included", facts.table_sha256),
+        _item(f"Head of the log, {_counted(facts.entries, 'entry', 'entries')}", facts.head),
         _item("SHA-256 of the description, UTF-8", _sha256(facts.description) if facts.description else None),
         *(_item(f"SHA-256 of {_line(name)}", found) for name, found in files.items()),
         "",
@@ -199,8 +199,12 @@ def _hashes(facts: CardFacts, files: Mapping[str, str]) -> list[str]:
 
 
 def _per_row(facts: CardFacts) -> str | None:
-    parts = [f"{rows:,} rows with {n}" for n, rows in facts.per_row.items()]
+    parts = [f"{_counted(rows, 'row', 'rows')} with {n}" for n, rows in facts.per_row.items()]
     return ", ".join(parts) or None
+
+
+def _counted(n: int, one: str, more: str) -> str:
+    return f"{n:,} {one if n == 1 else more}"
 
 
 def _item(what: str, value: str | None) -> str:
@@ -214,7 +218,7 @@ def _table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 def _line(text: str) -> str:
     """Text of one line that Markdown shows as it is."""
-    return re.sub(r"([\\|<>*_`\[\]#])", r"\\\1", " ".join(text.split()))
+    return re.sub(r"([\\|<>*_`\[\]#&~$])", r"\\\1", " ".join(text.split()))
 
 
 def _quoted(text: str) -> str:

@@ -19,7 +19,8 @@ from plcore import LabelTable
 from plcore.loop import ClassChange, EntryKind, class_changes
 from workflow.common.log import learner_entry
 from workflow.common.log_columns import LogError, LogLine, line_of, values_of
-from workflow.common.log_lines import LogFooter, LogHeader, check_log_lines, first_table, head_of
+from workflow.common.log_lines import FIX, LogFooter, LogHeader, check_log_lines, first_table, head_of
+from workflow.outgoing.card_facts import without_names
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -79,21 +80,30 @@ def verify_project(seat: Seat, path: Path | None = None) -> tuple[Verified, ...]
         The person is not an owner.
     NotFound, OSError
     """
-    if path is not None:
-        verify_file(path)
+    alone = None if path is None else verify_file(path)
     with seat.reading(owner=True) as reading:
         project = reading.project
         log = entries.after(reading.session, project.id, 0)
         names = {one.id: one.name for one in people.listed(reading.session)}
+        hidden = without_names(reading.session, project.id)
     first = first_table(log, project.table_hash)
     ids = _check_fold(seat.kind, seat.home, project, first, log)
     head = head_of(log, names, ids, first)
     found = Verified(f"Project {project.id}: the log", len(log), head)
-    if path is None:
+    if path is None or alone is None:
         return (found,)
+    if alone.head == head_of(log[: alone.entries], hidden, ids, first):
+        names = hidden  # the log of a data set in which nobody is named
     lines = [line_of(values_of(entry, names, ids)) for entry in log]
     with path.open("rb") as file:
-        return found, _check_beginning(file, path.name, project, first, lines)
+        beginning = _check_beginning(file, path.name, project, first, lines)
+    # Values that are equal can be written otherwise, as 0.0 and -0.0 or 1.0 and 1: with seals of their own.
+    if beginning.head != head_of(log[: beginning.entries], names, ids, first):
+        raise LogError(
+            f"{path.name} says the same as the log of project {project.id} in another form, with a head of its own, "
+            f"{beginning.head}: it was written anew. {FIX}"
+        )
+    return found, beginning
 
 
 def _read_table(home: Home, table_hash: str, project: Project) -> LabelTable:

@@ -9,12 +9,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from plcore.common.types import AnyArray, FloatArray, IntArray
+from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.loop.label_vectors.fold import UNKNOWN
 from plcore.loop.label_vectors.pool import LabelVectorPool
 from plcore.sensing.threshold import EVEN
 
 PROBABILITY, PREDICTED, SOURCE = "winnow_probability:", "winnow_predicted:", "winnow_source:"
+SOURCES = ("given", "oracle", "truth", "model", "bad")
+"""Where a cell can come from: the import, an answer, a test row, the model (nobody was asked), a row set aside."""
+_GIVEN, _ORACLE, _TRUTH, _MODEL, _BAD = range(len(SOURCES))
+_SOURCE_TEXTS = np.array(SOURCES)
 _TEXTS = np.array(["", "0", "1"], dtype=object)  # of -1, 0, 1
 
 
@@ -25,7 +29,7 @@ class LabelVectorExport:
     cells (n, L) int8 : 1 yes, 0 no, -1 not asked, which is written as an empty cell and never as 0
     probabilities (n, L) : of yes; 1 or 0 where the cell is known; NaN where nothing is said
     predicted (n, L) int8 : what the model says of cells not asked, 1 yes, 0 no; -1 elsewhere, an empty cell
-    sources (n, L) str : "given" (at import), "oracle" (answered), "truth" (of a test row), "model" (not asked), "bad"
+    origins (n, L) int8 : where the cell comes from, a place in SOURCES: a byte a cell, where its word has 24
     """
 
     ids: tuple[str, ...]
@@ -33,7 +37,17 @@ class LabelVectorExport:
     cells: AnyArray
     probabilities: FloatArray
     predicted: AnyArray
-    sources: AnyArray
+    origins: AnyArray
+
+    @property
+    def sources(self) -> AnyArray:
+        """(n, L) str, the word of SOURCES for each cell, made anew: of large tables, to be asked of a part."""
+        return np.asarray(_SOURCE_TEXTS[self.origins])
+
+    @property
+    def answered(self) -> BoolArray:
+        """(n,) whether any cell of the row comes from an answer."""
+        return np.asarray((self.origins == _ORACLE).any(axis=1))
 
     def part(self, rows: slice | IntArray) -> LabelVectorExport:
         """The same of these rows alone."""
@@ -43,7 +57,7 @@ class LabelVectorExport:
             self.cells[rows],
             self.probabilities[rows],
             self.predicted[rows],
-            self.sources[rows],
+            self.origins[rows],
         )
 
     def wide(self, taken: Collection[str] = ()) -> pd.DataFrame:
@@ -86,10 +100,9 @@ class LabelVectorExport:
         )
 
     def counts(self) -> dict[str, int]:
-        """How many cells come from each source."""
-        return {
-            name: int(count) for name, count in zip(*np.unique(self.sources, return_counts=True), strict=True)
-        }
+        """How many cells come from each source that there is."""
+        counts = np.bincount(self.origins.ravel(), minlength=len(SOURCES)).tolist()
+        return {name: count for name, count in sorted(zip(SOURCES, counts, strict=True)) if count}
 
 
 def export_of(
@@ -97,18 +110,19 @@ def export_of(
 ) -> LabelVectorExport:
     """The cells of a pool as they stand. proba : (n, L) of yes by the model, which says yes above the threshold; None:
     there is no model yet"""
-    sources = np.where(pool.answered, "oracle", "given")
-    sources = np.where(pool.cells == UNKNOWN, "model", sources)
-    sources[pool.test_rows] = "truth"
-    sources[pool.bad] = "bad"
-    shares = np.where(pool.cells == UNKNOWN, np.nan, pool.cells)
+    unknown = pool.cells == UNKNOWN
+    origins = np.where(pool.answered, np.int8(_ORACLE), np.int8(_GIVEN))
+    origins[unknown] = _MODEL
+    origins[pool.test_rows] = _TRUTH
+    origins[pool.bad] = _BAD
+    shares = np.where(unknown, np.nan, pool.cells)
     predicted = np.full(pool.cells.shape, UNKNOWN, dtype=np.int8)
     if proba is not None:
-        shares[pool.open] = proba[pool.open]
-        predicted[pool.open] = proba[pool.open] > threshold
+        np.copyto(shares, proba, where=pool.open)
+        np.copyto(predicted, proba > threshold, where=pool.open)
     cells = pool.cells.copy()
     cells[pool.bad], shares[pool.bad] = UNKNOWN, np.nan
-    return LabelVectorExport(tuple(map(str, pool.table.ids)), pool.classes, cells, shares, predicted, sources)
+    return LabelVectorExport(tuple(map(str, pool.table.ids)), pool.classes, cells, shares, predicted, origins)
 
 
 def _words(cells: AnyArray) -> AnyArray:

@@ -43,7 +43,9 @@ class Prodigy:
 
     def fits(self, records: Records) -> bool:
         seen = records[:_LOOK]
-        return bool(seen) and all(isinstance(record, dict) and _is_task(record) for record in seen)
+        return all(isinstance(record, dict) and _is_task(record) for record in seen) and any(
+            record.get("options") or "label" in record for record in seen
+        )
 
     def read(self, records: Records) -> TableReading:
         """One row for each input. Raises TableError.
@@ -87,11 +89,8 @@ def _is_task(record: dict[str, Any]) -> bool:
     has_input = any(name in record for name in SHOWN)
     binary = "label" in record and record.get("answer") in ANSWERS
     options = record.get("options")
-    texts = (
-        isinstance(options, list)
-        and bool(options)
-        and all(isinstance(o, dict) and "id" in o for o in options)
-    )
+    # Without any where a row was set aside.
+    texts = isinstance(options, list) and all(isinstance(o, dict) and "id" in o for o in options)
     return has_input and (binary or texts)
 
 

@@ -15,7 +15,7 @@ from plcore.common.types import AnyArray
 from plcore.common.words import listed
 from plcore.tables.formats.candidate_rows import NEEDS_ROWS
 from plcore.tables.formats.disambiguated import Tell, names_beside
-from plcore.tables.formats.npz_writing import array_rows, write_arrays
+from plcore.tables.formats.npz_writing import ArrayRows, array_rows, write_arrays
 from plcore.tables.formats.reading import TableReading, check_size, refusal, text_table
 from plcore.tables.formats.vector_table import LabelVectorTable
 from plcore.tables.roles import Roles
@@ -27,13 +27,14 @@ _WORDS = np.array(["", "0", "1"], dtype=object)  # of -1, 0, 1
 def write_vector_npz(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> None:
     """Write the arrays one after the other."""
     found = table.found
+    sources = found.part(slice(0, 0)).sources.dtype
     arrays = {
-        "ids": array_rows(np.array(found.ids, dtype=np.str_)),
+        "ids": array_rows(np.array(found.ids, dtype=object)),
         "labels": array_rows(np.array(found.labels, dtype=np.str_)),
         "values": array_rows(found.cells, "i1"),
         "probabilities": array_rows(found.probabilities, "<f8"),
         "predicted": array_rows(found.predicted, "i1"),
-        "sources": array_rows(found.sources),
+        "sources": ArrayRows(sources, found.cells.shape, lambda rows: found.part(rows).sources),
     }
     write_arrays(file, arrays, len(found.ids), tell)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -242,9 +243,14 @@ def test_the_end_of_the_process_takes_all_with_it(clock: Clock, tmp_path: Path) 
     files.close()
 
 
-def test_what_an_earlier_server_left_goes_at_the_start(tmp_path: Path) -> None:
+def test_what_a_killed_server_left_goes_and_what_another_one_writes_stays(tmp_path: Path) -> None:
     clear(tmp_path / "none")
-    for name in ("old", ".half.part"):
+    for name in ("old", ".half.part", "new", ".begun.part"):
         (tmp_path / name).write_bytes(b"x")
+    for name in (".set-old", ".set-new"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "data.parquet").write_bytes(b"x")
+    for name in ("old", ".half.part", ".set-old"):
+        os.utime(tmp_path / name, (0, 0))
     clear(tmp_path)
-    assert not list(tmp_path.iterdir())
+    assert {path.name for path in tmp_path.iterdir()} == {"new", ".begun.part", ".set-new"}

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from db.entries import LogEntry
+from plcore.tables.formats.votes import LongVotes
 from workflow.common.snapshot import ALL, ANSWERED, CHOICES, SURE, Snapshot, answers_in
 
 AT = datetime(2026, 3, 1, 12, 30, 15, 999, tzinfo=UTC)
@@ -72,13 +75,28 @@ def test_answers_are_those_that_were_not_taken_back_in_order() -> None:
         "person": "Ada",
         "kind": "among",
         "labels": ["WREN", "ROBIN"],
-        "at": "2026-03-01T12:30:15+00:00",
+        "at": "2026-03-01T12:30:15.000999+00:00",
         "seconds": None,
         "model_version": None,
     }
     assert (second["kind"], second["labels"], second["model_version"]) == ("unsure", [], "0")
     (only,) = answers_in(log[:1], {}, lambda one: one.labels)
     assert (only["person"], only["seconds"], only["model_version"]) == ("", 1.5, "3")
+
+
+def test_a_correction_in_the_same_second_is_later() -> None:
+    """Readers of votes take labels that one person gave at one time for one answer, that the row is one of them."""
+    log = [
+        entry(1, "is", ("wren",)),
+        replace(entry(2, "is", ("robin",)), at=AT + timedelta(milliseconds=200)),
+    ]
+    votes = [
+        {"task": "r5", "worker": one["person"], "label": one["labels"][0], "time": one["at"]}
+        for one in answers_in(log, {2: "Ada"}, lambda one: one.labels)
+    ]
+    assert votes[0]["time"] < votes[1]["time"]
+    read = LongVotes().read(pd.DataFrame(votes, dtype="str"))
+    assert read.cells["candidates"].tolist() == ['{"robin": 1}']
 
 
 def test_the_answers_reach_what_finishes() -> None:

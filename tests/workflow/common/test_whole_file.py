@@ -70,3 +70,12 @@ def test_it_may_be_read_by_those_who_may_read_any_new_file(tmp_path: Path) -> No
         file.write(b"1")
     (tmp_path / "plain").write_bytes(b"1")
     assert (tmp_path / "out.csv").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+def test_who_may_read_it_stays_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_bytes(b"old")
+    path.chmod(0o600)
+    with whole_file(path) as file:
+        file.write(b"new")
+    assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"new", 0o600)

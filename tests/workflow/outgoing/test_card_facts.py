@@ -61,6 +61,17 @@ def test_people_are_counted_by_name_or_by_number(world: KindWorld, seat: Seat, a
     assert found.entries == len(log)
 
 
+def test_a_skip_that_was_taken_back_is_none(world: KindWorld, seat: Seat, ada: Seat) -> None:
+    for kind in ("skip", "unsure"):
+        world.say(ada, kind)
+    undoing.undo(ada)
+    (found,) = facts(seat).annotators
+    assert (found.skips, found.unsure) == (1, 0)
+    undoing.undo(ada)
+    (found,) = facts(seat).annotators
+    assert (found.skips, found.unsure) == (0, 0)
+
+
 def test_the_card_names_the_head_that_verify_finds(world: KindWorld, seat: Seat) -> None:
     world.answer(seat)
     (verified,) = verify_project(seat)

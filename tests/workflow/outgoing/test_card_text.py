@@ -84,7 +84,7 @@ def test_each_fact_stands_in_the_card() -> None:
         "- Answers that stand: 100",
         "- Of these by the simulated oracle of a dry run, not by people: 7",
         "- Answers taken back: 5",
-        "- Answers a row: 98 rows with 1, 1 rows with 2",
+        "- Answers a row: 98 rows with 1, 1 row with 2",
         "- When: 2026-03-02 to 2026-03-09",
         "- Median time for an answer, in seconds: 4.0",
         "- Their demographics: Two retired teachers.",
@@ -100,7 +100,7 @@ def test_each_fact_stands_in_the_card() -> None:
         f"| Old | 0.500 | {NOT_GIVEN} | 4 |",
         "Listen twice.\nThen decide.",
         f"- SHA-256 of this text, UTF-8: {hashlib.sha256(FACTS.guidelines.encode()).hexdigest()}",
-        f"- SHA-256 of the table as imported: {'ab' * 32}",
+        f"- SHA-256 of the table as Winnow keeps it, rows that were added included: {'ab' * 32}",
         f"- Head of the log, 130 entries: {'cd' * 32}",
         f"- SHA-256 of the description, UTF-8: {hashlib.sha256(FACTS.description.encode()).hexdigest()}",
     ):
@@ -140,6 +140,17 @@ def test_names_cannot_break_a_table_or_a_heading() -> None:
     text = card(name="x\n# y", described=dataclasses.replace(FACTS.described, labels=(label,)))
     assert r"| a\|b \# \<b\>c | 80 | 20 |" in text
     assert "\n# x \\# y\n" in text
+
+
+def test_names_are_shown_as_they_are() -> None:
+    """No entity becomes its character, nothing is struck through, and nothing between dollars becomes a formula."""
+    assert "\n# \\&lt; \\~\\~old\\~\\~ \\$x\\$\n" in card(name="&lt; ~~old~~ $x$")
+
+
+def test_one_of_a_thing_is_one() -> None:
+    text = card(per_row={2: 1}, entries=1)
+    assert "\n- Answers a row: 1 row with 2\n" in text
+    assert f"\n- Head of the log, 1 entry: {'cd' * 32}\n" in text
 
 
 def test_guidelines_cannot_leave_their_fence() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from sqlalchemy import text
 from db import entries, people
 from tests.workflow.four import ask, four_class_project
 from tests.workflow.kind_worlds import KindWorld
-from tests.workflow.world import annotator, answer_next, small_frame, small_project
+from tests.workflow.world import annotator, answer_next, file_of, small_frame, small_project
 from workflow import answering, classes, importing, projects, reviewing, undoing
 from workflow.access import NotAllowed
 from workflow.common.log_lines import seal, write_log_lines
@@ -157,6 +159,21 @@ def test_a_log_whose_table_has_grown_holds_and_has_the_seals_it_had(
     assert verify_file(tmp_path / "now.jsonl").head == found.head
 
 
+def test_the_log_of_a_data_set_without_names_is_the_beginning_however_the_log_goes_on(
+    home: Home, owner: int, project: int, tmp_path: Path
+) -> None:
+    seat = Seat(home, owner, project)
+    classes.change_classes(seat, 0, "add", ["elk"])  # by the owner, who answers later
+    answer_next(home, annotator(home, owner, "Ada"), project)
+    with zipfile.ZipFile(io.BytesIO(file_of(seat, "dataset"))) as packed:
+        (tmp_path / "log.jsonl").write_bytes(packed.read("log.jsonl"))
+    assert b"Ada" not in (tmp_path / "log.jsonl").read_bytes()
+    for person in (annotator(home, owner, "Zoe"), owner):
+        answer_next(home, person, project)
+        _, file = verify_project(seat, tmp_path / "log.jsonl")
+        assert file.entries == 2
+
+
 # Logs that do not
 
 
@@ -281,21 +298,35 @@ def test_a_file_that_was_changed_is_no_beginning(told: Seat, tmp_path: Path) -> 
     assert "its end was cut off" in fault(told, path)
 
 
-def test_a_file_written_anew_holds_alone_but_not_beside_the_project(told: Seat, tmp_path: Path) -> None:
-    """What the chain cannot show: somebody who seals everything after their change again."""
-    path = tmp_path / "log.jsonl"
-    lines = write(told, path)
+def forge(lines: list[bytes], **values: object) -> bytes:
+    """The file with these values in every entry, and all of it sealed again."""
     before, forged = json.loads(lines[1])["sha256"], []
     for line in lines[1:-1]:
-        values = json.loads(line) | {"sha256": before, "annotator": "nobody"}
-        forged.append(json.dumps(values, separators=(",", ":")).encode())
+        entry = json.loads(line) | {"sha256": before, **values}
+        forged.append(json.dumps(entry, separators=(",", ":")).encode())
         before = seal(forged[-1])
     footer = json.loads(lines[-1]) | {"sha256": before}
     whole = [lines[0][:-1], *forged, json.dumps(footer, separators=(",", ":")).encode()]
-    path.write_bytes(b"\n".join(whole) + b"\n")
+    return b"\n".join(whole) + b"\n"
+
+
+def test_a_file_written_anew_holds_alone_but_not_beside_the_project(told: Seat, tmp_path: Path) -> None:
+    """What the chain cannot show: somebody who seals everything after their change again."""
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(forge(write(told, path), annotator="nobody"))
     head = verify_file(path).head
     assert head != verify_project(told)[0].head
     assert "'nobody'" in fault(told, path)
+
+
+@pytest.mark.parametrize("score", [-0.0, 0])
+def test_equal_numbers_in_another_form_have_another_head(told: Seat, tmp_path: Path, score: float) -> None:
+    meddle(told, "UPDATE entries SET score = 0.0")
+    path = tmp_path / "log.jsonl"
+    lines = write(told, path)
+    verify_project(told, path)
+    path.write_bytes(forge(lines, score=score))
+    assert f"with a head of its own, {verify_file(path).head}: it was written anew." in fault(told, path)
 
 
 def test_a_log_of_another_project_is_refused(home: Home, owner: int, told: Seat, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def snapshot(opened: Opened[Learner]) -> Snapshot:
     surely = np.maximum(found.probabilities, 1 - found.probabilities)
     return Snapshot(
         seq=learner.seq,
-        answered=(found.sources == "oracle").any(axis=1),
+        answered=found.answered,
         certainty=surely.min(axis=1),
         labels_of=lambda entry: entry.labels,
         finish=lambda _answers: LabelVectorTable(found, table.cells, table.roles.label_columns),

@@ -5,18 +5,21 @@ it. Labels have the names that their classes have now.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from plcore import ActiveLearner, Disambiguation, LabelTable
+from plcore.loop import ClassMap, EntryKind
 from plcore.tables import FILE_FORMATS as FORMATS
 from plcore.tables import Disambiguated
 from workflow.common.snapshot import Snapshot
 from workflow.kinds.one_label.reviewing import names_now
 
 if TYPE_CHECKING:
+    from db.entries import LogEntry
     from workflow.common.opened import Opened
 
 __all__ = ["FORMATS", "snapshot", "sources"]
@@ -54,9 +57,17 @@ def snapshot(opened: Opened[Learner]) -> Snapshot:
         seq=learner.seq,
         answered=found.sources == "oracle",
         certainty=np.where(known, 1.0, found.confidence),
-        labels_of=lambda entry: names_now(class_map, entry.labels),
+        labels_of=partial(_labels_of, class_map),
         finish=finish,
     )
+
+
+def _labels_of(class_map: ClassMap, entry: LogEntry) -> tuple[str, ...]:
+    """The labels that an answer names, as they are called now. A `not` about a class that another was merged with since
+    names none: it does not say that the row is not of the merged class."""
+    if entry.kind == EntryKind.NOT:
+        return class_map.called_now(entry.labels, entry.seq) or ()
+    return names_now(class_map, entry.labels)
 
 
 def sources(opened: Opened[Learner]) -> dict[str, int]:

@@ -19,7 +19,7 @@ from plcore.loop.label_vectors.estimates import (
     share_of,
     wilson,
 )
-from plcore.loop.label_vectors.export import LabelVectorExport
+from plcore.loop.label_vectors.export import SOURCES, LabelVectorExport
 from plcore.loop.label_vectors.learner import LabelVectorLearner
 from plcore.loop.label_vectors.pool import ControlSample
 from plcore.loop.label_vectors.settings import LabelVectorSettings
@@ -265,7 +265,10 @@ def test_export():
     assert len(long) == 120
     assert all(isinstance(dtype, pd.StringDtype) for dtype in (*wide.dtypes, *long.dtypes))
     assert set(np.unique(shown.sources)) == {"given", "oracle", "truth", "model", "bad"}
-    assert sum(shown.counts().values()) == 120
+    assert shown.counts() == {name: int((shown.sources == name).sum()) for name in sorted(SOURCES)}
+    assert shown.answered.tolist() == (shown.sources == "oracle").any(axis=1).tolist()
+    held = (shown.cells, shown.probabilities, shown.predicted, shown.origins)
+    assert sum(array.nbytes for array in held) == 11 * shown.cells.size, "a large table has to fit"
     for place in range(120):
         row, column = divmod(place, 4)
         line = long.iloc[place]
@@ -298,8 +301,11 @@ def test_a_model_as_good_as_sure_is_not_written_as_an_answer():
     cells = np.array([[1, 0, -1, -1, -1]], dtype=np.int8)
     shares = np.array([[1.0, 0.0, 1 - 1e-9, 1e-9, np.nan]])
     predicted = np.array([[-1, -1, 1, 0, -1]], dtype=np.int8)
-    sources = np.array([["given", "oracle", "model", "model", "bad"]])
-    long = LabelVectorExport(("r",), tuple("abcde"), cells, shares, predicted, sources).long()
+    origins = np.array([[SOURCES.index(name) for name in ("given", "oracle", "model", "model", "bad")]])
+    found = LabelVectorExport(("r",), tuple("abcde"), cells, shares, predicted, origins)
+    assert found.counts() == {"bad": 1, "given": 1, "model": 2, "oracle": 1}
+    assert found.answered.tolist() == [True]
+    long = found.long()
     assert long["value"].tolist() == ["1", "0", "", "", ""]
     assert long["probability"].tolist() == ["1.0000", "0.0000", "0.9999", "0.0001", ""]
     assert long["predicted"].tolist() == ["", "", "1", "0", ""]

@@ -20,6 +20,7 @@ from tests.plcore.tables.formats.tables import (
     disambiguated,
     noted,
     read_or_refuse,
+    small_table,
     sources,
 )
 
@@ -110,6 +111,17 @@ def test_meta_is_columns_and_ids_are_taken_from_there() -> None:
     assert reading.roles.id == "id"
     assert reading.cells["text"].tolist() == ["some text 1", "some text 2"]
     assert reading.cells["page"].tolist() == ["[1]", "[2]"]
+
+
+def test_a_row_that_was_set_aside_has_no_options_and_hides_none_of_the_others() -> None:
+    table = small_table()
+    none_left = table.candidates_after.copy()
+    none_left[1] = False
+    given = replace(table, candidates_after=none_left, answers=[])
+    tasks = [json.loads(line) for line in prodigy_tasks(given)]
+    assert tasks[1]["options"] == []
+    anything = ["film", "robin", "wren"]  # as of every row of which nothing is said
+    assert candidates(read(*tasks)) == [["wren"], anything, ["robin", "film"]]
 
 
 @pytest.mark.parametrize(

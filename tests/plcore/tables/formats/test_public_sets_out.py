@@ -18,7 +18,7 @@ from plcore.tables.formats.vector_writing import VECTOR_FORMATS
 from plcore.tables.formats.writing import FILE_FORMATS
 from plcore.tables.roles import Roles
 from tests.plcore.tables.formats.tables import same_candidates, written
-from tests.plcore.tables.formats.vectors import same_vectors
+from tests.plcore.tables.formats.vectors import origins_of, same_vectors
 
 pytestmark = pytest.mark.public_data
 
@@ -86,10 +86,10 @@ def test_label_vectors_come_out_equal(name: str, data_folder: Path) -> None:
     assert table.label_vectors is not None
     values = table.label_vectors.copy()
     values[::3, ::2] = -1
-    sources = np.where(values < 0, "model", "given")
+    origins = origins_of(np.where(values < 0, "model", "given"))
     shares = np.where(values < 0, 0.5, values)
     found = LabelVectorExport(
-        tuple(table.ids), table.classes, values, shares, np.where(values < 0, 0, -1), sources
+        tuple(table.ids), table.classes, values, shares, np.where(values < 0, 0, -1), origins
     )
     labels = table.roles.label_columns
     given = LabelVectorTable(found, table.cells[[*labels, table.roles.numbers[0]]], labels)

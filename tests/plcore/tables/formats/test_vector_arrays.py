@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import tracemalloc
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 
 from plcore import LabelTable, TableError
 from plcore.tables import read_table
+from plcore.tables.formats.disambiguated import PIECE_ROWS
 from plcore.tables.formats.vector_arrays import write_vector_npz
 from plcore.tables.formats.vector_table import LabelVectorTable
 from tests.plcore.tables.formats.tables import noted, written
@@ -53,6 +55,24 @@ def test_a_label_may_be_called_like_the_column_of_ids() -> None:
     reading = read_table(written(write_vector_npz, called), "ids.npz")
     assert list(reading.cells.columns) == ["before_before_id", "id", "before_id"]
     assert reading.suggest_roles().id == "before_before_id"
+
+
+def test_one_long_id_does_not_make_all_of_them_long_in_memory() -> None:
+    table = small_vectors(60_000)
+    ids = ("n" * 4_000, *table.found.ids[1:])  # as an array of text: 60,000 times 16 kB
+    long = replace(table, found=replace(table.found, ids=ids))
+
+    def stop(_rows: int) -> None:
+        raise InterruptedError
+
+    tracemalloc.start()
+    try:
+        with pytest.raises(InterruptedError):
+            write_vector_npz(long, io.BytesIO(), stop)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 2 * PIECE_ROWS * 16_000 + 10_000_000
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def test_all_rows_are_no_copy_and_pieces_are_small_where_labels_are_many() -> No
         cells=many,
         probabilities=many,
         predicted=many,
-        sources=many,
+        origins=many,
     )
     assert len(list(replace(table, found=wide).pieces())) == 3
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 
 import numpy as np
 import pandas as pd
@@ -11,8 +12,9 @@ import pytest
 
 from plcore import LabelTable, LearnerSettings, read_cells
 from plcore.tables.csv_writing import to_csv_bytes
+from tests.workflow.four import four_class_project
 from tests.workflow.world import ROLES, annotator, answer_next, exported, file_of, opened, small_frame
-from workflow import exporting, projects, undoing
+from workflow import answering, classes, exporting, projects, undoing
 from workflow.access import NotAllowed, NotFound
 from workflow.home import Home
 from workflow.kinds.one_label.exporting import FORMATS
@@ -74,6 +76,29 @@ def test_the_log_tells_the_whole_story(home: Home, owner: int, project: int) -> 
     assert lines[0]["labels"] == saved.labels[0]
     assert lines[1]["withdraws_seq"] == "1"
     assert lines[1]["after"] == lines[0]["before"]
+
+
+def test_answers_have_the_names_of_now_and_say_no_more_than_was_said(home: Home, owner: int) -> None:
+    """`not cat` is no longer that once cat is a part of bee, which the row may still be."""
+    project = four_class_project(home, owner)
+    seat = Seat(home, owner, project)
+
+    def say(kind: str, *labels: str) -> None:
+        question = answering.next_question(seat)
+        assert question is not None
+        answering.submit_answer(seat, question.token, kind, labels, shown=question.shown)
+
+    say("not", "cat")
+    say("among", "bee", "cat")
+    say("not", "ant")
+    classes.change_classes(seat, classes.classes_view(seat).version, "rename", ["ant", "red ant"])
+    classes.change_classes(seat, classes.classes_view(seat).version, "merge", ["cat", "bee"])
+    lines = [json.loads(line) for line in file_of(seat, "jsonl").splitlines()]
+    given = [(one["kind"], *one["labels"]) for line in lines for one in line["answers"]]
+    assert sorted(given) == [("among", "bee"), ("not",), ("not", "red ant")]
+    for line in lines:
+        ruled_out = {label for one in line["answers"] if one["kind"] == "not" for label in one["labels"]}
+        assert not ruled_out & {candidate["label"] for candidate in line["candidates"]}
 
 
 def test_only_the_owner_exports(home: Home, owner: int, project: int) -> None:
