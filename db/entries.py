@@ -142,6 +142,13 @@ def each(
     yield from map(as_entry, found)
 
 
+def people_of(session: Session, project_id: int) -> list[int]:
+    """Whoever has an entry in the project's log, in the order of their first ones."""
+    first = func.min(EntryRow.seq)
+    query = select(EntryRow.person_id).where(EntryRow.project_id == project_id)
+    return list(session.scalars(query.group_by(EntryRow.person_id).order_by(first)))
+
+
 def with_token(session: Session, project_id: int, token: str) -> LogEntry | None:
     """The entry that answered the question with this token, if one did."""
     row = session.execute(_WITH_TOKEN, {"project": project_id, "token": token}).one_or_none()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,6 @@ from db import entries
 from plcore.loop import EntryKind
 from workflow import kinds
 from workflow.common.figures import SIMULATED
-from workflow.common.log_lines import first_table, head_of
 from workflow.common.room import RoomSettings
 from workflow.kinds.adopting import read_adoptions
 
@@ -79,30 +79,52 @@ class CardFacts:
 def without_names(session: Session, project_id: int) -> dict[int, str]:
     """{person: "Annotator 1" and so on}, in the order of their first entries: the log goes on, and nobody's number
     changes."""
-    people = dict.fromkeys(one.person_id for one in entries.after(session, project_id, 0))
-    return {person: f"Annotator {number}" for number, person in enumerate(people, start=1)}
+    people = enumerate(entries.people_of(session, project_id), start=1)
+    return {person: f"Annotator {number}" for number, person in people}
 
 
-def read_facts(opened: Opened[Any], names: Mapping[int, str]) -> CardFacts:
-    """The facts as they stand now. names : {person: what they are called}"""
+def take_facts(
+    opened: Opened[Any], names: Mapping[int, str]
+) -> Callable[[Sequence[LogEntry], str], CardFacts]:
+    """The facts as they stand now, but for those that the log tells; these follow from all its entries until now and
+    from its head, when nobody waits for the learner. names : {person: what they are called}
+    """
     project, kind, table = opened.project, opened.kind, opened.learner.table
-    log = entries.after(opened.session, project.id, 0)
-    gone = {one.target_seq for one in log}
-    standing = [one for one in log if one.kind in kind.ANSWERS and one.seq not in gone]
     words, described = kinds.words(project), kind.describe(opened, kinds.stop_rules(project))
     adopted = read_adoptions(opened.session, project)
+    known = {
+        "name": project.name,
+        "description": project.description,
+        "guidelines": RoomSettings.from_json(project.room).guidelines,
+        "kind": words.title,
+        "classes": words.classes,
+        "task": _task(table.roles),
+        "created_at": project.created_at,
+        "n_rows": table.n_rows,
+        "n_classes": len(opened.learner.classes),
+        "sources": kind.sources(opened),
+        "described": described,
+        "settings": project.settings,
+        "models": (*(one.before for one in adopted[:1]), *(one.model for one in adopted))
+        or (described.model,),
+        "model_version": opened.learner.model_version,
+        "table_sha256": project.table_hash,
+    }
+    return partial(_with_log, known, kind.ANSWERS, names)
+
+
+def _with_log(
+    known: Mapping[str, Any],
+    answers: Collection[str],
+    names: Mapping[int, str],
+    log: Sequence[LogEntry],
+    head: str,
+) -> CardFacts:
+    """known : what is taken of the learner      answers : the kinds of entries that are      head : of this log"""
+    gone = {one.target_seq for one in log}
+    standing = [one for one in log if one.kind in answers and one.seq not in gone]
     return CardFacts(
-        name=project.name,
-        description=project.description,
-        guidelines=RoomSettings.from_json(project.room).guidelines,
-        kind=words.title,
-        classes=words.classes,
-        task=_task(table.roles),
-        created_at=project.created_at,
-        n_rows=table.n_rows,
-        n_classes=len(opened.learner.classes),
-        sources=kind.sources(opened),
-        described=described,
+        **known,
         annotators=_annotators(log, standing, gone, names),
         answers=len(standing),
         simulated=sum(one.note == SIMULATED for one in standing),
@@ -112,12 +134,8 @@ def read_facts(opened: Opened[Any], names: Mapping[int, str]) -> CardFacts:
         first=min((one.at for one in standing), default=None),
         last=max((one.at for one in standing), default=None),
         asked_by=dict(Counter(one.strategy or "not recorded" for one in standing).most_common()),
-        settings=project.settings,
-        models=(*(one.before for one in adopted[:1]), *(one.model for one in adopted)) or (described.model,),
-        model_version=opened.learner.model_version,
-        table_sha256=project.table_hash,
         entries=len(log),
-        head=head_of(log, names, list(map(str, table.ids)), first_table(log, project.table_hash)),
+        head=head,
     )
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 import zipfile
+from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -26,13 +29,13 @@ class DataSet:
     """What a data set holds.
 
     folder : where its files may lie until they are packed      table, log : what is to be written into them
-    facts, details : what is known by table and log, and what people know
+    facts : what is known by table and log, given the log's head      details : what people know
     """
 
     folder: Path
     table: Taken
     log: Taken
-    facts: CardFacts
+    facts: Callable[[str], CardFacts]
     details: CardDetails
 
 
@@ -48,9 +51,17 @@ def write_data_set(data: DataSet, file: BinaryIO, tell: Tell) -> None:
             data.table.write(out, tell)
         with files[1].open("wb") as out:
             data.log.write(out, lambda _done: tell(data.table.total))
+        facts = data.facts(head_in(files[1]))
         described = [describe_file(path) for path in files]
         hashes = {one.name: one.sha256 for one in described}
-        packed.writestr(CARD, write_card(data.facts, data.details, hashes, TOOL))
-        packed.writestr(METADATA, write_croissant(data.facts, data.details, described, TOOL))
+        packed.writestr(CARD, write_card(facts, data.details, hashes, TOOL))
+        packed.writestr(METADATA, write_croissant(facts, data.details, described, TOOL))
         packed.write(files[0], DATA)  # it is packed already
         packed.write(files[1], LOG, zipfile.ZIP_DEFLATED)
+
+
+def head_in(log: Path) -> str:
+    """The head of a log that was written as sealed lines: the last line names it."""
+    with log.open("rb") as lines:
+        (last,) = deque(lines, maxlen=1)
+    return str(json.loads(last)["sha256"])

@@ -16,7 +16,7 @@ from workflow.common.log_csv import write_log
 from workflow.common.log_lines import LogHeader, write_log_lines
 from workflow.common.prepared import Taken
 from workflow.common.snapshot import ABOVE, ALL, CHOICES
-from workflow.outgoing.card_facts import read_facts, without_names
+from workflow.outgoing.card_facts import take_facts, without_names
 from workflow.outgoing.card_text import CardDetails
 from workflow.outgoing.data_set import DataSet, write_data_set
 from workflow.outgoing.verifying import header_of
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from plcore.tables import Tell
     from workflow.common.opened import Opened
     from workflow.kinds import Kind
+    from workflow.outgoing.card_facts import CardFacts
 
 TOLD_EVERY = 1_000
 """Entries of the log between two words of how far the writing is."""
@@ -142,10 +143,14 @@ def _take_data_set(form: FileFormat[Any], opened: Opened[Any], choice: ExportCho
     names = names_of(session) if choice.details.named else without_names(session, opened.project_id)
     table = _take_table(opened.kind.FORMATS["parquet"], opened, choice, names)
     log = _take_log(LOG_FORMATS["sealed-log"], opened, choice, names)
-    facts = read_facts(opened, names)
+    facts, database, project_id = take_facts(opened, names), opened.home.database, opened.project_id
+
+    def tell_of(head: str) -> CardFacts:
+        with database.read() as session:
+            return facts(list(entries.each(session, project_id, log.seq)), head)
 
     def write(file: BinaryIO, tell: Tell) -> None:
-        form.write(DataSet(folder, table, log, facts, choice.details), file, tell)
+        form.write(DataSet(folder, table, log, tell_of, choice.details), file, tell)
 
     return Taken(table.total, table.seq, write)
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Any
 
+from db import entries
 from workflow.common.figures import LabelCount
-from workflow.outgoing.card_facts import Annotator, CardFacts
+from workflow.common.log_lines import first_table, head_of
+from workflow.common.opened import Opened
+from workflow.outgoing.card_facts import Annotator, CardFacts, take_facts
 from workflow.outgoing.described import Described, Measure
 
 FACTS = CardFacts(
@@ -48,3 +53,11 @@ FACTS = CardFacts(
     entries=130,
     head="cd" * 32,
 )
+
+
+def facts_of(opened: Opened[Any], names: Mapping[int, str]) -> CardFacts:
+    """The facts of a project as they stand. names : {person: what they are called}"""
+    log = entries.after(opened.session, opened.project_id, 0)
+    ids = list(map(str, opened.learner.table.ids))
+    head = head_of(log, names, ids, first_table(log, opened.project.table_hash))
+    return take_facts(opened, names)(log, head)

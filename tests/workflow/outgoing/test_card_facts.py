@@ -10,11 +10,12 @@ import pytest
 from db import entries
 from db.entries import LogEntry
 from tests.workflow.kind_worlds import KindWorld
+from tests.workflow.outgoing.cards import facts_of
 from tests.workflow.world import annotator, answer_next, small_project
 from workflow import classes, oracle, projects, undoing
 from workflow.common.found import names_of
 from workflow.home import Home
-from workflow.outgoing.card_facts import CardFacts, read_facts, without_names
+from workflow.outgoing.card_facts import CardFacts, without_names
 from workflow.outgoing.verifying import verify_project
 from workflow.seat import Seat
 
@@ -23,7 +24,7 @@ def facts(seat: Seat, *, named: bool = False) -> CardFacts:
     with seat.learner(owner=True) as opened:
         session = opened.session
         names = names_of(session) if named else without_names(session, opened.project_id)
-        return read_facts(opened, names)
+        return facts_of(opened, names)
 
 
 def log_of(seat: Seat) -> list[LogEntry]:
