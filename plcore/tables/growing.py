@@ -121,7 +121,7 @@ def _with_label_columns(table: LabelTable, columns: Sequence[str]) -> LabelTable
 def _known(table: LabelTable, cells: pd.DataFrame, columns: Sequence[str]) -> npt.NDArray[np.bool_]:
     """(r,) bool, which rows of these cells the table has. columns : that both have"""
     if table.roles.id is not None:
-        return np.isin(parse_ids(cells, table.roles.id, Finder(None)), table.ids)
+        return np.asarray(pd.Series(parse_ids(cells, table.roles.id, Finder(None))).isin(table.ids))
     have, given = (
         pd.util.hash_pandas_object(one[list(columns)], index=False) for one in (table.cells, cells)
     )
