@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from plcore import LearnerSettings
 from tests.workflow.importing.test_more_rows import add, anew
+from tests.workflow.vector_world import vector_frame, vector_project
 from tests.workflow.world import ROLES, annotator, counts_agreed, opened
 from workflow import answering, classes, projects, undoing
 from workflow.home import Home
@@ -108,3 +109,54 @@ def test_after_every_step_memory_is_table_and_log_and_no_draw_has_moved(
         counts_agreed(home, owner, project)
         verify_project(seat)
         before = now
+
+
+VECTOR_STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("answer"), st.integers(0, 1)),
+        st.tuples(st.sampled_from(["undo", "redo"]), st.integers(0, 1)),
+        st.tuples(st.just("rows"), st.integers(1, 6)),
+    ),
+    min_size=3,
+    max_size=8,
+)
+
+
+@settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(VECTOR_STEPS, st.sampled_from([0.0, 1 / 3, 0.9]), st.sampled_from(["cell", "instance"]))
+def test_label_vectors_keep_their_draws_and_their_log(
+    home: Home, owner: int, steps: list[tuple], share: float, question: str
+) -> None:
+    def now(where: Home) -> tuple:
+        with opened(where, owner, project) as learner:
+            pool = learner.pool
+            return (
+                pool.test_rows.tolist(),
+                pool.control_cells.tolist(),
+                pool.cells.tolist(),
+                pool.open.tolist(),
+            )
+
+    name = f"p{len(projects.list_projects(Seat(home, owner)))}"
+    project = vector_project(home, owner, name, control_share=share, test_share=share, question=question)
+    seat, other = Seat(home, owner, project), anew(home)
+    people = [owner, annotator(home, owner, f"Ann{project}")]
+    before = now(home)
+    for what, how in steps:
+        at = Seat(home, people[how], project) if what != "rows" else seat
+        with suppress(answering.StaleQuestion):
+            if what == "rows":
+                n = projects.get_project(seat).n_rows
+                add(seat, vector_frame(how, seed=n, full=1).assign(id=[f"s{n + k}" for k in range(how)]))
+            elif what != "answer":
+                getattr(undoing, what)(at)
+            elif (shown := answering.next_question(at)) is not None:
+                kind, labels = ("yes", []) if shown.label is not None else ("labels", ["beach"])
+                answering.submit_answer(at, shown.token, kind, labels, shown=shown.shown)
+        found = now(home)
+        for part in (0, 1):
+            assert found[part][: len(before[part])] == before[part]
+        assert found == now(anew(home)) == now(other)
+        counts_agreed(home, owner, project)
+        verify_project(seat)
+        before = found
