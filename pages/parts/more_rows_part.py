@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.typing import UploadedFile
 
 from pages.parts import frame, state
-from pages.parts.import_check import show_problems
+from pages.parts.import_check import show_doubts, show_problems
 from pages.parts.words import counted
 from workflow import importing
 from workflow.importing import more_rows
@@ -52,6 +52,7 @@ def more_rows_part(page: frame.ProjectPage) -> None:
     if addition is None:
         return
     _say(addition, labels)
+    show_doubts(addition.doubts, upload.notes)
     rows = counted(addition.grown.n_new, "row")
     if st.button(f"Add {rows}", type="primary", icon=":material/add:", key=f"{KEY}-add"):
         with frame.refusals(more_rows.RowsError, more_rows.CannotLearn):

@@ -53,6 +53,15 @@ def test_what_a_file_would_add_is_said_and_one_press_adds_it(
     assert not [button for button in test.button if button.label.startswith("Add 3")]
 
 
+def test_what_the_new_rows_make_odd_is_said(owner: int, project: int, show: Open) -> None:
+    frame = later(n=3).assign(candidates=["Ant|bee", "bee|cat", "ant|cat"], truth="")
+    test = given(show(owner, "project_page.py", project=str(project)), frame.to_csv(index=False).encode())
+    assert "equal but for capitals, accents or spaces" in words(test)
+    frame = later(n=3)
+    test = given(show(owner, "project_page.py", project=str(project)), frame.to_csv(index=False).encode())
+    assert "Is this right?" not in words(test)
+
+
 def test_a_file_is_read_once_and_anew_where_the_project_has_changed(
     home: Home, owner: int, project: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,7 +15,7 @@ from db import entries, projects
 from db.entries import NO_ROW, DuplicateEntry, NewEntry
 from plcore import LabelTable, Roles, TableError
 from plcore.loop import ClassChange, ClassMap, EntryKind
-from plcore.tables import Grown, column_way, with_rows
+from plcore.tables import Doubt, Grown, column_way, find_doubts, with_rows
 from workflow.common.log import read_class_changes
 from workflow.importing.uploads import Upload
 from workflow.projects import CannotLearn
@@ -42,10 +42,12 @@ class Addition:
     """Rows that were read for a project and fit it; nothing is stored yet.
 
     grown : the table with them      version : of the project they were read for
+    doubts : what is odd about the table with them that was not odd without
     """
 
     grown: Grown
     version: Version
+    doubts: tuple[Doubt, ...] = ()
 
 
 def columns(seat: Seat) -> tuple[str, ...]:
@@ -88,7 +90,10 @@ def read_rows(seat: Seat, upload: Upload, label_columns: Sequence[str] = ()) -> 
     table = LabelTable.read(seat.home.table_path(project.table_hash))
     called = {} if table.label_vectors is not None else ClassMap(table.classes, changes).first_names
     grown = with_rows(table, upload.cells, upload.files, called, label_columns)
-    return Addition(grown, _version(project, changes))
+    said = find_doubts(table)
+    return Addition(
+        grown, _version(project, changes), tuple(one for one in find_doubts(grown.table) if one not in said)
+    )
 
 
 def add_rows(seat: Seat, addition: Addition) -> int:
