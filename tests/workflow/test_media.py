@@ -219,9 +219,10 @@ def test_a_zip_without_a_table_is_refused_and_a_csv_still_read(tmp_path: Path) -
 
 
 def test_taking_the_picture_column_for_something_else_asks_for_no_picture_features() -> None:
-    guess = importing.read_upload(ZIP).suggest_roles()
+    upload = importing.read_upload(ZIP)
+    guess = upload.suggest_roles()
     assert guess.image_features
-    chosen = importing.adjusted(guess, {"truth": "image"})
+    chosen = importing.adjusted(guess, {"truth": "image"}, upload.cells)
     assert (chosen.image, chosen.image_features) == (None, False)
 
 
