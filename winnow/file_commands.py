@@ -74,6 +74,8 @@ def append_rows(
         f"New labels: {', '.join(grown.new_classes)}." if grown.new_classes else "",
         f"Columns left out: {', '.join(grown.dropped)}." if grown.dropped else "",
         f"Columns empty in the new rows: {', '.join(grown.empty)}." if grown.empty else "",
+        *upload.notes,
+        *map(str, addition.doubts),
     ):
         if said:
             click.echo(said, err=True)

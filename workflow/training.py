@@ -204,12 +204,14 @@ class Worker:
 
     def _trainer(self, what: Due) -> Trainer:
         """The project's trainer, its pool caught up with the log."""
-        with self.home.database.read() as session:
+        with self.home.database.read() as session:  # rows may have come since it was found to be due
+            table_hash = projects.get(session, what.project_id).table_hash
             changes = read_class_changes(session, what.project_id)
-        key = (what.project.table_hash, what.settings, changes)
+        key = (table_hash, what.settings, changes)
         kept = self._trainers.pop(what.project_id, None)
         if kept is None or kept[0] != key:
-            kept = key, kinds.make_trainer(self.home, what.project, changes)
+            project = dataclasses.replace(what.project, table_hash=table_hash)
+            kept = key, kinds.make_trainer(self.home, project, changes)
         self._trainers[what.project_id] = kept
         while len(self._trainers) > KEPT_TRAINERS:
             del self._trainers[next(iter(self._trainers))]

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 import streamlit as st
+from streamlit.typing import UploadedFile
 
 from pages.parts import frame, state
-from pages.parts.import_check import show_problems
+from pages.parts.import_check import show_doubts, show_problems
 from pages.parts.words import counted
 from workflow import importing
 from workflow.importing import more_rows
 
+T = TypeVar("T")
 KEY = "more-rows"
+KEPT = state.MORE_ROWS
 SHOWN = 5
 
 
@@ -27,26 +33,71 @@ def more_rows_part(page: frame.ProjectPage) -> None:
         key=f"{KEY}-{page.project.id}-{uses}",
     )
     if chosen is None:
+        _forget()
         return
-    try:
-        with st.spinner("Reading the file …"):
-            upload = importing.read_upload(chosen.getvalue(), chosen.name)
-        new = [str(name) for name in upload.cells.columns if name not in more_rows.columns(page.seat)]
-        labels = _label_columns(page, new)
-        with st.spinner("Checking every cell …"):
-            addition = more_rows.read_rows(page.seat, upload, labels)
-    except importing.TableError as error:
-        show_problems(error.problems)
+    toggle = f"{KEY}-as-it-is-{chosen.file_id}"
+    mine = chosen.file_id, page.project.id, bool(st.session_state.get(toggle))
+    upload = _upload(chosen, toggle)
+    if upload is None:
+        return
+    version = more_rows.version(page.seat)
+    columns = _once("columns", (*mine, version), lambda: more_rows.columns(page.seat)) or ()
+    labels = _label_columns(page, [str(name) for name in upload.cells.columns if name not in columns])
+    with st.spinner("Checking every cell …"):
+        addition = _once(
+            "addition",
+            (*mine, version, tuple(labels)),
+            lambda: more_rows.read_rows(page.seat, upload, labels),
+        )
+    if addition is None:
         return
     _say(addition, labels)
+    show_doubts(addition.doubts, upload.notes)
     rows = counted(addition.grown.n_new, "row")
     if st.button(f"Add {rows}", type="primary", icon=":material/add:", key=f"{KEY}-add"):
         with frame.refusals(more_rows.RowsError, more_rows.CannotLearn):
             with st.spinner("Adding the rows …"):
                 more_rows.add_rows(page.seat, addition)
+            _forget()
             st.session_state[KEY] = uses + 1
             st.session_state[state.FLASH] = f"Added: {rows}"
             st.rerun()
+
+
+def _once(name: str, key: tuple[object, ...], make: Callable[[], T]) -> T | None:
+    """What `make` gives, made once for a key, for this page is drawn anew at every press. None where it cannot be read,
+    which is said."""
+    known = st.session_state.get(f"{KEPT}-{name}")
+    if known is None or known[0] != key:
+        try:
+            known = key, make(), ()
+        except importing.TableError as error:
+            known = key, None, error.problems
+        st.session_state[f"{KEPT}-{name}"] = known
+    if known[1] is None:
+        show_problems(known[2])
+    found: T | None = known[1]
+    return found
+
+
+def _forget() -> None:
+    """Let go of what was read: it may be large."""
+    for name in ("upload", "columns", "addition"):
+        st.session_state.pop(f"{KEPT}-{name}", None)
+
+
+def _upload(chosen: UploadedFile, toggle: str) -> importing.Upload | None:
+    """The file in the shape that the person wants. toggle : the key of the widget that says which"""
+    as_it_is = bool(st.session_state.get(toggle))
+    with st.spinner("Reading the file …"):
+        upload = _once(
+            "upload",
+            (chosen.file_id, as_it_is),
+            lambda: importing.read_upload(chosen.getvalue(), chosen.name, as_it_is=as_it_is),
+        )
+    if upload is not None and upload.shape is not None:
+        st.toggle("Each row of the file is one item", key=toggle, help=f"It seems to be: {upload.shape}.")
+    return upload
 
 
 def _label_columns(page: frame.ProjectPage, new: list[str]) -> list[str]:

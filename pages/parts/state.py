@@ -39,6 +39,9 @@ TAB = "winnow_tab"
 SEEN = "winnow_seen"
 """Project and log version that the Progress page has drawn."""
 
+MORE_ROWS = "winnow_more_rows"
+"""Beginning of what was read of a file with more rows for a project: the upload, what it would add."""
+
 COLUMNS = "winnow_columns"
 """What the columns of the uploaded file were guessed and chosen for."""
 

@@ -148,9 +148,9 @@ class Pool(ABC, Generic[TableT, SettingsT, FoldT]):
 
     def _draw_test_rows(self, eligible: BoolArray) -> BoolArray:
         """(n,) bool, a seeded share of the eligible rows (n,); at least one row is left to learn from."""
-        drawn = [self._drawn(eligible, batch, self.settings.test_share) for batch in self.batches]
+        first, *later = (self._drawn(eligible, batch, self.settings.test_share) for batch in self.batches)
         test = np.zeros(len(eligible), dtype=bool)
-        test[np.concatenate(drawn)[: len(eligible) - 1]] = True
+        test[np.concatenate([first[: len(self.batches[0]) - 1], *later])] = True
         return test
 
     def _drawn(self, eligible: AnyArray, batch: range, share: float, *purpose: int) -> IntArray:

@@ -161,14 +161,15 @@ class ClassMap:
 
     @property
     def before_rows(self) -> tuple[int, ...]:
-        """The `seq` that this map had before the latest additions of rows, each with the classes that were new in them;
-        the newest first, back to the latest other change."""
+        """Each `seq` that this map may have had before the latest additions of rows; the newest first, back to the
+        latest other change. The classes that were new in rows were added by the entries right before them."""
         left, found = list(self.changes), []
         while left and left[-1].kind == ROWS:
-            left.pop()
-            while left and left[-1].kind == "add":
-                left.pop()
+            seq = left.pop().seq
             found.append(left[-1].seq if left else 0)
+            while left and (left[-1].kind, left[-1].seq) == ("add", seq - 1):
+                seq = left.pop().seq
+                found.append(left[-1].seq if left else 0)
         return tuple(found)
 
     def rooted(self, columns: AnyArray) -> AnyArray:

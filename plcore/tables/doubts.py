@@ -25,6 +25,8 @@ SHOWN = 5  # names in a sentence
 _ROWS_PER_CLASS = 20
 _CODE = re.compile(r"""[\[\]{}"]|^'|'$""")
 _DECIMAL = re.compile(r"[+-]?\d*[.,]\d+(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+_PERCENT = re.compile(r"\S.*\s[(\[]?\d+([.,]\d+)?\s*%[)\]]?", re.ASCII)
+_NO_WORD = re.compile(r"[?.]+|_+")  # not + and -, nor an emoji, which are labels
 _WHOLE = re.compile(r"^([+-]?\d+)\.0*$", re.ASCII)
 _ID_WORDS = re.compile(r"(^|_)(id|ids|key|uid|uuid|task|item|index)$")
 
@@ -64,6 +66,9 @@ def _code_in_names(table: LabelTable) -> Iterator[Doubt]:
         yield Doubt(
             "numbers-in-names", message, "If they are scores or counts, choose “list with numbers” above."
         )
+    elif len(found := [name for name in names if _PERCENT.fullmatch(name)]) > len(names) / 2:
+        message = f"Most class names end with a percentage: {_some(found)}."
+        yield Doubt("numbers-in-names", message, "If these are weights, write them as in wren:60%.")
     elif found := [name for name in names if _CODE.search(name)]:
         message = f"Class names hold brackets or quotes, as code does: {_some(found)}."
         yield Doubt(
@@ -149,8 +154,10 @@ def _nothing_names(table: LabelTable) -> Iterator[Doubt]:
             f"{listed(read)} among the labels {'is' if len(read) == 1 else 'are'} read as an empty cell."
         )
         yield Doubt("read-as-empty", message, "If it is a class, take it from what is ignored, above.")
-    if kept := [name for name in table.classes if name in MISSING]:
-        message = f"{listed(kept)} is a class of this table; programs write it where they have nothing."
+    if kept := [name for name in table.classes if name in MISSING or _NO_WORD.fullmatch(name)]:
+        message = f"{listed(kept)} {'is a class' if len(kept) == 1 else 'are classes'} of this table; " + (
+            "programs and people write such where they have nothing."
+        )
         yield Doubt("nothing-as-class", message, "If it means nothing, add it to what is ignored, above.")
 
 

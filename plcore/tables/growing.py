@@ -14,6 +14,7 @@ from plcore.common.words import listed
 from plcore.tables.candidates import parse_candidates, parse_truth
 from plcore.tables.columns import Finder, parse_ids, parse_numbers
 from plcore.tables.csv_text import LINE_INDEX
+from plcore.tables.label_text import spelt_as
 from plcore.tables.media import Media, MediaFiles, parse_media
 from plcore.tables.problems import Problem, TableError, table_error
 from plcore.tables.roles import Roles
@@ -50,8 +51,8 @@ def with_rows(
         yet becomes one, in this order
     label_columns : of the file, which the table does not have and which hold labels as its own label columns,
         annotators' columns or score columns do; in its own rows they say nothing
-    A row is known by its id, or where the table has no id column by its cells: all of them are the same. Of candidates
-    labels that are new become classes, after the others; of label vectors there can be none.
+    A row is known by its id, or where the table has no id column by its cells: they are the same in all columns that
+    both have. Of candidates labels that are new become classes, after the others; of label vectors there can be none.
     Raises TableError: a column that has a role is missing, a cell cannot be read, a label of vectors is new, or no row
     is new.
     """
@@ -67,30 +68,26 @@ def with_rows(
     own = [str(name) for name in table.cells.columns]
     dropped = tuple(str(name) for name in cells.columns if name not in own)
     empty = tuple(name for name in own if name not in cells.columns)
+    known = _known(table, cells, [name for name in own if name not in (*empty, *label_columns)])
     cells = cells.assign(**dict.fromkeys(empty, "")) if empty else cells
     cells = cells[own]
-    known = _known(table, cells)
     names = tuple(parse_ids(cells, roles.id, Finder(None))[known].tolist())
     fresh = cells[~known]
     if fresh.empty:
         message = f"Every row of the file is in the project already ({len(known):,} of them)."
         raise TableError(Problem(None, None, None, message, "Choose a file with rows that are new."))
-    finder, among = Finder(None), Finder(None)  # of the new rows alone, and of all
+    finder = Finder(None)
     parse_ids(fresh, roles.id, finder)
     numbers = parse_numbers(fresh, roles.numbers, finder)
     media = parse_media(fresh, roles, files, finder)
-    both = pd.concat([table.cells, fresh], ignore_index=True)
     labels, new = (
-        (_vectors(table, both, among), ())
+        (_vectors(table, fresh, finder), ())
         if roles.label_vectors
-        else _candidates(table, both, classes or {}, among)
+        else _candidates(table, fresh, classes or {}, finder)
     )
-    places = np.flatnonzero(~known)
-    problems = _placed(finder.problems, cells, places, 0) + _placed(
-        among.problems, cells, places, table.n_rows
-    )
-    if problems:
+    if problems := _placed(finder.problems, cells, np.flatnonzero(~known)):
         raise table_error(problems)
+    both = pd.concat([table.cells, fresh], ignore_index=True)
     ids = parse_ids(both, roles.id, Finder(None))
     media = _joined(table.media, media, table.n_rows, len(fresh))
     numbers = np.concatenate([table.numbers, numbers])
@@ -121,33 +118,38 @@ def _with_label_columns(table: LabelTable, columns: Sequence[str]) -> LabelTable
     return dataclasses.replace(table, _cells=cells, roles=roles)
 
 
-def _known(table: LabelTable, cells: pd.DataFrame) -> npt.NDArray[np.bool_]:
-    """(r,) bool, which rows of these cells the table has."""
+def _known(table: LabelTable, cells: pd.DataFrame, columns: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """(r,) bool, which rows of these cells the table has. columns : that both have"""
     if table.roles.id is not None:
-        return np.isin(parse_ids(cells, table.roles.id, Finder(None)), table.ids)
-    have = set(pd.util.hash_pandas_object(table.cells, index=False).tolist())
-    return np.asarray(pd.util.hash_pandas_object(cells, index=False).isin(have))
+        return np.asarray(pd.Series(parse_ids(cells, table.roles.id, Finder(None))).isin(table.ids))
+    have, given = (
+        pd.util.hash_pandas_object(one[list(columns)], index=False) for one in (table.cells, cells)
+    )
+    return np.asarray(given.isin(have))
 
 
 def _candidates(
-    table: LabelTable, both: pd.DataFrame, called: Mapping[str, str], finder: Finder
+    table: LabelTable, fresh: pd.DataFrame, called: Mapping[str, str], finder: Finder
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Fields of the table of all rows, and the classes that are new. called : what the table calls other names"""
-    n = table.n_rows
-    found = parse_candidates(both, table.roles, finder)
-    truth = parse_truth(both, table.roles, found.candidates, found.classes, finder)
-    used = np.flatnonzero(found.candidates[n:].any(axis=0))
-    names = [called.get(name, name) for name in found.classes]
+    n, r = table.n_rows, len(fresh)
+    # Among the table's own cells, for what a label is called can hang on all of them. The new ones first: of its own,
+    # which were read as they were, no problem matters.
+    found = parse_candidates(pd.concat([fresh, table.cells], ignore_index=True), table.roles, finder)
+    truth = parse_truth(fresh, table.roles, found.candidates[:r], found.classes, finder)
+    used = np.flatnonzero(found.candidates[:r].any(axis=0))
     before = tuple(dict.fromkeys([*table.classes, *called.values()]))
-    new = tuple(names[place] for place in used if names[place] not in before)
+    spelt = spelt_as(table.classes, found.classes)
+    names = [called.get(name, spelt[name] if spelt[name] in before else name) for name in found.classes]
+    new = tuple(dict.fromkeys(names[place] for place in used if names[place] not in before))
     classes = before + new
     column = np.array([classes.index(name) if name in classes else -1 for name in names])
 
     def of_classes(first: npt.NDArray[Any], more: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        matrix = np.zeros((len(both), len(classes)), dtype=first.dtype)
+        matrix = np.zeros((n + r, len(classes)), dtype=first.dtype)
         matrix[:n, : first.shape[1]] = first
         for place in used:  # two names may mean one class
-            matrix[n:, column[place]] += more[n:, place]
+            matrix[n:, column[place]] += more[:r, place]
         return matrix
 
     weights = None
@@ -157,7 +159,7 @@ def _candidates(
             first, found.candidates.astype(float) if found.weights is None else found.weights
         )
     if truth is not None:
-        truth = np.concatenate([np.asarray(table.truth), np.where(truth < 0, -1, column[truth])[n:]])
+        truth = np.concatenate([np.asarray(table.truth), np.where(truth < 0, -1, column[truth])])
     labels = {
         "candidates": of_classes(table.candidates, found.candidates),
         "classes": classes,
@@ -167,25 +169,28 @@ def _candidates(
     return labels, new
 
 
-def _vectors(table: LabelTable, both: pd.DataFrame, finder: Finder) -> dict[str, Any]:
-    vectors, classes = parse_vectors(both, table.roles, finder)
+def _vectors(table: LabelTable, fresh: pd.DataFrame, finder: Finder) -> dict[str, Any]:
+    r = len(fresh)
+    found, classes = parse_vectors(
+        pd.concat([fresh, table.cells], ignore_index=True), table.roles, finder
+    )  # as above
     if new := [name for name in classes if name not in table.classes]:
         column = table.roles.candidates or table.roles.label_columns[0]
         message = f"{listed(new)} {'is no label' if len(new) == 1 else 'are no labels'} of the project."
         fix = "Correct it, or import all rows as a new project: the labels of label vectors stay as they are."
         raise TableError(Problem(None, None, column, message, fix))
-    truth = parse_truth(both, table.roles, vectors != 0, classes, finder)
-    return {"candidates": vectors != 0, "label_vectors": vectors, "truth": truth}
+    vectors = np.concatenate([np.asarray(table.label_vectors), found[:r]])
+    return {"candidates": vectors != 0, "label_vectors": vectors}
 
 
-def _placed(
-    problems: Sequence[Problem], cells: pd.DataFrame, places: npt.NDArray[Any], before: int
-) -> list[Problem]:
-    """The problems with row and line of the file. places : of its new rows      before : rows that stood before them"""
+def _placed(problems: Sequence[Problem], cells: pd.DataFrame, places: npt.NDArray[Any]) -> list[Problem]:
+    """The problems of the new rows, with row and line of the file. places : of its new rows, which come first"""
     found = []
     for one in problems:
-        if one.row is not None and one.row > before:
-            place = int(places[one.row - 1 - before])
+        if one.row is not None:
+            if one.row > len(places):
+                continue
+            place = int(places[one.row - 1])
             line = int(cells.index[place]) if cells.index.name == LINE_INDEX else None
             one = dataclasses.replace(one, row=place + 1, line=line)
         found.append(one)

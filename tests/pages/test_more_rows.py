@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.parts import state
 from tests.pages.conftest import Open, words
 from tests.workflow import vector_world
 from tests.workflow.importing.test_more_rows import later
 from tests.workflow.world import small_project
-from workflow import projects
+from workflow import classes, importing, projects
 from workflow.home import Home
-from workflow.importing import LabelTable, Roles
+from workflow.importing import LabelTable, Roles, more_rows
 from workflow.seat import Seat
 
 
@@ -21,7 +24,8 @@ def project(home: Home, owner: int) -> int:
 
 
 def given(test: AppTest, csv: bytes) -> AppTest:
-    test.file_uploader[0].upload("more.csv", csv, "text/csv").run()
+    box = next(one for one in test.file_uploader if one.label.startswith("A table with more rows"))
+    box.upload("more.csv", csv, "text/csv").run()
     assert not test.exception
     return test
 
@@ -48,6 +52,63 @@ def test_what_a_file_would_add_is_said_and_one_press_adds_it(
     found = projects.get_project(Seat(home, owner, project))
     assert (found.n_rows, found.n_classes) == (63, 4)
     assert not [button for button in test.button if button.label.startswith("Add 3")]
+
+
+def test_what_the_new_rows_make_odd_is_said(owner: int, project: int, show: Open) -> None:
+    frame = later(n=3).assign(candidates=["Ant|bee", "bee|cat", "ant|cat"], truth="")
+    test = given(show(owner, "project_page.py", project=str(project)), frame.to_csv(index=False).encode())
+    assert "equal but for capitals, accents or spaces" in words(test)
+    frame = later(n=3)
+    test = given(show(owner, "project_page.py", project=str(project)), frame.to_csv(index=False).encode())
+    assert "Is this right?" not in words(test)
+
+
+def test_a_file_is_read_once_and_anew_where_the_project_has_changed(
+    home: Home, owner: int, project: int, show: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+
+    def count(what: Callable[..., object]) -> Callable[..., object]:
+        def counted(*given: object, **more: object) -> object:
+            read.append(what.__name__)
+            return what(*given, **more)
+
+        return counted
+
+    monkeypatch.setattr(importing, "read_upload", count(importing.read_upload))
+    monkeypatch.setattr(more_rows, "read_rows", count(more_rows.read_rows))
+    csv = later(n=5).to_csv(index=False).encode()
+    test = given(show(owner, "project_page.py", project=str(project)), csv)
+    for _ in range(3):
+        test.run()
+    assert read == ["read_upload", "read_rows"]
+    seat = Seat(home, owner, project)
+    classes.change_classes(seat, 0, "add", ["dog"])
+    test.run()
+    assert read == ["read_upload", "read_rows", "read_rows"]
+    pressed(test, "Add 5 rows")
+    assert projects.get_project(seat).n_rows == 65
+    assert read == ["read_upload", "read_rows", "read_rows"]
+    assert not any(f"{state.MORE_ROWS}-{name}" in test.session_state for name in ("upload", "addition"))
+
+
+def test_a_file_that_looks_like_votes_is_taken_row_for_row_where_one_says_so(
+    home: Home, owner: int, show: Open
+) -> None:
+    def votes(start: int) -> bytes:
+        rows = [(f"t{start + k // 2}", f"w{k % 2}", ["ant", "bee"][k % 3 % 2], k) for k in range(20)]
+        lines = [f"{task},{worker},{label},{n}\n" for task, worker, label, n in rows]
+        return b"task,worker,label,n\n" + "".join(lines).encode()
+
+    roles = Roles(candidates="label", numbers=("n",))
+    table = LabelTable.from_cells(importing.read_upload(votes(0), as_it_is=True).cells, roles)
+    project = projects.create_project(Seat(home, owner), "votes", table)
+    test = given(show(owner, "project_page.py", project=str(project)), votes(50))
+    assert "which the project uses" in words(test)
+    next(one for one in test.toggle if one.label == "Each row of the file is one item").set_value(True).run()
+    assert not test.exception
+    pressed(test, "Add 20 rows")
+    assert projects.get_project(Seat(home, owner, project)).n_rows == 40
 
 
 def test_a_bad_file_is_refused_with_its_place(owner: int, project: int, show: Open) -> None:

@@ -16,6 +16,7 @@ from tests.workflow.world import annotator, exported, opened
 from workflow import answering, importing, media, team
 from workflow.access import NotAllowed, NotFound
 from workflow.home import Home, open_home
+from workflow.importing import more_rows
 from workflow.outgoing import backup
 from workflow.projects import ProjectNameError
 from workflow.saving import NotSaved
@@ -218,7 +219,24 @@ def test_a_zip_without_a_table_is_refused_and_a_csv_still_read(tmp_path: Path) -
 
 
 def test_taking_the_picture_column_for_something_else_asks_for_no_picture_features() -> None:
-    guess = importing.read_upload(ZIP).suggest_roles()
+    upload = importing.read_upload(ZIP)
+    guess = upload.suggest_roles()
     assert guess.image_features
-    chosen = importing.adjusted(guess, {"truth": "image"})
+    chosen = importing.adjusted(guess, {"truth": "image"}, upload.cells)
     assert (chosen.image, chosen.image_features) == (None, False)
+
+
+def test_pictures_of_rows_that_come_later_are_kept_and_shown_beside_the_others(
+    home: Home, owner: int, birds: int
+) -> None:
+    """The same name in the second zip is another picture, and stays one."""
+    seat = Seat(home, owner, birds)
+    csv = b"id,candidates,image,song\nr0,wren,pictures/1.png,\nr20,wren|robin,pictures/0.png,\n"
+    more = make_zip({"birds.csv": csv, "pictures/0.png": picture(50), "pictures/1.png": picture(51)})
+    more_rows.add_rows(seat, more_rows.read_rows(seat, importing.read_upload(more)))
+    names = [kept(picture(n)) for n in (*range(6), 50)]
+    assert files_in(home.media_dir) == {*names, kept(WAV, "wav")}
+    for name in names:
+        assert media.find(seat, name)[0].name == name
+    with opened(home, owner, birds) as learner:
+        assert learner.table.media.images[[0, 12]].tolist() == [kept(picture(0)), kept(picture(50))]

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from db import entries, projects
 from db.entries import NO_ROW, DuplicateEntry, NewEntry
-from plcore import LabelTable, TableError
+from plcore import LabelTable, Roles, TableError
 from plcore.loop import ClassChange, ClassMap, EntryKind
-from plcore.tables import Grown, column_way, with_rows
+from plcore.tables import Doubt, Grown, column_way, find_doubts, with_rows
 from workflow.common.log import read_class_changes
 from workflow.importing.uploads import Upload
 from workflow.projects import CannotLearn
@@ -33,17 +33,21 @@ class RowsError(ValueError):
     """The rows cannot be added now; nothing was stored."""
 
 
+Version = tuple[str, int]
+"""What rows are read for: the hash of the project's table, and the seq of the latest change of its classes or rows."""
+
+
 @dataclass(frozen=True)
 class Addition:
     """Rows that were read for a project and fit it; nothing is stored yet.
 
-    grown : the table with them      base : the hash of the table they were read for
-    changes_seq : of the latest change of its classes or rows then
+    grown : the table with them      version : of the project they were read for
+    doubts : what is odd about the table with them that was not odd without
     """
 
     grown: Grown
-    base: str
-    changes_seq: int
+    version: Version
+    doubts: tuple[Doubt, ...] = ()
 
 
 def columns(seat: Seat) -> tuple[str, ...]:
@@ -57,8 +61,14 @@ def takes_label_columns(seat: Seat) -> bool:
 
     Raises as ``columns``.
     """
-    with seat.learner(owner=True) as opened:
-        return column_way(opened.learner.table.roles) is not None
+    with seat.reading(owner=True) as reading:
+        return column_way(Roles.from_json(reading.project.roles)) is not None
+
+
+def version(seat: Seat) -> Version:
+    """What an addition that is read now is read for; another can no longer be stored. Raises as ``columns``."""
+    with seat.reading(owner=True) as reading:
+        return _version(reading.project, read_class_changes(reading.session, reading.project.id))
 
 
 def read_rows(seat: Seat, upload: Upload, label_columns: Sequence[str] = ()) -> Addition:
@@ -80,7 +90,10 @@ def read_rows(seat: Seat, upload: Upload, label_columns: Sequence[str] = ()) -> 
     table = LabelTable.read(seat.home.table_path(project.table_hash))
     called = {} if table.label_vectors is not None else ClassMap(table.classes, changes).first_names
     grown = with_rows(table, upload.cells, upload.files, called, label_columns)
-    return Addition(grown, project.table_hash, changes[-1].seq if changes else 0)
+    said = find_doubts(table)
+    return Addition(
+        grown, _version(project, changes), tuple(one for one in find_doubts(grown.table) if one not in said)
+    )
 
 
 def add_rows(seat: Seat, addition: Addition) -> int:
@@ -167,8 +180,12 @@ def _log(
         )
 
 
+def _version(project: projects.Project, changes: Sequence[ClassChange]) -> Version:
+    return project.table_hash, changes[-1].seq if changes else 0
+
+
 def _check_fresh(addition: Addition, project: projects.Project, changes: Sequence[ClassChange]) -> None:
-    if (project.table_hash, changes[-1].seq if changes else 0) != (addition.base, addition.changes_seq):
+    if _version(project, changes) != addition.version:
         raise _stale()
 
 

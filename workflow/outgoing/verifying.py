@@ -142,17 +142,16 @@ def _check_fold(kind: Kind, home: Home, project: Project, first: str, log: Seque
             elif stored.row == entries.NO_ROW:
                 before = tuple(pool.classes)
                 changes += class_changes([entry])
-                if stored.kind == EntryKind.ROWS:
-                    before, table_hash = (table_hash,), stored.labels[-1]
-                    table = _read_table(home, table_hash, project)
-                # Entries count under the classes of their time, so all of them are folded anew.
-                pool = kind.make_pool(table, settings, changes)
-                _take_in(pool, log[:number])
-                after = (table_hash,) if stored.kind == EntryKind.ROWS else tuple(pool.classes)
-                if stored.kind == EntryKind.CLASS and not stored.after:
-                    before = (
-                        after
-                    ) = ()  # new classes of rows that come next: the entry of the rows says of which table
+                if _came_with_rows(log, number):
+                    before = after = ()  # the entry of the rows says of which table
+                else:
+                    if stored.kind == EntryKind.ROWS:
+                        before, table_hash = (table_hash,), stored.labels[-1]
+                        table = _read_table(home, table_hash, project)
+                    # Entries count under the classes of their time, so all of them are folded anew.
+                    pool = kind.make_pool(table, settings, changes)
+                    _take_in(pool, log[:number])
+                    after = (table_hash,) if stored.kind == EntryKind.ROWS else tuple(pool.classes)
             else:
                 pool.check(entry)
                 before = kind.labels_at(pool, entry)
@@ -178,6 +177,12 @@ def _check_fold(kind: Kind, home: Home, project: Project, first: str, log: Seque
             "two was changed outside Winnow. Fix: restore a backup."
         )
     return list(map(str, table.ids))
+
+
+def _came_with_rows(log: Sequence[LogEntry], number: int) -> bool:
+    """Whether this entry adds a class that was new in rows: the next that does not is the entry of these rows."""
+    kinds = (None if one.kind == EntryKind.CLASS and not one.after else one.kind for one in log[number - 1 :])
+    return not log[number - 1].after and next(filter(None, kinds), None) == EntryKind.ROWS
 
 
 def _take_in(pool: Any, log: Sequence[LogEntry]) -> None:

@@ -100,9 +100,9 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
     def _draw_control_rows(self) -> IntArray:
         """The control rows in the order in which they are asked."""
         free = ~self.test_rows & ~self.exact
-        left = int((~self.test_rows).sum()) - 1  # one row at least to learn from
-        drawn = [self._drawn(free, batch, self.settings.control_share, 2) for batch in self.batches]
-        return np.concatenate(drawn)[:left]
+        first, *later = (self._drawn(free, batch, self.settings.control_share, 2) for batch in self.batches)
+        left = int((~self.test_rows[: len(self.batches[0])]).sum()) - 1  # one row at least to learn from
+        return np.concatenate([first[:left], *later])
 
     # Entries
 

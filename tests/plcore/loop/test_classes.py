@@ -375,3 +375,16 @@ def answer_like(now: ClassMap, live: CandidateFold, seq: int, kind: str, row: in
 def test_names_may_have_joined_marks() -> None:
     for name in ("👩\u200d🚀", "می\u200cخواهم"):
         assert ClassMap(("ant", "bee"), [ClassChange(1, "add", (name,))]).classes == ("ant", "bee", name)
+
+
+def test_what_a_map_was_before_rows_came_and_no_further_back_than_another_change() -> None:
+    """Classes right before rows may have come with them; one that was added by itself is a change of its own."""
+
+    def before(*changes: tuple[int, str, str]) -> tuple[int, ...]:
+        return ClassMap(FIRST, [ClassChange(seq, kind, (name,)) for seq, kind, name in changes]).before_rows
+
+    assert before((3, "rows", "9")) == (0,)
+    assert before((3, "add", "emu"), (4, "rows", "9")) == (3, 0)
+    assert before((3, "add", "emu"), (7, "rows", "9")) == (3,)
+    assert before((3, "add", "emu"), (7, "add", "gnu"), (8, "rows", "9"), (11, "rows", "12")) == (8, 7, 3)
+    assert before((3, "rows", "9"), (5, "add", "emu")) == ()

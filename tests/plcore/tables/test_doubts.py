@@ -141,3 +141,15 @@ def test_a_comma_that_stands_in_every_name_is_told() -> None:
     people = 'candidates,w\n"Smith, John",1\n"Doe, Jane",2\n"Roe, Jim",3\n'
     assert "'Doe, Jane'" in told(people)["split-apart"].message
     assert "split-apart" not in told('candidates,w\n"wren, robin",1\nrobin,2\n"wren, owl",3\n')
+
+
+def test_percentages_in_names_are_told() -> None:
+    csv = "candidates,w\nwren 60%|robin 40%,1\nowl 50 %|robin 50%,2\nwren,3\n"
+    assert "'owl 50 %'" in told(csv)["numbers-in-names"].message
+    assert "numbers-in-names" not in told("candidates,w\nwren|2% milk,1\nowl 50%|robin,2\nwren,3\n")
+
+
+def test_marks_in_the_place_of_a_label_are_told() -> None:
+    found = told("candidates,w\nwren|?,1\nrobin|...,2\nwren|C++,3\n")["nothing-as-class"]
+    assert found.message.startswith("'...', '?' are classes of this table")
+    assert "nothing-as-class" not in told("candidates,w\nwren|+,1\nrobin|-,2\n")

@@ -62,6 +62,63 @@ def test_without_ids_a_row_that_is_there_already_is_known_by_its_cells() -> None
     assert grown.table.ids.tolist() == ["1", "2", "3"]
 
 
+def test_without_ids_a_row_is_known_by_the_columns_that_both_have() -> None:
+    roles = Roles(candidates="birds", numbers=("n",))
+    table = LabelTable.read_csv(b"birds,n,remark\nwren|robin,1,x\nrobin,2,y\n", roles)
+    grown = with_rows(table, read_cells(b"n,birds\n2,robin\n3,robin\n"))
+    assert (grown.n_new, grown.known, grown.empty) == (1, ("1",), ("remark",))
+    columns = Roles(label_columns=("wren", "robin"), numbers=("n",))
+    table = LabelTable.read_csv(b"n,wren,robin\n1,1,1\n2,0,1\n", columns)
+    cells = read_cells(b"n,wren,robin,owl\n1,1,1,1\n3,0,1,1\n")
+    assert with_rows(table, cells, label_columns=("owl",)).known == ("1",)
+
+
+def test_new_names_change_nothing_about_how_the_others_are_spelt() -> None:
+    """Where all labels are numbers `1.0` is `1`; it stays so once words come, in the new rows and in the others."""
+    table = LabelTable.read_csv(b"id,birds,n,truth\na,1.0|2.0,1,1\nb,2,2,2.0\n", ROLES)
+    grown = with_rows(table, read_cells(b"id,birds,n,truth\nc,1.0|none,1,1.0\nd,2|3.5,1,\n"))
+    assert grown.table.classes == ("1", "2", "3.5", "none")
+    assert grown.new_classes == ("3.5", "none")
+    assert sets(grown.table)["c"] == {"1", "none"}
+    assert grown.table.truth is not None
+    assert grown.table.truth.tolist() == [0, 1, 0, -1]
+
+
+def test_rows_that_were_read_already_are_not_read_again() -> None:
+    """Scores with decimal commas, then more rows with points: each are numbers, and a wrong cell is told."""
+    roles = Roles(score_columns=("wren", "robin"), id="id", text="song")
+    first = b"".join(b'r%d,la,"0,%d","0,5"\n' % (row, row % 4 + 1) for row in range(60))
+    table = LabelTable.read_csv(b"id,song,wren,robin\n" + first, roles)
+    more = b"".join(b"s%d,la,0.%d,0.5\n" % (row, row % 4 + 1) for row in range(90))
+    grown = with_rows(table, read_cells(b"id,song,wren,robin\n" + more)).table
+    assert grown.candidate_weights is not None
+    np.testing.assert_array_equal(grown.candidate_weights[:60], table.candidate_weights)
+    assert grown.candidate_weights[60].tolist() == [0.1, 0.5]
+    assert "Row 91 (line 92), column 'wren'" in refused(
+        table, b"id,song,wren,robin\n" + more + b"t,la,much,0.5\n"
+    )
+
+
+def test_weights_of_new_rows_alone_leave_the_others_even() -> None:
+    roles = Roles(candidates="birds", form="json", id="id", numbers=("n",))
+    table = LabelTable.read_csv(b'id,birds,n\na,"[""wren"", ""robin""]",1\nb,"[""robin""]",2\n', roles)
+    assert table.candidate_weights is None
+    grown = with_rows(table, read_cells(b'id,birds,n\nc,"{""owl"": 0.9, ""robin"": 0.1}",3\n')).table
+    assert grown.candidate_weights is not None
+    assert grown.classes == ("robin", "wren", "owl")
+    np.testing.assert_allclose(grown.candidate_weights, [[1, 1, 0], [1, 0, 0], [0.1, 0, 0.9]])
+
+
+def test_label_vectors_in_lists_take_rows() -> None:
+    roles = Roles(candidates="tags", not_labels="no", label_vectors=True, id="id", numbers=("n",))
+    table = LabelTable.read_csv(b"id,tags,no,n\nx,sun|sea,moon,1\ny,sea,,2\n", roles)
+    grown = with_rows(table, read_cells(b"id,tags,no,n\nz,moon,sea,3\n")).table
+    assert grown.classes == ("moon", "sea", "sun")
+    assert grown.label_vectors is not None
+    assert grown.label_vectors.tolist() == [[0, 1, 1], [-1, 1, -1], [1, 0, -1]]
+    assert "is also in column 'tags'" in refused(table, b"id,tags,no,n\nz,moon,moon,3\n")
+
+
 def test_other_names_of_a_class_are_that_class() -> None:
     called = {"wren": "wren", "Zaunkönig": "wren", "owl": "owl"}
     grown = with_rows(

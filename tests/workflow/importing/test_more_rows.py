@@ -188,6 +188,33 @@ def test_a_trained_model_goes_on_and_its_curve_stays(home: Home, owner: int) -> 
         assert learner.curve[:2] == before
 
 
+def test_the_curve_of_a_class_that_was_added_by_itself_stays(home: Home, owner: int) -> None:
+    project = small_project(home, owner, model="plsvc", strategy="margin", test_share=0.25)
+    seat, worker = Seat(home, owner, project), training.Worker(home, "one")
+    classes.change_classes(seat, 0, "add", ["dog"])
+    answer_next(home, owner, project)
+    (due,) = training.due(home)
+    worker.train(due)
+    with opened(home, owner, project) as learner:
+        before = list(learner.curve)
+    assert len(before) == 1
+    add(seat, later(n=5))
+    (due,) = training.due(home)
+    worker.train(due)
+    with opened(home, owner, project) as learner:
+        assert learner.curve[:1] == before
+
+
+def test_rows_that_come_once_a_training_is_due_are_trained_on(home: Home, owner: int) -> None:
+    """A worker found it to be due, and waited: for its turn, or for another worker."""
+    project = small_project(home, owner, model="plsvc", strategy="margin", test_share=0.25)
+    (due,) = training.due(home)
+    add(Seat(home, owner, project), later(n=5))
+    trained = training.Worker(home, "one").fit(due)
+    assert len(trained.scores) == 65
+    assert training.due(home) == []
+
+
 def test_answers_to_rows_from_before_are_reviewed_and_undone(seat: Seat) -> None:
     home, owner, project = seat.home, seat.person_id, seat.project_id
     assert project is not None

@@ -377,3 +377,10 @@ def test_only_owners_verify_a_project(home: Home, owner: int, told: Seat) -> Non
 
 def test_verified_of_one_entry() -> None:
     assert str(verifying.Verified("x: the chain", 1, "ab")) == "x: the chain holds: 1 entry, head ab"
+
+
+def test_a_class_without_its_sets_is_no_class_that_came_with_rows(told: Seat) -> None:
+    classes.change_classes(told, 0, "add", ["gnu"])
+    verify_project(told)
+    meddle(told, "UPDATE entries SET before = '[]', after = '[]' WHERE kind = 'class'")
+    assert "says none were there before it" in fault(told)
