@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
+from plcore import LabelTable, Problem, Roles, TableError
+from plcore.tables import MAX_PROBLEMS, MISSING, Doubt, find_doubts
+from workflow.importing.named_columns import CUT_AT, adjusted, freed, newly_named
 from workflow.importing.uploads import (
-    CUT_AT,
     LIMITS,
-    MAX_PROBLEMS,
     MAX_UPLOAD_MB,
-    MISSING,
-    NAME_LENGTH,
-    CannotLearn,
     Checked,
-    Doubt,
-    LabelTable,
-    Problem,
-    Roles,
-    TableError,
     Upload,
-    adjusted,
     check,
     create,
     doubts_about,
-    find_doubts,
-    freed,
     kind_of_table,
     made_before,
-    newly_named,
     read_as_named,
     read_upload,
     settings_for,
 )
+from workflow.projects import NAME_LENGTH, CannotLearn
 
 __all__ = [
     "CUT_AT",

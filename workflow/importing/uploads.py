@@ -23,10 +23,8 @@ from plcore.tables import (
     MAX_FILE_MB,
     MAX_FILES,
     MAX_PIXELS,
-    MAX_PROBLEMS,
     MAX_UNPACKED_MB,
     MAX_ZIP_MB,
-    MISSING,
     Doubt,
     MediaFiles,
     TableReading,
@@ -40,8 +38,8 @@ from plcore.tables import (
 )
 from workflow import kinds, projects
 from workflow.common.room import MOST_GROUPED, Groups
-from workflow.importing.named_columns import CUT_AT, adjusted, freed, newly_named
-from workflow.projects import NAME_LENGTH, CannotLearn
+from workflow.importing.named_columns import adjusted
+from workflow.projects import CannotLearn
 
 if TYPE_CHECKING:
     from workflow.seat import Seat
@@ -52,35 +50,6 @@ LIMITS = (
     f"recording {MAX_FILE_MB} MB, an image {MAX_PIXELS // 1_000_000} million points. Images: PNG, JPEG, WebP, GIF. "
     "Recordings: WAV, MP3, Ogg, FLAC, M4A."
 )
-
-__all__ = [
-    "CUT_AT",
-    "LIMITS",
-    "MAX_PROBLEMS",
-    "MAX_UPLOAD_MB",
-    "MISSING",
-    "NAME_LENGTH",
-    "CannotLearn",
-    "Checked",
-    "Doubt",
-    "LabelTable",
-    "Problem",
-    "Roles",
-    "TableError",
-    "Upload",
-    "adjusted",
-    "check",
-    "create",
-    "doubts_about",
-    "find_doubts",
-    "freed",
-    "kind_of_table",
-    "made_before",
-    "newly_named",
-    "read_as_named",
-    "read_upload",
-    "settings_for",
-]
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ import pytest
 from plcore import LearnerSettings, Roles
 from tests.workflow.kind_worlds import WORLDS, KindWorld
 from tests.workflow.test_media import ZIP
-from workflow import projects
+from workflow import importing, projects
 from workflow.home import Home
-from workflow.importing import uploads as importing
+from workflow.importing.uploads import made_before
 from workflow.seat import Seat
 
 
@@ -84,21 +84,21 @@ def test_a_table_of_the_rows_is_wanted_where_nothing_describes_them(data: bytes,
 def test_the_same_file_again_is_doubted_whatever_its_columns_are_taken_for(home: Home, owner: int) -> None:
     data, seat = b"id,labels,w,v\n1,a|b,3,4\n2,b,4,5\n3,a,4,6\n", Seat(home, owner)
     upload = importing.read_upload(data, "birds.csv")
-    assert importing.made_before(seat, upload) == []
+    assert made_before(seat, upload) == []
     table = importing.check(upload, upload.suggest_roles()).table
     assert table is not None
     project = importing.create(seat, "birds", table, LearnerSettings(n_neighbors=2), upload=upload)
-    (doubt,) = importing.made_before(seat, importing.read_upload(data, "other.csv"))
+    (doubt,) = made_before(seat, importing.read_upload(data, "other.csv"))
     made = projects.get_project(seat.at(project)).created_at
     assert doubt.message == f"Project 'birds' was made from the same file on {made:%Y-%m-%d}."
-    assert importing.made_before(seat, importing.read_upload(data + b"4,a,4,7\n")) == []
+    assert made_before(seat, importing.read_upload(data + b"4,a,4,7\n")) == []
     beside = importing.read_upload(b"id,labels\n1,a|b\n", rows=(data, None))
-    assert importing.made_before(seat, beside) == [], "with a table of its rows it is another one"
+    assert made_before(seat, beside) == [], "with a table of its rows it is another one"
     projects.archive_project(seat.at(project))
-    (doubt,) = importing.made_before(seat, upload)
+    (doubt,) = made_before(seat, upload)
     assert "'birds', which is archived, was made" in doubt.message
     projects.bin_project(seat.at(project))
-    assert importing.made_before(seat, upload) == []
+    assert made_before(seat, upload) == []
 
 
 @pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.name)
