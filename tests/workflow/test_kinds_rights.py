@@ -70,7 +70,8 @@ def addition(seat: Seat, world: KindWorld) -> more_rows.Addition:
         found = [one for one in stored_projects.everything(session) if one.id == seat.project_id]
         changes = read_class_changes(session, seat.project_id or 0)
     grown = with_rows(world.table(), later_rows(world).cells)
-    return more_rows.Addition(grown, found[0].table_hash if found else "", changes[-1].seq if changes else 0)
+    version = found[0].table_hash if found else "", changes[-1].seq if changes else 0
+    return more_rows.Addition(grown, version)
 
 
 EVERYBODYS: dict[str, UseCase] = {
@@ -120,6 +121,7 @@ OWNERS: dict[str, UseCase] = {
     "classes.touched": lambda seat, _world, _row: classes.touched(seat, room.class_names(seat)[0]),
     "classes.change_classes": lambda seat, _world, _row: classes.change_classes(seat, 0, "add", ["new"]),
     "classes.take_back": lambda seat, _world, _row: classes.take_back(seat, 1),
+    "more_rows.version": lambda seat, _world, _row: more_rows.version(seat),
     "more_rows.columns": lambda seat, _world, _row: more_rows.columns(seat),
     "more_rows.takes_label_columns": lambda seat, _world, _row: more_rows.takes_label_columns(seat),
     "more_rows.read_rows": lambda seat, world, _row: more_rows.read_rows(seat, later_rows(world)),

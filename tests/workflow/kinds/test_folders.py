@@ -52,7 +52,7 @@ def test_the_folders_have_the_same_modules() -> None:
 
 
 def test_the_protocols_have_names() -> None:
-    assert {"NAME", "FILES", "answer", "make_turn", "count"} <= names_of(Kind)
+    assert {"NAME", "FORMATS", "answer", "make_turn", "count"} <= names_of(Kind)
     assert {"EXPORT", "queue_page", "settings"} <= names_of(KindParts)
 
 
