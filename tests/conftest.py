@@ -15,8 +15,10 @@ REQUIRED = os.environ.get("WINNOW_REQUIRE_DATA") == "1"
 # A test says what is right, never how fast: on a busy machine these would fail what is right. The same change gives the
 # same verdict twice; `--hypothesis-profile=hunt` looks for cases nobody has tried yet.
 _CALM = [hypothesis.HealthCheck.too_slow]
-hypothesis.settings.register_profile("winnow", deadline=None, suppress_health_check=_CALM, derandomize=True)
-hypothesis.settings.register_profile("hunt", deadline=None, suppress_health_check=_CALM)
+hypothesis.settings.register_profile(
+    "winnow", deadline=None, suppress_health_check=_CALM, derandomize=True, max_examples=50
+)
+hypothesis.settings.register_profile("hunt", deadline=None, suppress_health_check=_CALM, max_examples=500)
 hypothesis.settings.load_profile("winnow")
 
 _not_run = pytest.StashKey[int]()
