@@ -7,12 +7,13 @@ import json
 import pytest
 
 from tests.workflow.four import ask, four_class_project, left, log
+from tests.workflow.importing.test_more_rows import later, upload
 from tests.workflow.vector_world import vector_project
-from tests.workflow.world import annotator, count_entries
+from tests.workflow.world import annotator, count_entries, small_project
 from workflow import answering, classes, importing, reviewing, room, standing, undoing
 from workflow.access import NotAllowed, NotFound
 from workflow.home import Home
-from workflow.importing import uploads
+from workflow.importing import more_rows, uploads
 from workflow.room import RoomError, RoomSettings
 from workflow.seat import Seat
 
@@ -197,3 +198,19 @@ def test_too_large_a_taxonomy_is_left_out_and_that_is_said(monkeypatch: pytest.M
     assert upload.notes[-1] == (
         "The groups of the taxonomy are left out: of their classes, at most 2 are taken."
     )
+
+
+def test_groups_and_rows_that_come_later(home: Home, owner: int) -> None:
+    """A class that came with rows can be in a group, and a group goes on under the names of its classes."""
+    seat = Seat(home, owner, small_project(home, owner))
+    room.set_groups(seat, {"flying": ("bee", "ant")})
+    rows = later(n=2).assign(candidates=["ant|fly", "fly|bee"], truth="")
+    more_rows.add_rows(seat, more_rows.read_rows(seat, upload(rows)))
+    assert room.groups_of(seat) == {"flying": ("bee", "ant")}
+    found = room.groups_in_file(seat, b"class,group\nbee,flying\nfly,flying\n", "groups.csv")
+    room.set_groups(seat, found)
+    classes.change_classes(seat, classes.classes_view(seat).version, "rename", ["fly", "housefly"])
+    assert {name: set(of) for name, of in room.groups_of(seat).items()} == {"flying": {"bee", "housefly"}}
+    rows = later(start=62, n=1).assign(candidates=["fly|cat"], truth="")
+    more_rows.add_rows(seat, more_rows.read_rows(seat, upload(rows)))
+    assert {name: set(of) for name, of in room.groups_of(seat).items()} == {"flying": {"bee", "housefly"}}
