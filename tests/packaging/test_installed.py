@@ -72,4 +72,8 @@ def test_a_table_goes_in_and_comes_out(installed: Installed, tmp_path: Path) -> 
     said = installed.run(installed.winnow, "import", "birds.csv", cwd=tmp_path, WINNOW_HOME=home).stdout
     assert said.splitlines()[-1] == "Project 1: 4 rows, 2 classes."
     installed.run(installed.winnow, "export", "1", "--to", "out.csv", cwd=tmp_path, WINNOW_HOME=home)
-    assert (tmp_path / "out.csv").read_text().startswith("id,candidates,x,winnow_candidates,winnow_label,")
+    assert (
+        (tmp_path / "out.csv")
+        .read_text()
+        .startswith("id,candidates,x,winnow_candidates_before,winnow_candidates,winnow_label,")
+    )

@@ -40,7 +40,8 @@ STAGE = """async (card) => {
             redoable: null, history: [], saved: null, done: null,
             counts: { answered: 0, left: 2, share: "", about: "", of: "" },
             question: {
-                rows: [{ key: "1", label: "ant", about: "", probability: 1 }], hidden: 0, none: true, nClasses: 2,
+                rows: [{ key: "1", label: "ant", about: "", probability: 1 }], hidden: 0,
+                none: true, nClasses: 2, groups: [],
                 model: "", why: "", shown: "", telling: null,
                 view: { id: "row", image: null, audio: null, text: "text", features: [] },
             },
