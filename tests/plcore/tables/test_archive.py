@@ -204,7 +204,7 @@ def test_damaged_zips_are_good_or_refused_in_words(changes: list[tuple[int, int]
         data[place] = value
     with suppress(TableError, MediaError):
         archive = Archive(bytes(data))
-        archive.table("birds.csv")
+        archive.table(archive.table_names[0])  # its name may be what was damaged
         archive.read(archive.find("a.png"))
 
 
