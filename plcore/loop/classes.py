@@ -173,7 +173,10 @@ class ClassMap:
         return tuple(found)
 
     def rooted(self, columns: AnyArray) -> AnyArray:
-        """(..., n_roots) what the table says of each of its classes (..., n_tabled), at their roots."""
+        """(..., n_roots) what the table says of each of its classes (..., n_tabled), at their roots; no copy where
+        these are the same."""
+        if self._tabled == list(range(len(self.columns))):
+            return columns
         roots = np.zeros((*columns.shape[:-1], len(self.columns)), dtype=columns.dtype)
         roots[..., self._tabled] = columns
         return roots

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from db import entries
@@ -47,9 +47,15 @@ def follow(
     stands before that change, and a new pool must be made under the changed ones.
     """
     missed = entries.after(session, project_id, pool.seq)
-    if most is not None and len(missed) > most:
-        return False
-    for entry in missed:
+    return (most is None or len(missed) <= most) and take_in(pool, missed, apply)
+
+
+def take_in(
+    pool: Pool[Any, Any, Any], log: Iterable[entries.LogEntry], apply: Callable[[Entry], object]
+) -> bool:
+    """Let `apply` take in these entries, in order; the pool itself passes over those about no row. False where one
+    changes classes or rows otherwise than the pool was made under; the pool then stands before it."""
+    for entry in log:
         if entry.row != entries.NO_ROW:
             apply(learner_entry(entry))
         elif entry.kind == EntryKind.MODEL:

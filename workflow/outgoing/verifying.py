@@ -12,12 +12,13 @@ import hashlib
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from db import entries, people
+from db import entries
 from plcore import LabelTable
 from plcore.loop import ClassChange, EntryKind, class_changes
-from workflow.common.log import learner_entry
+from workflow.common.found import names_of
+from workflow.common.log import learner_entry, take_in
 from workflow.common.log_columns import LogError, LogLine, line_of, values_of
 from workflow.common.log_lines import FIX, LogFooter, LogHeader, check_log_lines, first_table, head_of
 from workflow.outgoing.card_facts import without_names
@@ -84,7 +85,7 @@ def verify_project(seat: Seat, path: Path | None = None) -> tuple[Verified, ...]
     with seat.reading(owner=True) as reading:
         project = reading.project
         log = entries.after(reading.session, project.id, 0)
-        names = {one.id: one.name for one in people.listed(reading.session)}
+        names = names_of(reading.session)
         hidden = without_names(reading.session, project.id)
     first = first_table(log, project.table_hash)
     ids = _check_fold(seat.kind, seat.home, project, first, log)
@@ -92,13 +93,15 @@ def verify_project(seat: Seat, path: Path | None = None) -> tuple[Verified, ...]
     found = Verified(f"Project {project.id}: the log", len(log), head)
     if path is None or alone is None:
         return (found,)
-    if alone.head == head_of(log[: alone.entries], hidden, ids, first):
-        names = hidden  # the log of a data set in which nobody is named
-    lines = [line_of(values_of(entry, names, ids)) for entry in log]
+    part = log[: alone.entries]
+    own = head if len(part) == len(log) else head_of(part, names, ids, first)
+    nameless = alone.head != own and alone.head == head_of(part, hidden, ids, first)
+    called = hidden if nameless else names  # hidden in a data set in which nobody is named
+    lines = [line_of(values_of(entry, called, ids)) for entry in log]
     with path.open("rb") as file:
         beginning = _check_beginning(file, path.name, project, first, lines)
     # Values that are equal can be written otherwise, as 0.0 and -0.0 or 1.0 and 1: with seals of their own.
-    if beginning.head != head_of(log[: beginning.entries], names, ids, first):
+    if not nameless and beginning.head != own:
         raise LogError(
             f"{path.name} says the same as the log of project {project.id} in another form, with a head of its own, "
             f"{beginning.head}: it was written anew. {FIX}"
@@ -150,7 +153,7 @@ def _check_fold(kind: Kind, home: Home, project: Project, first: str, log: Seque
                         table = _read_table(home, table_hash, project)
                     # Entries count under the classes of their time, so all of them are folded anew.
                     pool = kind.make_pool(table, settings, changes)
-                    _take_in(pool, log[:number])
+                    take_in(pool, log[:number], pool.apply)
                     after = (table_hash,) if stored.kind == EntryKind.ROWS else tuple(pool.classes)
             else:
                 pool.check(entry)
@@ -183,16 +186,6 @@ def _came_with_rows(log: Sequence[LogEntry], number: int) -> bool:
     """Whether this entry adds a class that was new in rows: the next that does not is the entry of these rows."""
     kinds = (None if one.kind == EntryKind.CLASS and not one.after else one.kind for one in log[number - 1 :])
     return not log[number - 1].after and next(filter(None, kinds), None) == EntryKind.ROWS
-
-
-def _take_in(pool: Any, log: Sequence[LogEntry]) -> None:
-    for stored in log:
-        if stored.row != entries.NO_ROW:
-            pool.apply(learner_entry(stored))
-        elif stored.kind == EntryKind.MODEL:
-            pool.pass_over(stored.seq)
-        else:
-            pool.takes_change(stored.seq)
 
 
 def _check_beginning(

@@ -46,15 +46,13 @@ _ADDED: dict[str, pa.DataType] = {
 
 def write_parquet(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
     """Write the table as Parquet, a group of some thousand rows at a time."""
-    absent = ({ID} if table.id_column() is not None else set()) | (
-        {WEIGHTS} if table.weights is None else set()
-    )
+    id_column = table.id_column()
+    absent = ({ID} if id_column is not None else set()) | ({WEIGHTS} if table.weights is None else set())
     added = {name: kind for name, kind in _ADDED.items() if name not in absent}
     columns = [str(name) for name in table.cells.columns]
     new_names = names_beside(columns, list(added))
     originals = [new_names.get(name, name) for name in columns]
     schema = pa.schema({**dict.fromkeys(originals, pa.string()), **added})
-    id_column = table.id_column()
     told = Told(
         original=tuple(originals),
         candidates=CANDIDATES if table.weights is None else WEIGHTS,

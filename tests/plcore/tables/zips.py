@@ -28,7 +28,9 @@ def make_zip(files: dict[str, bytes | zipfile.ZipInfo], method: int = zipfile.ZI
             if isinstance(data, zipfile.ZipInfo):
                 file.writestr(data, b"target")
             else:
-                file.writestr(zipfile.ZipInfo(name), data, method)  # the same bytes every time: no clock in them
+                file.writestr(
+                    zipfile.ZipInfo(name), data, method
+                )  # the same bytes every time: no clock in them
     return out.getvalue()
 
 
