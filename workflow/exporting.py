@@ -94,7 +94,7 @@ def export_view(seat: Seat, n_rows: int, above: float = ABOVE) -> ExportView:
 
     with seat.learner(owner=True) as opened:
         kind, found = opened.kind, opened.kind.snapshot(opened)
-        sources, names = kind.sources(opened), names_of(opened.session)
+        sources, names = found.sources(), names_of(opened.session)
         table, classes = opened.learner.table, opened.learner.classes
         log = entries.each(opened.session, opened.project_id, found.seq, rows_below=n_rows)
         whole = found.whole(log, names)

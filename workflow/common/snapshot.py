@@ -30,6 +30,7 @@ class Snapshot:
     certainty : (n,) how sure the label is: 1 where the file, a person or a proof gives it, else the model's
         probability; NaN where the row has none, or is set aside
     labels_of : the labels that an answer names, as they are called now
+    sources : counts how many labels come from each source
     finish : makes of the answers up to `seq` what the writers of formats take
     """
 
@@ -37,6 +38,7 @@ class Snapshot:
     answered: BoolArray
     certainty: FloatArray
     labels_of: Callable[[LogEntry], Sequence[str]]
+    sources: Callable[[], Mapping[str, int]]
     finish: Callable[[Sequence[dict[str, Any]]], Any]
 
     @property

@@ -238,9 +238,6 @@ class Kind(Protocol):
     def snapshot(self, opened: Any) -> Snapshot:
         """What is exported, as it stands now; taken quickly, for nobody else can use the learner meanwhile."""
 
-    def sources(self, opened: Any) -> dict[str, int]:
-        """How many labels of the export come from each source."""
-
     # describing.py
     def describe(self, opened: Any, rules: StopRules) -> Described:
         """What a dataset card says of the labels, as this kind counts and measures them."""

@@ -84,10 +84,11 @@ def without_names(session: Session, project_id: int) -> dict[int, str]:
 
 
 def take_facts(
-    opened: Opened[Any], names: Mapping[int, str]
+    opened: Opened[Any], names: Mapping[int, str], sources: Mapping[str, int]
 ) -> Callable[[Sequence[LogEntry], str], CardFacts]:
     """The facts as they stand now, but for those that the log tells; these follow from all its entries until now and
     from its head, when nobody waits for the learner. names : {person: what they are called}
+    sources : how many labels come from each source
     """
     project, kind, table = opened.project, opened.kind, opened.learner.table
     words, described = kinds.words(project), kind.describe(opened, kinds.stop_rules(project))
@@ -102,7 +103,7 @@ def take_facts(
         "created_at": project.created_at,
         "n_rows": table.n_rows,
         "n_classes": len(opened.learner.classes),
-        "sources": kind.sources(opened),
+        "sources": sources,
         "described": described,
         "settings": project.settings,
         "models": (*(one.before for one in adopted[:1]), *(one.model for one in adopted))

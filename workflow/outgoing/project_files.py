@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from db.entries import LogEntry
     from plcore.tables import Tell
     from workflow.common.opened import Opened
+    from workflow.common.snapshot import Snapshot
     from workflow.kinds import Kind
     from workflow.outgoing.card_facts import CardFacts
 
@@ -117,22 +118,25 @@ def file_called(kind: Kind, file_name: str, sort: str = TABLE) -> str:
 # The table
 
 
-def _take_table(
+def _take_table(form: FileFormat[Any], opened: Opened[Any], choice: ExportChoice) -> Taken:
+    return _table(form, opened, choice, opened.kind.snapshot(opened), names_of(opened.session))
+
+
+def _table(
     form: FileFormat[Any],
     opened: Opened[Any],
     choice: ExportChoice,
-    names: Mapping[int, str] | None = None,
+    found: Snapshot,
+    names: Mapping[int, str],
 ) -> Taken:
-    """names : {person: what they are called}; None: their own"""
-    found = opened.kind.snapshot(opened)
+    """names : {person: what they are called}"""
     rows = found.rows(choice.rows, choice.above)
     database, project_id = opened.home.database, opened.project_id
-    called = names_of(opened.session) if names is None else names
 
     def write(file: BinaryIO, tell: Tell) -> None:
         with database.read() as session:
             log = entries.each(session, project_id, found.seq)
-            whole = found.whole(_counted(log, lambda _entries: tell(0)), called)
+            whole = found.whole(_counted(log, lambda _entries: tell(0)), names)
         form.write(whole.chosen(rows), file, tell)
 
     return Taken(len(rows), found.seq, write)
@@ -141,9 +145,11 @@ def _take_table(
 def _take_data_set(form: FileFormat[Any], opened: Opened[Any], choice: ExportChoice) -> Taken:
     session, folder = opened.session, opened.home.exports_dir
     names = names_of(session) if choice.details.named else without_names(session, opened.project_id)
-    table = _take_table(opened.kind.FORMATS["parquet"], opened, choice, names)
-    log = _take_log(LOG_FORMATS["sealed-log"], opened, choice, names)
-    facts, database, project_id = take_facts(opened, names), opened.home.database, opened.project_id
+    found = opened.kind.snapshot(opened)
+    table = _table(opened.kind.FORMATS["parquet"], opened, choice, found, names)
+    log = _log(LOG_FORMATS["sealed-log"], opened, names)
+    facts = take_facts(opened, names, found.sources())
+    database, project_id = opened.home.database, opened.project_id
 
     def tell_of(head: str) -> CardFacts:
         with database.read() as session:
@@ -180,15 +186,13 @@ class Log:
     ids: Sequence[str]
 
 
-def _take_log(
-    form: FileFormat[Log],
-    opened: Opened[Any],
-    _choice: ExportChoice,
-    names: Mapping[int, str] | None = None,
-) -> Taken:
-    """names : {person: what they are called}; None: their own"""
+def _take_log(form: FileFormat[Log], opened: Opened[Any], _choice: ExportChoice) -> Taken:
+    return _log(form, opened, names_of(opened.session))
+
+
+def _log(form: FileFormat[Log], opened: Opened[Any], names: Mapping[int, str]) -> Taken:
+    """names : {person: what they are called}"""
     database, project_id, seq = opened.home.database, opened.project_id, opened.learner.seq
-    called = names_of(opened.session) if names is None else names
     ids = list(map(str, opened.learner.table.ids))
     about = entries.about_project(opened.session, project_id)
     header = header_of(opened.project, about, datetime.now(UTC))
@@ -196,7 +200,7 @@ def _take_log(
     def write(file: BinaryIO, tell: Tell) -> None:
         with database.read() as session:
             log = _counted(entries.each(session, project_id, seq), tell)
-            form.write(Log(header, log, called, ids), file, tell)
+            form.write(Log(header, log, names, ids), file, tell)
         tell(seq)
 
     return Taken(seq, seq, write)

@@ -60,4 +60,5 @@ def facts_of(opened: Opened[Any], names: Mapping[int, str]) -> CardFacts:
     log = entries.after(opened.session, opened.project_id, 0)
     ids = list(map(str, opened.learner.table.ids))
     head = head_of(log, names, ids, first_table(log, opened.project.table_hash))
-    return take_facts(opened, names)(log, head)
+    sources = opened.kind.snapshot(opened).sources()
+    return take_facts(opened, names, sources)(log, head)

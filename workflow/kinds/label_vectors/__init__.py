@@ -15,7 +15,7 @@ from workflow.kinds.label_vectors.comparing import (
 from workflow.kinds.label_vectors.correcting import CORRECTIONS, correct
 from workflow.kinds.label_vectors.counting import count
 from workflow.kinds.label_vectors.describing import describe
-from workflow.kinds.label_vectors.exporting import FORMATS, snapshot, sources
+from workflow.kinds.label_vectors.exporting import FORMATS, snapshot
 from workflow.kinds.label_vectors.mapping import answered_and_open, labels_on_map
 from workflow.kinds.label_vectors.progress import read_progress, watched
 from workflow.kinds.label_vectors.queue import has_blind_checks, list_queue, queue_lines
@@ -89,7 +89,6 @@ __all__ = [
     "settle_change",
     "share_settled",
     "snapshot",
-    "sources",
     "stands_as_before",
     "stop_view",
     "true_answer",

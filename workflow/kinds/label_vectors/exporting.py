@@ -17,7 +17,7 @@ from workflow.common.snapshot import Snapshot
 if TYPE_CHECKING:
     from workflow.common.opened import Opened
 
-__all__ = ["FORMATS", "snapshot", "sources"]
+__all__ = ["FORMATS", "snapshot"]
 
 Learner = LabelVectorLearner[LabelTable]
 
@@ -32,10 +32,6 @@ def snapshot(opened: Opened[Learner]) -> Snapshot:
         answered=found.answered,
         certainty=surely.min(axis=1),
         labels_of=lambda entry: entry.labels,
+        sources=found.counts,
         finish=lambda _answers: LabelVectorTable(found, table.cells, table.roles.label_columns),
     )
-
-
-def sources(opened: Opened[Learner]) -> dict[str, int]:
-    """How many cells come from each source."""
-    return opened.learner.export_cells().counts()

@@ -15,7 +15,7 @@ from workflow.kinds.one_label.comparing import (
 from workflow.kinds.one_label.correcting import CORRECTIONS, correct
 from workflow.kinds.one_label.counting import count
 from workflow.kinds.one_label.describing import describe
-from workflow.kinds.one_label.exporting import FORMATS, snapshot, sources
+from workflow.kinds.one_label.exporting import FORMATS, snapshot
 from workflow.kinds.one_label.mapping import answered_and_open, labels_on_map
 from workflow.kinds.one_label.progress import read_progress, watched
 from workflow.kinds.one_label.queue import has_blind_checks, list_queue, queue_lines
@@ -89,7 +89,6 @@ __all__ = [
     "settle_change",
     "share_settled",
     "snapshot",
-    "sources",
     "stands_as_before",
     "stop_view",
     "true_answer",

@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from plcore import ActiveLearner, Disambiguation, LabelTable
+from plcore.common import AnyArray
 from plcore.loop import ClassMap, EntryKind
 from plcore.tables import FILE_FORMATS as FORMATS
 from plcore.tables import Disambiguated
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from db.entries import LogEntry
     from workflow.common.opened import Opened
 
-__all__ = ["FORMATS", "snapshot", "sources"]
+__all__ = ["FORMATS", "snapshot"]
 
 Learner = ActiveLearner[LabelTable]
 
@@ -58,6 +59,7 @@ def snapshot(opened: Opened[Learner]) -> Snapshot:
         answered=found.sources == "oracle",
         certainty=np.where(known, 1.0, found.confidence),
         labels_of=partial(_labels_of, class_map),
+        sources=lambda: _counts(found.sources),
         finish=finish,
     )
 
@@ -70,9 +72,7 @@ def _labels_of(class_map: ClassMap, entry: LogEntry) -> tuple[str, ...]:
     return names_now(class_map, entry.labels)
 
 
-def sources(opened: Opened[Learner]) -> dict[str, int]:
-    """How many rows have their label from each source."""
-    found = _disambiguated(opened.learner).sources
+def _counts(found: AnyArray) -> dict[str, int]:
     return {name: int(count) for name, count in zip(*np.unique(found, return_counts=True), strict=True)}
 
 

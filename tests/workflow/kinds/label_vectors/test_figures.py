@@ -48,7 +48,7 @@ def test_the_queue_shows_so_many_and_looks_through_all(seat: Seat, monkeypatch: 
 def test_wide_and_long_files_say_the_same(seat: Seat) -> None:
     with seat.learner() as opened:
         cells = opened.learner.cells
-        sources = exporting.sources(opened)
+        sources = exporting.snapshot(opened).sources()
     wide, long = (f(seat.home, seat.person_id, seat.project_id) for f in (exported, exported_cells))
     words = np.where(cells < 0, "", cells.astype(str))
     np.testing.assert_array_equal(wide[list(LABELS)].to_numpy(), words)
