@@ -78,9 +78,7 @@ def what_people_know() -> CardDetails:
     """What the card of a data set is to say that table and log do not."""
     with st.expander("What only you know, for the card (optional)"):
         said = {
-            name: st.text_input(
-                title, placeholder=hint, key=f"{state.EXPORT}-{name}-{page.project.id}"
-            ).strip()
+            name: st.text_input(title, placeholder=hint, key=f"{state.EXPORT}-{name}-{page.project.id}")
             for name, (title, hint) in KNOWN.items()
         }
         named = st.checkbox(
@@ -88,10 +86,7 @@ def what_people_know() -> CardDetails:
             key=f"{state.EXPORT}-named-{page.project.id}",
             help="Else they are Annotator 1, 2, ... in all that is in the zip. Notes stay as they were written.",
         )
-    languages = tuple(one for one in said.pop("languages").replace(",", " ").split() if one)
-    return CardDetails(
-        languages=languages, named=named, **{name: text or None for name, text in said.items()}
-    )
+    return CardDetails.told(said, named=named)
 
 
 def prepare(choice: ExportChoice) -> None:

@@ -21,13 +21,10 @@ def _details(_context: click.Context, _option: click.Parameter, given: tuple[str
         if not sign or name not in DETAILS:
             raise click.BadParameter(f"expected NAME=TEXT with a name of {', '.join(DETAILS)}. Got {one!r}.")
         found[name] = text
-    if "languages" in found:
-        found["languages"] = tuple(found["languages"].replace(",", " ").split())
-    if "named" in found:
-        if found["named"] not in ("yes", "no"):
-            raise click.BadParameter(f"named is yes or no. Got {found['named']!r}.")
-        found["named"] = found["named"] == "yes"
-    return found
+    named = found.pop("named", "no")
+    if named not in ("yes", "no"):
+        raise click.BadParameter(f"named is yes or no. Got {named!r}.")
+    return {"words": found, "named": named == "yes"}
 
 
 _OPTIONS = (

@@ -104,7 +104,7 @@ def export(
             name = name or exporting.file_for(seat, "" if target is None else target.name, sort)
             least = exporting.ABOVE if above is None else above
             taken = exporting.take(
-                seat, exporting.ExportChoice(name, rows, least, exporting.CardDetails(**details))
+                seat, exporting.ExportChoice(name, rows, least, exporting.CardDetails.told(**details))
             )
         except ValueError as error:
             raise click.ClickException(str(error)) from None

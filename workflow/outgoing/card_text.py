@@ -49,6 +49,14 @@ class CardDetails:
     uses: str | None = None
     named: bool = False
 
+    @classmethod
+    def told(cls, words: Mapping[str, str], *, named: bool = False) -> CardDetails:
+        """The details as a person types them, each a text; codes of languages with blanks or commas between."""
+        said: dict[str, Any] = {name: text.strip() or None for name, text in words.items()}
+        if "languages" in said:
+            said["languages"] = tuple((said["languages"] or "").replace(",", " ").split())
+        return cls(**said, named=named)
+
 
 def write_card(facts: CardFacts, given: CardDetails, files: Mapping[str, str], tool: str) -> str:
     """README.md. files : {name: SHA-256} of the files that the card is for      tool : Winnow, and its version"""

@@ -161,3 +161,9 @@ def test_guidelines_cannot_leave_their_fence() -> None:
 def test_a_span_of_one_day_has_two_equal_ends() -> None:
     noon = datetime(2026, 5, 1, 12, tzinfo=UTC)
     assert "- When: 2026-05-01 to 2026-05-01\n" in card(first=noon, last=noon)
+
+
+def test_details_are_told_as_a_person_types_them() -> None:
+    told = CardDetails.told({"license": " mit ", "languages": "en, de fr", "uses": " "}, named=True)
+    assert told == CardDetails(license="mit", languages=("en", "de", "fr"), named=True)
+    assert CardDetails.told({}) == CardDetails()
