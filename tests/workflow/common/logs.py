@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -15,6 +16,21 @@ labels = st.lists(st.one_of(texts, st.sampled_from(["a|b", "\\", "a\\|", "|", ",
     tuple
 )
 numbers = st.floats(allow_nan=False, allow_infinity=False)
+
+
+def an_entry(**more: Any) -> LogEntry:
+    """The first entry of a log, with no more than every entry has. more : fields of it"""
+    least: dict[str, Any] = {
+        "project_id": 0,
+        "seq": 1,
+        "kind": "is",
+        "row": 0,
+        "person_id": 0,
+        "token": "t",
+        "revision": 0,
+        "at": datetime(2026, 3, 1, tzinfo=UTC),
+    }
+    return LogEntry(**least | more)
 
 
 @st.composite

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
@@ -11,7 +10,7 @@ from hypothesis import given
 from db import entries
 from db.entries import NO_ROW, LogEntry
 from plcore.loop import ClassChange, class_changes
-from tests.workflow.common.logs import IDS, logs, texts
+from tests.workflow.common.logs import IDS, an_entry, logs, texts
 from tests.workflow.world import annotator, answer_next, file_of
 from workflow import classes, undoing
 from workflow.common.log import learner_entry
@@ -20,17 +19,7 @@ from workflow.common.log_csv import read_log, write_log
 from workflow.home import Home
 from workflow.seat import Seat
 
-LONG = LogEntry(
-    project_id=0,
-    seq=1,
-    kind="is",
-    row=0,
-    person_id=0,
-    token="t",
-    revision=0,
-    at=datetime(2026, 3, 1, tzinfo=UTC),
-    note="a long note " * 2_000,
-)
+LONG = an_entry(note="a long note " * 2_000)
 
 
 @given(logs(), texts)
@@ -51,17 +40,7 @@ def test_a_long_log_comes_in_pieces() -> None:
 
 @pytest.mark.parametrize("column", ["seq", "at", "row", "score", "revision"])
 def test_a_cell_that_is_no_log_is_named(column: str) -> None:
-    good = LogEntry(
-        project_id=0,
-        seq=1,
-        kind="is",
-        row=0,
-        person_id=0,
-        token="t",
-        revision=0,
-        at=datetime.now(UTC),
-        score=0.5,
-    )
+    good = an_entry(score=0.5)
     lines = b"".join(write_log([good], {}, IDS)).decode().splitlines()
     cells = lines[1].split(",")
     cells[list(COLUMNS).index(column)] = "oops"

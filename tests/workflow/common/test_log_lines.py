@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from db.entries import NO_ROW, LogEntry
-from tests.workflow.common.logs import IDS, logs
+from tests.workflow.common.logs import IDS, an_entry, logs
 from workflow.common.log_columns import COLUMNS, LogError, LogLine
 from workflow.common.log_lines import (
     LogFooter,
@@ -34,15 +34,10 @@ def written(log: list[LogEntry], name: str = "Ada", header: LogHeader = HEADER) 
 
 def three() -> list[LogEntry]:
     """A log of three entries, the last about no row."""
-    first = LogEntry(
-        project_id=0,
-        seq=1,
-        kind="is",
-        row=2,
-        person_id=0,
-        token="0.2.0",
-        revision=0,
+    first = an_entry(
         at=datetime(2026, 3, 1, 12, tzinfo=UTC),
+        row=2,
+        token="0.2.0",
         labels=("wren",),
         score=0.25,
         before=("robin", "wren"),
