@@ -17,6 +17,9 @@ COLUMNS = {
     "text": "The column of the text to show.",
     "image": "The column of images, or of their files' names.",
     "audio": "The column of the recordings' names.",
+    "start": "The column of the second at which a row's segment of its recording begins.",
+    "end": "The column of the second at which it ends.",
+    "embedding": "The column of lists of numbers that a model of your own made of the rows.",
 }
 """Roles of one column each; "" means that no column has it."""
 

@@ -52,6 +52,9 @@ def role_form(upload: Upload, key: str) -> Roles:
         text=one["text"],
         image=one["image"],
         audio=one["audio"],
+        start=one["start"],
+        end=one["end"],
+        embedding=one["embedding"],
         image_features=image_features,
         numbers=numbers,
         categories=categories,
@@ -59,17 +62,20 @@ def role_form(upload: Upload, key: str) -> Roles:
 
 
 def _single_columns(choices: Choices, *, with_truth: bool) -> Mapping[str, str | None]:
-    """Truth, id, text, image and audio, each one column or none."""
+    """Truth, id, text, image, audio and the like, each one column or none."""
     labels = {
         "truth": "True label (optional)",
         "id": "Row id (optional)",
         "text": "Text (optional)",
         "image": "Image (optional)",
         "audio": "Audio (optional)",
+        "embedding": "Embedding (optional)",
+        "start": "Segment begins at second (optional)",
+        "end": "Segment ends at second (optional)",
     }
     if not with_truth:
         del labels["truth"]
-    places = [*st.columns(3), *st.columns(3)]
+    places = [place for _ in range(3) for place in st.columns(3)]
     return {
         role: choices.one(place, label, role)
         for place, (role, label) in zip(places, labels.items(), strict=False)

@@ -26,6 +26,7 @@ _MOST_WORDS = 50_000
 _NARROWEST = (
     1e-50  # a range below it is none: the largest numbers of a table divided by it can still be squared
 )
+_LOOK, _EMBEDDING = "look", "embedding"
 _WORD = r"(?u)\b\w+\b"  # scikit-learn's own pattern leaves out words of one letter
 
 
@@ -40,6 +41,8 @@ class FeatureSource(Protocol):
     def numbers(self) -> npt.NDArray[np.float64]: ...
     @property
     def media(self) -> Media: ...
+    @property
+    def embeddings(self) -> npt.NDArray[np.float32] | None: ...
 
 
 class _NumberScaler:
@@ -70,6 +73,7 @@ class FeatureTransformer:
         ends of a number column; empty cells and values not seen in training are all zeros;
     images : what they look like (`.descriptor`), rows of length 1, where the roles ask for it; a row without
         an image gets the mean of the training rows;
+    embeddings : each divided by its length, so that the angle between two of them counts; missing ones as of images;
     text : TF-IDF of its words, rows of length 1, only where the table has no number columns.
 
     `fit(table, rows)` learns, `transform(table, rows)` gives float64 (n_rows, n_features): an ndarray, or CSR
@@ -82,7 +86,7 @@ class FeatureTransformer:
     _numbers: _NumberScaler | None
     _categories: OneHotEncoder | None
     _words: TfidfVectorizer | None
-    _mean_look: FloatArray | None
+    _means: dict[str, FloatArray]
     _used: list[int]
 
     def fit(self, table: FeatureSource, rows: Rows = None) -> FeatureTransformer:
@@ -91,7 +95,7 @@ class FeatureTransformer:
         numbers = _taken(table.numbers, rows)
         if not len(numbers):
             raise ValueError("FeatureTransformer.fit needs at least one row; got none.")
-        self._numbers, self._categories, self._words, self._mean_look = None, None, None, None
+        self._numbers, self._categories, self._words, self._means = None, None, None, {}
         names: list[str] = []
         if roles.numbers:
             self._numbers = _NumberScaler(numbers)
@@ -105,11 +109,10 @@ class FeatureTransformer:
                 handle_unknown="ignore",
             ).fit(values[:, self._used])
             names += [f"{roles.categories[place]}={value}" for place in self._used for value in kinds[place]]
-        if table.media.looks is not None:
-            looks = _taken(table.media.looks, rows)
-            known = looks[~np.isnan(looks[:, 0])]
-            self._mean_look = known.mean(axis=0, dtype=np.float64) if len(known) else np.zeros(looks.shape[1])
-            names += [f"{roles.image}: {name}" for name in NAMES]
+        for name, vectors in _described(table, rows).items():
+            known = vectors[~np.isnan(vectors[:, 0])]
+            self._means[name] = known.mean(axis=0) if len(known) else np.zeros(vectors.shape[1])
+            names += _names_of(name, roles, vectors.shape[1])
         if roles.text is not None and not roles.numbers:
             self._words = _fitted_words(_text(table, rows))
             if self._words is not None:
@@ -129,9 +132,8 @@ class FeatureTransformer:
         if self._categories is not None:
             values = _categories(table, rows)[:, self._used]
             blocks.append(self._categories.transform(values) * np.sqrt(0.5))
-        if self._mean_look is not None and table.media.looks is not None:
-            looks = _taken(table.media.looks, rows).astype(np.float64)
-            blocks.append(np.where(np.isnan(looks), self._mean_look, looks))
+        for name, vectors in _described(table, rows).items():
+            blocks.append(np.where(np.isnan(vectors), self._means[name], vectors))
         if self._words is not None:
             blocks.append(self._words.transform(_text(table, rows)))
         if not blocks:  # nothing could be learned: one column that is the same for every row
@@ -149,6 +151,25 @@ def _fitted_words(text: list[str]) -> TfidfVectorizer | None:
     if not any(analyze(line) for line in text):
         return None
     return words.fit(text)
+
+
+def _described(table: FeatureSource, rows: Rows) -> dict[str, FloatArray]:
+    """What is known of each row as a vector (n_rows, d) of length 1, NaN where it is not: by `_LOOK`, `_EMBEDDING`."""
+    found = {}
+    if table.media.looks is not None:
+        found[_LOOK] = _taken(table.media.looks, rows).astype(np.float64)
+    if table.embeddings is not None:
+        vectors = _taken(table.embeddings, rows).astype(np.float64)
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        found[_EMBEDDING] = vectors / np.where(lengths == 0, 1.0, lengths)
+    return found
+
+
+def _names_of(block: str, roles: Roles, width: int) -> list[str]:
+    """The names of the features of one of `_described`."""
+    if block == _LOOK:
+        return [f"{roles.image}: {name}" for name in NAMES]
+    return [f"{roles.embedding}: {place + 1}" for place in range(width)]
 
 
 def _taken(array: npt.NDArray[Float], rows: Rows) -> npt.NDArray[Float]:

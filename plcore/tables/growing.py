@@ -14,6 +14,7 @@ from plcore.common.words import listed
 from plcore.tables.candidates import parse_candidates, parse_truth
 from plcore.tables.columns import Finder, parse_ids, parse_numbers
 from plcore.tables.csv_text import LINE_INDEX
+from plcore.tables.embeddings import Vectors, parse_embeddings
 from plcore.tables.label_text import spelt_as
 from plcore.tables.media import Media, MediaFiles, parse_media
 from plcore.tables.problems import Problem, TableError, table_error
@@ -43,6 +44,7 @@ def with_rows(
     files: MediaFiles | None = None,
     classes: Mapping[str, str] | None = None,
     label_columns: Sequence[str] = (),
+    arrays: Mapping[str, Vectors] | None = None,
 ) -> Grown:
     """The table with the rows of these cells (DataFrame of str, as from `read_cells`) that it does not have yet.
 
@@ -51,6 +53,7 @@ def with_rows(
         yet becomes one, in this order
     label_columns : of the file, which the table does not have and which hold labels as its own label columns,
         annotators' columns or score columns do; in its own rows they say nothing
+    arrays : by name, columns of vectors that came with the cells
     A row is known by its id, or where the table has no id column by its cells: they are the same in all columns that
     both have. Of candidates labels that are new become classes, after the others; of label vectors there can be none.
     Raises TableError: a column that has a role is missing, a cell cannot be read, a label of vectors is new, or no row
@@ -59,7 +62,8 @@ def with_rows(
     if label_columns:
         table = _with_label_columns(table, label_columns)
     roles = table.roles
-    needed = [column for _, column in roles.used() if column not in cells.columns]
+    arrays = arrays or {}
+    needed = [column for _, column in roles.used() if column not in cells.columns and column not in arrays]
     if needed:
         message = f"The file has no column {listed(list(dict.fromkeys(needed)))}, which the project uses."
         raise TableError(
@@ -80,6 +84,8 @@ def with_rows(
     parse_ids(fresh, roles.id, finder)
     numbers = parse_numbers(fresh, roles.numbers, finder)
     media = parse_media(fresh, roles, files, finder)
+    fresh_arrays = {name: array[~known] for name, array in arrays.items()}
+    embeddings = parse_embeddings(fresh, roles.embedding, fresh_arrays, finder)
     labels, new = (
         (_vectors(table, fresh, finder), ())
         if roles.label_vectors
@@ -91,7 +97,10 @@ def with_rows(
     ids = parse_ids(both, roles.id, Finder(None))
     media = _joined(table.media, media, table.n_rows, len(fresh))
     numbers = np.concatenate([table.numbers, numbers])
-    grown = dataclasses.replace(table, _cells=both, ids=ids, numbers=numbers, media=media, **labels)
+    embeddings = _longer(table.embeddings, embeddings, str(roles.embedding))
+    grown = dataclasses.replace(
+        table, _cells=both, ids=ids, numbers=numbers, media=media, embeddings=embeddings, **labels
+    )
     return Grown(grown, len(fresh), names, new, dropped, empty)
 
 
@@ -197,6 +206,18 @@ def _placed(problems: Sequence[Problem], cells: pd.DataFrame, places: npt.NDArra
     return found
 
 
+def _longer(own: Vectors | None, more: Vectors | None, column: str) -> Vectors | None:
+    """The embeddings of all rows. Raises TableError where those of the new rows are of another model."""
+    if own is None or more is None:
+        return own
+    if own.shape[1] != more.shape[1]:
+        message = (
+            f"the embeddings have {more.shape[1]:,} numbers; those of the project have {own.shape[1]:,}."
+        )
+        raise TableError(Problem(None, None, column, message, "Take them from the model of the first file."))
+    return np.concatenate([own, more])
+
+
 def _joined(own: Media, more: Media, n_own: int, n_more: int) -> Media:
     """The files of all rows; where one of the two has none of a kind, its rows name none."""
 
@@ -213,4 +234,10 @@ def _joined(own: Media, more: Media, n_own: int, n_more: int) -> Media:
         return np.concatenate(filled)
 
     looks = next((part.shape[1:] for part in (own.looks, more.looks) if part is not None), ())
-    return Media(both("images", (), ""), both("audio", (), ""), both("looks", looks, np.nan), more.files)
+    return Media(
+        both("images", (), ""),
+        both("audio", (), ""),
+        both("looks", looks, np.nan),
+        both("segments", (2,), np.nan),
+        more.files,
+    )

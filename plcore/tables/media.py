@@ -27,6 +27,7 @@ from plcore.tables.columns import Finder, check_images, stripped
 from plcore.tables.descriptor import NAMES, describe
 from plcore.tables.problems import MAX_PROBLEMS
 from plcore.tables.roles import Roles
+from plcore.tables.segments import parse_segments
 
 MAX_PIXELS = 50_000_000  # more than any phone's camera; a small file can declare far more, to fill memory
 IMAGE_ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".gif")
@@ -64,16 +65,19 @@ class Media:
 
     images, audio : the kept name of each row's file, '' where the cell is empty or holds the image itself.
     looks : what each row's image looks like, NaN where it has none; only where the roles ask for it.
+    segments : (n, 2) seconds at which each row begins and ends in its recording; NaN for the recording's own begin and
+        end. None where rows are whole recordings.
     files : where the bytes are to be had until they are kept; None for a table read back.
     """
 
     images: npt.NDArray[np.object_] | None = None
     audio: npt.NDArray[np.object_] | None = None
     looks: npt.NDArray[np.float32] | None = None
+    segments: npt.NDArray[np.float64] | None = None
     files: MediaFiles | None = None
 
     def __post_init__(self) -> None:
-        for array in (self.images, self.audio, self.looks):
+        for array in (self.images, self.audio, self.looks, self.segments):
             if array is not None:
                 array.flags.writeable = False
 
@@ -170,12 +174,14 @@ def is_kept_name(name: str) -> bool:
 
 def parse_media(cells: pd.DataFrame, roles: Roles, files: MediaFiles | None, finder: Finder) -> Media:
     """What the columns of images and recordings hold. Problems: files missing or unreadable, cells of other kinds."""
-    images = looks = audio = None
+    images = looks = audio = segments = None
     if roles.image is not None:
         images, looks = _images(cells, roles, files, finder)
     if roles.audio is not None:
         audio = _audio(cells, roles.audio, files, finder)
-    return Media(images, audio, looks, files)
+    if roles.start is not None or roles.end is not None:
+        segments = parse_segments(cells, roles.start, roles.end, finder)
+    return Media(images, audio, looks, segments, files)
 
 
 def look_through(

@@ -13,6 +13,7 @@ _LISTS = (
     "label_columns", "annotators", "choices", "choice_scores", "score_columns", "ignored", "numbers", "categories",
 )  # fmt: skip
 _SWITCHES = ("image_features", "label_vectors")
+_SINGLE = ("id", "text", "image", "audio", "start", "end", "embedding")
 WAYS_IN = ("candidates", "label_columns", "annotators", "choices", "score_columns")
 FORMS = ("list", "weighted", "json")
 CUTS = ("all", "threshold", "top", "mass")
@@ -48,6 +49,9 @@ class Roles:
     text, image, audio : shown or played when the row is asked. Text also gives features where there are no numbers.
         Images are data URLs (`data:image/png;base64,...`) or, where the table came in a zip, names of files in
         it (see `plcore.tables.media`); recordings are always files.
+    start, end : seconds of the recording between which the row lies; an empty cell stands for its begin or its end.
+        Such rows are segments: several of them may name one recording.
+    embedding : what a model of the owner's own made of the row, a list of numbers in each cell, as long in all rows.
     image_features : whether what the images look like (see `plcore.tables.descriptor`) is a feature.
     numbers, categories : the features.
     """
@@ -71,6 +75,9 @@ class Roles:
     text: str | None = None
     image: str | None = None
     audio: str | None = None
+    start: str | None = None
+    end: str | None = None
+    embedding: str | None = None
     image_features: bool = False
     numbers: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
@@ -83,7 +90,7 @@ class Roles:
     def used(self) -> Iterator[tuple[str, str]]:
         """(role, column) for every column that has a role."""
         labels = (*WAYS_IN, "not_labels", "choice_scores", "truth")
-        for role in (*labels, "id", "text", "image", "audio"):
+        for role in (*labels, *_SINGLE):
             value = getattr(self, role)
             for column in value if isinstance(value, tuple) else (value,):
                 if column is not None:
@@ -140,6 +147,9 @@ _WORDS = {
     "text": "the text shown",
     "image": "the image shown",
     "audio": "the recording played",
+    "start": "where the segment begins",
+    "end": "where the segment ends",
+    "embedding": "the embedding",
     "numbers": "a number feature",
     "categories": "a category feature",
 }
@@ -198,7 +208,12 @@ def role_problems(roles: Roles, columns: Sequence[str]) -> list[Problem]:
     if roles.image_features and roles.image is None:
         message = "The images are to be learned from, but no column of images has been chosen."
         add(None, message, "Choose the column that holds or names them.")
-    if not (roles.numbers or roles.categories or roles.text is not None or roles.image_features):
+    for second in (roles.start, roles.end):
+        if second is not None and roles.audio is None:
+            message = "it says where a segment lies, but no column of recordings has been chosen."
+            add(second, message, "Choose the column that names them, or take this role away.")
+    single = (roles.text, roles.embedding)
+    if not (roles.numbers or roles.categories or roles.image_features or single != (None, None)):
         message = "There is nothing to learn from: no column of numbers, categories or text has been chosen."
         fix = "Choose the columns that describe a row, such as measurements or a text"
         add(None, message, f"{fix}, or learn from the images." if roles.image is not None else f"{fix}.")

@@ -14,9 +14,9 @@ import pandas as pd
 
 from plcore.tables.column_sample import ColumnSample, mean_of, sample_columns
 from plcore.tables.label_text import MISSING
-from plcore.tables.media import AUDIO_ENDINGS
 from plcore.tables.roles import Roles
 from plcore.tables.suggested_labels import guess_form, guess_list, guess_pairs, guess_reading, guess_scores
+from plcore.tables.suggested_sources import guess_audio, guess_embedding, guess_segment
 
 _NOT_LABEL_NAMES = {"not_labels", "not_label", "no_labels", "negative_labels", "absent_labels"}
 _TRUTH_NAMES = {
@@ -64,10 +64,6 @@ MOST_VOTERS = 50
 """Columns of words that may be people's; of more nobody guesses that, and comparing all of them would take seconds."""
 
 
-def _names_audio(cell: str) -> bool:
-    return cell.lower().endswith(AUDIO_ENDINGS)
-
-
 _OWN = re.compile(r"(before_)*winnow_")
 
 
@@ -90,7 +86,9 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False) -> Roles:
         return None if column is None else free.pop(column.name).name
 
     image = take(next((column for column in columns if column.is_image(files)), None))
-    audio = take(next((c for c in free.values() if files and c.cells_like(_names_audio)), None))
+    audio = take(guess_audio(list(free.values())) if files else None)
+    start, end = map(take, guess_segment(list(free.values())) if audio is not None else (None, None))
+    embedding = take(guess_embedding(list(free.values())))
     others = next((column for column in columns if column.key in _NOT_LABEL_NAMES), None)
     given = _labels([column for column in free.values() if column is not others])
     for column in given.columns:
@@ -114,7 +112,10 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False) -> Roles:
         text=text,
         image=image,
         audio=audio,
-        image_features=image is not None and not numbers and text is None,
+        start=start,
+        end=end,
+        embedding=embedding,
+        image_features=image is not None and not numbers and text is None and embedding is None,
         numbers=numbers,
         categories=categories,
     )

@@ -6,7 +6,7 @@ for what the columns mean, `plcore.tables.csv_text` for CSV and `plcore.tables.t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from plcore.tables.candidates import Candidates, parse_candidates, parse_truth
 from plcore.tables.columns import Finder, first_rows, parse_ids, parse_numbers
 from plcore.tables.csv_text import LINE_INDEX, name_problems, read_cells
 from plcore.tables.csv_writing import to_csv_bytes
+from plcore.tables.embeddings import parse_embeddings
 from plcore.tables.features import FeatureTransformer
 from plcore.tables.frame_text import frame_as_text
 from plcore.tables.media import Media, MediaFiles, parse_media
@@ -51,6 +52,7 @@ class LabelTable:
         A known truth is always among the row's candidates.
     label_vectors : (n, m) int8, 1 yes, 0 no, -1 not asked, where the roles say so; None for candidates.
     media : the images and recordings that rows name, and what the images look like.
+    embeddings : (n, d) float32, what the column of this role holds; NaN where its cell is empty. None without it.
     candidate_weights : (n, m) float64, how much speaks for each candidate, above 0; 0 for what is no candidate. Of
         annotators' columns it is how many of them named it. None where all candidates of a row weigh the same.
     """
@@ -64,11 +66,12 @@ class LabelTable:
     truth: npt.NDArray[np.int64] | None
     media: Media
     candidate_weights: npt.NDArray[np.float64] | None = None
+    embeddings: npt.NDArray[np.float32] | None = None
     label_vectors: npt.NDArray[np.int8] | None = None
 
     def __post_init__(self) -> None:
         checked = (self.ids, self.numbers, self.candidates, self.truth)
-        for array in (*checked, self.candidate_weights, self.label_vectors):
+        for array in (*checked, self.candidate_weights, self.embeddings, self.label_vectors):
             if array is not None:
                 array.flags.writeable = False
 
@@ -85,32 +88,43 @@ class LabelTable:
         return FeatureTransformer()
 
     @classmethod
-    def from_cells(cls, cells: pd.DataFrame, roles: Roles, files: MediaFiles | None = None) -> LabelTable:
+    def from_cells(
+        cls,
+        cells: pd.DataFrame,
+        roles: Roles,
+        files: MediaFiles | None = None,
+        arrays: Mapping[str, npt.NDArray[np.float32]] | None = None,
+    ) -> LabelTable:
         """The table of these cells (DataFrame of str, as from `read_cells`). Raises TableError.
 
         files : those that came with the table and that cells of the columns `image` and `audio` name.
+        arrays : by name, columns of vectors (n, d) beside those of text; `roles.embedding` may be one of them.
         """
         _check_text(cells)
-        problems = role_problems(roles, list(cells.columns))
+        arrays = arrays or {}
+        problems = role_problems(roles, [*cells.columns, *arrays])
         if problems:
             raise table_error(problems)
         lines: Sequence[int] | None = cells.index if cells.index.name == LINE_INDEX else None  # type: ignore[assignment]
         finder = Finder(lines)
-        vectors = None
+        label_vectors = None
         if roles.label_vectors:
-            vectors, classes = parse_vectors(cells, roles, finder)
-            found = Candidates(vectors != 0, classes, None)
+            label_vectors, classes = parse_vectors(cells, roles, finder)
+            found = Candidates(label_vectors != 0, classes, None)
         else:
             found = parse_candidates(cells, roles, finder)
         truth = parse_truth(cells, roles, found.candidates, found.classes, finder)
         ids = parse_ids(cells, roles.id, finder)
         numbers = parse_numbers(cells, roles.numbers, finder)
         media = parse_media(cells, roles, files, finder)
+        embeddings = parse_embeddings(cells, roles.embedding, arrays, finder)
         if finder.problems:
             raise table_error(finder.problems)
         cells = cells.reset_index(drop=True)
         return cls(
-            cells, roles, ids, numbers, found.candidates, found.classes, truth, media, found.weights, vectors
+            *(cells, roles, ids, numbers, found.candidates, found.classes, truth, media, found.weights),
+            embeddings,
+            label_vectors,
         )
 
     @classmethod
@@ -167,6 +181,7 @@ class LabelTable:
             self.truth,
             self.media,
             self.candidate_weights,
+            self.embeddings,
         )
 
 

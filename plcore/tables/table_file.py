@@ -4,7 +4,9 @@ Columns: `cell:NAME` the original text; `number:NAME` the parsed number (null wh
 `candidates` the row's candidate labels; `candidate_weights` their weights in the same order, only where some differ
 within a row; `truth` the true label (null where unknown), only with a truth column; `media:image` and `media:audio` the
 kept names of the files that its cells name ('' where a cell names none), only where files came with the table; `look`
-what the row's image looks like (null where it has none), only where the roles ask for it. The metadata of the schema
+what the row's image looks like (null where it has none), only where the roles ask for it; `embedding` its embedding
+(null where its cell is empty), only with such a column; `start` and `end` the seconds of its segment (null where its
+cell is empty), only with such a column. The metadata of the schema
 holds, under `winnow`, a JSON object with the format's version, the roles and the class names. Ids are not stored: they
 are a column's text or the row numbers.
 """
@@ -28,7 +30,6 @@ import pyarrow.parquet
 
 from plcore.common.types import BoolArray, FloatArray, IntArray
 from plcore.tables.columns import Finder, parse_ids
-from plcore.tables.descriptor import NAMES
 from plcore.tables.media import Media
 from plcore.tables.problems import Problem, TableError
 from plcore.tables.roles import Roles
@@ -46,6 +47,7 @@ class TableParts(NamedTuple):
     truth: IntArray | None
     media: Media
     candidate_weights: FloatArray | None
+    embeddings: npt.NDArray[np.float32] | None
 
 
 _KEY = b"winnow"
@@ -132,10 +134,14 @@ def _to_arrow(table: TableParts) -> pa.Table:
     for name, kept in (("media:image", table.media.images), ("media:audio", table.media.audio)):
         if kept is not None:
             columns[name] = pa.array(kept, pa.string())
-    if (looks := table.media.looks) is not None:
-        flat = pa.array(looks.ravel(), pa.float32())
-        empty = pa.array(np.isnan(looks[:, 0]))
-        columns["look"] = pa.FixedSizeListArray.from_arrays(flat, len(NAMES), mask=empty)
+    for name, vectors in (("look", table.media.looks), ("embedding", table.embeddings)):
+        if vectors is not None:
+            flat = pa.array(vectors.ravel(), pa.float32())
+            empty = pa.array(np.isnan(vectors[:, 0]))
+            columns[name] = pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1], mask=empty)
+    if (segments := table.media.segments) is not None:
+        for place, name in enumerate(("start", "end")):
+            columns[name] = pa.array(segments[:, place], from_pandas=True)
     about = {"version": _VERSION, "roles": table.roles.to_json(), "classes": table.classes}
     text = json.dumps(about, ensure_ascii=True, sort_keys=True)
     data = pa.table(columns).replace_schema_metadata({_KEY: text.encode()})
@@ -169,7 +175,10 @@ def _from_arrow(data: pa.Table) -> TableParts:
     if roles.truth is not None:
         truth = pc.fill_null(pc.index_in(data["truth"], value_set=index), -1).to_numpy().astype(np.int64)
     ids = parse_ids(cells, roles.id, Finder(None))
-    return TableParts(cells, roles, ids, numbers, candidates, classes, truth, _media(data), weights)
+    embeddings = _vectors(data, "embedding")
+    return TableParts(
+        cells, roles, ids, numbers, candidates, classes, truth, _media(data), weights, embeddings
+    )
 
 
 def _media(data: pa.Table) -> Media:
@@ -177,12 +186,21 @@ def _media(data: pa.Table) -> Media:
         data[name].to_numpy() if name in data.column_names else None
         for name in ("media:image", "media:audio")
     )
-    looks = None
-    if "look" in data.column_names:
-        lists = data["look"].combine_chunks()
-        looks = np.full((data.num_rows, len(NAMES)), np.nan, dtype=np.float32)
-        looks[np.asarray(lists.is_valid())] = lists.drop_null().flatten().to_numpy().reshape(-1, len(NAMES))
-    return Media(images, audio, looks)
+    segments = None
+    if "start" in data.column_names:
+        segments = np.column_stack([data[name].to_numpy() for name in ("start", "end")]).astype(np.float64)
+    return Media(images, audio, _vectors(data, "look"), segments)
+
+
+def _vectors(data: pa.Table, name: str) -> npt.NDArray[np.float32] | None:
+    """(n, d), NaN where there is none; None where there is no such column."""
+    if name not in data.column_names:
+        return None
+    lists = data[name].combine_chunks()
+    width = lists.type.list_size
+    vectors = np.full((data.num_rows, width), np.nan, dtype=np.float32)
+    vectors[np.asarray(lists.is_valid())] = lists.drop_null().flatten().to_numpy().reshape(-1, width)
+    return vectors
 
 
 def read_kept_names(path: Path) -> frozenset[str]:

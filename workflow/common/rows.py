@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class RowView:
     """`image` and `audio` are addresses a browser can show: a data URL, or a path of this server (see
-    `workflow.common.files`); `features` are (column, original cell text) pairs in file order.
+    `workflow.common.files`); `features` are (column, original cell text) pairs in file order; `segment` the seconds of
+    the recording between which the row lies, None for its begin or end, and None in all for the whole recording.
     """
 
     row: int
@@ -26,6 +27,7 @@ class RowView:
     text: str | None
     features: tuple[tuple[str, str], ...]
     audio: str | None = None
+    segment: tuple[float | None, float | None] | None = None
 
 
 def row_view(table: LabelTable, row: int) -> RowView:
@@ -39,9 +41,17 @@ def row_view(table: LabelTable, row: int) -> RowView:
         image=_file(table.media.images, row)
         or ((cells[roles.image].strip() or None) if roles.image else None),
         audio=_file(table.media.audio, row),
+        segment=_segment(table, row),
         text=(cells[roles.text].strip() or None) if roles.text else None,
         features=tuple((name, cells[name]) for name in shown),
     )
+
+
+def _segment(table: LabelTable, row: int) -> tuple[float | None, float | None] | None:
+    if table.media.segments is None:
+        return None
+    start, end = (None if second != second else float(second) for second in table.media.segments[row])
+    return start, end
 
 
 def _file(names: npt.NDArray[np.object_] | None, row: int) -> str | None:

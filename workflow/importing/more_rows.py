@@ -89,7 +89,7 @@ def read_rows(seat: Seat, upload: Upload, label_columns: Sequence[str] = ()) -> 
         changes = read_class_changes(reading.session, project.id)
     table = LabelTable.read(seat.home.table_path(project.table_hash))
     called = {} if table.label_vectors is not None else ClassMap(table.classes, changes).first_names
-    grown = with_rows(table, upload.cells, upload.files, called, label_columns)
+    grown = with_rows(table, upload.cells, upload.files, called, label_columns, upload.reading.arrays)
     said = find_doubts(table)
     return Addition(
         grown, _version(project, changes), tuple(one for one in find_doubts(grown.table) if one not in said)

@@ -14,7 +14,9 @@ CUT_AT: Mapping[str, float] = {"all": 0.0, "threshold": 0.1, "top": 5.0, "mass":
 """Where candidates with weights are cut unless somebody says."""
 
 _PAIRED = ("choices", "choice_scores")
-_ONE_COLUMN = ("candidates", "not_labels", "truth", "id", "text", "image", "audio")
+_ONE_COLUMN = (
+    *("candidates", "not_labels", "truth", "id", "text", "image", "audio", "start", "end", "embedding"),
+)
 _NO_COLUMNS = (
     "separator",
     "form",

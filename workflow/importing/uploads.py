@@ -136,7 +136,7 @@ def read_as_named(
     guessed. Raises TableError."""
     upload = read_upload(file, rows=None if rows is None else (rows, None), as_it_is=as_it_is)
     roles = adjusted(upload.suggest_roles(), columns, upload.cells)
-    return upload, LabelTable.from_cells(upload.cells, roles, upload.files)
+    return upload, LabelTable.from_cells(upload.cells, roles, upload.files, upload.reading.arrays)
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def check(upload: Upload, roles: Roles, on_step: Callable[[float], None] | None 
     try:
         if upload.files is not None and on_step is not None:
             look_through(upload.files, upload.cells, roles, on_step)
-        table = LabelTable.from_cells(upload.cells, roles, upload.files)
+        table = LabelTable.from_cells(upload.cells, roles, upload.files, upload.reading.arrays)
         return Checked(table, doubts=tuple(find_doubts(table)))
     except TableError as error:
         return Checked(None, problems=error.problems)

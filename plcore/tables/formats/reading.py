@@ -10,6 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from plcore.tables.csv_text import LINE_INDEX, name_problems, storable
+from plcore.tables.embeddings import Vectors
 from plcore.tables.frame_text import frame_as_text
 from plcore.tables.media import MediaFiles
 from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError, table_error
@@ -33,6 +34,7 @@ class TableReading:
     roles : what the format says the columns are for; None where they have to be guessed
     files : images and recordings that came with the table; None for none
     notes : a sentence each about what was left out, or taken in one of several ways
+    arrays : by name, columns of vectors (n_rows, d) beside those of text
     groups : names of groups of classes (a genus), each with its classes (its species), where the format tells
     """
 
@@ -42,6 +44,7 @@ class TableReading:
     files: MediaFiles | None = None
     notes: tuple[str, ...] = ()
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    arrays: Mapping[str, Vectors] = field(default_factory=dict)
 
     def suggest_roles(self) -> Roles:
         """What the format says, or a guess at what each column is for."""

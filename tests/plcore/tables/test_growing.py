@@ -193,6 +193,7 @@ def test_files_of_both_are_named() -> None:
     assert grown.table.media.images[: table.n_rows].tolist() == table.media.images.tolist()
     assert all(grown.table.media.images[table.n_rows :])
     assert grown.table.media.files is more.files
+    assert grown.table.media.segments is None
     without = with_rows(LabelTable(*_fields(table, Media())), more.cells, more.files).table
     assert without.media.images is not None
     assert without.media.images[: table.n_rows].tolist() == [""] * table.n_rows

@@ -1,0 +1,93 @@
+"""Embeddings: what a model of the owner's own made of each row, a list of numbers."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from plcore.common.words import quoted
+from plcore.tables.columns import Finder, first_rows, stripped
+from plcore.tables.problems import MAX_PROBLEMS
+
+MAX_WIDTH = 20_000
+"""Numbers of one row; the embeddings of large models have some thousands."""
+
+_LARGEST = 1e18  # squares and sums of such numbers still fit single precision
+Vectors = npt.NDArray[np.float32]
+_BETWEEN = re.compile(r"[\s,;]+")
+_FIX = (
+    "Write a list of numbers, such as [0.12, -0.5, 3], as long as in the other rows, or leave the cell empty."
+)
+
+
+def parse_embeddings(
+    cells: pd.DataFrame, column: str | None, arrays: Mapping[str, Vectors], finder: Finder
+) -> Vectors | None:
+    """(n, d) the numbers of this column, NaN in rows whose cell is empty; None where there is no such column.
+
+    arrays : columns of vectors that came as such, by name, (n, d) each; the others are text, as JSON or NumPy write it
+    Problems: text, numbers that are not finite, lists that are not as long as that of the first row with one.
+    """
+    if column is None:
+        return None
+    found = (
+        np.asarray(arrays[column], dtype=np.float32) if column in arrays else _parsed(cells, column, finder)
+    )
+    given = ~np.isnan(found).all(axis=1)
+    for row in first_rows(~np.isfinite(found).all(axis=1) & given):
+        finder.add(row, column, "not all numbers of the embedding are finite.", _FIX)
+    if not given.any():
+        finder.add(None, column, "there is no embedding in it.", "Fill the column, or take its role away.")
+    elif found.shape[1] > MAX_WIDTH:
+        message = f"an embedding has {found.shape[1]:,} numbers; at most {MAX_WIDTH:,} are taken."
+        finder.add(None, column, message, "Make them shorter, by principal components, say.")
+    return found
+
+
+def _parsed(cells: pd.DataFrame, column: str, finder: Finder) -> Vectors:
+    """(n, d) of a column of text."""
+    rows: list[Vectors | None] = []
+    first: int | None = None
+    width = 1
+    limit = len(finder.problems) + MAX_PROBLEMS
+    for row, text in enumerate(stripped(cells, column).to_pylist()):
+        numbers = numbers_of(text) if text else None
+        if text and len(finder.problems) < limit:
+            if numbers is None:
+                finder.add(row, column, f"expected a list of numbers, got {quoted(text[:60])}.", _FIX)
+            elif first is None:
+                first, width = row, len(numbers)
+            elif len(numbers) != width:
+                message = f"the list has {len(numbers):,} numbers; that of row {first + 1} has {width:,}."
+                finder.add(row, column, message, _FIX)
+        rows.append(numbers)
+    found = np.full((len(rows), width), np.nan, dtype=np.float32)
+    for row, numbers in enumerate(rows):
+        if numbers is not None and len(numbers) == width:
+            found[row] = numbers
+    return found
+
+
+def numbers_of(text: str) -> Vectors | None:
+    """The finite numbers of a cell, written as a list of JSON, as NumPy prints an array, or with spaces, commas or
+    semicolons between them; None where it is something else, has no number, or one beyond 1e18."""
+    try:
+        values = json.loads(text) if text.startswith("[") else None
+    except (ValueError, RecursionError):
+        values = None
+    if not isinstance(values, list):
+        inside = text[1:-1] if text.startswith("[") and text.endswith("]") else text
+        values = _BETWEEN.split(inside.strip())
+    elif any(isinstance(value, bool) or not isinstance(value, (int, float)) for value in values):
+        return None
+    try:
+        numbers = np.array(values, dtype=np.float64)
+    except (ValueError, OverflowError):
+        return None
+    # Not a NaN among them is as small as that.
+    return numbers.astype(np.float32) if len(numbers) and (np.abs(numbers) <= _LARGEST).all() else None

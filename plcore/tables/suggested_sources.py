@@ -1,0 +1,45 @@
+"""Which columns name recordings and their segments, or hold embeddings: a guess from names and cells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from plcore.tables.column_sample import ColumnSample
+from plcore.tables.embeddings import numbers_of
+from plcore.tables.media import AUDIO_ENDINGS
+
+_STARTS = re.compile(r"(segment_|clip_)?(start|begin|onset|offset)(_time|_sec|_seconds|_s)*")
+_ENDS = re.compile(r"(segment_|clip_)?(end|stop)(_time|_sec|_seconds|_s)*")
+_EMBEDDING = re.compile(r"(\w+_)?(embeddings?|emb|vectors?|encodings?)(_\w+)?")
+_FEWEST = 16
+"""Numbers that a list has which is taken for an embedding by its cells alone: shorter ones may be labels, or a box."""
+
+
+def guess_audio(columns: Sequence[ColumnSample]) -> ColumnSample | None:
+    """The first column whose cells name recordings."""
+    return next((column for column in columns if column.cells_like(_names_recording)), None)
+
+
+def guess_segment(columns: Sequence[ColumnSample]) -> tuple[ColumnSample | None, ColumnSample | None]:
+    """The columns of the seconds at which a segment begins and ends; neither unless it begins somewhere."""
+    start, end = (
+        next((column for column in columns if pattern.fullmatch(column.key) and column.is_numbers), None)
+        for pattern in (_STARTS, _ENDS)
+    )
+    return (start, end) if start is not None else (None, None)
+
+
+def guess_embedding(columns: Sequence[ColumnSample]) -> ColumnSample | None:
+    """The first column of lists of numbers: by its name, or by their length."""
+    return next((column for column in columns if column.cells and _is_embedding(column)), None)
+
+
+def _names_recording(cell: str) -> bool:
+    return cell.lower().endswith(AUDIO_ENDINGS)
+
+
+def _is_embedding(column: ColumnSample) -> bool:
+    lists = [numbers_of(cell) for cell in column.cells[:20]]
+    fewest = 2 if _EMBEDDING.fullmatch(column.key) else _FEWEST
+    return all(numbers is not None and len(numbers) >= fewest for numbers in lists)

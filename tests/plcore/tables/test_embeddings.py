@@ -1,0 +1,114 @@
+"""Embeddings of the owner's own: from lists in cells, or arrays beside them, to features."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plcore import LabelTable, Roles, TableError, suggest_roles
+from plcore.tables import with_rows
+from plcore.tables.columns import Finder
+from plcore.tables.embeddings import MAX_WIDTH, numbers_of, parse_embeddings
+
+ROLES = Roles(candidates="c", embedding="v")
+
+
+def cells(*vectors: str) -> pd.DataFrame:
+    return pd.DataFrame({"c": ["a|b"] * len(vectors), "v": list(vectors)}, dtype="str")
+
+
+def refused(table: pd.DataFrame, arrays: dict[str, np.ndarray] | None = None) -> str:
+    with pytest.raises(TableError) as caught:
+        LabelTable.from_cells(table, ROLES, arrays=arrays)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["[1, 2.5, -3]", "1 2.5 -3", "1;2.5;-3", "1,2.5,-3", "[ 1.   2.5\n -3. ]"])
+def test_a_list_is_read_however_it_is_written(text: str) -> None:
+    numbers = numbers_of(text)
+    assert numbers is not None
+    assert numbers.dtype == np.float32
+    assert numbers.tolist() == [1, 2.5, -3]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[]", "wren", "[1, true]", '["1"]', "[1, null]", "[[1], [2]]", "nan", "[1, Infinity]", "1e30", "[1"],
+)
+def test_what_is_no_list_of_finite_numbers_is_none(text: str) -> None:
+    assert numbers_of(text) is None
+
+
+@given(st.lists(st.floats(-(2.0**59), 2.0**59, width=32), min_size=1, max_size=9))
+def test_both_ways_of_writing_give_the_same(values: list[float]) -> None:
+    exact = np.array(values, dtype=np.float32)
+    for text in (str(values), " ".join(map(repr, values))):
+        found = numbers_of(text)
+        assert found is not None
+        assert found.tobytes() == exact.tobytes() or (found == exact).all()
+
+
+def test_a_list_of_another_length_is_told_with_both_rows() -> None:
+    words = refused(cells("", "[1, 2]", "[1, 2, 3]", "x"))
+    assert "Row 3, column 'v': the list has 3 numbers; that of row 2 has 2." in words
+    assert "Row 4, column 'v': expected a list of numbers, got 'x'." in words
+
+
+def test_a_column_without_any_and_one_that_is_too_wide_are_refused() -> None:
+    assert "there is no embedding in it" in refused(cells("", ""))
+    wide = {"v": np.zeros((1, MAX_WIDTH + 1), dtype=np.float32)}
+    assert f"at most {MAX_WIDTH:,} are taken" in refused(cells("").drop(columns="v"), wide)
+
+
+def test_arrays_may_come_beside_the_cells() -> None:
+    given_ = np.array([[3, 4], [np.nan, np.nan]], dtype=np.float32)
+    table = LabelTable.from_cells(cells("", "").drop(columns="v"), ROLES, arrays={"v": given_})
+    np.testing.assert_array_equal(table.embeddings, given_)
+    odd = {"v": np.array([[3, np.inf], [1, 2]], dtype=np.float32)}
+    assert "Row 1, column 'v': not all numbers" in refused(cells("", "").drop(columns="v"), odd)
+
+
+def test_features_are_directions_and_the_mean_where_there_is_none() -> None:
+    table = LabelTable.from_cells(cells("[3, 4]", "[0, 2]", "", "[0, 0]"), ROLES)
+    features = table.features().fit(table, np.array([0, 1]))
+    assert features.feature_names_ == ("v: 1", "v: 2")
+    expected = [[0.6, 0.8], [0, 1], [0.3, 0.9], [0, 0]]
+    np.testing.assert_allclose(features.transform(table), expected, atol=1e-7)
+
+
+def test_embeddings_are_stored_and_grow(tmp_path: Path) -> None:
+    roles = replace(ROLES, id="i")
+    table = LabelTable.from_cells(cells("[3, 4]", "").assign(i=["1", "2"]), roles)
+    table.write(tmp_path / "t.parquet")
+    back = LabelTable.read(tmp_path / "t.parquet")
+    np.testing.assert_array_equal(back.embeddings, [[3, 4], [np.nan, np.nan]])
+    more = cells("[9, 9]", "[5, 6]").assign(i=["1", "3"])
+    np.testing.assert_array_equal(with_rows(back, more).table.embeddings, [[3, 4], [np.nan] * 2, [5, 6]])
+    beside = {"v": np.array([[9, 9], [5, 6]], dtype=np.float32)}
+    grown = with_rows(back, more.drop(columns="v"), arrays=beside)
+    np.testing.assert_array_equal(grown.table.embeddings, [[3, 4], [np.nan] * 2, [5, 6]])
+    with pytest.raises(TableError, match="have 3 numbers; those of the project have 2"):
+        with_rows(back, cells("[1, 2, 3]").assign(i=["4"]))
+
+
+def test_a_column_without_the_role_gives_nothing() -> None:
+    finder = Finder(None)
+    assert parse_embeddings(cells("[1]"), None, {}, finder) is None
+    assert not finder.problems
+
+
+def test_embeddings_are_guessed_by_name_or_length() -> None:
+    long = str([0.5] * 16)
+    frame = pd.DataFrame(
+        {"candidates": ["a|b", "b"], "clip_embedding": ["[1, 2]"] * 2, "box": ["[1, 2, 3, 4]"] * 2},
+        dtype="str",
+    )
+    assert suggest_roles(frame).embedding == "clip_embedding"
+    assert suggest_roles(frame.drop(columns="clip_embedding")).embedding is None
+    assert suggest_roles(frame.drop(columns="clip_embedding").assign(x=[long, long])).embedding == "x"
