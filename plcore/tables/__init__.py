@@ -5,6 +5,7 @@ from __future__ import annotations
 from plcore.tables.archive import (
     MAX_FILE_MB,
     MAX_FILES,
+    MAX_RECORDING_MB,
     MAX_UNPACKED_MB,
     MAX_ZIP_MB,
     ZIP_STARTS,
@@ -37,6 +38,7 @@ __all__ = [
     "MAX_FILE_MB",
     "MAX_PIXELS",
     "MAX_PROBLEMS",
+    "MAX_RECORDING_MB",
     "MAX_UNPACKED_MB",
     "MAX_ZIP_MB",
     "MISSING",

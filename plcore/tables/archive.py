@@ -1,8 +1,9 @@
 """A zip of one table and the files its rows name, opened with suspicion: everything is checked before it is used.
 
-Nothing is ever unpacked to a path of the zip's choosing. Files are found by name and read into memory, one at
-a time, in pieces: `zipfile` hands out at most the size an entry declares and checks its sum, so that neither a
-declared size (checked here, first) nor a real one beyond it can fill memory.
+Nothing is ever unpacked to a path of the zip's choosing. Files are found by name and unpacked one at a time, in pieces,
+into memory or, long recordings, into a temporary file without a name: `zipfile` hands out at most the size an entry
+declares and checks its sum, so that neither a declared size (checked here, first) nor a real one beyond it can fill
+memory or disk.
 """
 
 from __future__ import annotations
@@ -11,18 +12,21 @@ import io
 import re
 import stat
 import struct
+import tempfile
 import unicodedata
 import zipfile
 import zlib
 from functools import cached_property
 from pathlib import Path, PurePosixPath
+from typing import BinaryIO
 
 from plcore.common.words import listed, quoted
 from plcore.tables.problems import Problem, TableError, table_error
 
 MAX_ZIP_MB = 200
 MAX_FILES = 50_000  # files and folders together
-MAX_FILE_MB = 20  # one image or recording, unpacked
+MAX_FILE_MB = 20  # one image, or any other file that is no table, unpacked
+MAX_RECORDING_MB = 1000
 MAX_UNPACKED_MB = 1000  # all files together, unpacked
 
 ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")  # a zip with files, and one without
@@ -41,8 +45,10 @@ _OTHER_TABLES = (
     *(".json", ".jsonl", ".ndjson", ".parquet", ".feather", ".arrow"),
     *(".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".npz", ".mat", ".arff"),
 )
+RECORDINGS = (".wav", ".mp3", ".ogg", ".oga", ".opus", ".flac", ".m4a")
 _ARCHIVES = (".zip", ".jar", ".7z", ".rar", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst")
 _PIECE = 1 << 20
+_IN_MEMORY = MAX_FILE_MB * _MB
 _DRIVE = re.compile("[A-Za-z]:")
 
 
@@ -89,7 +95,8 @@ class Archive:
     def table(self, name: str) -> bytes:
         """The bytes of a table. Raises TableError where they are damaged."""
         try:
-            return self.read(name)
+            with self.open(name) as file:
+                return file.read()
         except MediaError as error:
             raise _refusal(f"{quoted(name)}: {error.args[0]}", error.args[1]) from error
 
@@ -107,17 +114,19 @@ class Archive:
             fix = f"Write {quoted(known.removeprefix(self._folder))}, which is in the zip (capitals count)."
         raise MediaError(f"the zip holds no file {quoted(cell)}.", fix)
 
-    def read(self, name: str) -> bytes:
-        """The bytes of a file that `find` has named. Raises MediaError where they are damaged."""
-        pieces = []
+    def open(self, name: str) -> BinaryIO:
+        """A file that `find` has named, unpacked, from its first byte on. Raises MediaError where it is damaged."""
+        unpacked: BinaryIO = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # type: ignore[assignment]  # noqa: SIM115 - the caller's
         try:
             with self._zip.open(self._entries[name]) as file:
                 while piece := file.read(_PIECE):  # read() alone would inflate everything at once
-                    pieces.append(piece)
+                    unpacked.write(piece)
         except ZIP_FAULTS as error:
+            unpacked.close()
             fix = "Make the zip anew, with an ordinary zip program."
             raise MediaError(f"it is damaged in the zip ({type(error).__name__}).", fix) from error
-        return b"".join(pieces)
+        unpacked.seek(0)
+        return unpacked
 
     def names(self) -> list[str]:
         """The paths of all files in the zip but the tables."""
@@ -195,7 +204,8 @@ def _fault(entry: zipfile.ZipInfo) -> Problem | None:
     name = entry.orig_filename  # zipfile cuts a name at a NUL character
     shown = quoted(name)
     mode = stat.S_IFMT(entry.external_attr >> 16)
-    most = MAX_ZIP_MB if name.lower().endswith((*_TABLES, *_OTHER_TABLES)) else MAX_FILE_MB
+    most = MAX_RECORDING_MB if name.lower().endswith(RECORDINGS) else MAX_FILE_MB
+    most = MAX_ZIP_MB if name.lower().endswith((*_TABLES, *_OTHER_TABLES)) else most
     if wrong := _path_fault(name.removesuffix("/")):
         return _problem(
             f"The name {shown} in the zip {wrong}.", "Make the zip anew from plain files and folders."

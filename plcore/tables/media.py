@@ -15,7 +15,7 @@ import struct
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import BinaryIO, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +31,6 @@ from plcore.tables.segments import parse_segments
 
 MAX_PIXELS = 50_000_000  # more than any phone's camera; a small file can declare far more, to fill memory
 IMAGE_ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".gif")
-AUDIO_ENDINGS = (".wav", ".mp3", ".ogg", ".oga", ".opus", ".flac", ".m4a")
 CONTENT_TYPES = {
     "png": "image/png",
     "jpg": "image/jpeg",
@@ -48,6 +47,7 @@ CONTENT_TYPES = {
 Kind = Literal["image", "audio"]
 Look = npt.NDArray[np.float32]  # (192,), see plcore.tables.descriptor
 
+_HEAD = 12  # bytes that tell what a recording is
 _READERS = ("PNG", "JPEG", "WEBP", "GIF")
 # MPO is what Pillow calls the JPEGs of many cameras, which hold a preview or a second view behind the image.
 _FORMATS = {"PNG": "png", "JPEG": "jpg", "MPO": "jpg", "WEBP": "webp", "GIF": "gif"}
@@ -93,8 +93,8 @@ class FileSource(Protocol):
     def find(self, cell: str, /) -> str:
         """The name of the file that a cell means. Raises MediaError."""
 
-    def read(self, name: str, /) -> bytes:
-        """The bytes of a file that `find` has named. Raises MediaError."""
+    def open(self, name: str, /) -> BinaryIO:
+        """A file that `find` has named, seekable, from its first byte on. Raises MediaError."""
 
     def close(self) -> None:
         """Let go of the bytes."""
@@ -114,9 +114,13 @@ class MediaFiles:
         key = (kind, name)
         if key not in self._seen:
             try:
-                data = self.archive.read(name)
-                ending, look = read_image(data) if kind == "image" else (audio_ending(data), None)
-                kept = f"{hashlib.sha256(data).hexdigest()}.{ending}"
+                with self.archive.open(name) as file:
+                    sha = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+                    file.seek(0)
+                    ending, look = (
+                        read_image(file.read()) if kind == "image" else (audio_ending(file.read(_HEAD)), None)
+                    )
+                kept = f"{sha}.{ending}"
                 self._kept[kept] = name
                 self._seen[key] = kept, look
             except MediaError as error:
@@ -126,9 +130,9 @@ class MediaFiles:
             raise MediaError(*found.args)
         return found
 
-    def read(self, kept_name: str) -> bytes:
-        """The bytes of a file that `look_at` has seen."""
-        return self.archive.read(self._kept[kept_name])
+    def open(self, kept_name: str) -> BinaryIO:
+        """A file that `look_at` has seen."""
+        return self.archive.open(self._kept[kept_name])
 
     def close(self) -> None:
         """Let go of bytes and looks, once the files are kept: the table may live for long."""
@@ -155,7 +159,7 @@ def read_image(data: bytes) -> tuple[str, Look]:
 
 
 def audio_ending(data: bytes) -> str:
-    """The ending of what this recording is, by its first bytes; no more is checked. Raises MediaError."""
+    """The ending of what this recording is, by its first 12 bytes; no more is checked. Raises MediaError."""
     if data[:4] == b"RIFF" and data[8:12] == b"WAVE":
         return "wav"
     if data[:3] == b"ID3" or (len(data) > 1 and data[0] == 0xFF and data[1] & 0xE6 == 0xE2):  # MPEG layer III

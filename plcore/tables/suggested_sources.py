@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from plcore.tables.archive import RECORDINGS
 from plcore.tables.column_sample import ColumnSample
 from plcore.tables.embeddings import numbers_of
-from plcore.tables.media import AUDIO_ENDINGS
 
 _STARTS = re.compile(r"(segment_|clip_)?(start|begin|onset|offset)(_time|_sec|_seconds|_s)*")
 _ENDS = re.compile(r"(segment_|clip_)?(end|stop)(_time|_sec|_seconds|_s)*")
@@ -36,7 +36,7 @@ def guess_embedding(columns: Sequence[ColumnSample]) -> ColumnSample | None:
 
 
 def _names_recording(cell: str) -> bool:
-    return cell.lower().endswith(AUDIO_ENDINGS)
+    return cell.lower().endswith(RECORDINGS)
 
 
 def _is_embedding(column: ColumnSample) -> bool:

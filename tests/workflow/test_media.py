@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import weakref
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -145,17 +146,17 @@ def test_a_refused_name_keeps_nothing_of_a_second_zip(home: Home, owner: int, bi
 def test_a_disk_that_fills_leaves_no_file_under_a_name(
     home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table, read = table_of(), MediaFiles.read
+    table, given = table_of(), MediaFiles.open
     count = 0
 
-    def full(self: MediaFiles, name: str) -> bytes:
+    def full(self: MediaFiles, name: str) -> BinaryIO:
         nonlocal count
         count += 1
         if count == 4:
             raise OSError(28, "No space left on device")
-        return read(self, name)
+        return given(self, name)
 
-    monkeypatch.setattr(MediaFiles, "read", full)
+    monkeypatch.setattr(MediaFiles, "open", full)
     with pytest.raises(NotSaved, match="No space"):
         importing.create(Seat(home, owner), "birds", table, SETTINGS)
     assert not list(home.media_dir.rglob("*"))

@@ -46,7 +46,8 @@ def keep(folder: Path, table: LabelTable) -> None:
     new = folder / aside
     try:
         for name in names:
-            (new / name).write_bytes(table.media.files.read(name))
+            with table.media.files.open(name) as given, (new / name).open("xb") as kept:
+                shutil.copyfileobj(given, kept, 1 << 20)
         _sync()
         for name in names:
             target = path_of(folder, name)

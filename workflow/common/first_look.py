@@ -55,5 +55,6 @@ def _with_files(table: LabelTable, row: int) -> RowView:
     if media.files is None or media.images is None or not media.images[row]:
         return view
     kept = media.images[row]
-    data = base64.b64encode(media.files.read(kept)).decode()
+    with media.files.open(kept) as file:
+        data = base64.b64encode(file.read()).decode()
     return replace(view, image=f"data:{CONTENT_TYPES[kept.rpartition('.')[2]]};base64,{data}")

@@ -23,6 +23,7 @@ from plcore.tables import (
     MAX_FILE_MB,
     MAX_FILES,
     MAX_PIXELS,
+    MAX_RECORDING_MB,
     MAX_UNPACKED_MB,
     MAX_ZIP_MB,
     Doubt,
@@ -46,9 +47,9 @@ if TYPE_CHECKING:
 
 MAX_UPLOAD_MB = MAX_ZIP_MB
 LIMITS = (
-    f"A zip may have {MAX_ZIP_MB} MB, {MAX_FILES:,} files and, unpacked, {MAX_UNPACKED_MB:,} MB; an image or "
-    f"recording {MAX_FILE_MB} MB, an image {MAX_PIXELS // 1_000_000} million points. Images: PNG, JPEG, WebP, GIF. "
-    "Recordings: WAV, MP3, Ogg, FLAC, M4A."
+    f"A zip may have {MAX_ZIP_MB} MB, {MAX_FILES:,} files and, unpacked, {MAX_UNPACKED_MB:,} MB; a recording "
+    f"{MAX_RECORDING_MB:,} MB, an image {MAX_FILE_MB} MB and {MAX_PIXELS // 1_000_000} million points. Images: PNG, "
+    "JPEG, WebP, GIF. Recordings: WAV, MP3, Ogg, FLAC, M4A."
 )
 
 

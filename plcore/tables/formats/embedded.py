@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping
 from pathlib import PurePosixPath
+from typing import BinaryIO
 
 from plcore.common.words import quoted
 from plcore.tables.archive import MediaError
@@ -33,9 +35,9 @@ class EmbeddedFiles:
             raise MediaError(f"the table holds no file {quoted(cell)}.", fix)
         return name
 
-    def read(self, name: str) -> bytes:
-        """The bytes of a file that `find` has named."""
-        return self._files[name]
+    def open(self, name: str) -> BinaryIO:
+        """A file that `find` has named."""
+        return io.BytesIO(self._files[name])
 
     def close(self) -> None:
         """Let go of the bytes."""

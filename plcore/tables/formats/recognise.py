@@ -148,7 +148,8 @@ def _read_member(archive: Archive, name: str) -> TableReading:
     lists = [other for other in archive.names() if other.lower().endswith(".xml")]
     if name.lower().endswith(".arff") and len(lists) == 1:
         try:
-            xml = as_text(archive.read(lists[0])).data.decode()
+            with archive.open(lists[0]) as file:
+                xml = as_text(file.read()).data.decode()
         except MediaError as error:
             raise refusal(*error.args) from error
         return _read_text(table, name, xml)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import stat
 import tracemalloc
 import zipfile
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from plcore import TableError
 from plcore.tables import archive as archives
 from plcore.tables.archive import Archive, MediaError
-from tests.plcore.tables.zips import CSV, birds, forged, make_zip, picture
+from tests.plcore.tables.zips import CSV, birds, contents, forged, make_zip, picture
 
 
 def refusal(data: bytes) -> str:
@@ -29,8 +30,8 @@ def test_the_table_and_the_files_beside_it() -> None:
     archive = Archive(make_zip(birds()))
     assert archive.table_names == ("birds.csv",)
     assert archive.table("birds.csv") == CSV
-    assert archive.read(archive.find(" pictures/b.png ")) == picture(2)
-    assert archive.read(archive.find("./a.png")) == picture(1)
+    assert contents(archive, archive.find(" pictures/b.png ")) == picture(2)
+    assert contents(archive, archive.find("./a.png")) == picture(1)
 
 
 def test_a_zipped_folder_is_read_from_the_place_of_its_table_then_from_the_top() -> None:
@@ -52,7 +53,7 @@ def test_what_file_managers_add_is_passed_over() -> None:
 
 def test_accents_are_one_whether_written_in_one_piece_or_two() -> None:
     archive = Archive(make_zip(birds(**{"zaunko\u0308nig.png": picture(4)})))
-    assert archive.read(archive.find("zaunk\u00f6nig.png")) == picture(4)
+    assert contents(archive, archive.find("zaunk\u00f6nig.png")) == picture(4)
 
 
 @pytest.mark.parametrize(
@@ -168,11 +169,32 @@ def test_a_size_that_lies_is_found_without_filling_memory() -> None:
     tracemalloc.start()
     try:
         with pytest.raises(MediaError, match="damaged"):
-            archive.read(archive.find("bomb.png"))
+            archive.open(archive.find("bomb.png"))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
     assert peak < 10_000_000
+
+
+def test_a_long_recording_is_unpacked_to_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archives, "_IN_MEMORY", 1_000)
+    sound = bytes(range(256)) * 100_000
+    archive = Archive(make_zip(birds(**{"long.wav": sound})))
+    tracemalloc.start()
+    try:
+        with archive.open(archive.find("long.wav")) as file:
+            assert tracemalloc.get_traced_memory()[1] < 5_000_000
+            assert hashlib.sha256(file.read()).digest() == hashlib.sha256(sound).digest()
+    finally:
+        tracemalloc.stop()
+
+
+def test_recordings_may_be_larger_than_other_files() -> None:
+    data = make_zip(birds(**{"long.wav": b"", "long.png": b""}))
+    for name in ("long.wav", "long.png"):
+        data = forged(data, name, 24, "<I", 100_000_000)
+    assert "'long.png' has 100.0 MB; at most 20 are taken" in refusal(data)
+    assert "long.wav" not in refusal(data)
 
 
 def test_the_number_of_files_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -205,7 +227,7 @@ def test_damaged_zips_are_good_or_refused_in_words(changes: list[tuple[int, int]
     with suppress(TableError, MediaError):
         archive = Archive(bytes(data))
         archive.table(archive.table_names[0])  # its name may be what was damaged
-        archive.read(archive.find("a.png"))
+        contents(archive, archive.find("a.png"))
 
 
 @given(st.binary(max_size=200))

@@ -26,7 +26,7 @@ from plcore.tables.descriptor import describe
 from plcore.tables.media import MediaFiles, audio_ending, is_kept_name, look_through, read_image
 from plcore.tables.table_file import read_kept_names
 from tests.conftest import ROOT
-from tests.plcore.tables.zips import WAV, birds, make_zip, picture
+from tests.plcore.tables.zips import WAV, birds, contents, make_zip, picture
 
 
 def opened(files: dict[str, bytes]) -> tuple[LabelTable, Roles, MediaFiles]:
@@ -53,7 +53,7 @@ def test_a_zip_becomes_a_table_that_names_its_files_by_content() -> None:
     assert (roles.image, roles.image_features, roles.id) == ("image", True, None)
     assert list(table.media.images) == [kept(picture(1)), kept(picture(2)), ""]
     assert table.media.kept_names() == {kept(picture(1)), kept(picture(2))}
-    assert files.read(kept(picture(2))) == picture(2)
+    assert contents(files, kept(picture(2))) == picture(2)
     assert list(table.cells["image"]) == ["a.png", "pictures/b.png", ""]  # the text stays
 
 

@@ -9,6 +9,8 @@ import zipfile
 import numpy as np
 from PIL import Image
 
+from plcore.tables.media import FileSource, MediaFiles
+
 
 def picture(seed: int = 0, kind: str = "PNG", size: tuple[int, int] = (12, 9)) -> bytes:
     """A small picture of noise in this format."""
@@ -19,6 +21,12 @@ def picture(seed: int = 0, kind: str = "PNG", size: tuple[int, int] = (12, 9)) -
 
 
 WAV = b"RIFF\x24\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00" + bytes(20)
+
+
+def contents(files: FileSource | MediaFiles, name: str) -> bytes:
+    """The bytes of a file by the name that its source gave it."""
+    with files.open(name) as file:
+        return file.read()
 
 
 def make_zip(files: dict[str, bytes | zipfile.ZipInfo], method: int = zipfile.ZIP_DEFLATED) -> bytes:

@@ -25,7 +25,7 @@ from plcore.tables.formats.recognise import read_table
 from plcore.tables.problems import TableError
 from plcore.tables.roles import Roles
 from plcore.tables.table import LabelTable
-from tests.plcore.tables.zips import WAV, picture
+from tests.plcore.tables.zips import WAV, contents, picture
 
 NAMES = ["wren", "robin", "a|b, é"]
 LABEL = {"names": NAMES, "_type": "ClassLabel"}
@@ -154,7 +154,7 @@ def test_images_in_the_cells_come_as_files() -> None:
     assert none == ""
     assert reading.files is not None
     kept = [reading.files.look_at("image", name)[0] for name in (first, second)]
-    assert [reading.files.read(name) for name in kept] == [picture(1), picture(2)]
+    assert [contents(reading.files, name) for name in kept] == [picture(1), picture(2)]
     cells = reading.cells.assign(c=pd.Series(["wren|robin", "robin", "wren"], dtype="str"))
     table = LabelTable.from_cells(
         cells, Roles(candidates="c", image="image", image_features=True), reading.files
@@ -206,7 +206,7 @@ def test_files_are_named_by_what_they_are() -> None:
 
 def test_a_file_that_is_not_there() -> None:
     files = EmbeddedFiles({"a.png": b"x"})
-    assert files.read(files.find(" a.png ")) == b"x"
+    assert contents(files, files.find(" a.png ")) == b"x"
     with pytest.raises(MediaError, match=r"no file 'b\.png'"):
         files.find("b.png")
 
