@@ -3,7 +3,7 @@ theirs: it leaves whatever other role had the column, and does not come back to 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,12 +18,14 @@ from workflow.importing import Roles, Upload, freed, newly_named
 class Choices:
     """The columns of one file and who has them.
 
+    arrays : names of columns of vectors, which only an embedding can be
     key : of the file, part of every widget's key      guess : what was guessed of the file
     held : what every role has now, as `Roles.to_json` has it, and the other choices of the form, by name. It outlives
         the widgets: Streamlit forgets those that are not drawn
     """
 
     cells: pd.DataFrame
+    arrays: Collection[str]
     key: str
     guess: Roles
     held: dict[str, Any]
@@ -38,7 +40,7 @@ class Choices:
         hint = "none" if "(optional)" in label else "choose a column"
         place.selectbox(
             label,
-            ["", *self.columns],
+            ["", *self.columns, *(self.arrays if role == "embedding" else ())],
             format_func=lambda name: name or hint,
             key=key,
             on_change=self._take,
@@ -83,7 +85,9 @@ def choices_of(upload: Upload, key: str) -> Choices:
     known: Choices | None = st.session_state.get(state.COLUMNS)
     if known is None or known.key != key:
         guess = upload.suggest_roles()
-        known = st.session_state[state.COLUMNS] = Choices(upload.cells, key, guess, guess.to_json())
+        known = st.session_state[state.COLUMNS] = Choices(
+            upload.cells, upload.reading.arrays, key, guess, guess.to_json()
+        )
     return known
 
 

@@ -1,14 +1,16 @@
-"""Embeddings: what a model of the owner's own made of each row, a list of numbers."""
+"""Embeddings: a vector of numbers for each row, what a model of the owner's own made of it, or its counts of words."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Mapping
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import scipy.sparse as sp
 
 from plcore.common.words import quoted
 from plcore.tables.columns import Finder, first_rows, stripped
@@ -16,9 +18,12 @@ from plcore.tables.problems import MAX_PROBLEMS
 
 MAX_WIDTH = 20_000
 """Numbers of one row; the embeddings of large models have some thousands."""
+MAX_SPARSE_WIDTH = 1_000_000
+"""The same of sparse ones, of which only what is not 0 is kept."""
 
 _LARGEST = 1e18  # squares and sums of such numbers still fit single precision
-Vectors = npt.NDArray[np.float32]
+Dense = npt.NDArray[np.float32]
+Vectors: TypeAlias = "Dense | sp.csr_matrix"
 _BETWEEN = re.compile(r"[\s,;]+")
 _FIX = (
     "Write a list of numbers, such as [0.12, -0.5, 3], as long as in the other rows, or leave the cell empty."
@@ -30,14 +35,16 @@ def parse_embeddings(
 ) -> Vectors | None:
     """(n, d) the numbers of this column, NaN in rows whose cell is empty; None where there is no such column.
 
-    arrays : columns of vectors that came as such, by name, (n, d) each; the others are text, as JSON or NumPy write it
+    arrays : columns of vectors that came as such, by name, (n, d) each, dense or sparse; the others are text, as JSON
+        or NumPy write it. A sparse one stays sparse, and knows no row without numbers
     Problems: text, numbers that are not finite, lists that are not as long as that of the first row with one.
     """
     if column is None:
         return None
-    found = (
-        np.asarray(arrays[column], dtype=np.float32) if column in arrays else _parsed(cells, column, finder)
-    )
+    came = arrays.get(column)
+    if sp.issparse(came):
+        return _checked_sparse(sp.csr_matrix(came, dtype=np.float32), column, finder)
+    found = _parsed(cells, column, finder) if came is None else np.asarray(came, dtype=np.float32)
     given = ~np.isnan(found).all(axis=1)
     for row in first_rows(~np.isfinite(found).all(axis=1) & given):
         finder.add(row, column, "not all numbers of the embedding are finite.", _FIX)
@@ -49,9 +56,19 @@ def parse_embeddings(
     return found
 
 
-def _parsed(cells: pd.DataFrame, column: str, finder: Finder) -> Vectors:
+def _checked_sparse(found: sp.csr_matrix, column: str, finder: Finder) -> sp.csr_matrix:
+    if found.shape[1] > MAX_SPARSE_WIDTH:
+        message = f"a row has {found.shape[1]:,} numbers; at most {MAX_SPARSE_WIDTH:,} are taken."
+        finder.add(None, column, message, "Leave seldom ones out.")
+    for place in first_rows(~(np.abs(found.data) <= _LARGEST)):
+        row = int(np.searchsorted(found.indptr, place, side="right")) - 1
+        finder.add(row, column, f"the number {found.data[place]} is too large to calculate with.", _FIX)
+    return found
+
+
+def _parsed(cells: pd.DataFrame, column: str, finder: Finder) -> Dense:
     """(n, d) of a column of text."""
-    rows: list[Vectors | None] = []
+    rows: list[Dense | None] = []
     first: int | None = None
     width = 1
     limit = len(finder.problems) + MAX_PROBLEMS
@@ -73,7 +90,7 @@ def _parsed(cells: pd.DataFrame, column: str, finder: Finder) -> Vectors:
     return found
 
 
-def numbers_of(text: str) -> Vectors | None:
+def numbers_of(text: str) -> Dense | None:
     """The finite numbers of a cell, written as a list of JSON, as NumPy prints an array, or with spaces, commas or
     semicolons between them; None where it is something else, has no number, or one beyond 1e18."""
     try:

@@ -10,11 +10,12 @@ import pandas as pd
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.preprocessing import OneHotEncoder, normalize
 
 from plcore.common.types import FloatArray
 from plcore.tables.columns import stripped
 from plcore.tables.descriptor import NAMES
+from plcore.tables.embeddings import Vectors
 from plcore.tables.media import Media
 from plcore.tables.roles import Roles
 
@@ -42,7 +43,7 @@ class FeatureSource(Protocol):
     @property
     def media(self) -> Media: ...
     @property
-    def embeddings(self) -> npt.NDArray[np.float32] | None: ...
+    def embeddings(self) -> Vectors | None: ...
 
 
 class _NumberScaler:
@@ -77,7 +78,7 @@ class FeatureTransformer:
     text : TF-IDF of its words, rows of length 1, only where the table has no number columns.
 
     `fit(table, rows)` learns, `transform(table, rows)` gives float64 (n_rows, n_features): an ndarray, or CSR
-    where text or more than 1024 one-hot columns are in it. `rows` is an integer or bool array; None means all
+    where text, or a sparse block of more than 1024 columns is in it. `rows` is an integer or bool array; None means all
     rows. After `fit`: `feature_names_` (one per column), `n_features_`.
     """
 
@@ -113,6 +114,8 @@ class FeatureTransformer:
             known = vectors[~np.isnan(vectors[:, 0])]
             self._means[name] = known.mean(axis=0) if len(known) else np.zeros(vectors.shape[1])
             names += _names_of(name, roles, vectors.shape[1])
+        if table.embeddings is not None and sp.issparse(table.embeddings):
+            names += _names_of(_EMBEDDING, roles, table.embeddings.shape[1])
         if roles.text is not None and not roles.numbers:
             self._words = _fitted_words(_text(table, rows))
             if self._words is not None:
@@ -134,12 +137,15 @@ class FeatureTransformer:
             blocks.append(self._categories.transform(values) * np.sqrt(0.5))
         for name, vectors in _described(table, rows).items():
             blocks.append(np.where(np.isnan(vectors), self._means[name], vectors))
+        if table.embeddings is not None and sp.issparse(table.embeddings):
+            sparse = table.embeddings if rows is None else table.embeddings[rows]
+            blocks.append(normalize(sparse.astype(np.float64)))
         if self._words is not None:
             blocks.append(self._words.transform(_text(table, rows)))
         if not blocks:  # nothing could be learned: one column that is the same for every row
             return np.zeros((len(numbers), 1))
-        one_hot = max((block.shape[1] for block in blocks if sp.issparse(block)), default=0)
-        if self._words is None and one_hot <= _WIDEST_DENSE:
+        widest = max((block.shape[1] for block in blocks if sp.issparse(block)), default=0)
+        if self._words is None and widest <= _WIDEST_DENSE:
             return np.hstack([block.toarray() if sp.issparse(block) else block for block in blocks])
         return sp.csr_matrix(sp.hstack([sp.csr_matrix(block) for block in blocks]), dtype=np.float64)
 
@@ -158,7 +164,7 @@ def _described(table: FeatureSource, rows: Rows) -> dict[str, FloatArray]:
     found = {}
     if table.media.looks is not None:
         found[_LOOK] = _taken(table.media.looks, rows).astype(np.float64)
-    if table.embeddings is not None:
+    if table.embeddings is not None and not sp.issparse(table.embeddings):
         vectors = _taken(table.embeddings, rows).astype(np.float64)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         found[_EMBEDDING] = vectors / np.where(lengths == 0, 1.0, lengths)

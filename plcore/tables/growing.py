@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import scipy.sparse as sp
 
 from plcore.common.words import listed
 from plcore.tables.candidates import parse_candidates, parse_truth
@@ -84,7 +85,7 @@ def with_rows(
     parse_ids(fresh, roles.id, finder)
     numbers = parse_numbers(fresh, roles.numbers, finder)
     media = parse_media(fresh, roles, files, finder)
-    fresh_arrays = {name: array[~known] for name, array in arrays.items()}
+    fresh_arrays = {name: array[np.flatnonzero(~known)] for name, array in arrays.items()}
     embeddings = parse_embeddings(fresh, roles.embedding, fresh_arrays, finder)
     labels, new = (
         (_vectors(table, fresh, finder), ())
@@ -215,6 +216,8 @@ def _longer(own: Vectors | None, more: Vectors | None, column: str) -> Vectors |
             f"the embeddings have {more.shape[1]:,} numbers; those of the project have {own.shape[1]:,}."
         )
         raise TableError(Problem(None, None, column, message, "Take them from the model of the first file."))
+    if sp.issparse(own) or sp.issparse(more):
+        return sp.csr_matrix(sp.vstack([sp.csr_matrix(own), sp.csr_matrix(more)]))
     return np.concatenate([own, more])
 
 

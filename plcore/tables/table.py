@@ -15,12 +15,13 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+import scipy.sparse as sp
 
 from plcore.tables.candidates import Candidates, parse_candidates, parse_truth
 from plcore.tables.columns import Finder, first_rows, parse_ids, parse_numbers
 from plcore.tables.csv_text import LINE_INDEX, name_problems, read_cells
 from plcore.tables.csv_writing import to_csv_bytes
-from plcore.tables.embeddings import parse_embeddings
+from plcore.tables.embeddings import Vectors, parse_embeddings
 from plcore.tables.features import FeatureTransformer
 from plcore.tables.frame_text import frame_as_text
 from plcore.tables.media import Media, MediaFiles, parse_media
@@ -52,7 +53,8 @@ class LabelTable:
         A known truth is always among the row's candidates.
     label_vectors : (n, m) int8, 1 yes, 0 no, -1 not asked, where the roles say so; None for candidates.
     media : the images and recordings that rows name, and what the images look like.
-    embeddings : (n, d) float32, what the column of this role holds; NaN where its cell is empty. None without it.
+    embeddings : (n, d) float32, what the column of this role holds; NaN where its cell is empty. CSR where it came as a
+        sparse matrix. None without it.
     candidate_weights : (n, m) float64, how much speaks for each candidate, above 0; 0 for what is no candidate. Of
         annotators' columns it is how many of them named it. None where all candidates of a row weigh the same.
     """
@@ -66,12 +68,15 @@ class LabelTable:
     truth: npt.NDArray[np.int64] | None
     media: Media
     candidate_weights: npt.NDArray[np.float64] | None = None
-    embeddings: npt.NDArray[np.float32] | None = None
+    embeddings: Vectors | None = None
     label_vectors: npt.NDArray[np.int8] | None = None
 
     def __post_init__(self) -> None:
         checked = (self.ids, self.numbers, self.candidates, self.truth)
-        for array in (*checked, self.candidate_weights, self.embeddings, self.label_vectors):
+        vectors = self.embeddings
+        if vectors is not None and sp.issparse(vectors):
+            vectors = vectors.data
+        for array in (*checked, self.candidate_weights, vectors, self.label_vectors):
             if array is not None:
                 array.flags.writeable = False
 
@@ -93,7 +98,7 @@ class LabelTable:
         cells: pd.DataFrame,
         roles: Roles,
         files: MediaFiles | None = None,
-        arrays: Mapping[str, npt.NDArray[np.float32]] | None = None,
+        arrays: Mapping[str, Vectors] | None = None,
     ) -> LabelTable:
         """The table of these cells (DataFrame of str, as from `read_cells`). Raises TableError.
 

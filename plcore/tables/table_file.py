@@ -5,10 +5,11 @@ Columns: `cell:NAME` the original text; `number:NAME` the parsed number (null wh
 within a row; `truth` the true label (null where unknown), only with a truth column; `media:image` and `media:audio` the
 kept names of the files that its cells name ('' where a cell names none), only where files came with the table; `look`
 what the row's image looks like (null where it has none), only where the roles ask for it; `embedding` its embedding
-(null where its cell is empty), only with such a column; `start` and `end` the seconds of its segment (null where its
-cell is empty), only with such a column. The metadata of the schema
-holds, under `winnow`, a JSON object with the format's version, the roles and the class names. Ids are not stored: they
-are a column's text or the row numbers.
+(null where its cell is empty), only with such a column, or, of sparse ones, `embedding:places` and `embedding:values`,
+those numbers of a row that are not 0, the width being in the metadata; `start` and `end` the seconds of its segment
+(null where its cell is empty), only with such a column. The metadata of the schema holds, under `winnow`, a JSON object
+with the format's version, the roles and the class names. Ids are not stored: they are a column's text or the row
+numbers.
 """
 
 from __future__ import annotations
@@ -27,9 +28,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
+import scipy.sparse as sp
 
 from plcore.common.types import BoolArray, FloatArray, IntArray
 from plcore.tables.columns import Finder, parse_ids
+from plcore.tables.embeddings import Vectors
 from plcore.tables.media import Media
 from plcore.tables.problems import Problem, TableError
 from plcore.tables.roles import Roles
@@ -47,7 +50,7 @@ class TableParts(NamedTuple):
     truth: IntArray | None
     media: Media
     candidate_weights: FloatArray | None
-    embeddings: npt.NDArray[np.float32] | None
+    embeddings: Vectors | None
 
 
 _KEY = b"winnow"
@@ -135,7 +138,7 @@ def _to_arrow(table: TableParts) -> pa.Table:
         if kept is not None:
             columns[name] = pa.array(kept, pa.string())
     for name, vectors in (("look", table.media.looks), ("embedding", table.embeddings)):
-        if vectors is not None:
+        if vectors is not None and not sp.issparse(vectors):
             flat = pa.array(vectors.ravel(), pa.float32())
             empty = pa.array(np.isnan(vectors[:, 0]))
             columns[name] = pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1], mask=empty)
@@ -143,6 +146,13 @@ def _to_arrow(table: TableParts) -> pa.Table:
         for place, name in enumerate(("start", "end")):
             columns[name] = pa.array(segments[:, place], from_pandas=True)
     about = {"version": _VERSION, "roles": table.roles.to_json(), "classes": table.classes}
+    if sp.issparse(table.embeddings):
+        sparse = sp.csr_matrix(table.embeddings)
+        sparse.sum_duplicates()  # the same numbers, the same bytes
+        starts = pa.array(sparse.indptr, pa.int32())
+        for name, values in (("places", sparse.indices.astype(np.int32)), ("values", sparse.data)):
+            columns[f"embedding:{name}"] = pa.ListArray.from_arrays(starts, pa.array(values))
+        about["width"] = sparse.shape[1]
     text = json.dumps(about, ensure_ascii=True, sort_keys=True)
     data = pa.table(columns).replace_schema_metadata({_KEY: text.encode()})
     return data.combine_chunks()  # how the text happened to be chunked must not show in the file
@@ -175,7 +185,7 @@ def _from_arrow(data: pa.Table) -> TableParts:
     if roles.truth is not None:
         truth = pc.fill_null(pc.index_in(data["truth"], value_set=index), -1).to_numpy().astype(np.int64)
     ids = parse_ids(cells, roles.id, Finder(None))
-    embeddings = _vectors(data, "embedding")
+    embeddings = _sparse(data, about["width"]) if "width" in about else _vectors(data, "embedding")
     return TableParts(
         cells, roles, ids, numbers, candidates, classes, truth, _media(data), weights, embeddings
     )
@@ -201,6 +211,13 @@ def _vectors(data: pa.Table, name: str) -> npt.NDArray[np.float32] | None:
     vectors = np.full((data.num_rows, width), np.nan, dtype=np.float32)
     vectors[np.asarray(lists.is_valid())] = lists.drop_null().flatten().to_numpy().reshape(-1, width)
     return vectors
+
+
+def _sparse(data: pa.Table, width: int) -> sp.csr_matrix:
+    places, values = (data[f"embedding:{name}"].combine_chunks() for name in ("places", "values"))
+    starts = np.concatenate([[0], np.cumsum(pc.list_value_length(places).to_numpy(zero_copy_only=False))])
+    pieces = (values.flatten().to_numpy(), places.flatten().to_numpy(), starts)
+    return sp.csr_matrix(pieces, shape=(data.num_rows, width))
 
 
 def read_kept_names(path: Path) -> frozenset[str]:

@@ -8,14 +8,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import scipy.sparse as sp
 
 from plcore.common.types import AnyArray
 from plcore.common.words import listed
 from plcore.tables.formats.mat5 import load_mat
 from plcore.tables.formats.npz_arrays import load_npz
 from plcore.tables.formats.npz_rows import read_written
-from plcore.tables.formats.reading import TableReading, check_size, json_candidates, refusal, text_table
-from plcore.tables.formats.sparse_pieces import dense_rows
+from plcore.tables.formats.reading import (
+    TableReading,
+    check_size,
+    fits_as_cells,
+    json_candidates,
+    refusal,
+    text_table,
+)
+from plcore.tables.formats.sparse_pieces import dense_rows, sparse_rows
 from plcore.tables.formats.vector_arrays import read_vectors
 from plcore.tables.frame_text import numbers_as_text
 from plcore.tables.problems import TableError
@@ -35,8 +43,9 @@ _LAYOUT = (
 def read_npz(data: bytes) -> TableReading:
     """The table of an .npz file; nothing pickled is read.
 
-    Features X (n, d), or the pieces of a CSR matrix (`data, indices, indptr, shape`). With candidates, S (n, m) of 0
-    and 1, and the true class y (n,) from 0, -1 where unknown. With label vectors, Y (n, L) of 0 and 1. Or scores of
+    Features X (n, d), or the pieces of a CSR matrix (`data, indices, indptr, shape`); one that is too wide for columns
+    of text becomes a vector for each row. With candidates, S (n, m) of 0 and 1, and the true class y (n,) from 0, -1
+    where unknown. With label vectors, Y (n, L) of 0 and 1. Or scores of
     classes: `classes` (m,), `scores` (n, m), and `ids` (n,). Or what `npz_rows` or `vector_arrays` here write. Other
     names: `_SETS`, `_TRUTHS`, `_CLASSES`.
     Raises TableError: damaged, too large, other arrays, sides that do not fit.
@@ -49,7 +58,7 @@ def read_npz(data: bytes) -> TableReading:
     if set(arrays) >= {"ids", "labels", "values"} and _first(arrays, _FEATURES) is None:
         return read_vectors(arrays)
     if set(arrays) >= set(_CSR):
-        arrays["X"] = _dense(arrays)
+        arrays["X"] = _matrix(arrays)
     return _of_arrays(arrays, "NumPy arrays", from_one=False)
 
 
@@ -68,7 +77,7 @@ def _of_arrays(arrays: Mapping[str, AnyArray], words: str, *, from_one: bool) ->
     if X is None or X.ndim != 2 or X.dtype.kind not in "biuf":
         shown = listed([f"{name} {array.shape}" for name, array in arrays.items()])
         raise refusal(f"There is no matrix of features; the file has {shown or 'nothing'}.", _LAYOUT)
-    n_rows = len(X)
+    n_rows = X.shape[0]
     sets, truth = _first(arrays, _SETS), _first(arrays, _TRUTHS)
     labels: list[_Column] = []
     roles: dict[str, Any] = {}
@@ -89,19 +98,31 @@ def _of_arrays(arrays: Mapping[str, AnyArray], words: str, *, from_one: bool) ->
         labels.append(_Column("label", _texts(truth.ravel())))
     else:
         raise refusal("There are neither candidates nor labels for the rows.", _LAYOUT)
-    check_size(n_rows, X.shape[1] + len(labels))
     taken = {column.name for column in labels}
-    names = [f"x_{name}" if name in taken else name for name in _feature_names(arrays, X.shape[1])]
-    columns = [*labels, *(_Column(name, numbers_as_text(X[:, k])) for k, name in enumerate(names))]
-    cells = text_table([column.name for column in columns], [column.cells for column in columns])
-    given: Roles | None
-    if sets is not None:
-        given = json_candidates(
-            "candidates", truth="truth" if truth is not None else None, numbers=tuple(names)
+    features: list[_Column] = []
+    sparse: dict[str, sp.csr_matrix] = {}
+    if sp.issparse(X):
+        check_size(n_rows, len(labels))
+        name = "x_features" if "features" in taken else "features"
+        sparse[name] = X
+        roles["embedding"] = name
+        notes.append(
+            f"The {X.shape[1]:,} features stay a sparse matrix, too wide for columns of their own: they are learnt "
+            "from, not shown, and come in no file that is taken away."
         )
     else:
-        given = Roles(numbers=tuple(names), **roles) if roles else None
-    return TableReading(cells, words, given, notes=tuple(notes))
+        check_size(n_rows, X.shape[1] + len(labels))
+        names = [f"x_{name}" if name in taken else name for name in _feature_names(arrays, X.shape[1])]
+        features = [_Column(name, numbers_as_text(X[:, k])) for k, name in enumerate(names)]
+        roles["numbers"] = tuple(names)
+    columns = [*labels, *features]
+    cells = text_table([column.name for column in columns], [column.cells for column in columns])
+    given: Roles | None = None
+    if sets is not None:
+        given = json_candidates("candidates", truth="truth" if truth is not None else None, **roles)
+    elif "label_columns" in roles:
+        given = Roles(**roles)
+    return TableReading(cells, words, given, notes=tuple(notes), arrays=sparse)
 
 
 class _Column(NamedTuple):
@@ -135,12 +156,13 @@ def _first(arrays: Mapping[str, AnyArray], names: Sequence[str]) -> AnyArray | N
     return next((arrays[name] for name in names if name in arrays), None)
 
 
-def _dense(arrays: Mapping[str, AnyArray]) -> AnyArray:
-    """The CSR matrix of these pieces."""
+def _matrix(arrays: Mapping[str, AnyArray]) -> AnyArray | sp.csr_matrix:
+    """The CSR matrix of these pieces, dense where its cells fit a table of text."""
     values, columns, starts, shape = (arrays[name] for name in _CSR)
     try:
         n_rows, n_columns = (int(side) for side in shape)
-        return dense_rows(values, columns, starts, (n_rows, n_columns))
+        rows = dense_rows if fits_as_cells(n_rows, n_columns) else sparse_rows
+        return rows(values, columns, starts, (n_rows, n_columns))
     except TableError:
         raise
     except (ValueError, TypeError) as error:

@@ -58,6 +58,11 @@ def refusal(message: str, fix: str, *, row: int | None = None, line: int | None 
     return TableError(Problem(row, line, None, message, fix))
 
 
+def fits_as_cells(n_rows: int, n_columns: int) -> bool:
+    """Whether a table may have so many columns, a few more of labels among them."""
+    return n_rows * n_columns <= MAX_CELLS and n_columns <= MAX_COLUMNS
+
+
 def check_size(n_rows: int, n_columns: int) -> None:
     """Raise TableError for a table of more cells or columns than are taken; to be asked before they are made."""
     if n_rows * n_columns > MAX_CELLS:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -95,6 +96,33 @@ def test_embeddings_are_stored_and_grow(tmp_path: Path) -> None:
     np.testing.assert_array_equal(grown.table.embeddings, [[3, 4], [np.nan] * 2, [5, 6]])
     with pytest.raises(TableError, match="have 3 numbers; those of the project have 2"):
         with_rows(back, cells("[1, 2, 3]").assign(i=["4"]))
+
+
+def test_sparse_ones_stay_sparse_in_features_file_and_more_rows(tmp_path: Path) -> None:
+    wide = sp.csr_matrix(([3.0, 4.0, 2.0], ([0, 0, 1], [7, 40_000, 3])), shape=(3, 50_000))
+    roles = replace(ROLES, id="i")
+    plain = cells("", "", "").drop(columns="v").assign(i=["1", "2", "3"])
+    table = LabelTable.from_cells(plain, roles, arrays={"v": wide})
+    table.write(tmp_path / "t.parquet")
+    back = LabelTable.read(tmp_path / "t.parquet")
+    grown = with_rows(back, plain.assign(i=["2", "3", "4"]), arrays={"v": wide}).table
+    expected = sp.vstack([wide, wide[2:]])
+    for one, values in ((back, wide), (grown, expected)):
+        assert one.embeddings is not None
+        assert one.embeddings.dtype == np.float32
+        assert (one.embeddings != values).nnz == 0
+    features = table.features().fit(table).transform(table, np.array([0, 2]))
+    assert features[0, [7, 40_000]].toarray().tolist() == [[0.6, 0.8]]
+    assert features[1].nnz == 0
+
+
+def test_sparse_ones_are_checked() -> None:
+    plain = cells("", "").drop(columns="v")
+    odd = sp.csr_matrix(([1.0, np.nan], ([0, 1], [0, 1])), shape=(2, 3))
+    with pytest.raises(TableError, match="Row 2, column 'v': the number nan is too large"):
+        LabelTable.from_cells(plain, ROLES, arrays={"v": odd})
+    with pytest.raises(TableError, match="at most 1,000,000 are taken"):
+        LabelTable.from_cells(plain, ROLES, arrays={"v": sp.csr_matrix((2, 1_000_001))})
 
 
 def test_a_column_without_the_role_gives_nothing() -> None:
