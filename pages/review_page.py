@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts import answered_rows, frame, kinds, state
+from pages.parts.score_review import score_review
 from workflow import reviewing
 from workflow.access import NotFound
 
@@ -14,6 +15,7 @@ parts = kinds.parts_of(page)
 KEY = f"{state.REVIEW}-{page.project.id}"
 
 frame.toast_from_last_page()
+score_review(page)
 options = reviewing.options(page.seat)
 if not options.anything:
     whose = "No answers yet." if options.everybody else "You have not answered a row of this project yet."

@@ -6,14 +6,17 @@ any other.
 
 from __future__ import annotations
 
+import contextlib
+import random
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from db import entries, people, review
 from plcore import AnswerError
+from plcore.evaluation import Precision
 from plcore.loop import Place
 from workflow.access import NotAllowed
-from workflow.answering import NOTE_LENGTH, checked_note
+from workflow.answering import NOTE_LENGTH, ask_next, checked_note
 from workflow.common.answers import Given, Saved
 from workflow.common.found import (
     PAGE,
@@ -26,6 +29,7 @@ from workflow.common.found import (
     may_correct,
 )
 from workflow.common.history import stored_by
+from workflow.common.scored import ScoreLine, ScoreReview, review_scores, unseen_rows
 from workflow.common.turn import StaleQuestion
 from workflow.saving import NotSaved
 
@@ -39,15 +43,22 @@ __all__ = [
     "FoundAnswer",
     "HistoryLine",
     "NotSaved",
+    "Precision",
     "ReviewList",
+    "ScoreLine",
+    "ScoreReview",
     "Search",
     "SearchOptions",
     "StaleQuestion",
+    "ask_scored",
     "correct",
     "find",
     "open_row",
     "options",
+    "scores",
 ]
+
+_TRIES = 20
 
 
 def options(seat: Seat) -> SearchOptions:
@@ -91,6 +102,38 @@ def open_row(seat: Seat, row: int) -> Any:
     """
     with seat.learner() as opened:
         return opened.kind.open_row(opened, row)
+
+
+def scores(seat: Seat, threshold: float, label: str | None = None) -> ScoreReview | None:
+    """How right the scores are that came with the table, of candidates from this score on; None where it has none.
+
+    label : whose shares by score are wanted, None: those of all labels
+    Raises ValueError for a label that is no class; NotAllowed unless the person is an owner; NotFound.
+    """
+    with seat.learner(owner=True) as opened:
+        found, classes = opened.kind.scores_given(opened.learner), opened.learner.classes
+    return None if found is None else review_scores(found, classes, threshold, label)
+
+
+def ask_scored(seat: Seat, threshold: float, label: str) -> Any:
+    """Ask this person about a row drawn from those undecided whose score for the label is at least the threshold.
+
+    Raises AnswerError where none is free; as `workflow.answering.ask_next` and `scores`.
+    """
+    with seat.learner(owner=True) as opened:
+        found, classes = opened.kind.scores_given(opened.learner), list(opened.learner.classes)
+    if found is None:
+        raise AnswerError(
+            "The table of this project came without scores. Fix: choose a row on the Queue page."
+        )
+    rows = unseen_rows(found, threshold, classes.index(label))
+    random.shuffle(rows)
+    for row in rows[:_TRIES]:
+        with contextlib.suppress(AnswerError):  # it is before somebody else, or has one candidate
+            return ask_next(seat, row)
+    raise AnswerError(
+        f"No row with {label} from this score on is left to ask about. Fix: take a lower score."
+    )
 
 
 def correct(

@@ -83,3 +83,6 @@ MODELS = "winnow_models_seen"
 
 EXPORT = "winnow_export"
 """Beginning of the widget keys on the Export page."""
+
+SCORES = "winnow_scores"
+"""Beginning of the widget keys of the scores on the Review page, with the project behind it."""

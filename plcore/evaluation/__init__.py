@@ -19,6 +19,13 @@ from plcore.evaluation.intervals import exact_interval, wilson_interval
 from plcore.evaluation.metrics import error_rate
 from plcore.evaluation.progressive import Progressive, progressive_validation
 from plcore.evaluation.replay import Replay, ask_oracle, replay
+from plcore.evaluation.scores import (
+    Precision,
+    ScoredCandidates,
+    precision_above,
+    precision_by_score,
+    scored_candidates,
+)
 from plcore.labels.accuracy import candidate_accuracy
 from plcore.labels.folds import PartialKFold
 
@@ -32,8 +39,10 @@ __all__ = [
     "PLCalibratedClassifier",
     "PLVotingClassifier",
     "PartialKFold",
+    "Precision",
     "Progressive",
     "Replay",
+    "ScoredCandidates",
     "ask_oracle",
     "candidate_accuracy",
     "compare_learners",
@@ -42,8 +51,11 @@ __all__ = [
     "error_rate",
     "exact_interval",
     "precise_folds",
+    "precision_above",
+    "precision_by_score",
     "progressive_validation",
     "replay",
+    "scored_candidates",
     "stratified_accuracy",
     "wilson_interval",
 ]

@@ -110,6 +110,10 @@ OWNERS: dict[str, UseCase] = {
     "exporting.find": lambda seat, _world, _row: exporting.find(seat, prepared_key(seat)),
     "exporting.take": lambda seat, _world, _row: exporting.take(seat, exporting.ExportChoice()),
     "exporting.file_for": lambda seat, _world, _row: exporting.file_for(seat, "birds.csv"),
+    "reviewing.scores": lambda seat, _world, _row: reviewing.scores(seat, 0.5),
+    "reviewing.ask_scored": lambda seat, _world, _row: reviewing.ask_scored(
+        seat, 0.5, room.class_names(seat)[0]
+    ),
     "verifying.verify_project": lambda seat, _world, _row: verifying.verify_project(seat),
     "stopping.change_stop_rules": lambda seat, _world, _row: stopping.change_stop_rules(seat, StopRules()),
     "room.change_room": lambda seat, _world, _row: room.change_room(seat, RoomSettings("new")),
@@ -220,7 +224,10 @@ def test_the_rest_is_for_everybody(world: KindWorld, seat: Seat, ada: Seat) -> N
         for act in EVERYBODYS.values():
             with suppress(StaleQuestion, answering.AnswerError):  # they may, but it is not to be had
                 act(whose, world, answered)
-    refused = {"classes.take_back"}  # a change that was not the latest
+    refused = {
+        "classes.take_back",  # a change that was not the latest
+        "reviewing.ask_scored",  # the tables came without scores
+    }
     if not kinds.KINDS[world.kind].CAN_CHANGE_CLASSES:
         refused |= {name for name in OWNERS if name.startswith("classes.")}
     if not kinds.KINDS[world.kind].TAKES_GROUPS:

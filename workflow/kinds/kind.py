@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from db.projects import Project
     from plcore import Entry, LabelTable
     from plcore.common import BoolArray
+    from plcore.evaluation import ScoredCandidates
     from plcore.loop import ClassChange, Learner, Place, StopRules
     from plcore.tables import Doubt, FileFormat
     from workflow.common.answers import Given
@@ -241,6 +242,10 @@ class Kind(Protocol):
     # describing.py
     def describe(self, opened: Any, rules: StopRules) -> Described:
         """What a dataset card says of the labels, as this kind counts and measures them."""
+
+    # scores.py
+    def scores_given(self, learner: Any) -> ScoredCandidates | None:
+        """The scored candidates of the table and what people have made of them; None where it has no scores."""
 
     # mapping.py, truth.py
     def answered_and_open(self, learner: Any) -> tuple[BoolArray, BoolArray]:

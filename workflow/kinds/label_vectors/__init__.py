@@ -21,6 +21,7 @@ from workflow.kinds.label_vectors.progress import read_progress, watched
 from workflow.kinds.label_vectors.queue import has_blind_checks, list_queue, queue_lines
 from workflow.kinds.label_vectors.replaying import labels_at, make_pool
 from workflow.kinds.label_vectors.reviewing import find_answers, open_row
+from workflow.kinds.label_vectors.scores import scores_given
 from workflow.kinds.label_vectors.settings import (
     DRAWN,
     NAME,
@@ -86,6 +87,7 @@ __all__ = [
     "queue_lines",
     "read_progress",
     "read_settings",
+    "scores_given",
     "settle_change",
     "share_settled",
     "snapshot",

@@ -1,0 +1,155 @@
+"""How right the scores are that came with a table: a part of the Review page, for owners."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+
+from pages.parts import charts, frame, state
+from pages.parts.frame import ProjectPage
+from pages.parts.words import counted
+from workflow import reviewing
+from workflow.reviewing import AnswerError, Precision, ScoreLine, ScoreReview
+
+ALL = "all labels together"
+FEWEST = 10
+"""Rows looked at below which the share says next to nothing."""
+
+
+def score_review(page: ProjectPage) -> None:
+    """The part, where the table came with scores; nothing otherwise."""
+    if not page.person.is_owner or (first := reviewing.scores(page.seat, 0.0)) is None:
+        return
+    key = f"{state.SCORES}-{page.project.id}"
+    with st.expander(
+        "How right are the scores of your file?", icon=":material/query_stats:", key=f"{key}-open"
+    ):
+        left, right = st.columns(2, vertical_alignment="bottom")
+        threshold = left.number_input(
+            "Scores from",
+            min_value=0.0,
+            max_value=first.highest,
+            value=min(0.7, first.highest),
+            step=0.05 if first.highest <= 1 else 1.0,
+            key=f"{key}-from",
+        )
+        labels = [line.label for line in first.lines]
+        chosen = right.selectbox(
+            "Label", ["", *labels], format_func=lambda name: name or ALL, key=f"{key}-label"
+        )
+        view = reviewing.scores(page.seat, threshold, chosen or None)
+        assert view is not None  # noqa: S101 - the table has scores
+        line = next((one for one in view.lines if one.label == chosen), view.total)
+        _sentence(line, threshold)
+        _ask(page, chosen, threshold, key)
+        _by_score(view, chosen or ALL, key)
+        _table(view, threshold, key)
+
+
+def _sentence(line: ScoreLine, threshold: float) -> None:
+    """The answer itself, as large as it is sure."""
+    of = f" of {frame.escape(line.label)}" if line.label else ""
+    seen = line.seen
+    st.markdown(
+        f"**{counted(seen.scored, 'candidate')}**{of} scored {threshold:g} or more. People have looked at "
+        f"{seen.looked_at:,} of them, and **{seen.right:,}** {'is' if seen.right == 1 else 'are'} right"
+        f"{_share(seen)}."
+    )
+    if seen.looked_at < FEWEST:
+        st.caption(f"Too few to say more: it takes {FEWEST} looked at.")
+    elif line.drawn.looked_at >= FEWEST:
+        st.caption(
+            f"By rows drawn at random alone, {line.drawn.looked_at:,} of them: right{_share(line.drawn)}."
+        )
+    else:
+        st.caption(
+            "Rows that Winnow chose because they are in doubt are more often wrong than the others, so that the share "
+            "of all may be higher. Rows asked about at random, below, correct that."
+        )
+
+
+def _share(seen: Precision) -> str:
+    if seen.looked_at < FEWEST:
+        return ""
+    return f" ({seen.share:.0%}, between {seen.low:.0%} and {seen.high:.0%})"
+
+
+def _ask(page: ProjectPage, label: str, threshold: float, key: str) -> None:
+    if not label:
+        return
+    if st.button(
+        f"Ask about one of them, drawn at random: {label}", icon=":material/casino:", key=f"{key}-ask"
+    ):
+        with frame.refusals(AnswerError):
+            reviewing.ask_scored(page.seat, threshold, label)
+            st.switch_page("annotate.py", query_params={"project": str(page.project.id)})
+
+
+def _by_score(view: ScoreReview, name: str, key: str) -> None:
+    """The share that is right between two scores each, where enough was looked at anywhere."""
+    if sum(one.looked_at for one in view.bins) < FEWEST:
+        return
+    data = {
+        "from": view.edges[:-1],
+        "to": view.edges[1:],
+        "looked_at": [one.looked_at for one in view.bins],
+        "right": [one.right for one in view.bins],
+        "share": [one.share for one in view.bins],
+        "low": [one.low for one in view.bins],
+        "high": [one.high for one in view.bins],
+    }
+    st.markdown(f"###### Share that is right, by score: {frame.escape(name)}")
+    charts.show(
+        _figure(view),
+        data,
+        key=f"{key}-chart",
+        alt=f"Share of the candidates that are right, by their score, of {name}",
+    )
+
+
+def _figure(view: ScoreReview) -> go.Figure:
+    """The share that is right between each two scores, with its interval; nothing where none was looked at."""
+    edges, seen = view.edges, view.bins
+    known = [place for place, one in enumerate(seen) if one.looked_at]
+    shares = np.array([seen[place].share for place in known])
+    figure = go.Figure()
+    figure.add_scatter(
+        x=[(edges[place] + edges[place + 1]) / 2 for place in known],
+        y=shares,
+        mode="markers",
+        marker={"color": charts.FIRST, "size": 9},
+        error_y={
+            "type": "data",
+            "symmetric": False,
+            "array": [seen[place].high for place in known] - shares,
+            "arrayminus": shares - [seen[place].low for place in known],
+        },
+        customdata=[[edges[p], edges[p + 1], seen[p].right, seen[p].looked_at] for p in known],
+        hovertemplate="%{customdata[0]:.2f} to %{customdata[1]:.2f}: %{customdata[2]} of %{customdata[3]} right"
+        "<extra></extra>",
+    )
+    figure.update_xaxes(title_text="Score in the file", range=[edges[0], edges[-1]])
+    figure.update_yaxes(title_text="Right", tickformat=".0%", range=[0, 1.02])
+    return figure.update_layout(showlegend=False, height=260, margin={"t": 14, "b": 34})
+
+
+def _table(view: ScoreReview, threshold: float, key: str) -> None:
+    st.markdown("###### By label")
+    st.dataframe(
+        {
+            "Label": [one.label for one in view.lines],
+            f"Scored {threshold:g} or more": [one.seen.scored for one in view.lines],
+            "Looked at": [one.seen.looked_at for one in view.lines],
+            "Right": [one.seen.right for one in view.lines],
+            "Share right": [_cell(one.seen) for one in view.lines],
+        },
+        hide_index=True,
+        key=f"{key}-table",
+    )
+
+
+def _cell(seen: Precision) -> str:
+    if seen.looked_at == 0:
+        return "not looked at"
+    return f"{seen.share:.0%}, between {seen.low:.0%} and {seen.high:.0%}"
