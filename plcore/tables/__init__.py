@@ -27,6 +27,19 @@ from plcore.tables.label_text import MISSING
 from plcore.tables.media import CONTENT_TYPES, MAX_PIXELS, MediaFiles, is_kept_name, look_through
 from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError
 from plcore.tables.roles import WAYS_IN, Roles
+from plcore.tables.sound import (
+    SCALES,
+    SOUND_NAMES,
+    Picture,
+    Sound,
+    SoundError,
+    SoundFacts,
+    describe_sound,
+    read_segment,
+    sound_facts,
+    spectrogram,
+    to_png,
+)
 from plcore.tables.suggestion import suggest_reading, suggest_roles
 from plcore.tables.table import LabelTable
 from plcore.tables.table_file import read_kept_names
@@ -43,6 +56,8 @@ __all__ = [
     "MAX_ZIP_MB",
     "MISSING",
     "NEEDS_ROWS",
+    "SCALES",
+    "SOUND_NAMES",
     "VECTOR_FORMATS",
     "WAYS_IN",
     "ZIP_STARTS",
@@ -56,13 +71,18 @@ __all__ = [
     "LabelVectorTable",
     "MediaError",
     "MediaFiles",
+    "Picture",
     "Problem",
     "Roles",
+    "Sound",
+    "SoundError",
+    "SoundFacts",
     "TableError",
     "TableReading",
     "Tell",
     "cell_form",
     "column_way",
+    "describe_sound",
     "find_doubts",
     "format_of",
     "is_kept_name",
@@ -72,11 +92,15 @@ __all__ = [
     "names_beside",
     "read_cells",
     "read_kept_names",
+    "read_segment",
     "read_table",
     "shape_name",
     "shaped",
+    "sound_facts",
+    "spectrogram",
     "suggest_reading",
     "suggest_roles",
     "to_csv_bytes",
+    "to_png",
     "with_rows",
 ]

@@ -1,4 +1,4 @@
-"""Recordings: decoded in pieces."""
+"""Recordings: decoded in pieces (`decoding`), drawn (`drawing`), described in numbers (`descriptor`)."""
 
 from __future__ import annotations
 
@@ -10,5 +10,22 @@ from plcore.tables.sound.decoding import (
     read_segment,
     sound_facts,
 )
+from plcore.tables.sound.descriptor import NAMES as SOUND_NAMES
+from plcore.tables.sound.descriptor import describe_sound
+from plcore.tables.sound.drawing import SCALES, Picture, Scale, spectrogram, to_png
 
-__all__ = ["MAX_FRAMES", "Sound", "SoundError", "SoundFacts", "read_segment", "sound_facts"]
+__all__ = [
+    "MAX_FRAMES",
+    "SCALES",
+    "SOUND_NAMES",
+    "Picture",
+    "Scale",
+    "Sound",
+    "SoundError",
+    "SoundFacts",
+    "describe_sound",
+    "read_segment",
+    "sound_facts",
+    "spectrogram",
+    "to_png",
+]
