@@ -36,8 +36,13 @@ LISTS = {
         "ignored",
         'A word that stands among the labels for nothing, such as nan, beside those guessed; "" first: in their place.',
     ),
+    "more-image": ("more_images", "A further column of images of the same row."),
     "number": ("numbers", "A column of numbers to learn from."),
     "category": ("categories", "A column of words to learn from."),
+    "caption": (
+        "caption",
+        "A column to show beside the row's name, such as a date or a place; not learned from.",
+    ),
 }
 """Roles of several columns, an option for each column; "" alone means that no column has it."""
 

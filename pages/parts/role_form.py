@@ -45,6 +45,7 @@ def role_form(upload: Upload, key: str) -> Roles:
         )
         if one["text"] and not numbers:
             st.caption("There are no number features: the words of the text become the features (TF-IDF).")
+        more_images, caption = _advanced(choices, with_images=one["image"] is not None)
     return replace(
         given,
         truth=one.get("truth"),
@@ -56,9 +57,28 @@ def role_form(upload: Upload, key: str) -> Roles:
         end=one["end"],
         embedding=one["embedding"],
         image_features=image_features,
+        more_images=more_images,
+        caption=caption,
         numbers=numbers,
         categories=categories,
     )
+
+
+def _advanced(choices: Choices, *, with_images: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Roles that few tables need: further columns of images, and the caption."""
+    with st.expander("Advanced"):
+        caption = choices.many(
+            st,
+            "Caption",
+            "caption",
+            "Shown beside the row's name, such as a date and a place; nothing is learned from it.",
+        )
+        if not with_images:
+            return (), caption
+        hint = (
+            "Several pictures of one row, as of a camera's burst. A cell may also name several: a.jpg|b.jpg."
+        )
+        return choices.many(st, "Further images", "more_images", hint), caption
 
 
 def _single_columns(choices: Choices, *, with_truth: bool) -> Mapping[str, str | None]:

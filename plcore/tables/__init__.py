@@ -25,6 +25,7 @@ from plcore.tables.formats.writing import FILE_FORMATS, FileFormat, format_of
 from plcore.tables.growing import Grown, column_way, with_rows
 from plcore.tables.label_text import MISSING
 from plcore.tables.media import CONTENT_TYPES, MAX_PIXELS, MediaFiles, is_kept_name, look_through
+from plcore.tables.pictures import is_inline, listed_images
 from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError
 from plcore.tables.roles import WAYS_IN, Roles
 from plcore.tables.sound import (
@@ -85,9 +86,11 @@ __all__ = [
     "describe_sound",
     "find_doubts",
     "format_of",
+    "is_inline",
     "is_kept_name",
     "joined",
     "lacks_rows",
+    "listed_images",
     "look_through",
     "names_beside",
     "read_cells",

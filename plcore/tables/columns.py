@@ -28,8 +28,9 @@ _THOUSANDS = r"^[+-]?[1-9][0-9]{0,2},[0-9]{3}$"
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _BASE64 = "[A-Za-z0-9+/]"
 _IMAGE = (
-    f"^data:image/(png|jpeg|gif|webp);base64,({_BASE64}{{4}})*{_BASE64}{{2}}({_BASE64}{{2}}|{_BASE64}=|==)$"
+    f"data:image/(png|jpeg|gif|webp);base64,({_BASE64}{{4}})*{_BASE64}{{2}}({_BASE64}{{2}}|{_BASE64}=|==)"
 )
+_IMAGES = rf"^{_IMAGE}(\s*\|\s*{_IMAGE})*$"
 _INTEGER = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 
 
@@ -147,9 +148,12 @@ def sorted_classes(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def check_images(cells: pd.DataFrame, column: str, finder: Finder, only: BoolArray | None = None) -> None:
-    """Every cell (of the rows in `only`) is empty or an image as a data URL. SVG is refused: it can carry scripts."""
+    """Every cell (of the rows in `only`) is empty or holds images as data URLs, a `|` between two of them.
+
+    SVG is refused: it can carry scripts.
+    """
     text = stripped(cells, column)
-    wrong = ~np.asarray(pc.or_(pc.equal(text, ""), pc.match_substring_regex(text, _IMAGE)))
+    wrong = ~np.asarray(pc.or_(pc.equal(text, ""), pc.match_substring_regex(text, _IMAGES)))
     for row in first_rows(wrong if only is None else wrong & only):
         message = f"expected an image as a data URL, got {quoted(text[row].as_py())}."
         fix = "Write data:image/png;base64,... (png, jpeg, gif or webp), or leave the cell empty."

@@ -230,10 +230,14 @@ def _joined(own: Media, more: Media, n_own: int, n_more: int) -> Media:
             return None
         dtype = next(part.dtype for part in parts if part is not None)
         sizes = (n_own, n_more)
-        filled = [
-            np.full((n, *shape), fill, dtype=dtype) if part is None else part
-            for part, n in zip(parts, sizes, strict=True)
-        ]
+        filled = []
+        for part, n in zip(parts, sizes, strict=True):
+            if part is None:
+                part = np.empty((n, *shape), dtype=dtype)
+                part[:] = (
+                    [fill] * n if isinstance(fill, tuple) else fill
+                )  # a tuple is one value here, no shape
+            filled.append(part)
         return np.concatenate(filled)
 
     looks = next((part.shape[1:] for part in (own.looks, more.looks) if part is not None), ())
@@ -243,4 +247,5 @@ def _joined(own: Media, more: Media, n_own: int, n_more: int) -> Media:
         both("looks", looks, np.nan),
         both("segments", (2,), np.nan),
         more.files,
+        both("more_images", (), ()),
     )

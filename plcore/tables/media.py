@@ -24,7 +24,8 @@ from PIL import Image, ImageOps
 
 from plcore.tables.archive import MediaError
 from plcore.tables.columns import Finder, check_images, stripped
-from plcore.tables.descriptor import NAMES, describe
+from plcore.tables.descriptor import describe
+from plcore.tables.pictures import Look, is_inline, listed_images, mean_look
 from plcore.tables.problems import MAX_PROBLEMS
 from plcore.tables.roles import Roles
 from plcore.tables.segments import parse_segments
@@ -45,7 +46,6 @@ CONTENT_TYPES = {
 """What a browser is told of a kept file, by its ending. SVG is not among them: it can carry scripts."""
 
 Kind = Literal["image", "audio"]
-Look = npt.NDArray[np.float32]  # (192,), see plcore.tables.descriptor
 
 _HEAD = 12  # bytes that tell what a recording is
 _READERS = ("PNG", "JPEG", "WEBP", "GIF")
@@ -63,8 +63,9 @@ _AUDIO_FIX = "Save it as WAV, MP3, Ogg, FLAC or M4A, or leave the cell empty."
 class Media:
     """What the image and sound columns of a table hold; (n,) or (n, 192), None where nothing of the kind is.
 
-    images, audio : the kept name of each row's file, '' where the cell is empty or holds the image itself.
-    looks : what each row's image looks like, NaN where it has none; only where the roles ask for it.
+    images, audio : the kept name of each row's first file, '' where the cell is empty or holds the image itself.
+    more_images : of each row a tuple of the kept names of its other images; None where no row has more than one.
+    looks : what each row's images look like, NaN where it has none; only where the roles ask for it.
     segments : (n, 2) seconds at which each row begins and ends in its recording; NaN for the recording's own begin and
         end. None where rows are whole recordings.
     files : where the bytes are to be had until they are kept; None for a table read back.
@@ -75,16 +76,23 @@ class Media:
     looks: npt.NDArray[np.float32] | None = None
     segments: npt.NDArray[np.float64] | None = None
     files: MediaFiles | None = None
+    more_images: npt.NDArray[np.object_] | None = None
 
     def __post_init__(self) -> None:
-        for array in (self.images, self.audio, self.looks, self.segments):
+        for array in (self.images, self.audio, self.looks, self.segments, self.more_images):
             if array is not None:
                 array.flags.writeable = False
 
     def kept_names(self) -> frozenset[str]:
         """The kept names of all files that the rows name."""
         columns = [column for column in (self.images, self.audio) if column is not None]
-        return frozenset(name for column in columns for name in column if name)
+        more = () if self.more_images is None else self.more_images
+        return frozenset(name for column in (*columns, *more) for name in column if name)
+
+    def images_of(self, row: int) -> tuple[str, ...]:
+        """The kept names of a row's images, in order."""
+        first = () if self.images is None or not self.images[row] else (str(self.images[row]),)
+        return first if self.more_images is None else (*first, *self.more_images[row])
 
 
 class FileSource(Protocol):
@@ -178,14 +186,14 @@ def is_kept_name(name: str) -> bool:
 
 def parse_media(cells: pd.DataFrame, roles: Roles, files: MediaFiles | None, finder: Finder) -> Media:
     """What the columns of images and recordings hold. Problems: files missing or unreadable, cells of other kinds."""
-    images = looks = audio = segments = None
+    images = more = looks = audio = segments = None
     if roles.image is not None:
-        images, looks = _images(cells, roles, files, finder)
+        images, more, looks = _images(cells, roles, files, finder)
     if roles.audio is not None:
         audio = _audio(cells, roles.audio, files, finder)
     if roles.start is not None or roles.end is not None:
         segments = parse_segments(cells, roles.start, roles.end, finder)
-    return Media(images, audio, looks, segments, files)
+    return Media(images, audio, looks, segments, files, more)
 
 
 def look_through(
@@ -195,13 +203,15 @@ def look_through(
 
     Stops early where there are more bad files than would be shown.
     """
-    columns: list[tuple[Kind, str | None]] = [("image", roles.image), ("audio", roles.audio)]
+    columns: list[tuple[Kind, str | None]] = [("image", name) for name in roles.picture_columns]
+    columns.append(("audio", roles.audio))
     named = [
-        (kind, cell)
+        (kind, part)
         for kind, column in columns
         if column is not None and column in cells
         for cell in dict.fromkeys(_texts(cells, column))
-        if cell and not cell.startswith("data:")
+        for part in (listed_images(cell) if kind == "image" else [cell])
+        if part and not is_inline(part)
     ]
     bad = 0
     for place, (kind, cell) in enumerate(named):
@@ -217,34 +227,45 @@ def look_through(
 
 def _images(
     cells: pd.DataFrame, roles: Roles, files: MediaFiles | None, finder: Finder
-) -> tuple[npt.NDArray[np.object_] | None, Look | None]:
-    column = str(roles.image)
-    texts = _texts(cells, column)
-    inline = [text.startswith("data:") for text in texts]
-    check_images(cells, column, finder, None if files is None else np.array(inline))
-    if finder.problems and files is None:
-        return None, None
-    looks = np.full((len(texts), len(NAMES)), np.nan, dtype=np.float32) if roles.image_features else None
-    names = np.full(len(texts), "", dtype=object)
-    limit = len(finder.problems) + MAX_PROBLEMS
-    for row, text in enumerate(texts):
-        if not text or (inline[row] and looks is None) or len(finder.problems) >= limit:
-            continue
-        try:
-            if inline[row]:
-                look: Look | None = read_image(_decoded(text))[1]
-            else:
-                assert files is not None  # noqa: S101 - check_images has refused the cell without them
-                names[row], look = files.look_at("image", text)
-        except MediaError as error:
-            finder.add(row, column, *error.args)
-            continue
-        if looks is not None:
-            looks[row] = look
-    if looks is not None and not finder.problems and not any(texts):
+) -> tuple[npt.NDArray[np.object_] | None, npt.NDArray[np.object_] | None, Look | None]:
+    """Fields of `Media`: images, more_images, looks."""
+    n_rows = len(cells)
+    kept: list[list[str]] = [[] for _ in range(n_rows)]
+    seen: list[list[Look]] = [[] for _ in range(n_rows)]
+    for column in roles.picture_columns:
+        listed = list(map(listed_images, _texts(cells, column)))
+        inline = np.array([any(map(is_inline, parts)) for parts in listed])
+        check_images(cells, column, finder, None if files is None else inline)
+        if finder.problems and files is None:
+            return None, None, None
+        limit = len(finder.problems) + MAX_PROBLEMS
+        for row, parts in enumerate(listed):
+            if (inline[row] and not roles.image_features) or len(finder.problems) >= limit:
+                continue
+            try:
+                for part in parts:
+                    if inline[row]:
+                        look: Look | None = read_image(_decoded(part))[1]
+                    else:
+                        assert files is not None  # noqa: S101 - check_images has refused the cell without them
+                        name, look = files.look_at("image", part)
+                        kept[row].append(name)
+                    if look is not None and roles.image_features:
+                        seen[row].append(look)
+            except MediaError as error:
+                finder.add(row, column, *error.args)
+    if roles.image_features and not finder.problems and not any(seen):
         fix = "Choose other features, or fill the column."
-        finder.add(None, column, "there is no image to learn from: every cell is empty.", fix)
-    return (None if all(inline) or files is None else names), looks
+        finder.add(None, roles.image, "there is no image to learn from: every cell is empty.", fix)
+    images = more = looks = None
+    if any(kept):
+        images = np.array([names[0] if names else "" for names in kept], dtype=object)
+    if any(len(names) > 1 for names in kept):
+        more = np.empty(n_rows, dtype=object)
+        more[:] = [tuple(names[1:]) for names in kept]
+    if roles.image_features:
+        looks = np.array([mean_look(one) for one in seen], dtype=np.float32)
+    return images, more, looks
 
 
 def _audio(

@@ -11,6 +11,7 @@ from plcore.tables.problems import Problem
 
 _LISTS = (
     "label_columns", "annotators", "choices", "choice_scores", "score_columns", "ignored", "numbers", "categories",
+    "more_images", "caption",
 )  # fmt: skip
 _SWITCHES = ("image_features", "label_vectors")
 _SINGLE = ("id", "text", "image", "audio", "start", "end", "embedding")
@@ -49,11 +50,15 @@ class Roles:
     text, image, audio : shown or played when the row is asked. Text also gives features where there are no numbers.
         Images are data URLs (`data:image/png;base64,...`) or, where the table came in a zip, names of files in
         it (see `plcore.tables.media`); recordings are always files.
+    more_images : further columns of pictures of the same row, as of a camera's burst, shown after those of `image`. A
+        cell of either may name several, as in `a.jpg|b.jpg`.
     start, end : seconds of the recording between which the row lies; an empty cell stands for its begin or its end.
         Such rows are segments: several of them may name one recording.
     embedding : what a model of the owner's own made of the row, a list of numbers in each cell, as long in all rows.
     image_features : whether what the images look like (see `plcore.tables.descriptor`) is a feature.
     numbers, categories : the features.
+    caption : columns that stand beside the row's name when it is shown, such as a date and a place; nothing is learnt
+        from them.
     """
 
     candidates: str | None = None
@@ -74,6 +79,7 @@ class Roles:
     id: str | None = None
     text: str | None = None
     image: str | None = None
+    more_images: tuple[str, ...] = ()
     audio: str | None = None
     start: str | None = None
     end: str | None = None
@@ -81,6 +87,12 @@ class Roles:
     image_features: bool = False
     numbers: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
+    caption: tuple[str, ...] = ()
+
+    @property
+    def picture_columns(self) -> tuple[str, ...]:
+        """The columns of pictures, the first one first."""
+        return () if self.image is None else (self.image, *self.more_images)
 
     @property
     def has_candidates(self) -> bool:
@@ -95,7 +107,7 @@ class Roles:
             for column in value if isinstance(value, tuple) else (value,):
                 if column is not None:
                     yield role, column
-        for role in ("numbers", "categories"):
+        for role in ("more_images", "numbers", "categories", "caption"):
             for column in getattr(self, role):
                 yield role, column
 
@@ -146,12 +158,14 @@ _WORDS = {
     "id": "the row's id",
     "text": "the text shown",
     "image": "the image shown",
+    "more_images": "a further image shown",
     "audio": "the recording played",
     "start": "where the segment begins",
     "end": "where the segment ends",
     "embedding": "the embedding",
     "numbers": "a number feature",
     "categories": "a category feature",
+    "caption": "part of the caption",
 }
 WAYS = (
     "Name one column whose cells list the candidates, such as wren|robin; or one 0/1 column for each label; "
@@ -208,6 +222,9 @@ def role_problems(roles: Roles, columns: Sequence[str]) -> list[Problem]:
     if roles.image_features and roles.image is None:
         message = "The images are to be learned from, but no column of images has been chosen."
         add(None, message, "Choose the column that holds or names them.")
+    if roles.more_images and roles.image is None:
+        message = "it holds further images, but no column holds the first."
+        add(roles.more_images[0], message, "Choose a column of images, or take this role away.")
     for second in (roles.start, roles.end):
         if second is not None and roles.audio is None:
             message = "it says where a segment lies, but no column of recordings has been chosen."

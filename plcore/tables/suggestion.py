@@ -85,7 +85,8 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False) -> Roles:
     def take(column: ColumnSample | None) -> str | None:
         return None if column is None else free.pop(column.name).name
 
-    image = take(next((column for column in columns if column.is_image(files)), None))
+    pictures = tuple(take(column) or "" for column in columns if column.is_image(files))
+    image = pictures[0] if pictures else None
     audio = take(guess_audio(list(free.values())) if files else None)
     start, end = map(take, guess_segment(list(free.values())) if audio is not None else (None, None))
     embedding = take(guess_embedding(list(free.values())))
@@ -111,6 +112,7 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False) -> Roles:
         id=row_id,
         text=text,
         image=image,
+        more_images=pictures[1:],
         audio=audio,
         start=start,
         end=end,

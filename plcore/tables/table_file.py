@@ -3,8 +3,9 @@
 Columns: `cell:NAME` the original text; `number:NAME` the parsed number (null where the cell is empty);
 `candidates` the row's candidate labels; `candidate_weights` their weights in the same order, only where some differ
 within a row; `truth` the true label (null where unknown), only with a truth column; `media:image` and `media:audio` the
-kept names of the files that its cells name ('' where a cell names none), only where files came with the table; `look`
-what the row's image looks like (null where it has none), only where the roles ask for it; `embedding` its embedding
+kept names of the files that its cells name ('' where a cell names none), only where files came with the table, and
+`media:more_images` a list of the others, only where a row has several images; `look` what the row's images look like
+(null where it has none), only where the roles ask for it; `embedding` its embedding
 (null where its cell is empty), only with such a column, or, of sparse ones, `embedding:places` and `embedding:values`,
 those numbers of a row that are not 0, the width being in the metadata; `start` and `end` the seconds of its segment
 (null where its cell is empty), only with such a column. The metadata of the schema holds, under `winnow`, a JSON object
@@ -137,6 +138,8 @@ def _to_arrow(table: TableParts) -> pa.Table:
     for name, kept in (("media:image", table.media.images), ("media:audio", table.media.audio)):
         if kept is not None:
             columns[name] = pa.array(kept, pa.string())
+    if table.media.more_images is not None:
+        columns["media:more_images"] = pa.array(map(list, table.media.more_images), pa.list_(pa.string()))
     for name, vectors in (("look", table.media.looks), ("embedding", table.embeddings)):
         if vectors is not None and not sp.issparse(vectors):
             flat = pa.array(vectors.ravel(), pa.float32())
@@ -199,7 +202,11 @@ def _media(data: pa.Table) -> Media:
     segments = None
     if "start" in data.column_names:
         segments = np.column_stack([data[name].to_numpy() for name in ("start", "end")]).astype(np.float64)
-    return Media(images, audio, _vectors(data, "look"), segments)
+    more = None
+    if "media:more_images" in data.column_names:
+        more = np.empty(data.num_rows, dtype=object)
+        more[:] = list(map(tuple, data["media:more_images"].to_pylist()))
+    return Media(images, audio, _vectors(data, "look"), segments, more_images=more)
 
 
 def _vectors(data: pa.Table, name: str) -> npt.NDArray[np.float32] | None:
@@ -225,4 +232,5 @@ def read_kept_names(path: Path) -> frozenset[str]:
     with pa.OSFile(str(path)) as file, pa.parquet.ParquetFile(file) as stored:
         names = [name for name in stored.schema_arrow.names if name.startswith("media:")]
         data = stored.read(columns=names) if names else pa.table({})
-    return frozenset(name for column in data.columns for name in column.unique().to_pylist() if name)
+    flat = (pc.list_flatten(one) if pa.types.is_list(one.type) else one for one in data.columns)
+    return frozenset(name for column in flat for name in column.unique().to_pylist() if name)

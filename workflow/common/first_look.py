@@ -57,4 +57,5 @@ def _with_files(table: LabelTable, row: int) -> RowView:
     kept = media.images[row]
     with media.files.open(kept) as file:
         data = base64.b64encode(file.read()).decode()
-    return replace(view, image=f"data:{CONTENT_TYPES[kept.rpartition('.')[2]]};base64,{data}")
+    image = f"data:{CONTENT_TYPES[kept.rpartition('.')[2]]};base64,{data}"
+    return replace(view, image=image, images=(image,))

@@ -1,4 +1,4 @@
-"""One row as a person sees it: its image, its text, and its features as they stood in the file."""
+"""One row as a person sees it: its images, its text, and its features as they stood in the file."""
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ class RowView:
     """`image` and `audio` are addresses a browser can show: a data URL, or a path of this server (see
     `workflow.common.files`); `features` are (column, original cell text) pairs in file order; `segment` the seconds of
     the recording between which the row lies, None for its begin or end, and None in all for the whole recording.
+
+    images : all of the row, `image` the first      caption : (column, text) of the columns that are no features and are
+        to be shown, without those whose cell is empty
     """
 
     row: int
@@ -28,6 +31,8 @@ class RowView:
     features: tuple[tuple[str, str], ...]
     audio: str | None = None
     segment: tuple[float | None, float | None] | None = None
+    images: tuple[str, ...] = ()
+    caption: tuple[tuple[str, str], ...] = ()
 
 
 def row_view(table: LabelTable, row: int) -> RowView:
@@ -35,15 +40,17 @@ def row_view(table: LabelTable, row: int) -> RowView:
     roles = table.roles
     cells = table.cells.iloc[row]
     shown = (*roles.numbers, *roles.categories)
+    images = row_images(table, row)
     return RowView(
         row=row,
         row_id=str(table.ids[row]),
-        image=_file(table.media.images, row)
-        or ((cells[roles.image].strip() or None) if roles.image else None),
+        image=images[0] if images else None,
         audio=_file(table.media.audio, row),
         segment=_segment(table, row),
         text=(cells[roles.text].strip() or None) if roles.text else None,
         features=tuple((name, cells[name]) for name in shown),
+        images=images,
+        caption=tuple((name, text) for name in roles.caption if (text := cells[name].strip())),
     )
 
 
@@ -52,6 +59,19 @@ def _segment(table: LabelTable, row: int) -> tuple[float | None, float | None] |
         return None
     start, end = (None if second != second else float(second) for second in table.media.segments[row])
     return start, end
+
+
+def row_images(table: LabelTable, row: int) -> tuple[str, ...]:
+    """The addresses of the row's images, in the order of the columns and of the names in a cell."""
+    from plcore.tables import is_inline, listed_images
+
+    kept, cells = map(address, table.media.images_of(row)), table.cells
+    parts = [
+        part for name in table.roles.picture_columns for part in listed_images(str(cells[name].iloc[row]))
+    ]
+    # A table from before cells could name several may name one with a | in it: two parts, one file.
+    found = (part if is_inline(part) else next(kept, "") for part in parts)
+    return tuple(image for image in found if image)
 
 
 def _file(names: npt.NDArray[np.object_] | None, row: int) -> str | None:

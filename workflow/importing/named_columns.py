@@ -50,7 +50,8 @@ def adjusted(guess: Roles, chosen: Mapping[str, Any], cells: pd.DataFrame) -> Ro
             roles["label_vectors"] = False
         roles |= _reading(guess, way, named[way], cells)
     roles |= freed({role: value for role, value in roles.items() if role not in named}, columns)
-    roles["image_features"] = roles["image_features"] and roles["image"] is not None
+    if named.get("image", roles["image"]) is None:
+        roles |= {"image_features": False, "more_images": []}
     if "cut" in named and named["cut"] != roles["cut"]:
         roles["cut_at"] = CUT_AT.get(named["cut"], 0.0)
     found = Roles.from_json(roles | named)

@@ -60,11 +60,12 @@ def _with_files(found: TableReading, files: MediaFiles | None) -> TableReading:
     seen = suggest_roles(found.cells.drop(columns=labels), files=files is not None)
     if files is None or seen.image is seen.audio is None:
         return replace(found, files=files)
-    named = {seen.image, seen.audio}
+    named = {*seen.picture_columns, seen.audio}
     categories = tuple(name for name in roles.categories if name not in named)
     text = None if roles.text in named else roles.text
     look = seen.image is not None and not roles.numbers and text is None
-    told = replace(roles, categories=categories, text=text, image=seen.image, audio=seen.audio)
+    told = replace(roles, categories=categories, text=text, audio=seen.audio)
+    told = replace(told, image=seen.image, more_images=seen.more_images)
     return replace(found, files=files, roles=replace(told, image_features=look))
 
 

@@ -27,6 +27,8 @@ OPTIONAL = st.none() | st.text(max_size=5)
         id=OPTIONAL,
         text=OPTIONAL,
         image=OPTIONAL,
+        more_images=NAMES,
+        caption=NAMES,
         audio=OPTIONAL,
         start=OPTIONAL,
         end=OPTIONAL,

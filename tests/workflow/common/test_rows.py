@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import base64
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pandas as pd
 import pytest
 
 from plcore import LabelTable, Roles
+from plcore.tables.media import Media
+from tests.plcore.tables.test_pictures import table_of as several_pictures
 from tests.plcore.tables.zips import picture
 from tests.workflow.kind_worlds import WORLDS, KindWorld
 from tests.workflow.test_media import ZIP
@@ -42,6 +44,38 @@ def test_cells_stand_as_the_file_had_them_and_blanks_are_nothing() -> None:
     assert first.features == (("z", "1.50"), ("colour", " red"))
     assert (second.image, second.text, second.audio) == (None, None, None)
     assert "secret" not in str(asdict(first))
+
+
+def test_the_caption_stands_beside_the_row_and_is_no_feature() -> None:
+    cells = pd.DataFrame(
+        {"c": ["a|b", "b"], "place": [" North gate ", ""], "day": ["2 Oct", "3 Oct"], "n": ["1", "2"]},
+        dtype="str",
+    )
+    table = LabelTable.from_cells(cells, Roles(candidates="c", numbers=("n",), caption=("place", "day")))
+    assert row_view(table, 0).caption == (("place", "North gate"), ("day", "2 Oct"))
+    assert row_view(table, 1).caption == (("day", "3 Oct"),)
+    assert row_view(table, 0).features == (("n", "1"),)
+    assert table.features().fit(table).n_features_ == 1
+
+
+def test_a_row_shows_all_of_its_images_the_first_one_first() -> None:
+    table = several_pictures()
+    first, second, third = (row_view(table, row) for row in range(3))
+    assert first.images == tuple(f"{PATH}/{name}" for name in table.media.images_of(0))
+    assert (len(first.images), first.image) == (3, first.images[0])
+    assert (second.images, third.images) == ((second.image,), (third.image,))
+    assert row_view(LabelTable.read_csv(b"candidates,n\na|b,1\nb,2\n"), 0).images == ()
+    several = f"{PIXEL}|{PIXEL}"
+    inline = LabelTable.read_csv(f'candidates,img,n\na|b,"{several}",1\nb,,2\n'.encode())
+    assert row_view(inline, 0).images == (PIXEL, PIXEL)
+
+
+def test_a_file_whose_name_holds_a_bar_is_still_shown_once() -> None:
+    """Tables stored before a cell could name several."""
+    table = several_pictures()
+    cells = table.cells.assign(image="a|b.png", second="", third="")
+    old = replace(table, _cells=cells, media=Media(images=table.media.images))
+    assert row_view(old, 2).images == row_view(table, 2).images
 
 
 @pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.name)

@@ -54,6 +54,16 @@ def test_a_column_that_is_named_leaves_the_role_it_was_guessed_for(
     assert adjusted(GUESS, chosen, CELLS) == wanted
 
 
+def test_further_images_leave_with_the_first_and_a_caption_takes_its_column() -> None:
+    guess = replace(GUESS, image="bars", more_images=("json", "shares"))
+    assert adjusted(guess, {"more_images": ["json"]}, CELLS).picture_columns == ("bars", "json")
+    assert adjusted(guess, {"image": ""}, CELLS).picture_columns == ()
+    assert adjusted(guess, {"text": "bars"}, CELLS).picture_columns == ()
+    found = adjusted(guess, {"caption": ["w", "shares"]}, CELLS)
+    assert (found.caption, found.text, found.more_images) == (("w", "shares"), None, ("json",))
+    assert adjusted(guess, {"caption": [""]}, CELLS) == guess
+
+
 def test_candidates_that_are_named_are_no_label_vectors() -> None:
     found = adjusted(vector_world.ROLES, {"candidates": "bars"}, CELLS)
     assert (found.candidates, found.label_columns, found.label_vectors) == ("bars", (), False)
