@@ -1,4 +1,4 @@
-"""A row as its file had it: picture, recording, text, features. For pages that show one row at a time."""
+"""A row as its file had it: caption, pictures, recording, text, features. For pages that show one row at a time."""
 
 from __future__ import annotations
 
@@ -14,18 +14,31 @@ img { display: block; max-width: 100%; max-height: 340px; min-height: 96px; obje
   border: 1px solid var(--st-border-color); border-radius: 10px; background: #fff; }
 .text { margin: 0; max-width: 62ch; line-height: 1.6; white-space: pre-wrap; overflow-wrap: anywhere; }
 img.small { image-rendering: pixelated; height: 160px; }
+.pictures { display: flex; flex-wrap: wrap; gap: 0.5rem; }
+.pictures img:not(:only-child) { max-height: 200px; }
+.caption { margin: 0 0 0.5rem; font-size: 0.85rem; overflow-wrap: anywhere; }
 audio { width: 100%; margin-top: 0.5rem; }
 """,
     js="""
 export default function ({ parentElement, data }) {
-  parentElement.querySelectorAll("img, audio, p").forEach((old) => old.remove());
-  if (data.image) {
+  parentElement.querySelectorAll(".pictures, audio, p").forEach((old) => old.remove());
+  const say = (name, words) => {
+    const line = document.createElement("p");
+    line.className = name;
+    line.textContent = words;
+    parentElement.append(line);
+  };
+  if (data.caption) say("caption", data.caption);
+  const pictures = document.createElement("div");
+  pictures.className = "pictures";
+  data.images.forEach((source, place) => {
     const image = document.createElement("img");
-    image.alt = data.alt;
+    image.alt = data.images.length > 1 ? `${data.alt}, picture ${place + 1} of ${data.images.length}` : data.alt;
     image.onload = () => image.classList.toggle("small", image.naturalHeight < 96);
-    image.src = data.image;
-    parentElement.append(image);
-  }
+    image.src = source;
+    pictures.append(image);
+  });
+  if (data.images.length) parentElement.append(pictures);
   if (data.audio) {
     const audio = document.createElement("audio");
     audio.controls = true;
@@ -33,24 +46,24 @@ export default function ({ parentElement, data }) {
     audio.src = data.audio;
     parentElement.append(audio);
   }
-  if (data.text) {
-    const text = document.createElement("p");
-    text.className = "text";
-    text.textContent = data.text;
-    parentElement.append(text);
-  }
+  if (data.text) say("text", data.text);
 }
 """,
 )
 
 
+MANY = 20
+"""More features than these stand in a box that is shut."""
+
+
 def instance(view: RowView) -> None:
     """Draw the row."""
-    if view.image or view.audio or view.text:
+    if view.images or view.audio or view.text or view.caption:
         _MEDIA(
             key=f"winnow_media_{view.row}",
             data={
-                "image": view.image,
+                "images": list(view.images),
+                "caption": " · ".join(text for _, text in view.caption),
                 "audio": view.audio,
                 "text": view.text,
                 "alt": f"Row {view.row_id}",
@@ -61,7 +74,7 @@ def instance(view: RowView) -> None:
             "Feature": [name for name, _ in view.features],
             "Value": [value for _, value in view.features],
         }
-        if view.image or view.text or view.audio:
+        if view.images or view.text or view.audio or len(view.features) > MANY:
             with st.expander(f"Features ({len(view.features)})"):
                 st.dataframe(table, hide_index=True)
         else:

@@ -139,10 +139,11 @@ def view_of(view: RowView) -> dict[str, Any]:
     """The row as the card draws it."""
     return {
         "id": view.row_id,
-        "image": view.image,
+        "images": list(view.images),
         "audio": view.audio,
         "text": view.text,
         "features": list(view.features),
+        "caption": list(view.caption),
     }
 
 

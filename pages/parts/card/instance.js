@@ -2,7 +2,7 @@
 // The instance: image, sound, text, features.
 
 import { make } from "./elements.js";
-import { fit, openZoom } from "./zoom.js";
+import { pictures } from "./pictures.js";
 
 /** @import { Question, State, View } from "./types.js" */
 
@@ -12,8 +12,8 @@ import { fit, openZoom } from "./zoom.js";
  */
 export function instance(state, { view, telling }) {
   /** @type {HTMLElement[]} */
-  const parts = [make("p", { class: "rowname", text: `Row ${view.id}` })];
-  if (view.image) parts.push(picture(state, view.image, `Image of row ${view.id}`));
+  const parts = [rowName(view)];
+  if (view.images.length) parts.push(pictures(state, view));
   if (view.audio) {
     parts.push(
       make("audio", {
@@ -34,35 +34,29 @@ export function instance(state, { view, telling }) {
       ),
     );
   }
-  if (view.features.length) parts.push(features(view, telling));
+  if (view.features.length) parts.push(...features(view, telling));
   return make("section", { class: "instance", "aria-label": "The instance" }, ...parts);
 }
 
-/**
- * @param {State} state
- * @param {string} source
- * @param {string} name
- */
-function picture(state, source, name) {
-  const image = make("img", { class: "image", src: source, alt: name, onload: fit });
+/** @param {View} view */
+function rowName({ id, caption }) {
+  const said = caption.map(([, text]) => text).join(" · ");
+  const named = caption.map(([column, text]) => `${column}: ${text}`).join("\n");
   return make(
-    "button",
-    {
-      class: "zoom",
-      type: "button",
-      "data-key": "z",
-      "aria-keyshortcuts": "z",
-      "aria-label": `${name}: zoom`,
-      title: "Zoom (Z)",
-      onclick: () => openZoom(state, source, name),
-    },
-    image,
+    "p",
+    { class: "rowname" },
+    make("span", { text: `Row ${id}` }),
+    said && make("span", { class: "caption", text: said, title: named }),
   );
 }
 
 const LONG_NAME = 14;
+const MANY = 20;
 
 /**
+ * All features in a box that opens and shuts. It is shut where there is something else to look at; and where they are
+ * many, with those that tell the labels apart above it.
+ *
  * @param {View} view
  * @param {Question["telling"]} telling
  */
@@ -86,19 +80,20 @@ function features(view, telling) {
       text: `Marked: what tells ${telling.between[0]} and ${telling.between[1]} apart best.`,
     });
   const long = view.features.some(([name]) => name.length > LONG_NAME); // the value is never cut for its name
-  const folded = Boolean(view.image || view.text || view.audio);
+  const beside = Boolean(view.images.length || view.text || view.audio);
   const count = view.features.length;
-  return make(
+  const above = !beside && telling && count > MANY ? telling.columns.length : 0;
+  const list = (/** @type {HTMLElement[]} */ some) =>
+    make("dl", { class: long ? "features long" : "features" }, ...some);
+  const others = above ? `${(count - above).toLocaleString()} more features` : `${count.toLocaleString()} features`;
+  const box = make(
     "details",
-    { class: "values", open: !folded },
-    make("summary", { text: count === 1 ? "1 feature" : `${count.toLocaleString()} features` }),
-    why,
-    make(
-      "div",
-      { class: "scroll", tabindex: "0", role: "region", "aria-label": "Features" },
-      make("dl", { class: long ? "features long" : "features" }, ...rows),
-    ),
+    { class: "values", open: !beside && !above },
+    make("summary", { text: count === 1 ? "1 feature" : others }),
+    !above && why,
+    make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Features" }, list(rows.slice(above))),
   );
+  return above ? [make("div", { class: "values" }, why, list(rows.slice(0, above))), box] : [box];
 }
 
 /**

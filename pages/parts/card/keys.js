@@ -12,6 +12,9 @@ import { keepForNext } from "./waiting.js";
 /** What takes Enter for itself where it has the focus. */
 const HAS_ENTER = "a[href], button, summary, audio, [role=button], [role=tab], [role=option]";
 
+/** What takes the arrows for itself. */
+const HAS_ARROWS = "audio, video, [role=tab], [role=slider], [role=option], [role=menuitem]";
+
 /**
  * @param {State} state
  * @param {KeyboardEvent} event
@@ -60,6 +63,7 @@ export function onKey(state, event) {
     if (!event.repeat) enter();
     return;
   }
+  if (name.startsWith("Arrow") && path.some((node) => node instanceof Element && node.matches(HAS_ARROWS))) return;
   const does = commandOf(state, event, name);
   if (does) {
     take();

@@ -68,7 +68,8 @@ export function openHistory(state) {
 export const COMMON_KEYS = [
   ["H", "History of your answers"],
   ["T / F", "Note, flag: stored with the answer"],
-  ["Z", "Zoom into the image; wheel or + and −, arrows move it"],
+  ["Z", "Zoom into the image; wheel or + and −, arrows move it, B shows it brighter"],
+  ["← / →", "The other pictures of the row; zoomed in, comma and full stop"],
   ["P", "Play or pause the recording"],
   ["G", "Guidelines, where the owner has written some"],
   ["Tab", "To every button; Enter presses it"],

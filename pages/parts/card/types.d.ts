@@ -18,10 +18,20 @@ export type EntryKind =
 /** The row that is asked about. A feature is its name and its value, both as they are read. */
 export interface View {
   id: string;
-  image: string | null;
+  images: string[];
   audio: string | null;
   text: string | null;
   features: [string, string][];
+  /** Column and text of what stands beside the row's name. */
+  caption: [string, string][];
+}
+
+/** The pictures of a row, as the zoom gets them. place : of the one it begins with. show : shows one on the card */
+export interface Burst {
+  images: string[];
+  place: number;
+  name: string;
+  show(place: number): void;
 }
 
 /** One label of a question. key : the key that stands for it, null beyond the keys. probability : the model's, 0 to 1 */

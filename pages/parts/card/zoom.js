@@ -1,10 +1,11 @@
 // @ts-check
-// The image alone, as large as one likes.
+// The image alone, as large and as bright as one likes.
 
+import { brighter, nameOf, placeWords, turned } from "./burst.js";
 import { openDialog } from "./dialog.js";
 import { make } from "./elements.js";
 
-/** @import { State } from "./types.js" */
+/** @import { Burst, State } from "./types.js" */
 
 /**
  * Its box takes its shape, so that the white behind what is transparent ends where the image does.
@@ -20,12 +21,25 @@ export function fit({ target: image }) {
 
 /**
  * @param {State} state
- * @param {string} source
- * @param {string} name
+ * @param {Burst} burst
  */
-export function openZoom(state, source, name) {
-  const view = { scale: 1, x: 0, y: 0 };
-  const image = make("img", { class: "image", src: source, alt: name, draggable: "false", onload: fit });
+export function openZoom(state, { images, place: first, name, show }) {
+  const view = { scale: 1, x: 0, y: 0, light: 1, picture: first };
+  const image = make("img", { class: "image", draggable: "false", onload: fit });
+  const count = make("span", { class: "quiet small counting", role: "status" });
+  // Size and place stay, so that one sees what moves; the card turns with it.
+  const turn = (/** @type {number} */ steps) => {
+    view.picture = turned(view.picture, steps, images.length);
+    image.alt = nameOf(name, view.picture, images.length);
+    image.src = images[view.picture];
+    count.textContent = placeWords(view.picture, images.length);
+    if (steps) show(view.picture);
+  };
+  turn(0);
+  const light = () => {
+    view.light = brighter(view.light);
+    image.style.filter = view.light === 1 ? "" : `brightness(${view.light})`;
+  };
   const place = () => {
     image.style.transform = `translate(${view.x}px, ${view.y}px) scale(${view.scale})`;
   };
@@ -48,6 +62,7 @@ export function openZoom(state, source, name) {
   const button = (text, name, action) =>
     make("button", { class: "action", type: "button", text, "aria-label": name, onclick: action });
   const stage = make("div", { class: "stage" }, image);
+  const several = images.length > 1;
   const dialog = openDialog(
     state,
     "zooming",
@@ -56,6 +71,10 @@ export function openZoom(state, source, name) {
     make(
       "div",
       { class: "row" },
+      several && count,
+      several && button("‹", "Previous picture", () => turn(-1)),
+      several && button("›", "Next picture", () => turn(1)),
+      button("Brighter", "Brighter (B)", light),
       button("+", "Larger", () => zoom(1.5)),
       button("−", "Smaller", () => zoom(1 / 1.5)),
       button("Close", "Close", () => dialog.close()),
@@ -85,11 +104,13 @@ export function openZoom(state, source, name) {
     "=": () => zoom(1.5),
     "-": () => zoom(1 / 1.5),
     z: () => dialog.close(),
-    ArrowLeft: () => move(60, 0),
-    ArrowRight: () => move(-60, 0),
+    b: light,
+    ArrowLeft: () => (several && view.scale === 1 ? turn(-1) : move(60, 0)),
+    ArrowRight: () => (several && view.scale === 1 ? turn(1) : move(-60, 0)),
     ArrowUp: () => move(0, 60),
     ArrowDown: () => move(0, -60),
   };
+  if (several) Object.assign(does, { ",": () => turn(-1), ".": () => turn(1) });
   dialog.keys = (name) => {
     does[name]?.();
     return name in does;
