@@ -6,7 +6,9 @@ import streamlit as st
 
 from pages.parts import charts, frame, kinds, map_chart
 from pages.parts.answers import MOST
+from pages.parts.instance import instance
 from workflow import instance_map as use_case
+from workflow import media
 from workflow.instance_map import STATES
 
 page = frame.begin_project("Map")
@@ -20,8 +22,8 @@ named = [
     for labels in shown.labels
 ]
 counts = ", ".join(f"{states.count(state):,} {state}" for state in STATES if state in states)
-charts.show(
-    map_chart.instance_map(shown.places, states, shown.row_ids, named),
+picked = charts.show(
+    map_chart.instance_map(shown.places, states, shown.row_ids, named, shown.rows),
     {
         "row": shown.rows + 1,
         "row_id": shown.row_ids,
@@ -32,7 +34,15 @@ charts.show(
     },
     key=f"map-{page.project.id}",
     alt=f"Map of {len(shown.rows):,} rows: {counts}",
+    picks=True,
 )
+if picked:
+    with st.container(border=True):
+        row = media.row_of(page.seat, int(picked[0][2]))
+        st.markdown(f"##### Row {frame.escape(row.row_id)}")
+        instance(row)
+else:
+    st.caption("Click a point to see its row.")
 sampled = (
     f"{len(shown.rows):,} of {shown.n_rows:,} rows, drawn at random. "
     if len(shown.rows) < shown.n_rows

@@ -30,7 +30,7 @@ if not options.anything:
 search = answered_rows.search_form(KEY, options, parts.REVIEW.kinds)
 found = reviewing.find(page.seat, search, int(st.session_state.get(f"{KEY}-page", 1)) - 1)
 if found.rows:
-    answered_rows.results(page.project.id, KEY, found, parts.REVIEW.unit)
+    answered_rows.results(page, KEY, found, parts.REVIEW.unit)
 else:
     st.info("No answer fits all of this. Take one of the conditions away.", icon=":material/search_off:")
 if (asked := answered_rows.opened_row(page.project.id)) is not None:

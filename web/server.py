@@ -16,7 +16,7 @@ from web.exports import prepared_file
 from web.guard import Guard
 from web.headers import SecurityHeaders
 from web.health import healthz
-from web.media import kept_file
+from web.media import kept_file, small_picture
 from web.signin import signin, signout
 from workflow import exporting, media
 from workflow.home import home
@@ -25,6 +25,7 @@ from workflow.settings import DEFAULT_PORT, Settings, SettingsError
 ROUTES = [
     Route("/healthz", healthz, methods=["GET"]),
     Route(f"{media.PATH}/{{name}}", kept_file, methods=["GET"]),
+    Route(f"{media.PATH}/{{name}}/small", small_picture, methods=["GET"]),
     Route(f"{exporting.PATH}/{{project:int}}/{{key}}", prepared_file, methods=["GET"]),
     Route(scripts.ADDRESS, scripts.script, methods=["GET"]),
     Route("/signin", signin, methods=["GET", "POST"]),

@@ -46,6 +46,11 @@ class Home:
         """Where the images and recordings of all tables are kept; made when the first is."""
         return self.settings.home / "media"
 
+    @property
+    def thumbnails_dir(self) -> Path:
+        """Where small pictures are kept once they are made."""
+        return self.settings.home / "thumbnails"
+
     def model_path(self, project_id: int, key: str, version: int) -> Path:
         """Where the scores of a model version are kept. key : of the settings it was trained with"""
         return self.settings.home / "models" / f"{project_id}-{key}" / f"{version}.npy"

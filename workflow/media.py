@@ -1,4 +1,4 @@
-"""Images and recordings, given to those who may see a row that names them."""
+"""Images and recordings, large and small, given to those who may see a row that names them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,18 @@ from typing import TYPE_CHECKING
 from db import projects
 from workflow.access import NotFound
 from workflow.common.files import PATH, path_of
+from workflow.common.rows import RowView, row_images, row_view
+from workflow.common.thumbnails import CONTENT_TYPE, small_url, thumbnail_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from workflow.seat import Seat
 
-__all__ = ["PATH", "find"]
+__all__ = ["PATH", "SOUND", "find", "find_small", "row_of", "small_pictures"]
+
+SOUND = "sound"
+"""In the place of a small picture: the row has none, but a recording."""
 
 
 def find(seat: Seat, name: str) -> tuple[Path, str]:
@@ -37,6 +44,61 @@ def find(seat: Seat, name: str) -> tuple[Path, str]:
     if not path.is_file():
         raise NotFound("The file is gone from the data folder. Fix: restore it from a backup.")
     return path, CONTENT_TYPES[path.suffix[1:]]
+
+
+def find_small(seat: Seat, name: str) -> tuple[bytes, str]:
+    """The small picture of the image of this name, and its content type, for a person who may see the large one.
+
+    Raises
+    ------
+    NotFound
+        As `find`; and of a recording, or an image that cannot be read any more, there is no small picture.
+    NotAllowed
+    """
+    from plcore.tables import MediaError
+
+    path, content_type = find(seat, name)
+    if not content_type.startswith("image/"):
+        raise NotFound("There is no small picture of a recording.")
+    try:
+        return thumbnail_of(seat.home, path), CONTENT_TYPE
+    except MediaError as error:
+        raise NotFound(f"There is no small picture of it: {error.args[0]}") from error
+
+
+def small_pictures(seat: Seat, rows: Sequence[int]) -> tuple[str, ...] | None:
+    """Of each of these rows of the project a data URL of its first image made small, SOUND, or "" where it has neither;
+    None where the project has neither images nor recordings.
+
+    Raises
+    ------
+    NotAllowed, NotFound
+    """
+    with seat.learner() as opened:
+        table = opened.learner.table
+    if table.roles.image is None and table.roles.audio is None:
+        return None
+    sounds = table.media.audio
+    found = []
+    for row in rows:
+        images = row_images(table, row)
+        sound = SOUND if sounds is not None and sounds[row] else ""
+        found.append(small_url(seat.home, images[0]) if images else sound)
+    return tuple(found)
+
+
+def row_of(seat: Seat, row: int) -> RowView:
+    """A row of the project as the file had it, for whoever may see the project.
+
+    Raises
+    ------
+    NotAllowed, NotFound
+    """
+    with seat.learner() as opened:
+        table = opened.learner.table
+    if not 0 <= row < table.n_rows:
+        raise NotFound(f"There is no row {row + 1}; the project has {table.n_rows:,}.")
+    return row_view(table, row)
 
 
 def _may_name_files(project: projects.Project) -> bool:

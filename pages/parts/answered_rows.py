@@ -13,7 +13,9 @@ from streamlit.elements.lib.column_types import ColumnConfig
 
 from pages.parts import frame, state
 from pages.parts.answers import said
+from pages.parts.frame import ProjectPage
 from pages.parts.instance import instance
+from pages.parts.small_pictures import ROW_HEIGHT, picture_column
 from workflow import reviewing
 from workflow.common.rows import RowView
 from workflow.reviewing import HistoryLine, ReviewList, Search, SearchOptions
@@ -108,15 +110,18 @@ def search_form(key: str, options: SearchOptions, kinds: Mapping[str, str]) -> S
     return Search(label=label, person_id=person, kind=kind, flagged=flagged, disagrees=disagrees, words=words)
 
 
-def results(project_id: int, key: str, found: ReviewList, unit: tuple[str, str]) -> None:
+def results(page: ProjectPage, key: str, found: ReviewList, unit: tuple[str, str]) -> None:
     """The page of what was found, and two ways to open a row: tick it, or choose it from the list.
 
     unit : what is counted, of one and of more
     """
+    project_id = page.project.id
     rows = tuple(one.row for one in found.rows)
+    seen = picture_column(page.seat, rows)
     table = f"{key}-table-{hash((rows, tuple(one.seq for one in found.rows)))}"
     st.dataframe(
         {
+            **seen.cells,
             "Row": [one.row_id for one in found.rows],
             "Answer": [said(one.kind, one.labels) for one in found.rows],
             "Model said": [one.predicted or "" for one in found.rows],
@@ -129,11 +134,13 @@ def results(project_id: int, key: str, found: ReviewList, unit: tuple[str, str])
         on_select=lambda: _ticked(project_id, table, rows),
         selection_mode="single-row",
         key=table,
-        height=min(420, 38 + 35 * len(rows)),
+        height=min(420, 38 + (ROW_HEIGHT if seen.cells else 35) * len(rows)),
         column_config={
+            **seen.config,
             "When": _when(),
             "Note": st.column_config.Column(width="medium"),
         },
+        **seen.options,
     )
     with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
         words = {one.row: f"{one.row_id}: {said(one.kind, one.labels)}" for one in reversed(found.rows)}

@@ -38,12 +38,19 @@ class Honest:
     high: np.ndarray
 
 
-def show(figure: go.Figure, data: Mapping[str, Any], *, key: str, alt: str) -> None:
-    """The chart; its toolbar gives the picture, the button under it the data, columns of one length, as CSV."""
-    st.plotly_chart(
+def show(
+    figure: go.Figure, data: Mapping[str, Any], *, key: str, alt: str, picks: bool = False
+) -> Sequence[Any]:
+    """The chart; its toolbar gives the picture, the button under it the data, columns of one length, as CSV.
+
+    picks : whether points can be clicked; gives the `customdata` of those that are
+    """
+    drawn: Any = st.plotly_chart(
         figure,
         key=key,
         alt=alt,
+        on_select="rerun" if picks else "ignore",
+        selection_mode="points",
         config={
             "displaylogo": False,
             "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
@@ -61,6 +68,7 @@ def show(figure: go.Figure, data: Mapping[str, Any], *, key: str, alt: str) -> N
         key=f"{key}-csv",
         help="The picture is in the toolbar that opens when you point at the chart.",
     )
+    return [point["customdata"] for point in drawn.selection.points] if picks else ()
 
 
 def to_csv(data: Mapping[str, Any]) -> bytes:

@@ -20,9 +20,16 @@ STATE_MARKS = {
 
 
 def instance_map(
-    places: np.ndarray, states: Sequence[str], names: Sequence[str], candidates: Sequence[str]
+    places: np.ndarray,
+    states: Sequence[str],
+    names: Sequence[str],
+    candidates: Sequence[str],
+    rows: np.ndarray,
 ) -> go.Figure:
-    """Rows as points: places (k, 2), and of each its state, its name and what may be its label."""
+    """Rows as points: places (k, 2), and of each its state, its name and what may be its label.
+
+    rows : (k,) their numbers in the table; a point's `customdata` are its name, its labels and that number.
+    """
     figure = go.Figure()
     of_state = np.array(states)
     shown, may_be = np.array(plain(names), dtype=object), np.array(plain(candidates), dtype=object)
@@ -36,7 +43,7 @@ def instance_map(
             mode="markers",
             name=f"{state} ({here.sum():,})",
             marker={"color": colour, "symbol": symbol, "size": 6, "opacity": 0.8},
-            customdata=np.column_stack([shown[here], may_be[here]]),
+            customdata=np.column_stack([shown[here], may_be[here], rows[here]]),
             hovertemplate=f"%{{customdata[0]}}<br>{state}: %{{customdata[1]}}<extra></extra>",
         )
     figure = dress(figure)

@@ -23,8 +23,9 @@ from plcore.tables.formats.vector_table import LabelVectorTable
 from plcore.tables.formats.vector_writing import VECTOR_FORMATS
 from plcore.tables.formats.writing import FILE_FORMATS, FileFormat, format_of
 from plcore.tables.growing import Grown, column_way, with_rows
+from plcore.tables.image_reading import MAX_PIXELS, thumbnail
 from plcore.tables.label_text import MISSING
-from plcore.tables.media import CONTENT_TYPES, MAX_PIXELS, MediaFiles, is_kept_name, look_through
+from plcore.tables.media import CONTENT_TYPES, MediaFiles, is_kept_name, look_through
 from plcore.tables.pictures import is_inline, listed_images
 from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError
 from plcore.tables.roles import WAYS_IN, Roles
@@ -103,6 +104,7 @@ __all__ = [
     "spectrogram",
     "suggest_reading",
     "suggest_roles",
+    "thumbnail",
     "to_csv_bytes",
     "to_png",
     "with_rows",

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from PIL import Image
 
 from plcore.common.types import FloatArray
+from plcore.tables.image_reading import small_rgb
 
 _SIDE = 32  # points a side of the image that is looked at, whatever its own size and shape
 _CELLS = 4
@@ -50,30 +51,10 @@ def describe(image: Image.Image) -> npt.NDArray[np.float32]:
     Transparent parts count as white; the first frame stands for an animation. Single precision: it is kept with
     the table, and never computed again.
     """
-    small = _small(image)
+    small = small_rgb(image, (_SIDE, _SIDE))
     edges = _edges(np.asarray(small.convert("L"), dtype=np.float64))
     colours = _colours(np.asarray(small))
     return np.concatenate([edges, colours]).astype(np.float32) * np.float32(np.sqrt(0.5))
-
-
-def _small(image: Image.Image) -> Image.Image:
-    """The image at `_SIDE` points a side in RGB, transparent parts white; grey of 16 bits or floats fills 0..255.
-
-    Made small before anything else: every copy of a large image would cost its size in memory.
-    """
-    if image.mode.startswith(("I", "F")):
-        grey = np.asarray(_shrunk(image.convert("F")), dtype=np.float64)
-        low, high = float(grey.min()), float(grey.max())
-        scaled = (grey - low) * (255 / (high - low) if high > low else 0.0)
-        return Image.fromarray(scaled.astype(np.uint8)).convert("RGB")
-    if image.has_transparency_data:
-        clear = _shrunk(image if image.mode in ("RGBA", "LA") else image.convert("RGBA")).convert("RGBA")
-        return Image.alpha_composite(Image.new("RGBA", clear.size, "white"), clear).convert("RGB")
-    return _shrunk(image if image.mode in ("RGB", "L", "CMYK") else image.convert("RGB")).convert("RGB")
-
-
-def _shrunk(image: Image.Image) -> Image.Image:
-    return image.resize((_SIDE, _SIDE), Image.Resampling.BILINEAR, reducing_gap=2.0)
 
 
 def _cell_shares() -> FloatArray:

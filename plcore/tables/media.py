@@ -9,10 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-import io
 import re
-import struct
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import BinaryIO, Literal, Protocol
@@ -20,17 +17,16 @@ from typing import BinaryIO, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from PIL import Image, ImageOps
 
 from plcore.tables.archive import MediaError
 from plcore.tables.columns import Finder, check_images, stripped
 from plcore.tables.descriptor import describe
+from plcore.tables.image_reading import FORMATS, IMAGE_FIX, open_image
 from plcore.tables.pictures import Look, is_inline, listed_images, mean_look
 from plcore.tables.problems import MAX_PROBLEMS
 from plcore.tables.roles import Roles
 from plcore.tables.segments import parse_segments
 
-MAX_PIXELS = 50_000_000  # more than any phone's camera; a small file can declare far more, to fill memory
 IMAGE_ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".gif")
 CONTENT_TYPES = {
     "png": "image/png",
@@ -48,14 +44,7 @@ CONTENT_TYPES = {
 Kind = Literal["image", "audio"]
 
 _HEAD = 12  # bytes that tell what a recording is
-_READERS = ("PNG", "JPEG", "WEBP", "GIF")
-# MPO is what Pillow calls the JPEGs of many cameras, which hold a preview or a second view behind the image.
-_FORMATS = {"PNG": "png", "JPEG": "jpg", "MPO": "jpg", "WEBP": "webp", "GIF": "gif"}
 _KEPT_NAME = re.compile(rf"[0-9a-f]{{64}}\.({'|'.join(CONTENT_TYPES)})")
-_DAMAGED = (OSError, ValueError, SyntaxError, EOFError, TypeError, LookupError, ArithmeticError)
-_BROKEN = (*_DAMAGED, struct.error, zlib.error)  # what Pillow's readers stumble with over bad bytes
-_BOMB = (Image.DecompressionBombError, Image.DecompressionBombWarning)
-_IMAGE_FIX = "Save it as PNG, JPEG, WebP or GIF, or leave the cell empty."
 _AUDIO_FIX = "Save it as WAV, MP3, Ogg, FLAC or M4A, or leave the cell empty."
 
 
@@ -150,20 +139,8 @@ class MediaFiles:
 
 def read_image(data: bytes) -> tuple[str, Look]:
     """The ending of what this image is, and its look. Raises MediaError: no image, too large, damaged."""
-    try:
-        with Image.open(io.BytesIO(data), formats=_READERS) as image:
-            if image.width * image.height > MAX_PIXELS:
-                raise MediaError(*_too_large(f"{image.width:,} x {image.height:,} points"))
-            image.load()
-            ending = _FORMATS[str(image.format)]
-            ImageOps.exif_transpose(image, in_place=True)
-            return ending, describe(image)
-    except _BOMB:
-        raise MediaError(*_too_large("hundreds of millions of points")) from None
-    except MediaError:
-        raise
-    except _BROKEN as error:
-        raise MediaError("this is no image that can be read, or it is damaged.", _IMAGE_FIX) from error
+    with open_image(data) as image:
+        return FORMATS[str(image.format)], describe(image)
 
 
 def audio_ending(data: bytes) -> str:
@@ -297,9 +274,4 @@ def _decoded(url: str) -> bytes:
     try:
         return base64.b64decode(url.partition(",")[2], validate=True)
     except binascii.Error:
-        raise MediaError("the data URL is not base64.", _IMAGE_FIX) from None
-
-
-def _too_large(size: str) -> tuple[str, str]:
-    message = f"the image has {size}; at most {MAX_PIXELS // 1_000_000} million are taken."
-    return message, "Make it smaller: 800 points a side are plenty."
+        raise MediaError("the data URL is not base64.", IMAGE_FIX) from None

@@ -85,7 +85,11 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False) -> Roles:
     def take(column: ColumnSample | None) -> str | None:
         return None if column is None else free.pop(column.name).name
 
-    pictures = tuple(take(column) or "" for column in columns if column.is_image(files))
+    seen = [column for column in columns if column.is_image(files)]
+    # Rows are often called by a picture, with an ending that the picture's own file need not have.
+    pictures = _names([column for column in seen if column.key not in _ID_NAMES] or seen)
+    for name in pictures:
+        free.pop(name)
     image = pictures[0] if pictures else None
     audio = take(guess_audio(list(free.values())) if files else None)
     start, end = map(take, guess_segment(list(free.values())) if audio is not None else (None, None))

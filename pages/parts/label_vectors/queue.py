@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages.parts import queue_table, state
 from pages.parts.frame import ProjectPage
+from pages.parts.small_pictures import picture_column
 from workflow import answering
 from workflow.kinds.label_vectors.words import CRITERIA
 from workflow.queue import queue_csv
@@ -16,8 +17,10 @@ def queue_page(page: ProjectPage) -> None:
     view = queue_table.found(page, "row id, label")
     unit = "row" if view.by_row else "label"
     queue_table.stop_where_empty(view, unit, "No row is open: every label is known or was set aside.")
+    seen = picture_column(page.seat, [one.row for one in view.rows])
     table = {
         "Place": [one.place for one in view.rows],
+        **seen.cells,
         "Row": [one.row_id for one in view.rows],
         "Unknown labels": [one.unknown for one in view.rows],
         "Score": [one.score for one in view.rows],
@@ -34,9 +37,11 @@ def queue_page(page: ProjectPage) -> None:
         selection_mode="single-row",
         key=f"{state.QUEUE}-{page.project.id}-{hash(tuple((one.row, one.label) for one in view.rows))}",
         column_config={
+            **seen.config,
             "Score": st.column_config.NumberColumn(format="%.4f"),
             "Model's share": st.column_config.NumberColumn(format="percent"),
         },
+        **seen.options,
     )
     queue_table.below(
         page,

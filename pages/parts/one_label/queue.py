@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages.parts import frame, queue_table, state
 from pages.parts.frame import ProjectPage
+from pages.parts.small_pictures import picture_column
 from workflow import answering, projects
 from workflow.queue import queue_csv
 
@@ -32,9 +33,11 @@ def queue_page(page: ProjectPage) -> None:
         right.caption(f"Asked first: {view.strategies[view.strategy]}.")
 
     queue_table.stop_where_empty(view, "row", "No row is open: every row has one label or was set aside.")
+    seen = picture_column(page.seat, [one.row for one in view.rows])
     chosen = st.dataframe(
         {
             "Place": [one.place for one in view.rows],
+            **seen.cells,
             "Row": [one.row_id for one in view.rows],
             "Candidates": [" | ".join(one.candidates) for one in view.rows],
             "Score": [one.score for one in view.rows],
@@ -45,9 +48,11 @@ def queue_page(page: ProjectPage) -> None:
         selection_mode="single-row",
         key=table,
         column_config={
+            **seen.config,
             "Score": st.column_config.NumberColumn(format="%.3f"),
             "Why": st.column_config.Column(width="large"),
         },
+        **seen.options,
     )
     queue_table.below(
         page,

@@ -1,0 +1,71 @@
+"""Small pictures for lists, made when one is first wanted and kept beside the cached neighbours.
+
+`WINNOW_HOME/thumbnails/ab/abcd….webp`, under the name of the picture's content. A cache and nothing more: what is
+missing is made anew.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import TYPE_CHECKING
+
+from workflow.common.files import address, path_of
+
+if TYPE_CHECKING:
+    from workflow.home import Home
+
+CONTENT_TYPE = "image/webp"
+SMALL_ENOUGH = 4_000
+"""Letters of a data URL in a cell that is shown as it is."""
+
+logger = logging.getLogger("winnow")
+
+
+def thumbnail_of(home: Home, image: Path) -> bytes:
+    """The small picture of a kept file. Raises MediaError where it is no image, OSError where it cannot be read."""
+    return _kept(home, image.stem, image.read_bytes)
+
+
+def small_url(home: Home, image: str) -> str:
+    """A data URL of the small picture of an image as a row shows it, an address of this server or a data URL; "" where
+    it cannot be read any more."""
+    from plcore.tables import MediaError, is_inline
+
+    if is_inline(image) and len(image) <= SMALL_ENOUGH:
+        return image
+    try:
+        if is_inline(image):
+            data = base64.b64decode(image.partition(",")[2])
+            found = _kept(home, hashlib.sha256(data).hexdigest(), lambda: data)
+        else:
+            found = thumbnail_of(home, path_of(home.media_dir, image.removeprefix(address(""))))
+    except (MediaError, OSError, ValueError):
+        logger.warning("The small picture of %s cannot be made.", image[:80])
+        return ""
+    return f"data:{CONTENT_TYPE};base64,{base64.b64encode(found).decode()}"
+
+
+def _kept(home: Home, digest: str, read: Callable[[], bytes]) -> bytes:
+    """The small picture of an image with this SHA-256, made and kept where there is none yet."""
+    from plcore.tables import thumbnail
+
+    path = path_of(home.thumbnails_dir, f"{digest}.webp")
+    if path.is_file():
+        return path.read_bytes()
+    made = thumbnail(read())
+    aside = None
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with NamedTemporaryFile(dir=path.parent, prefix=".new-", delete=False) as aside:
+            aside.write(made)
+        Path(aside.name).replace(path)
+    except OSError:
+        if aside is not None:
+            Path(aside.name).unlink(missing_ok=True)
+        logger.exception("A small picture could not be kept; it will be made anew.")
+    return made
