@@ -22,27 +22,29 @@ named = [
     for labels in shown.labels
 ]
 counts = ", ".join(f"{states.count(state):,} {state}" for state in STATES if state in states)
-picked = charts.show(
-    map_chart.instance_map(shown.places, states, shown.row_ids, named, shown.rows),
-    {
-        "row": shown.rows + 1,
-        "row_id": shown.row_ids,
-        "first": shown.places[:, 0],
-        "second": shown.places[:, 1],
-        "state": states,
-        words.labels: ["|".join(labels) for labels in shown.labels],
-    },
-    key=f"map-{page.project.id}",
-    alt=f"Map of {len(shown.rows):,} rows: {counts}",
-    picks=True,
-)
-if picked:
-    with st.container(border=True):
+left, right = st.columns([5, 2], gap="medium")
+with left:
+    picked = charts.show(
+        map_chart.instance_map(shown.places, states, shown.row_ids, named, shown.rows),
+        {
+            "row": shown.rows + 1,
+            "row_id": shown.row_ids,
+            "first": shown.places[:, 0],
+            "second": shown.places[:, 1],
+            "state": states,
+            words.labels: ["|".join(labels) for labels in shown.labels],
+        },
+        key=f"map-{page.project.id}",
+        alt=f"Map of {len(shown.rows):,} rows: {counts}",
+        picks=True,
+    )
+with right:
+    if picked:
         row = media.row_of(page.seat, int(picked[0][2]))
         st.markdown(f"##### Row {frame.escape(row.row_id)}")
         instance(row)
-else:
-    st.caption("Click a point to see its row.")
+    else:
+        st.caption("Click a point to see its row.")
 sampled = (
     f"{len(shown.rows):,} of {shown.n_rows:,} rows, drawn at random. "
     if len(shown.rows) < shown.n_rows

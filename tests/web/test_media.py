@@ -6,6 +6,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from plcore import LearnerSettings
+from plcore.tables import thumbnail
 from tests.plcore.tables.zips import WAV, make_zip, picture
 from tests.web.conftest import COOKIE
 from tests.workflow.test_media import CSV, FILES, kept
@@ -91,6 +92,23 @@ def test_a_disabled_person_is_refused(client: TestClient, home: Home, owner: int
     assert client.get(ADDRESS).status_code == 200
     team.disable_person(Seat(home, owner), owner + 1)
     assert client.get(ADDRESS).status_code == 401
+
+
+def test_a_small_picture_comes_as_the_large_one_does(client: TestClient, signed_in: TestClient) -> None:
+    answer = signed_in.get(f"{ADDRESS}/small")
+    assert (answer.status_code, answer.content) == (200, thumbnail(picture(2)))
+    assert answer.headers["content-type"] == "image/webp"
+    assert answer.headers["cache-control"] == "private, max-age=31536000, immutable"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    for wrong in (
+        f"/files/{kept(WAV, 'wav')}/small",
+        f"/files/{kept(picture(98))}/small",
+        "/files/..%2F/small",
+    ):
+        assert signed_in.get(wrong).status_code == 404
+    assert signed_in.post(f"{ADDRESS}/small").status_code == 405
+    client.cookies.set(COOKIE, "forged")
+    assert client.get(f"{ADDRESS}/small").status_code == 401
 
 
 def test_nothing_can_be_put_there(signed_in: TestClient) -> None:

@@ -90,6 +90,8 @@ EVERYBODYS: dict[str, UseCase] = {
     "progress.read_progress": lambda seat, _world, _row: progress.read_progress(seat),
     "progress.watched": lambda seat, _world, _row: progress.watched(seat),
     "stopping.stop_view": lambda seat, _world, _row: stopping.stop_view(seat),
+    "media.small_pictures": lambda seat, _world, row: media.small_pictures(seat, [row]),
+    "media.row_of": lambda seat, _world, row: media.row_of(seat, row),
     "instance_map.instance_map": lambda seat, _world, _row: maps.instance_map(seat),
     "room.room_of": lambda seat, _world, _row: room.room_of(seat),
     "room.class_names": lambda seat, _world, _row: room.class_names(seat),
@@ -146,6 +148,7 @@ AT_NO_PROJECT: dict[str, UseCase] = {
     "projects.list_projects": lambda seat, _world, _row: projects.list_projects(seat),
     "team.get_person": lambda seat, _world, _row: team.get_person(seat),
     "media.find": lambda seat, _world, _row: media.find(seat, "a" * 64 + ".png"),
+    "media.find_small": lambda seat, _world, _row: media.find_small(seat, "a" * 64 + ".png"),
 }
 OWNERS_AT_NO_PROJECT: dict[str, UseCase] = {
     "projects.put_away": lambda seat, _world, _row: projects.put_away(seat),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import weakref
 from pathlib import Path
@@ -11,11 +12,14 @@ import pytest
 
 from db import people, projects
 from plcore import LabelTable, LearnerSettings
+from plcore.tables import thumbnail
 from plcore.tables.media import MediaFiles
 from tests.plcore.tables.zips import WAV, make_zip, picture
 from tests.workflow.world import annotator, exported, opened
 from workflow import answering, importing, media, team
 from workflow.access import NotAllowed, NotFound
+from workflow.common import files
+from workflow.common.rows import row_view
 from workflow.home import Home, open_home
 from workflow.importing import more_rows
 from workflow.outgoing import backup
@@ -241,3 +245,75 @@ def test_pictures_of_rows_that_come_later_are_kept_and_shown_beside_the_others(
         assert media.find(seat, name)[0].name == name
     with opened(home, owner, birds) as learner:
         assert learner.table.media.images[[0, 12]].tolist() == [kept(picture(0)), kept(picture(50))]
+
+
+def test_who_may_see_a_picture_may_see_it_small_and_a_recording_has_none(
+    home: Home, owner: int, birds: int
+) -> None:
+    name = kept(picture(2))
+    ada = annotator(home, owner, "Ada")
+    assert media.find_small(Seat(home, ada), name) == (thumbnail(picture(2)), "image/webp")
+    with pytest.raises(NotFound, match="recording"):
+        media.find_small(Seat(home, owner), kept(WAV, "wav"))
+    for wrong in (kept(picture(99)), "../winnow.sqlite3", ""):
+        with pytest.raises(NotFound):
+            media.find_small(Seat(home, owner), wrong)
+    with pytest.raises(NotAllowed):
+        media.find_small(Seat(home, 999), name)
+    files.path_of(home.media_dir, kept(picture(4))).write_bytes(b"broken")
+    with pytest.raises(NotFound, match="no small picture"):
+        media.find_small(Seat(home, owner), kept(picture(4)))
+
+
+def test_lists_have_a_small_picture_of_each_row_and_a_mark_for_recordings(home: Home, owner: int) -> None:
+    rows = ("a,wren|robin,a.png,,1", "b,robin,,call.wav,2", "c,robin,,,3", "d,wren,a.png,call.wav,4")
+    csv = "\n".join(("id,candidates,image,song,n", *rows, "")).encode()
+    table = table_of(make_zip({"t.csv": csv, "a.png": picture(1), "call.wav": WAV}))
+    seat = Seat(home, owner, importing.create(Seat(home, owner), "birds", table, SETTINGS))
+    small = "data:image/webp;base64," + base64.b64encode(thumbnail(picture(1))).decode()
+    assert media.small_pictures(seat, [3, 1, 2, 0]) == (small, media.SOUND, "", small)
+    assert media.small_pictures(seat, []) == ()
+    assert files_in(home.thumbnails_dir) == {f"{kept(picture(1))[:64]}.webp"}
+    with pytest.raises(NotAllowed):
+        media.small_pictures(Seat(home, 999, seat.project_id), [0])
+
+
+def test_a_project_without_pictures_has_no_small_ones_and_a_row_of_it_is_shown(
+    home: Home, owner: int
+) -> None:
+    table = LabelTable.read_csv(b"id,candidates,n\na,wren|robin,1\nb,robin,2\nc,wren,3\nd,wren,4\n")
+    seat = Seat(home, owner, importing.create(Seat(home, owner), "numbers", table, SETTINGS))
+    assert media.small_pictures(seat, [0, 1]) is None
+    assert media.row_of(seat, 1) == row_view(table, 1)
+    for wrong in (-1, 4):
+        with pytest.raises(NotFound):
+            media.row_of(seat, wrong)
+
+
+def test_several_pictures_of_a_row_go_the_whole_way(home: Home, owner: int, tmp_path: Path) -> None:
+    """From the upload to the question, the file route, a restart, a backup and the export."""
+    rows = "".join(
+        f"r{n},wren|robin,pictures/{n % 6}.png|pictures/{(n + 1) % 6}.png,North {n}\n" for n in range(12)
+    )
+    upload = importing.read_upload(
+        make_zip({"t.csv": f"id,candidates,image,place\n{rows}".encode(), **FILES})
+    )
+    roles = importing.adjusted(
+        upload.suggest_roles(), {"caption": ["place"], "image_features": True}, upload.cells
+    )
+    table = importing.check(upload, roles).table
+    assert table is not None
+    number = importing.create(Seat(home, owner), "bursts", table, SETTINGS)
+    names = [kept(picture(n)) for n in range(6)]
+    assert files_in(home.media_dir) == set(names)
+    backup.backup(home, tmp_path / "copy")
+    again = open_home(Settings.from_environment({"WINNOW_HOME": str(tmp_path / "copy")}))
+    try:
+        for at in (home, again):
+            view = answering.ask_next(Seat(at, owner, number), 2).view
+            assert view.images == (f"/files/{names[2]}", f"/files/{names[3]}")
+            assert (view.image, view.caption) == (view.images[0], (("place", "North 2"),))
+            assert media.find(Seat(at, owner), names[3])[0].read_bytes() == picture(3)
+    finally:
+        again.close()
+    assert list(exported(home, owner, number)["image"])[5] == "pictures/5.png|pictures/0.png"

@@ -1,0 +1,94 @@
+"""Small pictures: made once, kept under the name of the picture's content, made anew where they are gone."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from plcore.tables import MediaError, thumbnail
+from tests.plcore.tables.zips import picture
+from workflow.common import thumbnails
+from workflow.common.files import address, path_of
+from workflow.common.thumbnails import SMALL_ENOUGH, small_url, thumbnail_of
+from workflow.home import Home
+
+LARGE = picture(1, "JPEG", (500, 300))
+NAME = f"{hashlib.sha256(LARGE).hexdigest()}.jpg"
+
+
+def url(data: bytes) -> str:
+    return "data:image/jpeg;base64," + base64.b64encode(data).decode()
+
+
+@pytest.fixture
+def image(home: Home) -> Path:
+    path = path_of(home.media_dir, NAME)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(LARGE)
+    return path
+
+
+def kept(home: Home) -> list[Path]:
+    return [path for path in home.thumbnails_dir.rglob("*") if path.is_file()]
+
+
+def test_it_is_made_once_and_kept_beside_no_other_file(
+    home: Home, image: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert thumbnail_of(home, image) == thumbnail(LARGE)
+    (path,) = kept(home)
+    assert path == path_of(home.thumbnails_dir, f"{NAME[:64]}.webp")
+    assert path.read_bytes() == thumbnail(LARGE)
+    monkeypatch.setattr(Path, "replace", None)  # nothing is written any more
+    assert thumbnail_of(home, image) == thumbnail(LARGE)
+    image.unlink()
+    assert thumbnail_of(home, image) == thumbnail(LARGE)
+
+
+def test_one_that_was_taken_away_is_made_anew(home: Home, image: Path) -> None:
+    first = thumbnail_of(home, image)
+    kept(home)[0].unlink()
+    assert thumbnail_of(home, image) == first
+    assert len(kept(home)) == 1
+
+
+def test_a_full_disk_costs_time_alone(home: Home, image: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    assert thumbnail_of(home, image) == thumbnail(LARGE)
+    assert not kept(home)
+
+
+def test_a_kept_picture_and_the_same_in_a_cell_share_one_small_picture(home: Home, image: Path) -> None:
+    first = small_url(home, address(NAME))
+    kind, _, data = first.partition(",")
+    assert kind == "data:image/webp;base64"
+    assert Image.open(io.BytesIO(base64.b64decode(data))).size == (160, 96)
+    assert small_url(home, url(LARGE)) == first
+    assert len(kept(home)) == 1
+
+
+def test_a_small_picture_in_a_cell_is_shown_as_it_is(home: Home) -> None:
+    small = url(picture(1, "JPEG"))
+    assert len(small) <= SMALL_ENOUGH < len(url(LARGE))
+    assert small_url(home, small) == small
+    assert not home.thumbnails_dir.exists()
+
+
+def test_one_that_is_gone_or_damaged_is_left_out_of_a_list(home: Home, image: Path) -> None:
+    broken = picture(2, "JPEG", (500, 300))[:2000]
+    assert small_url(home, url(broken) + "A" * SMALL_ENOUGH) == ""
+    assert small_url(home, address("0" * 64 + ".png")) == ""
+    image.write_bytes(broken)
+    assert small_url(home, address(NAME)) == ""
+    with pytest.raises(MediaError, match="damaged"):
+        thumbnail_of(home, image)
+    assert not kept(home)
+    assert thumbnails.CONTENT_TYPE == "image/webp"
