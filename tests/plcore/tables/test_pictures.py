@@ -151,7 +151,8 @@ def test_looking_through_sees_every_image_once() -> None:
     look_through(files, cells, ROLES, steps.append)
     assert steps == [0.0]
     for name in ("a.png", "b.png", "c.png", "d.png", "e.png"):
-        assert files.read(files.look_at("image", name)[0]) == FILES[name]
+        with files.open(files.look_at("image", name)[0]) as file:
+            assert file.read() == FILES[name]
     assert ("image", "f.png") not in files._seen
 
 
