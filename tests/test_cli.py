@@ -15,7 +15,11 @@ import pytest
 import cli
 import winnow
 from db import entries
+from plcore import LabelTable
 from tests.conftest import ROOT
+from tests.plcore.tables.test_pictures import CSV as PICTURES
+from tests.plcore.tables.test_pictures import FILES
+from tests.plcore.tables.zips import make_zip
 from tests.workflow.compared import Findings, findings
 from tests.workflow.vector_world import answer_truly, vector_frame, vector_project
 from tests.workflow.world import small_frame, small_project
@@ -384,6 +388,30 @@ def test_known_labels_are_used_and_a_dry_run_is_asked_for(shell: Shell, table: P
     status, _, err = shell("import", table, "--name", "dry run", "--setting", "truth_role=hidden")
     assert (status, "nothing to ask" in err) == (0, False)
     assert "2 answered" in shell.done("simulate", 2, "--answers", 2)
+
+
+def test_further_pictures_and_a_caption_are_named(shell: Shell, tmp_path: Path) -> None:
+    zipped = tmp_path / "bursts.zip"
+    zipped.write_bytes(make_zip({"t.csv": PICTURES, **FILES}))
+    named = (
+        "--image",
+        "image",
+        "--more-image",
+        "second",
+        "--caption",
+        "third",
+        "--category",
+        "",
+        "--truth",
+        "",
+    )
+    shell.done("import", zipped, *named, "--image-features")
+    (stored,) = (tmp_path / "home" / "tables").glob("*.parquet")
+    found = LabelTable.read(stored)
+    assert (found.roles.picture_columns, found.roles.caption) == (("image", "second"), ("third",))
+    assert [len(found.media.images_of(row)) for row in range(3)] == [3, 1, 1]
+    line = shell.refused("import", zipped, *named, "--caption", "second")
+    assert "both a further image shown and part of the caption" in line
 
 
 def test_the_same_file_again_is_said(shell: Shell, table: Path) -> None:
