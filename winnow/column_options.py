@@ -144,9 +144,13 @@ _OPTIONS = (
     click.option(
         "--image-features/--no-image-features", default=None, help="Whether to learn from the images."
     ),
+    click.option(
+        "--sound-features/--no-sound-features", default=None, help="Whether to learn from the recordings."
+    ),
 )
 _NAMES = (
     *(name.replace("-", "_") for name in COLUMNS),
     *(role for role, _ in LISTS.values()),
     "separator", "form", "score_prefix", "cut", "cut_at", "label_vectors", "image_features",
+    "sound_features",
 )  # fmt: skip

@@ -36,6 +36,11 @@ def role_form(upload: Upload, key: str) -> Roles:
             help="Where which edges run, and which colours it has, become 192 features of the row.",
             **choices.kept("image_features", choices.guess.image_features),
         )
+        sound_features = one["audio"] is not None and st.checkbox(
+            "Learn from what the recording sounds like",
+            help="How loud, varied, quick and when each of 32 bands of pitch is: 128 features of the row.",
+            **choices.kept("sound_features", choices.guess.sound_features),
+        )
         numbers = choices.many(st, "Number features", "numbers", "The model learns from these.")
         categories = choices.many(
             st,
@@ -57,6 +62,7 @@ def role_form(upload: Upload, key: str) -> Roles:
         end=one["end"],
         embedding=one["embedding"],
         image_features=image_features,
+        sound_features=sound_features,
         more_images=more_images,
         caption=caption,
         numbers=numbers,

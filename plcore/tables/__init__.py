@@ -25,7 +25,8 @@ from plcore.tables.formats.writing import FILE_FORMATS, FileFormat, format_of
 from plcore.tables.growing import Grown, column_way, with_rows
 from plcore.tables.image_reading import MAX_PIXELS, thumbnail
 from plcore.tables.label_text import MISSING
-from plcore.tables.media import CONTENT_TYPES, MediaFiles, is_kept_name, look_through
+from plcore.tables.looking import look_through
+from plcore.tables.media_files import CONTENT_TYPES, MediaFiles, is_kept_name
 from plcore.tables.pictures import is_inline, listed_images
 from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError
 from plcore.tables.roles import WAYS_IN, Roles

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import pandas as pd
 
-from plcore.tables.media import IMAGE_ENDINGS
+from plcore.tables.media_files import IMAGE_ENDINGS
 
 _NUMBER = re.compile(r"[+-]?(\d+(?:[.,]\d*)?|[.,]\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
 _NO_VALUE = re.compile(r"[+-]?inf(inity)?|nan|n/?a|null|none|\?|-", re.IGNORECASE)

@@ -219,6 +219,15 @@ def _tells(values: pd.Series[str] | pd.Series[float], truth: IntArray) -> bool:
     return bool(pd.Series(truth).groupby(values.to_numpy()).nunique().max() == 1)
 
 
+def _unheard(table: LabelTable) -> Iterator[Doubt]:
+    if table.media.sounds is None or table.media.audio is None:
+        return
+    silent = int((np.isnan(table.media.sounds[:, 0]) & (table.media.audio != "")).sum())
+    if silent:
+        message = f"The recordings of {silent:,} rows cannot be decoded: they play, but nothing is learnt from them."
+        yield Doubt("unheard", message, "Save them as WAV, FLAC, Ogg or MP3.")
+
+
 def _unused(table: LabelTable) -> Iterator[Doubt]:
     used = {column for _, column in table.roles.used()}
     idle = [str(column) for column in table.cells.columns if column not in used]
@@ -255,5 +264,6 @@ _LOOKS: tuple[Callable[[LabelTable], Iterator[Doubt]], ...] = (
     _names_alike,
     _nothing_names,
     _cut_away,
+    _unheard,
     _unused,
 )

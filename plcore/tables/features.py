@@ -18,6 +18,7 @@ from plcore.tables.descriptor import NAMES
 from plcore.tables.embeddings import Vectors
 from plcore.tables.media import Media
 from plcore.tables.roles import Roles
+from plcore.tables.sound import SOUND_NAMES
 
 Float = TypeVar("Float", bound=np.floating[Any])
 Rows = npt.NDArray[np.integer[Any]] | npt.NDArray[np.bool_] | None
@@ -27,7 +28,7 @@ _MOST_WORDS = 50_000
 _NARROWEST = (
     1e-50  # a range below it is none: the largest numbers of a table divided by it can still be squared
 )
-_LOOK, _EMBEDDING = "look", "embedding"
+_LOOK, _SOUND, _EMBEDDING = "look", "sound", "embedding"
 _WORD = r"(?u)\b\w+\b"  # scikit-learn's own pattern leaves out words of one letter
 
 
@@ -72,8 +73,8 @@ class FeatureTransformer:
         rows tells nothing: it is 0 in every row;
     categories : one-hot divided by sqrt(2), so that two different values are at distance 1, as far as the two
         ends of a number column; empty cells and values not seen in training are all zeros;
-    images : what they look like (`.descriptor`), rows of length 1, where the roles ask for it; a row without
-        an image gets the mean of the training rows;
+    images, recordings : what they look like (`.descriptor`) or sound like (`.sound`), rows of about length 1, where the
+        roles ask for it; a row without one gets the mean of the training rows;
     embeddings : each divided by its length, so that the angle between two of them counts; missing ones as of images;
     text : TF-IDF of its words, rows of length 1, only where the table has no number columns.
 
@@ -160,10 +161,12 @@ def _fitted_words(text: list[str]) -> TfidfVectorizer | None:
 
 
 def _described(table: FeatureSource, rows: Rows) -> dict[str, FloatArray]:
-    """What is known of each row as a vector (n_rows, d) of length 1, NaN where it is not: by `_LOOK`, `_EMBEDDING`."""
+    """What is known of each row as a vector (n_rows, d) of length 1, NaN where it is not: by the block's
+    name."""
     found = {}
-    if table.media.looks is not None:
-        found[_LOOK] = _taken(table.media.looks, rows).astype(np.float64)
+    for name, known in ((_LOOK, table.media.looks), (_SOUND, table.media.sounds)):
+        if known is not None:
+            found[name] = _taken(known, rows).astype(np.float64)
     if table.embeddings is not None and not sp.issparse(table.embeddings):
         vectors = _taken(table.embeddings, rows).astype(np.float64)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -175,6 +178,8 @@ def _names_of(block: str, roles: Roles, width: int) -> list[str]:
     """The names of the features of one of `_described`."""
     if block == _LOOK:
         return [f"{roles.image}: {name}" for name in NAMES]
+    if block == _SOUND:
+        return [f"{roles.audio}: {name}" for name in SOUND_NAMES]
     return [f"{roles.embedding}: {place + 1}" for place in range(width)]
 
 

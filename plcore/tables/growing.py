@@ -17,9 +17,11 @@ from plcore.tables.columns import Finder, parse_ids, parse_numbers
 from plcore.tables.csv_text import LINE_INDEX
 from plcore.tables.embeddings import Vectors, parse_embeddings
 from plcore.tables.label_text import spelt_as
-from plcore.tables.media import Media, MediaFiles, parse_media
+from plcore.tables.media import Media, parse_media
+from plcore.tables.media_files import MediaFiles
 from plcore.tables.problems import Problem, TableError, table_error
 from plcore.tables.roles import Roles
+from plcore.tables.sound import SOUND_NAMES
 from plcore.tables.table import LabelTable
 from plcore.tables.vector_columns import parse_vectors
 
@@ -248,4 +250,5 @@ def _joined(own: Media, more: Media, n_own: int, n_more: int) -> Media:
         both("segments", (2,), np.nan),
         more.files,
         both("more_images", (), ()),
+        both("sounds", (len(SOUND_NAMES),), np.nan),
     )

@@ -1,18 +1,10 @@
-"""Images and recordings that the cells of a table name: found, checked, described, named by their content.
-
-An image counts only if it can be decoded. The name under which a file is kept is the SHA-256 of its bytes and
-the ending of what it *is*, whatever its own name says, so that a browser is never told a wrong type.
-"""
+"""Images and recordings that the cells of a table hold or name, as arrays: names, looks, sounds, segments."""
 
 from __future__ import annotations
 
 import base64
 import binascii
-import hashlib
-import re
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import BinaryIO, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -20,32 +12,12 @@ import pandas as pd
 
 from plcore.tables.archive import MediaError
 from plcore.tables.columns import Finder, check_images, stripped
-from plcore.tables.descriptor import describe
-from plcore.tables.image_reading import FORMATS, IMAGE_FIX, open_image
+from plcore.tables.image_reading import IMAGE_FIX
+from plcore.tables.media_files import MediaFiles, read_image
 from plcore.tables.pictures import Look, is_inline, listed_images, mean_look
 from plcore.tables.problems import MAX_PROBLEMS
+from plcore.tables.recordings import parse_recordings
 from plcore.tables.roles import Roles
-from plcore.tables.segments import parse_segments
-
-IMAGE_ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".gif")
-CONTENT_TYPES = {
-    "png": "image/png",
-    "jpg": "image/jpeg",
-    "webp": "image/webp",
-    "gif": "image/gif",
-    "wav": "audio/wav",
-    "mp3": "audio/mpeg",
-    "ogg": "audio/ogg",
-    "flac": "audio/flac",
-    "m4a": "audio/mp4",
-}
-"""What a browser is told of a kept file, by its ending. SVG is not among them: it can carry scripts."""
-
-Kind = Literal["image", "audio"]
-
-_HEAD = 12  # bytes that tell what a recording is
-_KEPT_NAME = re.compile(rf"[0-9a-f]{{64}}\.({'|'.join(CONTENT_TYPES)})")
-_AUDIO_FIX = "Save it as WAV, MP3, Ogg, FLAC or M4A, or leave the cell empty."
 
 
 @dataclass(frozen=True)
@@ -55,6 +27,7 @@ class Media:
     images, audio : the kept name of each row's first file, '' where the cell is empty or holds the image itself.
     more_images : of each row a tuple of the kept names of its other images; None where no row has more than one.
     looks : what each row's images look like, NaN where it has none; only where the roles ask for it.
+    sounds : (n, 128) what each row's recording or segment sounds like, NaN as of looks; see `plcore.tables.sound`.
     segments : (n, 2) seconds at which each row begins and ends in its recording; NaN for the recording's own begin and
         end. None where rows are whole recordings.
     files : where the bytes are to be had until they are kept; None for a table read back.
@@ -66,9 +39,10 @@ class Media:
     segments: npt.NDArray[np.float64] | None = None
     files: MediaFiles | None = None
     more_images: npt.NDArray[np.object_] | None = None
+    sounds: npt.NDArray[np.float32] | None = None
 
     def __post_init__(self) -> None:
-        for array in (self.images, self.audio, self.looks, self.segments, self.more_images):
+        for array in (self.images, self.audio, self.looks, self.segments, self.more_images, self.sounds):
             if array is not None:
                 array.flags.writeable = False
 
@@ -84,122 +58,14 @@ class Media:
         return first if self.more_images is None else (*first, *self.more_images[row])
 
 
-class FileSource(Protocol):
-    """Where files that came with a table are: a zip (`plcore.tables.archive.Archive`), a column of the table itself."""
-
-    def find(self, cell: str, /) -> str:
-        """The name of the file that a cell means. Raises MediaError."""
-
-    def open(self, name: str, /) -> BinaryIO:
-        """A file that `find` has named, seekable, from its first byte on. Raises MediaError."""
-
-    def close(self) -> None:
-        """Let go of the bytes."""
-
-
-class MediaFiles:
-    """The files of a source, each looked at once however many rows name it and however often they are read."""
-
-    def __init__(self, archive: FileSource) -> None:
-        self.archive = archive
-        self._seen: dict[tuple[Kind, str], tuple[str, Look | None] | MediaError] = {}
-        self._kept: dict[str, str] = {}
-
-    def look_at(self, kind: Kind, cell: str) -> tuple[str, Look | None]:
-        """The kept name of the file this cell names and, of an image, its look. Raises MediaError."""
-        name = self.archive.find(cell)
-        key = (kind, name)
-        if key not in self._seen:
-            try:
-                with self.archive.open(name) as file:
-                    sha = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
-                    file.seek(0)
-                    ending, look = (
-                        read_image(file.read()) if kind == "image" else (audio_ending(file.read(_HEAD)), None)
-                    )
-                kept = f"{sha}.{ending}"
-                self._kept[kept] = name
-                self._seen[key] = kept, look
-            except MediaError as error:
-                self._seen[key] = error
-        found = self._seen[key]
-        if isinstance(found, MediaError):
-            raise MediaError(*found.args)
-        return found
-
-    def open(self, kept_name: str) -> BinaryIO:
-        """A file that `look_at` has seen."""
-        return self.archive.open(self._kept[kept_name])
-
-    def close(self) -> None:
-        """Let go of bytes and looks, once the files are kept: the table may live for long."""
-        self.archive.close()
-        self._seen.clear()
-
-
-def read_image(data: bytes) -> tuple[str, Look]:
-    """The ending of what this image is, and its look. Raises MediaError: no image, too large, damaged."""
-    with open_image(data) as image:
-        return FORMATS[str(image.format)], describe(image)
-
-
-def audio_ending(data: bytes) -> str:
-    """The ending of what this recording is, by its first 12 bytes; no more is checked. Raises MediaError."""
-    if data[:4] == b"RIFF" and data[8:12] == b"WAVE":
-        return "wav"
-    if data[:3] == b"ID3" or (len(data) > 1 and data[0] == 0xFF and data[1] & 0xE6 == 0xE2):  # MPEG layer III
-        return "mp3"
-    if data[:4] in (b"OggS", b"fLaC"):
-        return "ogg" if data[:1] == b"O" else "flac"
-    if data[4:8] == b"ftyp" and data[8:12] in (b"M4A ", b"M4B ", b"mp42", b"mp41", b"isom"):
-        return "m4a"
-    raise MediaError("this is no recording that a browser can play.", _AUDIO_FIX)
-
-
-def is_kept_name(name: str) -> bool:
-    """Whether a file could be kept under this name; nothing else may ever come near a path."""
-    return _KEPT_NAME.fullmatch(name) is not None
-
-
 def parse_media(cells: pd.DataFrame, roles: Roles, files: MediaFiles | None, finder: Finder) -> Media:
     """What the columns of images and recordings hold. Problems: files missing or unreadable, cells of other kinds."""
-    images = more = looks = audio = segments = None
+    images = more = looks = audio = segments = sounds = None
     if roles.image is not None:
         images, more, looks = _images(cells, roles, files, finder)
     if roles.audio is not None:
-        audio = _audio(cells, roles.audio, files, finder)
-    if roles.start is not None or roles.end is not None:
-        segments = parse_segments(cells, roles.start, roles.end, finder)
-    return Media(images, audio, looks, segments, files, more)
-
-
-def look_through(
-    files: MediaFiles, cells: pd.DataFrame, roles: Roles, on_step: Callable[[float], None]
-) -> None:
-    """Look at every file that the rows name, telling the share done now and then; `parse_media` is quick afterwards.
-
-    Stops early where there are more bad files than would be shown.
-    """
-    columns: list[tuple[Kind, str | None]] = [("image", name) for name in roles.picture_columns]
-    columns.append(("audio", roles.audio))
-    named = [
-        (kind, part)
-        for kind, column in columns
-        if column is not None and column in cells
-        for cell in dict.fromkeys(_texts(cells, column))
-        for part in (listed_images(cell) if kind == "image" else [cell])
-        if part and not is_inline(part)
-    ]
-    bad = 0
-    for place, (kind, cell) in enumerate(named):
-        if place % 50 == 0:
-            on_step(place / len(named))
-        try:
-            files.look_at(kind, cell)
-        except MediaError:
-            bad += 1
-            if bad >= MAX_PROBLEMS:
-                return
+        audio, segments, sounds = parse_recordings(cells, roles, files, finder)
+    return Media(images, audio, looks, segments, files, more, sounds)
 
 
 def _images(
@@ -243,27 +109,6 @@ def _images(
     if roles.image_features:
         looks = np.array([mean_look(one) for one in seen], dtype=np.float32)
     return images, more, looks
-
-
-def _audio(
-    cells: pd.DataFrame, column: str, files: MediaFiles | None, finder: Finder
-) -> npt.NDArray[np.object_]:
-    texts = _texts(cells, column)
-    names = np.full(len(texts), "", dtype=object)
-    limit = len(finder.problems) + MAX_PROBLEMS
-    for row, text in enumerate(texts):
-        if not text or len(finder.problems) >= limit:
-            continue
-        try:
-            if files is None:
-                raise MediaError("the recording is not there: this is a CSV alone.", _ZIP_FIX)
-            names[row], _ = files.look_at("audio", text)
-        except MediaError as error:
-            finder.add(row, column, *error.args)
-    return names
-
-
-_ZIP_FIX = "Import a zip of the CSV and its files, or take the column's role away."
 
 
 def _texts(cells: pd.DataFrame, column: str) -> list[str]:

@@ -13,7 +13,7 @@ _LISTS = (
     "label_columns", "annotators", "choices", "choice_scores", "score_columns", "ignored", "numbers", "categories",
     "more_images", "caption",
 )  # fmt: skip
-_SWITCHES = ("image_features", "label_vectors")
+_SWITCHES = ("image_features", "sound_features", "label_vectors")
 _SINGLE = ("id", "text", "image", "audio", "start", "end", "embedding")
 WAYS_IN = ("candidates", "label_columns", "annotators", "choices", "score_columns")
 FORMS = ("list", "weighted", "json")
@@ -56,6 +56,7 @@ class Roles:
         Such rows are segments: several of them may name one recording.
     embedding : what a model of the owner's own made of the row, a list of numbers in each cell, as long in all rows.
     image_features : whether what the images look like (see `plcore.tables.descriptor`) is a feature.
+    sound_features : whether what the recordings or their segments sound like (see `plcore.tables.sound`) is a feature.
     numbers, categories : the features.
     caption : columns that stand beside the row's name when it is shown, such as a date and a place; nothing is learnt
         from them.
@@ -85,6 +86,7 @@ class Roles:
     end: str | None = None
     embedding: str | None = None
     image_features: bool = False
+    sound_features: bool = False
     numbers: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     caption: tuple[str, ...] = ()
@@ -222,6 +224,9 @@ def role_problems(roles: Roles, columns: Sequence[str]) -> list[Problem]:
     if roles.image_features and roles.image is None:
         message = "The images are to be learned from, but no column of images has been chosen."
         add(None, message, "Choose the column that holds or names them.")
+    if roles.sound_features and roles.audio is None:
+        message = "The recordings are to be learned from, but no column of recordings has been chosen."
+        add(None, message, "Choose the column that names them.")
     if roles.more_images and roles.image is None:
         message = "it holds further images, but no column holds the first."
         add(roles.more_images[0], message, "Choose a column of images, or take this role away.")
@@ -230,10 +235,12 @@ def role_problems(roles: Roles, columns: Sequence[str]) -> list[Problem]:
             message = "it says where a segment lies, but no column of recordings has been chosen."
             add(second, message, "Choose the column that names them, or take this role away.")
     single = (roles.text, roles.embedding)
-    if not (roles.numbers or roles.categories or roles.image_features or single != (None, None)):
+    described = roles.numbers or roles.categories or roles.image_features or roles.sound_features
+    if not (described or single != (None, None)):
         message = "There is nothing to learn from: no column of numbers, categories or text has been chosen."
         fix = "Choose the columns that describe a row, such as measurements or a text"
-        add(None, message, f"{fix}, or learn from the images." if roles.image is not None else f"{fix}.")
+        media = [word for word, column in (("images", roles.image), ("recordings", roles.audio)) if column]
+        add(None, message, f"{fix}, or learn from the {' or '.join(media)}." if media else f"{fix}.")
     return problems
 
 

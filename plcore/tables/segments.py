@@ -8,6 +8,9 @@ import pandas as pd
 from plcore.common.types import FloatArray
 from plcore.tables.columns import Finder, first_rows, parse_numbers
 
+Segment = tuple[float | None, float | None]
+"""The seconds at which one begins and ends; None: with its recording."""
+
 
 def parse_segments(cells: pd.DataFrame, start: str | None, end: str | None, finder: Finder) -> FloatArray:
     """(n, 2) seconds at which each row begins and ends in its recording; NaN where a cell is empty or a column None.

@@ -70,8 +70,8 @@ _OWN = re.compile(r"(before_)*winnow_")
 def suggest_roles(cells: pd.DataFrame, *, files: bool = False) -> Roles:
     """The roles the columns of this DataFrame of str seem meant for.
 
-    files : whether files came with the table, so that cells may name images and recordings. Images are
-        learned from where there are neither numbers nor a text.
+    files : whether files came with the table, so that cells may name images and recordings. Images are learned from
+        where there are neither numbers nor a text, recordings always, neither where there are embeddings.
 
     Label columns are taken for label vectors where a cell is empty or a row has no 1, and no column names the true
     label; and so are lists of labels beside a column of those that are not right.
@@ -122,6 +122,7 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False) -> Roles:
         end=end,
         embedding=embedding,
         image_features=image is not None and not numbers and text is None and embedding is None,
+        sound_features=audio is not None and embedding is None,
         numbers=numbers,
         categories=categories,
     )

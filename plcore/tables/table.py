@@ -24,7 +24,8 @@ from plcore.tables.csv_writing import to_csv_bytes
 from plcore.tables.embeddings import Vectors, parse_embeddings
 from plcore.tables.features import FeatureTransformer
 from plcore.tables.frame_text import frame_as_text
-from plcore.tables.media import Media, MediaFiles, parse_media
+from plcore.tables.media import Media, parse_media
+from plcore.tables.media_files import MediaFiles
 from plcore.tables.problems import Problem, TableError, table_error
 from plcore.tables.roles import Roles, role_problems
 from plcore.tables.suggestion import suggest_roles

@@ -5,12 +5,12 @@ Columns: `cell:NAME` the original text; `number:NAME` the parsed number (null wh
 within a row; `truth` the true label (null where unknown), only with a truth column; `media:image` and `media:audio` the
 kept names of the files that its cells name ('' where a cell names none), only where files came with the table, and
 `media:more_images` a list of the others, only where a row has several images; `look` what the row's images look like
-(null where it has none), only where the roles ask for it; `embedding` its embedding
-(null where its cell is empty), only with such a column, or, of sparse ones, `embedding:places` and `embedding:values`,
-those numbers of a row that are not 0, the width being in the metadata; `start` and `end` the seconds of its segment
-(null where its cell is empty), only with such a column. The metadata of the schema holds, under `winnow`, a JSON object
-with the format's version, the roles and the class names. Ids are not stored: they are a column's text or the row
-numbers.
+(null where it has none) and `sound` what its recording sounds like, only where the roles ask for it; `embedding` its
+embedding (null where its cell is empty), only with such a column, or, of sparse ones, `embedding:places` and
+`embedding:values`, those numbers of a row that are not 0, the width being in the metadata; `start` and `end` the
+seconds of its segment (null where its cell is empty), only with such a column. The metadata of the schema holds, under
+`winnow`, a JSON object with the format's version, the roles and the class names. Ids are not stored: they are a
+column's text or the row numbers.
 """
 
 from __future__ import annotations
@@ -140,7 +140,12 @@ def _to_arrow(table: TableParts) -> pa.Table:
             columns[name] = pa.array(kept, pa.string())
     if table.media.more_images is not None:
         columns["media:more_images"] = pa.array(map(list, table.media.more_images), pa.list_(pa.string()))
-    for name, vectors in (("look", table.media.looks), ("embedding", table.embeddings)):
+    described = (
+        ("look", table.media.looks),
+        ("sound", table.media.sounds),
+        ("embedding", table.embeddings),
+    )
+    for name, vectors in described:
         if vectors is not None and not sp.issparse(vectors):
             flat = pa.array(vectors.ravel(), pa.float32())
             empty = pa.array(np.isnan(vectors[:, 0]))
@@ -206,7 +211,9 @@ def _media(data: pa.Table) -> Media:
     if "media:more_images" in data.column_names:
         more = np.empty(data.num_rows, dtype=object)
         more[:] = list(map(tuple, data["media:more_images"].to_pylist()))
-    return Media(images, audio, _vectors(data, "look"), segments, more_images=more)
+    return Media(
+        images, audio, _vectors(data, "look"), segments, more_images=more, sounds=_vectors(data, "sound")
+    )
 
 
 def _vectors(data: pa.Table, name: str) -> npt.NDArray[np.float32] | None:

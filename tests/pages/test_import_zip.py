@@ -72,11 +72,12 @@ def test_a_zip_becomes_a_project_that_shows_its_pictures(home: Home, owner: int,
 
 def test_without_learning_from_pictures_there_is_nothing_to_learn_from(page: AppTest) -> None:
     test = upload(page, ZIP)
-    next(box for box in test.checkbox if box.label.startswith("Learn from")).uncheck().run()
-    assert not test.exception
+    for place in range(2):  # pictures, recordings
+        [box for box in test.checkbox if box.label.startswith("Learn from")][place].uncheck().run()
+        assert not test.exception
     (problem,) = listed_problems(test)
     assert "nothing to learn from" in problem
-    assert "learn from the images" in problem
+    assert "learn from the images or recordings" in problem
 
 
 BAD = {

@@ -13,7 +13,7 @@ import pytest
 from db import people, projects
 from plcore import LabelTable, LearnerSettings
 from plcore.tables import thumbnail
-from plcore.tables.media import MediaFiles
+from plcore.tables.media_files import MediaFiles
 from tests.plcore.tables.zips import WAV, make_zip, picture
 from tests.workflow.world import annotator, exported, opened
 from workflow import answering, importing, media, team

@@ -26,6 +26,7 @@ _NO_COLUMNS = (
     "cut_at",
     "label_vectors",
     "image_features",
+    "sound_features",
 )
 
 
@@ -52,6 +53,8 @@ def adjusted(guess: Roles, chosen: Mapping[str, Any], cells: pd.DataFrame) -> Ro
     roles |= freed({role: value for role, value in roles.items() if role not in named}, columns)
     if named.get("image", roles["image"]) is None:
         roles |= {"image_features": False, "more_images": []}
+    if named.get("audio", roles["audio"]) is None:
+        roles |= {"sound_features": False, "start": None, "end": None}
     if "cut" in named and named["cut"] != roles["cut"]:
         roles["cut_at"] = CUT_AT.get(named["cut"], 0.0)
     found = Roles.from_json(roles | named)

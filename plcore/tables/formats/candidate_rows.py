@@ -226,7 +226,11 @@ def _roles(
         text=text,
         image=guess.image,
         audio=guess.audio,
+        start=guess.start,
+        end=guess.end,
+        embedding=guess.embedding,
         image_features=guess.image is not None and not numbers and text is None,
+        sound_features=guess.sound_features,
         numbers=numbers,
         categories=guess.categories + guess.annotators + guess.choices,
     )

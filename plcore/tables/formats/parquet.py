@@ -16,7 +16,7 @@ from plcore.tables.formats.arrow_columns import ColumnReader
 from plcore.tables.formats.embedded import EmbeddedFiles
 from plcore.tables.formats.hugging_face import DatasetFeatures, read_features, read_told
 from plcore.tables.formats.reading import TableReading, check_size, refusal, text_table
-from plcore.tables.media import MediaFiles
+from plcore.tables.media_files import MediaFiles
 from plcore.tables.problems import TableError
 from plcore.tables.roles import WAYS_IN, Roles
 from plcore.tables.suggestion import suggest_roles

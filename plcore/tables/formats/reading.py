@@ -12,7 +12,7 @@ import pyarrow as pa
 from plcore.tables.csv_text import LINE_INDEX, name_problems, storable
 from plcore.tables.embeddings import Vectors
 from plcore.tables.frame_text import frame_as_text
-from plcore.tables.media import MediaFiles
+from plcore.tables.media_files import MediaFiles
 from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError, table_error
 from plcore.tables.roles import Roles
 from plcore.tables.suggestion import suggest_roles

@@ -18,7 +18,7 @@ from plcore.tables.formats.parquet import FEATHER_START, PARQUET_START, read_fea
 from plcore.tables.formats.reading import TableReading, refusal
 from plcore.tables.formats.records import looks_like_json, read_json
 from plcore.tables.formats.shaping import joined, lacks_rows
-from plcore.tables.media import MediaFiles
+from plcore.tables.media_files import MediaFiles
 from plcore.tables.problems import TableError
 
 _READERS = (

@@ -11,7 +11,7 @@ from plcore.tables.formats.joining import join_candidates
 from plcore.tables.formats.reading import TableReading
 from plcore.tables.formats.tools import SHAPES, Shape
 from plcore.tables.formats.votes import LongVotes, join_votes
-from plcore.tables.media import MediaFiles
+from plcore.tables.media_files import MediaFiles
 from plcore.tables.suggestion import suggest_roles
 
 
@@ -63,10 +63,13 @@ def _with_files(found: TableReading, files: MediaFiles | None) -> TableReading:
     named = {*seen.picture_columns, seen.audio}
     categories = tuple(name for name in roles.categories if name not in named)
     text = None if roles.text in named else roles.text
-    look = seen.image is not None and not roles.numbers and text is None
-    told = replace(roles, categories=categories, text=text, audio=seen.audio)
+    numbers = tuple(name for name in roles.numbers if name not in (seen.start, seen.end))
+    told = replace(roles, categories=categories, numbers=numbers, text=text)
     told = replace(told, image=seen.image, more_images=seen.more_images)
-    return replace(found, files=files, roles=replace(told, image_features=look))
+    told = replace(told, audio=seen.audio, start=seen.start, end=seen.end)
+    look = seen.image is not None and not numbers and text is None
+    hear = seen.audio is not None and roles.embedding is None
+    return replace(found, files=files, roles=replace(told, image_features=look, sound_features=hear))
 
 
 def _shape_of(cells: pd.DataFrame) -> Shape | None:

@@ -23,7 +23,8 @@ from plcore import LabelTable, Roles, TableError, read_cells, suggest_roles
 from plcore.tables import media
 from plcore.tables.archive import Archive, MediaError
 from plcore.tables.descriptor import describe
-from plcore.tables.media import MediaFiles, audio_ending, is_kept_name, look_through, read_image
+from plcore.tables.looking import look_through
+from plcore.tables.media_files import MediaFiles, audio_ending, is_kept_name, read_image
 from plcore.tables.table_file import read_kept_names
 from tests.conftest import ROOT
 from tests.plcore.tables.zips import WAV, birds, contents, make_zip, picture
@@ -340,7 +341,7 @@ def test_the_largest_image_taken_costs_little_more_memory_than_its_points(tmp_pa
     side = 7000  # 49 million points of four bytes
     Image.new("RGBA", (side, side), (10, 200, 30, 120)).save(tmp_path / "large.png")
     measure = (
-        "import resource, sys; from pathlib import Path; from plcore.tables.media import read_image\n"
+        "import resource, sys; from pathlib import Path; from plcore.tables.media_files import read_image\n"
         "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "before = peak(); read_image(Path(sys.argv[1]).read_bytes()); print(peak() - before)"
     )

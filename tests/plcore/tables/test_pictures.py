@@ -16,7 +16,8 @@ from plcore import LabelTable, Roles, TableError, read_cells, suggest_roles
 from plcore.tables import is_inline, listed_images, read_kept_names, read_table, with_rows
 from plcore.tables.archive import Archive
 from plcore.tables.descriptor import describe
-from plcore.tables.media import MediaFiles, look_through
+from plcore.tables.looking import look_through
+from plcore.tables.media_files import MediaFiles
 from plcore.tables.pictures import mean_look
 from tests.plcore.tables.test_media import kept
 from tests.plcore.tables.zips import make_zip, picture
