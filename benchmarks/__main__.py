@@ -32,6 +32,8 @@ NAMES = (
     "sensing_predict",
     "sensing_choice",
     "images",
+    "sounds",
+    "long_sound",
     "honest_curve",
     "stopping",
 )

@@ -1,8 +1,9 @@
 """A picture of a segment of sound: pitch upwards, time to the right, the brighter the louder.
 
 Grey alone: whoever shows it colours it. Windows of 20 ms; what is drawn runs from the picture's own noise floor to
-its loudest. Of a long span every window is looked at and the loudest of each column drawn, so that a click is seen
-in an hour; beyond some eleven minutes at 48 kHz only the first part of each column is, so that it costs no more.
+its loudest. Of a span of minutes every window is looked at and the loudest of each column drawn, so that a click is
+seen; where a column is longer than 16 windows, from four and a half minutes on, only those first 16 are looked at, so
+that an hour costs no more.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ SCALES = ("linear", "log")
 MAX_POINTS = 2**21
 
 _WINDOW = 1024 / 48_000  # seconds
-_MOST_WINDOWS = 40  # looked at in a column
+_MOST_WINDOWS = 16  # looked at in a column
 _LOWEST = 50.0  # Hz, where a logarithmic scale begins
 _QUIET, _LOUD = 20, 99.8  # percentiles of all points
 _LEAST_RANGE, _MOST_RANGE = 40.0, 80.0  # dB: noise alone is not stretched, digital silence not either
