@@ -9,7 +9,6 @@ import numpy.typing as npt
 import pandas as pd
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
-from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import OneHotEncoder, normalize
 
 from plcore.common.types import FloatArray
@@ -19,17 +18,16 @@ from plcore.tables.embeddings import Vectors
 from plcore.tables.media import Media
 from plcore.tables.roles import Roles
 from plcore.tables.sound import SOUND_NAMES
+from plcore.tables.text_features import TextFeatures
 
 Float = TypeVar("Float", bound=np.floating[Any])
 Rows = npt.NDArray[np.integer[Any]] | npt.NDArray[np.bool_] | None
 
 _WIDEST_DENSE = 1024  # one-hot columns beyond which a dense matrix would be mostly zeros
-_MOST_WORDS = 50_000
 _NARROWEST = (
     1e-50  # a range below it is none: the largest numbers of a table divided by it can still be squared
 )
 _LOOK, _SOUND, _EMBEDDING = "look", "sound", "embedding"
-_WORD = r"(?u)\b\w+\b"  # scikit-learn's own pattern leaves out words of one letter
 
 
 class FeatureSource(Protocol):
@@ -76,7 +74,8 @@ class FeatureTransformer:
     images, recordings : what they look like (`.descriptor`) or sound like (`.sound`), rows of about length 1, where the
         roles ask for it; a row without one gets the mean of the training rows;
     embeddings : each divided by its length, so that the angle between two of them counts; missing ones as of images;
-    text : TF-IDF of its words, rows of length 1, only where the table has no number columns.
+    text : its words and the n-grams of their characters (`.text_features`), rows of length 1, only where the table
+        has no number columns.
 
     `fit(table, rows)` learns, `transform(table, rows)` gives float64 (n_rows, n_features): an ndarray, or CSR
     where text, or a sparse block of more than 1024 columns is in it. `rows` is an integer or bool array; None means all
@@ -87,7 +86,7 @@ class FeatureTransformer:
     n_features_: int
     _numbers: _NumberScaler | None
     _categories: OneHotEncoder | None
-    _words: TfidfVectorizer | None
+    _text: TextFeatures | None
     _means: dict[str, FloatArray]
     _used: list[int]
 
@@ -97,7 +96,7 @@ class FeatureTransformer:
         numbers = _taken(table.numbers, rows)
         if not len(numbers):
             raise ValueError("FeatureTransformer.fit needs at least one row; got none.")
-        self._numbers, self._categories, self._words, self._means = None, None, None, {}
+        self._numbers, self._categories, self._text, self._means = None, None, None, {}
         names: list[str] = []
         if roles.numbers:
             self._numbers = _NumberScaler(numbers)
@@ -118,9 +117,10 @@ class FeatureTransformer:
         if table.embeddings is not None and sp.issparse(table.embeddings):
             names += _names_of(_EMBEDDING, roles, table.embeddings.shape[1])
         if roles.text is not None and not roles.numbers:
-            self._words = _fitted_words(_text(table, rows))
-            if self._words is not None:
-                names += [f"{roles.text}: {word}" for word in self._words.get_feature_names_out()]
+            text = TextFeatures().fit(_text(table, rows))
+            if text.names_:  # else the texts hold no word
+                self._text = text
+                names += [f"{roles.text}: {name}" for name in text.names_]
         self.feature_names_ = tuple(names) or ("nothing",)
         self.n_features_ = len(self.feature_names_)
         return self
@@ -141,23 +141,14 @@ class FeatureTransformer:
         if table.embeddings is not None and sp.issparse(table.embeddings):
             sparse = table.embeddings if rows is None else table.embeddings[rows]
             blocks.append(normalize(sparse.astype(np.float64)))
-        if self._words is not None:
-            blocks.append(self._words.transform(_text(table, rows)))
+        if self._text is not None:
+            blocks.append(self._text.transform(_text(table, rows)))
         if not blocks:  # nothing could be learned: one column that is the same for every row
             return np.zeros((len(numbers), 1))
         widest = max((block.shape[1] for block in blocks if sp.issparse(block)), default=0)
-        if self._words is None and widest <= _WIDEST_DENSE:
+        if self._text is None and widest <= _WIDEST_DENSE:
             return np.hstack([block.toarray() if sp.issparse(block) else block for block in blocks])
         return sp.csr_matrix(sp.hstack([sp.csr_matrix(block) for block in blocks]), dtype=np.float64)
-
-
-def _fitted_words(text: list[str]) -> TfidfVectorizer | None:
-    """TF-IDF fitted on these texts; None where they hold no word at all."""
-    words = TfidfVectorizer(sublinear_tf=True, token_pattern=_WORD, max_features=_MOST_WORDS)
-    analyze = words.build_analyzer()
-    if not any(analyze(line) for line in text):
-        return None
-    return words.fit(text)
 
 
 def _described(table: FeatureSource, rows: Rows) -> dict[str, FloatArray]:
