@@ -17,6 +17,7 @@ from plcore.query.registry import (
     make_strategy,
 )
 from plcore.query.sets import necessary_labels, winners
+from plcore.query.speaking import speaks_for
 from plcore.query.strategies import FarthestFirst, LargestSet, LearnerStrategy, RandomOrder, Strategy
 from plcore.query.telling import LabelMoments, label_moments, most_telling
 from plcore.query.uncertainty import LargestEffect, SmallestMargin
@@ -47,5 +48,6 @@ __all__ = [
     "most_telling",
     "necessary_labels",
     "possible_labels",
+    "speaks_for",
     "winners",
 ]

@@ -46,6 +46,8 @@ from plcore.tables.sound import (
 from plcore.tables.suggestion import suggest_reading, suggest_roles
 from plcore.tables.table import LabelTable
 from plcore.tables.table_file import read_kept_names
+from plcore.tables.text_features import TextFeatures
+from plcore.tables.text_marks import Mark, marks_of
 
 __all__ = [
     "CONTENT_TYPES",
@@ -72,6 +74,7 @@ __all__ = [
     "Grown",
     "LabelTable",
     "LabelVectorTable",
+    "Mark",
     "MediaError",
     "MediaFiles",
     "Picture",
@@ -83,6 +86,7 @@ __all__ = [
     "TableError",
     "TableReading",
     "Tell",
+    "TextFeatures",
     "cell_form",
     "column_way",
     "describe_sound",
@@ -94,6 +98,7 @@ __all__ = [
     "lacks_rows",
     "listed_images",
     "look_through",
+    "marks_of",
     "names_beside",
     "read_cells",
     "read_kept_names",

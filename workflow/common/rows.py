@@ -47,7 +47,7 @@ def row_view(table: LabelTable, row: int) -> RowView:
         image=images[0] if images else None,
         audio=_file(table.media.audio, row),
         segment=_segment(table, row),
-        text=(cells[roles.text].strip() or None) if roles.text else None,
+        text=text_of(table, row) or None,
         features=tuple((name, cells[name]) for name in shown),
         images=images,
         caption=tuple((name, text) for name in roles.caption if (text := cells[name].strip())),
@@ -72,6 +72,12 @@ def row_images(table: LabelTable, row: int) -> tuple[str, ...]:
     # A table from before cells could name several may name one with a | in it: two parts, one file.
     found = (part if is_inline(part) else next(kept, "") for part in parts)
     return tuple(image for image in found if image)
+
+
+def text_of(table: LabelTable, row: int) -> str:
+    """The row's text without the white space around it, "" where it has none."""
+    column = table.roles.text
+    return "" if column is None else str(table.cells[column].iat[row]).strip()
 
 
 def _file(names: npt.NDArray[np.object_] | None, row: int) -> str | None:

@@ -3,6 +3,7 @@
 
 import { make } from "./elements.js";
 import { pictures } from "./pictures.js";
+import { reading } from "./reading.js";
 
 /** @import { Question, State, View } from "./types.js" */
 
@@ -25,15 +26,7 @@ export function instance(state, { view, telling }) {
       }),
     );
   }
-  if (view.text) {
-    parts.push(
-      make(
-        "div",
-        { class: "reading", tabindex: "0", role: "region", "aria-label": "Text" },
-        make("p", { class: "text", text: view.text }),
-      ),
-    );
-  }
+  if (view.text) parts.push(reading(view.text));
   if (view.features.length) parts.push(...features(view, telling));
   return make("section", { class: "instance", "aria-label": "The instance" }, ...parts);
 }

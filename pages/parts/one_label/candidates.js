@@ -10,6 +10,7 @@ import { questionHead, reason } from "../card/question.js";
 import { openGroups } from "./groups.js";
 import { isMarking, markingBar, saveMarked, setMarking, toggleMark } from "./marking.js";
 import { openSearch } from "./search.js";
+import { markText } from "./speaking.js";
 
 /** @import { Room, State } from "../card/types.js" */
 /** @import { Candidate, CandidateQuestion } from "./types.js" */
@@ -31,6 +32,7 @@ export const candidates = {
   ],
   asking,
   actions,
+  drawn: markText,
   entering: (state) => (isMarking(state) ? () => saveMarked(state) : null),
   escape: (state) => {
     if (!isMarking(state)) return false;

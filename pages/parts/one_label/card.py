@@ -61,6 +61,7 @@ def _draw(
 def _question(question: ShownQuestion) -> dict[str, Any]:
     listed = question.candidates[:LISTED]
     telling = question.telling
+    places = {one.label: place for place, one in enumerate(listed)}
     return {
         "rows": [
             {
@@ -84,6 +85,11 @@ def _question(question: ShownQuestion) -> dict[str, Any]:
         "why": question.why,
         "shown": question.shown,
         "telling": {"between": telling.between, "columns": telling.columns} if telling else None,
+        "marks": [
+            [mark.start, mark.end, places[mark.label], round(mark.strength, 2)]
+            for mark in question.marks
+            if mark.label in places
+        ],
         "view": view_of(question.view),
     }
 

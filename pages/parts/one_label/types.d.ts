@@ -19,6 +19,8 @@ export interface CandidateQuestion extends Question {
   hidden: number;
   none: boolean;
   nClasses: number;
+  /** Pieces of the text that speak for a candidate: from and to in characters, its place in `rows`, how strongly (0 to 1). */
+  marks: [start: number, end: number, candidate: number, strength: number][];
 }
 
 /** What the search looks through. sought : its name as searches compare it */

@@ -42,8 +42,7 @@ class ActiveLearner(Generic[TableT]):
 
     changes : all changes of the classes in the log (`plcore.loop.classes`)
     graph : the `graph` of an earlier learner of the same table and `graph_key(settings)`, so that neighbours need
-        not be found again; None: they are found now, where they are needed. Raises ValueError where its shape is
-        another.
+        not be found again; None: they are found now, where needed. Raises ValueError for another shape.
     """
 
     def __init__(
@@ -110,8 +109,7 @@ class ActiveLearner(Generic[TableT]):
     def follow(self, update: FirstUpdate) -> None:
         """Say of training rows what a first update from the version in place makes of them, until the next version.
 
-        What is said of held-out rows, the curve and the version stay as they are. Raises ValueError where no version
-        is in place.
+        What is said of held-out rows, the curve and the version stay as they are. Raises ValueError before the first.
         """
         if not isinstance(self._model, ScoredModel) or self.version_published is None:
             raise ValueError("There is no version yet that a first update could start from.")
@@ -241,6 +239,10 @@ class ActiveLearner(Generic[TableT]):
         asked = np.flatnonzero(~self.test_rows)
         result[asked] = self._model.shares(asked)
         return result
+
+    def shares_of(self, rows: IntArray) -> FloatArray:
+        """(r, m) what the model says of these rows inside their candidates; 0 for bad items. None may be a test row."""
+        return self._model.shares(np.asarray(rows))
 
     @property
     def curve(self) -> list[CurvePoint]:

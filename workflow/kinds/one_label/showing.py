@@ -13,6 +13,7 @@ from workflow.common.groups import among_candidates, groups_now
 from workflow.common.rows import RowView, row_view
 from workflow.common.screen import screen_order, stamp
 from workflow.common.weights import weight_words
+from workflow.kinds.one_label.marking import SpeakingMark, speaking_marks
 from workflow.kinds.one_label.words import reason
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class ShownQuestion:
     score, decides, undecided, predicted : as in `plcore.Question`
     why : a sentence by the project's strategy      shown : stamp of the choices, for `workflow.answering.submit_answer`
     telling : what marks the columns to look at, None where there is nothing to mark
+    marks : the pieces of the text that speak for one candidate rather than for the others
     groups : those that hold some of the candidates and not all of them, each with the candidates that it holds
     """
 
@@ -79,6 +81,7 @@ class ShownQuestion:
     n_classes: int
     telling: Telling | None = field(default=None, compare=False)
     groups: Groups = field(default_factory=dict)
+    marks: tuple[SpeakingMark, ...] = field(default=(), compare=False)
 
 
 @dataclass
@@ -131,6 +134,7 @@ def word_question(
         n_classes=len(learner.classes),
         telling=_telling(memory, learner, shares),
         groups=among_candidates(groups_now(room.groups, learner.pool.class_map), asked.choices),
+        marks=speaking_marks(learner, asked.row, sorted(shares, key=lambda label: -shares[label])),
     )
 
 

@@ -1,0 +1,80 @@
+// @ts-check
+// The text of a row: in a box of its own, as large as its length allows, with pieces of it marked.
+
+import { make } from "./elements.js";
+
+/** @typedef {{ start: number, end: number, strength: number }} Span characters of a text, and how strongly they are marked */
+/** @typedef {{ text: string, strength: number }} Piece strength 0: not marked */
+
+/** Signs of scripts that write no spaces: Thai and Lao, Myanmar, Khmer, kana, Han. */
+const UNSPACED = /[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]/g;
+
+/**
+ * How large a text is set: the fewer its words, the larger. Two signs of a script without spaces are counted as a word.
+ *
+ * @param {string} text
+ * @returns {"short" | "middle" | "long"}
+ */
+export function lengthOf(text) {
+  const signs = text.match(UNSPACED)?.length ?? 0;
+  const words = (text.replace(UNSPACED, " ").match(/\S+/g)?.length ?? 0) + signs / 2;
+  if (words <= 40) return "short";
+  return words <= 120 ? "middle" : "long";
+}
+
+/**
+ * The text in its box, which scrolls. Its own first letter says which way it runs.
+ *
+ * @param {string} text
+ */
+export const reading = (text) =>
+  make(
+    "div",
+    { class: "reading", tabindex: "0", role: "region", "aria-label": "Text" },
+    make("p", { class: `text ${lengthOf(text)}`, dir: "auto", text }),
+  );
+
+/**
+ * The text in pieces, marked ones and others. Marks that touch are one, as strong as the stronger.
+ *
+ * @param {string} text
+ * @param {Span[]} spans in characters, of which one may be two units of JavaScript's
+ * @returns {Piece[]}
+ */
+export function piecesOf(text, spans) {
+  const signs = Array.from(text);
+  const strengths = new Array(signs.length).fill(0);
+  for (const { start, end, strength } of spans) {
+    for (let at = start; at < Math.min(end, signs.length); at += 1) strengths[at] = Math.max(strengths[at], strength);
+  }
+  /** @type {Piece[]} */
+  const pieces = [];
+  for (const [at, sign] of signs.entries()) {
+    const last = pieces.at(-1);
+    if (last && last.strength > 0 === strengths[at] > 0) {
+      last.text += sign;
+      last.strength = Math.max(last.strength, strengths[at]);
+    } else pieces.push({ text: sign, strength: strengths[at] });
+  }
+  return pieces;
+}
+
+/** From this strength on a mark is drawn twice as thick. */
+const STRONG = 0.6;
+
+/**
+ * Shows these marks in the text, and no others.
+ *
+ * @param {Element} place the text's paragraph
+ * @param {string} text
+ * @param {Span[]} spans
+ */
+export function showMarks(place, text, spans) {
+  place.replaceChildren(
+    ...piecesOf(text, spans).map((piece) =>
+      piece.strength > 0
+        ? make("mark", { class: piece.strength >= STRONG ? "speaks strong" : "speaks", text: piece.text })
+        : piece.text,
+    ),
+  );
+}

@@ -1,0 +1,39 @@
+"""A project of texts: three topics with words of their own among words that all share."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from plcore import LabelTable, LearnerSettings, Roles
+from workflow import projects
+from workflow.home import Home
+from workflow.seat import Seat
+
+TOPICS = {
+    "birds": ["feather", "wing", "nest", "egg"],
+    "ships": ["anchor", "harbour", "sail", "crew"],
+    "music": ["violin", "chord", "melody", "concert"],
+}
+SHARED = ["the", "old", "near", "with", "people", "today", "small", "and"]
+
+
+def text_frame(n: int = 60) -> pd.DataFrame:
+    """Texts of eight words, three of them of the topic; two candidates each, and the truth."""
+    rng = np.random.default_rng(4)
+    names = list(TOPICS)
+    rows = []
+    for number in range(n):
+        topic = names[number % 3]
+        words = [*rng.choice(TOPICS[topic], 3, replace=False), *rng.choice(SHARED, 5, replace=False)]
+        other = names[(number + 1 + rng.integers(2)) % 3]
+        candidates = "|".join(sorted({topic, other}))
+        rows.append((f"t{number}", candidates, topic, " ".join(rng.permutation(words).tolist())))
+    return pd.DataFrame(rows, columns=["id", "candidates", "truth", "text"])
+
+
+def text_project(home: Home, owner: int, name: str = "texts", **settings: object) -> int:
+    roles = Roles(candidates="candidates", id="id", truth="truth", text="text")
+    table = LabelTable.from_frame(text_frame(), roles)
+    given = {"truth_role": "hidden", "n_neighbors": 4, "seed": 1, **settings}
+    return projects.create_project(Seat(home, owner), name, table, LearnerSettings(**given))  # type: ignore[arg-type]
