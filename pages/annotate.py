@@ -7,7 +7,7 @@ import contextlib
 import streamlit as st
 
 from pages.parts import frame, kinds, question_card, state
-from workflow import answering, room, standing, undoing
+from workflow import answering, room, similar, standing, undoing
 from workflow.access import NotAllowed, NotFound
 from workflow.saving import DatabaseReplacedError
 
@@ -19,17 +19,27 @@ parts = kinds.parts_of(page)
 
 def on_press() -> None:
     """Store the press before the page is drawn again; whatever happens, the card listens again afterwards."""
+    if (token := question_card.similar_wanted()) is not None:
+        _find_similar(token)
     press = question_card.pressed()
     if press is None:
         return
     st.session_state[state.TURN] = st.session_state.get(state.TURN, 0) + 1
     st.session_state.pop(state.NOTICE, None)
+    st.session_state.pop(state.SIMILAR, None)
     try:
         _store(press)
     except (answering.StaleQuestion, answering.AnswerError) as refusal:
         st.session_state[state.NOTICE] = f"Not saved: {refusal}"
     except (NotAllowed, NotFound, answering.NotSaved) as refusal:
         st.session_state[state.NOTICE] = str(refusal)
+
+
+def _find_similar(token: str) -> None:
+    try:
+        question_card.show_similar(token, similar.similar_rows(page.seat, token))
+    except (answering.StaleQuestion, NotAllowed, NotFound, DatabaseReplacedError) as refusal:
+        question_card.show_similar(token, (), str(refusal))
 
 
 def _store(press: question_card.Press) -> None:

@@ -13,6 +13,7 @@ from streamlit.components.v2.types import ComponentRenderer
 from pages.parts import state
 from pages.parts.components import component
 from workflow.common.rows import RowView
+from workflow.similar import SimilarRow
 from workflow.standing import OwnAnswer, Saved, Standing
 
 
@@ -28,6 +29,9 @@ def card_of(kind: str) -> ComponentRenderer:
 
 KEYS = "123456789abdeijklnoqrv"
 """Keys of the candidates in order: the digits, then the letters that are no command (see `one_label/candidates.js`)."""
+
+EXCERPT = 400
+"""Characters of a similar row's text that are shown."""
 
 NAMED = 6
 """Labels that are named where an answer is put into words; of the rest their number is given."""
@@ -78,6 +82,7 @@ def draw_card(
         "redoable": standing.redoable,
         "history": [_given(one) for one in standing.history],
         "saved": _saved(standing.last, notice),
+        "similar": st.session_state.get(state.SIMILAR),
         "done": heading.done if question else None,
         "counts": {
             "answered": standing.answered,
@@ -87,7 +92,7 @@ def draw_card(
             "of": heading.of,
         },
     }
-    card(key=state.CARD, data=data, on_press_change=on_press)
+    card(key=state.CARD, data=data, on_press_change=on_press, on_similar_change=on_press)
 
 
 def why_stop(standing: Standing, done: str) -> str | None:
@@ -133,6 +138,37 @@ def pressed() -> Press | None:
         note=str(press["note"] or ""),
         flagged=press["flagged"] is True,
     )
+
+
+def similar_wanted() -> str | None:
+    """The token of the question beside which the browser wants the most similar answered rows; None where it does
+    not."""
+    wanted = (st.session_state.get(state.CARD) or {}).get("similar")
+    return str(wanted["token"]) if wanted else None
+
+
+def show_similar(token: str, rows: Sequence[SimilarRow], refused: str | None = None) -> None:
+    """Give the card these rows at its next drawing. refused : why there are none"""
+    st.session_state[state.SIMILAR] = {
+        "token": token,
+        "refused": refused,
+        "rows": [
+            {
+                "id": one.view.row_id,
+                "image": one.view.image,
+                "audio": one.view.audio,
+                "text": shortened(one.view.text or "", EXCERPT),
+                "features": [list(pair) for pair in one.view.features[:NAMED]],
+                "labels": list(one.labels),
+            }
+            for one in rows
+        ],
+    }
+
+
+def shortened(text: str, most: int) -> str:
+    """The beginning of the text, with an ellipsis where more follows."""
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
 def view_of(view: RowView) -> dict[str, Any]:

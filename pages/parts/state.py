@@ -12,6 +12,9 @@ NOTICE = "winnow_notice"
 CARD = "winnow_card"
 """Widget key of the question card."""
 
+SIMILAR = "winnow_similar"
+"""What the card asked for last: the answered rows most like the one of its question."""
+
 FLASH = "winnow_flash"
 """A toast that survives one page switch."""
 

@@ -247,7 +247,13 @@ class Kind(Protocol):
     def scores_given(self, learner: Any) -> ScoredCandidates | None:
         """The scored candidates of the table and what people have made of them; None where it has no scores."""
 
-    # mapping.py, truth.py
+    # similar.py, mapping.py, truth.py
+    def shown_to_all(self, learner: Any) -> BoolArray:
+        """(n,) a new array: rows whose answered labels anybody may see beside a question; no blind check among them."""
+
+    def answered_labels(self, learner: Any, row: int) -> tuple[str, ...]:
+        """The labels that people have given such a row."""
+
     def answered_and_open(self, learner: Any) -> tuple[BoolArray, BoolArray]:
         """(n,) each: rows that have an answer; rows that can still be asked about."""
 

@@ -5,6 +5,7 @@ import { key, make } from "./elements.js";
 import { openNote, setFlag } from "./notes.js";
 import { openHistory, openKeys } from "./panels.js";
 import { press } from "./press.js";
+import { openSimilar } from "./similar.js";
 import { roomOf } from "./state.js";
 
 /** @import { EntryKind, State } from "./types.js" */
@@ -68,6 +69,11 @@ export function otherActions(state) {
       actionButton("f", "Flag", () => setFlag(state, !state.flagged), {
         "aria-pressed": String(state.flagged),
         title: "Marks the row for a second look, with your answer",
+      }),
+    data.question &&
+      actionButton(",", "Similar", () => openSimilar(state), {
+        "aria-haspopup": "dialog",
+        title: "Answered rows that are most like this one",
       }),
     actionButton("h", "History", () => openHistory(state), { "aria-haspopup": "dialog" }),
     actionButton("?", "Keys", () => openKeys(state), { "aria-haspopup": "dialog" }),

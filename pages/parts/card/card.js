@@ -6,6 +6,7 @@ import { otherActions } from "./actions.js";
 import { find, make } from "./elements.js";
 import { instance } from "./instance.js";
 import { onKey } from "./keys.js";
+import { fillSimilar } from "./similar.js";
 import { activeIn, begin, buttonOf, keepDraft, roomOf, say } from "./state.js";
 import { pressWaiting } from "./waiting.js";
 
@@ -36,7 +37,7 @@ export const questionCard = (rooms) => (component) => {
     pressWaiting(state);
     // On a phone the answer was given below: the next instance begins at its top.
     if (other && state.holder.getBoundingClientRect().top < 0) state.holder.scrollIntoView({ block: "start" });
-  }
+  } else fillSimilar(state);
   return listen(state);
 };
 

@@ -67,6 +67,7 @@ export function openHistory(state) {
  */
 export const COMMON_KEYS = [
   ["H", "History of your answers"],
+  [", (comma)", "The answered rows most like this one"],
   ["T / F", "Note, flag: stored with the answer"],
   ["Z", "Zoom into the image; wheel or + and −, arrows move it, B shows it brighter"],
   ["← / →", "The other pictures of the row; zoomed in, comma and full stop"],

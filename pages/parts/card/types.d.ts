@@ -62,6 +62,23 @@ export interface Given {
   flagged: boolean;
 }
 
+/** An answered row like the one on the screen. text : its beginning, "" where it has none */
+export interface SimilarRow {
+  id: string;
+  image: string | null;
+  audio: string | null;
+  text: string;
+  features: [string, string][];
+  labels: string[];
+}
+
+/** What the server found for the question with this token. refused : why it has not looked, null where it has */
+export interface Similar {
+  token: string;
+  refused: string | null;
+  rows: SimilarRow[];
+}
+
 /** What the server sends at every drawing. turn : counts the presses it has dealt with. tab : names its session */
 export interface Data<Q extends Question = Question> {
   project: number;
@@ -75,6 +92,7 @@ export interface Data<Q extends Question = Question> {
   redoable: number | null;
   history: Given[];
   saved: { tone: "good" | "bad"; message: string; seq: number | null; row: number | null } | null;
+  similar: Similar | null;
   done: string | null;
   counts: { answered: number; left: number; share: string; about: string; of: string };
 }
@@ -128,6 +146,7 @@ export interface State {
   rooms: Record<string, Room>;
   data: Data;
   send(name: "press", value: Press): void;
+  send(name: "similar", value: { token: string }): void;
   /** The nodes that stay: the card itself, what opens over it, what a screen reader hears. */
   holder: HTMLElement;
   over: HTMLElement;

@@ -5,7 +5,7 @@ import { activeIn, buttonOf } from "./state.js";
 
 /** @import { State } from "./types.js" */
 
-const MEANT_FOR_NEXT = new Set("mwtfz0h?");
+const MEANT_FOR_NEXT = new Set("mwtfz0h?,");
 
 /**
  * Keeps such a key, and what is typed after it; the card takes nothing else meanwhile. True where the key is dealt with.

@@ -32,6 +32,7 @@ from workflow.kinds.one_label.settings import (
     read_settings,
     settle_change,
 )
+from workflow.kinds.one_label.similar import answered_labels, shown_to_all
 from workflow.kinds.one_label.stopping import DEFAULT_RULES, share_settled, stop_view
 from workflow.kinds.one_label.training import (
     background_training,
@@ -56,6 +57,7 @@ __all__ = [
     "WORDS",
     "answer",
     "answered_and_open",
+    "answered_labels",
     "background_training",
     "build_learner",
     "choose_model",
@@ -90,6 +92,7 @@ __all__ = [
     "scores_given",
     "settle_change",
     "share_settled",
+    "shown_to_all",
     "snapshot",
     "stands_as_before",
     "stop_view",

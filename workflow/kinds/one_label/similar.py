@@ -1,0 +1,20 @@
+"""Which answered rows may be shown beside a question, and their labels."""
+
+from __future__ import annotations
+
+from plcore import ActiveLearner, LabelTable
+from plcore.common import BoolArray
+
+Learner = ActiveLearner[LabelTable]
+
+
+def shown_to_all(learner: Learner) -> BoolArray:
+    """(n,) bool: rows whose answers have left one label, no held-out row and no blind check among them; a new array."""
+    pool = learner.pool
+    held = pool.test_rows | pool.control_rows
+    return pool.answered & (pool.sizes == 1) & ~pool.bad & ~held
+
+
+def answered_labels(learner: Learner, row: int) -> tuple[str, ...]:
+    """The label that the answers have left."""
+    return learner.pool.names(learner.candidates_of(row))
