@@ -51,13 +51,15 @@ class _Kept:
         new = [row for row in rows if row not in self.place]
         if new:
             made = self.features.transform(table, np.array(new))
-            stack = sparse.vstack if sparse.issparse(made) else np.vstack
-            self.X = made if self.X is None else stack([self.X, made], **_CSR[sparse.issparse(made)])
+            if self.X is None:
+                self.X = made
+            elif sparse.issparse(made):
+                self.X = sparse.vstack([self.X, made], format="csr")
+            else:
+                self.X = np.vstack([self.X, made])
             self.place.update((row, len(self.place)) for row in new)
         return self.X[[self.place[row] for row in rows]]
 
-
-_CSR: dict[bool, dict[str, str]] = {True: {"format": "csr"}, False: {}}
 
 # Read and written only while the learner is open, that is by one thread at a time.
 _kept: WeakKeyDictionary[Learner, _Kept] = WeakKeyDictionary()

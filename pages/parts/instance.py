@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.parts.components import component
 from workflow.common.rows import RowView
 
 # Text and addresses go in as data and are set as properties, never as HTML; what may be loaded is the page's policy.
@@ -12,7 +13,6 @@ _MEDIA = st.components.v2.component(
     css="""
 img { display: block; max-width: 100%; max-height: 340px; min-height: 96px; object-fit: contain; image-rendering: auto;
   border: 1px solid var(--st-border-color); border-radius: 10px; background: #fff; }
-.text { margin: 0; max-width: 62ch; line-height: 1.6; white-space: pre-wrap; overflow-wrap: anywhere; }
 img.small { image-rendering: pixelated; height: 160px; }
 .pictures { display: flex; flex-wrap: wrap; gap: 0.5rem; }
 .pictures img:not(:only-child) { max-height: 200px; }
@@ -46,10 +46,10 @@ export default function ({ parentElement, data }) {
     audio.src = data.audio;
     parentElement.append(audio);
   }
-  if (data.text) say("text", data.text);
 }
 """,
 )
+_TEXT = component("winnow_row_text", "card/row_text.js", ("card/reading.css",))
 
 
 MANY = 20
@@ -58,17 +58,18 @@ MANY = 20
 
 def instance(view: RowView) -> None:
     """Draw the row."""
-    if view.images or view.audio or view.text or view.caption:
+    if view.images or view.audio or view.caption:
         _MEDIA(
             key=f"winnow_media_{view.row}",
             data={
                 "images": list(view.images),
                 "caption": " · ".join(text for _, text in view.caption),
                 "audio": view.audio,
-                "text": view.text,
                 "alt": f"Row {view.row_id}",
             },
         )
+    if view.text:
+        _TEXT(key=f"winnow_text_{view.row}", data={"text": view.text})
     if view.features:
         table = {
             "Feature": [name for name, _ in view.features],

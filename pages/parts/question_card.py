@@ -23,7 +23,9 @@ def card_of(kind: str) -> ComponentRenderer:
     The JavaScript puts every text from the table into textContent; nothing of a user's ever goes through `html`.
     """
     return component(
-        f"winnow_{kind}_card", f"{kind}/card.js", ("card/card.css", "card/panels.css", f"{kind}/card.css")
+        f"winnow_{kind}_card",
+        f"{kind}/card.js",
+        ("card/card.css", "card/reading.css", "card/panels.css", f"{kind}/card.css"),
     )
 
 

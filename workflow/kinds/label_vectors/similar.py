@@ -25,4 +25,4 @@ def answered_labels(learner: Learner, row: int) -> tuple[str, ...]:
 def _said_yes(learner: Learner) -> BoolArray:
     """(n, L)"""
     pool = learner.pool
-    return pool.answered & (pool.cells == 1) & ~pool.control_cells
+    return np.asarray(pool.answered & (pool.cells == 1) & ~pool.control_cells)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from plcore import ActiveLearner, LabelTable
 from plcore.common import BoolArray
 
@@ -12,7 +14,7 @@ def shown_to_all(learner: Learner) -> BoolArray:
     """(n,) bool: rows whose answers have left one label, no held-out row and no blind check among them; a new array."""
     pool = learner.pool
     held = pool.test_rows | pool.control_rows
-    return pool.answered & (pool.sizes == 1) & ~pool.bad & ~held
+    return np.asarray(pool.answered & (pool.sizes == 1) & ~pool.bad & ~held)
 
 
 def answered_labels(learner: Learner, row: int) -> tuple[str, ...]:
