@@ -73,7 +73,7 @@ export function showMarks(place, text, spans) {
   place.replaceChildren(
     ...piecesOf(text, spans).map((piece) =>
       piece.strength > 0
-        ? make("mark", { class: piece.strength >= STRONG ? "speaks strong" : "speaks", text: piece.text })
+        ? make("mark", { class: piece.strength >= STRONG ? "speaks most" : "speaks", text: piece.text })
         : piece.text,
     ),
   );
