@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from pages.parts import label_vectors, one_label, question_card
+from pages.parts import label_vectors, one_label, question_card, state
 from pages.parts.label_vectors import card as label_vectors_card
 from pages.parts.one_label import card as one_label_card
 from tests.pages.conftest import Open
 from tests.workflow.four import ask, four_class_project
+from tests.workflow.text_world import text_project
 from tests.workflow.vector_world import answer_truly, vector_project
 from tests.workflow.world import answer_next, small_project
 from web.scripts import FOLDER
@@ -18,6 +19,7 @@ from workflow import answering, standing
 from workflow.home import Home
 from workflow.room import RoomSettings, change_room
 from workflow.seat import Seat
+from workflow.similar import similar_rows
 
 COMMANDS = "smucxyftghzpw"
 
@@ -51,7 +53,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """What the card is told, in place of a browser."""
     told: list[dict[str, Any]] = []
     for kind in (one_label_card, label_vectors_card):
-        monkeypatch.setattr(kind, "_CARD", lambda key, data, on_press_change: told.append(data))
+        monkeypatch.setattr(kind, "_CARD", lambda data, **_: told.append(data))
     monkeypatch.setattr(question_card.st, "session_state", {})
     return told
 
@@ -74,6 +76,47 @@ def test_the_card_is_told_nothing_that_marks_a_blind_question(
     assert data["question"]["none"]
 
 
+def test_the_card_is_told_which_words_speak_for_which_candidate(
+    home: Home, owner: int, sent: list[dict[str, Any]]
+) -> None:
+    project = text_project(home, owner)
+    seat = Seat(home, owner, project)
+    question = answering.next_question(seat)
+    one_label.question_card(project, question)(standing.standing(seat), None, lambda: None)
+    asked = sent[0]["question"]
+    assert asked["marks"]
+    told = {(start, end, asked["rows"][whose]["label"]) for start, end, whose, _ in asked["marks"]}
+    assert told == {(mark.start, mark.end, mark.label) for mark in question.marks}
+    assert {strength for *_, strength in asked["marks"]} <= {
+        round(mark.strength, 2) for mark in question.marks
+    }
+
+
+def test_similar_rows_are_sent_once_they_are_asked_for(
+    home: Home, owner: int, sent: list[dict[str, Any]]
+) -> None:
+    project = text_project(home, owner)
+    seat = Seat(home, owner, project)
+    answer_next(home, owner, project)
+    question = answering.next_question(seat)
+    draw = one_label.question_card(project, question)
+    assert question_card.similar_wanted() is None
+    draw(standing.standing(seat), None, lambda: None)
+    assert sent[-1]["similar"] is None
+    question_card.st.session_state[state.CARD] = {"press": None, "similar": {"token": question.token}}
+    assert question_card.similar_wanted() == question.token
+    question_card.show_similar(question.token, similar_rows(seat, question.token))
+    draw(standing.standing(seat), None, lambda: None)
+    told = sent[-1]["similar"]
+    assert (told["token"], told["refused"]) == (question.token, None)
+    (row,) = told["rows"]
+    assert row["labels"] == [standing.standing(seat).last.labels[0]]
+    assert row["text"]
+    question_card.show_similar("old", (), "No longer open.")
+    draw(standing.standing(seat), None, lambda: None)
+    assert sent[-1]["similar"] == {"token": "old", "refused": "No longer open.", "rows": []}
+
+
 @pytest.mark.parametrize("model", ["plknn", "clpl", "vectors"])
 def test_the_share_on_the_card_is_that_of_progress(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch, model: str
@@ -93,7 +136,7 @@ def test_the_share_on_the_card_is_that_of_progress(
     now, told = standing.standing(seat), []
     with monkeypatch.context() as drawing:
         for kind in (one_label_card, label_vectors_card):
-            drawing.setattr(kind, "_CARD", lambda key, data, on_press_change: told.append(data))
+            drawing.setattr(kind, "_CARD", lambda data, **_: told.append(data))
         drawing.setattr(question_card.st, "session_state", {})
         draw(now, None, lambda: None)
     name = "Known or sure" if model == "vectors" else "Settled"

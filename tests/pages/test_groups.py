@@ -90,7 +90,7 @@ def test_the_card_and_its_search_are_told(
     assert seat.project_id is not None
     room.set_groups(seat, FUR)
     told: list[dict[str, Any]] = []
-    monkeypatch.setattr(one_label_card, "_CARD", lambda key, data, on_press_change: told.append(data))
+    monkeypatch.setattr(one_label_card, "_CARD", lambda data, **_: told.append(data))
     monkeypatch.setattr(one_label_card, "_CLASSES", lambda key, data: told.append(data))
     monkeypatch.setattr(question_card.st, "session_state", {})
     draw = one_label.question_card(seat.project_id, ask(home, owner, seat.project_id))
