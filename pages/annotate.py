@@ -7,7 +7,7 @@ import contextlib
 import streamlit as st
 
 from pages.parts import frame, kinds, question_card, state
-from workflow import answering, room, similar, standing, undoing
+from workflow import answering, room, standing, undoing
 from workflow.access import NotAllowed, NotFound
 from workflow.saving import DatabaseReplacedError
 
@@ -37,7 +37,7 @@ def on_press() -> None:
 
 def _find_similar(token: str) -> None:
     try:
-        question_card.show_similar(token, similar.similar_rows(page.seat, token))
+        question_card.show_similar(token, answering.similar_rows(page.seat, token))
     except (answering.StaleQuestion, NotAllowed, NotFound, DatabaseReplacedError) as refusal:
         question_card.show_similar(token, (), str(refusal))
 

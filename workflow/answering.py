@@ -11,9 +11,11 @@ import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from db import questions
 from plcore import AnswerError
 from plcore.loop import Place
 from workflow.access import NotAllowed, NotFound
+from workflow.common.alike import SimilarRow, most_alike
 from workflow.common.answers import Given, Saved
 from workflow.common.turn import StaleQuestion, place_of
 from workflow.saving import NotSaved
@@ -26,12 +28,14 @@ __all__ = [
     "AnswerError",
     "NotSaved",
     "Saved",
+    "SimilarRow",
     "StaleQuestion",
     "ask_next",
     "checked_note",
     "get_ready",
     "next_question",
     "show_again",
+    "similar_rows",
     "submit_answer",
 ]
 
@@ -135,6 +139,25 @@ def submit_answer(
     if kind in turn.STAYS_AFTER:
         show_again(seat, place)
     return saved
+
+
+def similar_rows(seat: Seat, token: str) -> tuple[SimilarRow, ...]:
+    """The answered rows most like that of this question, the nearest first, with the labels that people gave them. On
+    demand, never with the question.
+
+    token : of the question that is before this person
+
+    Raises
+    ------
+    StaleQuestion
+        The question is no longer before this person.
+    NotAllowed, NotFound
+    """
+    with seat.learner() as opened:
+        asked = questions.get(opened.session, opened.project_id, opened.person_id)
+        if asked is None or asked.token != token:
+            raise StaleQuestion("That question is no longer open before you.")
+        return most_alike(opened, asked.row)
 
 
 def checked_note(note: str | None) -> str | None:

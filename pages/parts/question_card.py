@@ -12,8 +12,8 @@ from streamlit.components.v2.types import ComponentRenderer
 
 from pages.parts import state
 from pages.parts.components import component
+from workflow.answering import SimilarRow
 from workflow.common.rows import RowView
-from workflow.similar import SimilarRow
 from workflow.standing import OwnAnswer, Saved, Standing
 
 

@@ -19,7 +19,6 @@ from workflow import answering, standing
 from workflow.home import Home
 from workflow.room import RoomSettings, change_room
 from workflow.seat import Seat
-from workflow.similar import similar_rows
 
 COMMANDS = "smucxyftghzpw"
 
@@ -105,7 +104,7 @@ def test_similar_rows_are_sent_once_they_are_asked_for(
     assert sent[-1]["similar"] is None
     question_card.st.session_state[state.CARD] = {"press": None, "similar": {"token": question.token}}
     assert question_card.similar_wanted() == question.token
-    question_card.show_similar(question.token, similar_rows(seat, question.token))
+    question_card.show_similar(question.token, answering.similar_rows(seat, question.token))
     draw(standing.standing(seat), None, lambda: None)
     told = sent[-1]["similar"]
     assert (told["token"], told["refused"]) == (question.token, None)

@@ -8,11 +8,12 @@ import pytest
 from tests.workflow.text_world import text_frame, text_project
 from tests.workflow.vector_world import answer_truly, true_labels, vector_project
 from tests.workflow.world import annotator, opened, small_frame, small_project
-from workflow import answering, similar, undoing
+from workflow import answering, undoing
 from workflow.access import NotAllowed, NotFound
+from workflow.answering import StaleQuestion, similar_rows
+from workflow.common import alike
 from workflow.home import Home
 from workflow.seat import Seat
-from workflow.similar import StaleQuestion, similar_rows
 
 
 def answer(home: Home, owner: int, project: int, times: int) -> dict[int, str]:
@@ -31,7 +32,7 @@ def test_they_are_the_nearest_answered_rows_with_their_labels(home: Home, owner:
     given = answer(home, owner, project, 12)
     question = answering.next_question(seat)
     found = similar_rows(seat, question.token)
-    assert len(found) == similar.MOST
+    assert len(found) == alike.MOST
     with opened(home, owner, project) as learner:
         table = learner.table
         X = table.features().fit(table).transform(table).toarray()
@@ -131,6 +132,6 @@ def test_of_very_many_answered_rows_some_are_compared(
 ) -> None:
     project = text_project(home, owner)
     answer(home, owner, project, 6)
-    monkeypatch.setattr(similar, "COMPARED", 2)
+    monkeypatch.setattr(alike, "COMPARED", 2)
     seat = Seat(home, owner, project)
     assert len(similar_rows(seat, answering.next_question(seat).token)) == 2

@@ -1,4 +1,4 @@
-"""The answered rows most like the one before a person, for them to compare with: on demand, never with the question."""
+"""The answered rows most like one, to compare it with."""
 
 from __future__ import annotations
 
@@ -10,18 +10,14 @@ import numpy as np
 from scipy import sparse
 from sklearn.metrics.pairwise import euclidean_distances
 
-from db import questions
 from workflow.common.rows import RowView, row_view
-from workflow.common.turn import StaleQuestion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from plcore.loop import Learner
     from plcore.tables import FeatureTransformer
-    from workflow.seat import Seat
-
-__all__ = ["MOST", "SimilarRow", "StaleQuestion", "similar_rows"]
+    from workflow.common.opened import Opened
 
 MOST = 5
 SAMPLE = 2_000
@@ -65,37 +61,26 @@ class _Kept:
 _kept: WeakKeyDictionary[Learner, _Kept] = WeakKeyDictionary()
 
 
-def similar_rows(seat: Seat, token: str) -> tuple[SimilarRow, ...]:
-    """The answered rows nearest to the row of this question by the features that models learn from, the nearest first,
-    ties by row number.
+def most_alike(opened: Opened[Any], asked: int) -> tuple[SimilarRow, ...]:
+    """The answered rows nearest to this one by the features that models learn from, the nearest first, ties by row
+    number.
 
-    token : of the question that is before this person
     Only labels that people have given, and none of a held-out row or blind check: what a row of those is, nobody is
     to know from here.
-
-    Raises
-    ------
-    StaleQuestion
-        The question is no longer before this person.
-    NotAllowed, NotFound
     """
-    with seat.learner() as opened:
-        asked = questions.get(opened.session, opened.project_id, opened.person_id)
-        if asked is None or asked.token != token:
-            raise StaleQuestion("That question is no longer open before you.")
-        learner, kind = opened.learner, opened.kind
-        may_be_shown = kind.shown_to_all(learner)
-        may_be_shown[asked.row] = False
-        rows = np.flatnonzero(may_be_shown)
-        if not len(rows):
-            return ()
-        if len(rows) > COMPARED:
-            rows = np.sort(np.random.default_rng(0).permutation(rows)[:COMPARED])
-        table, kept = learner.table, _features_of(learner)
-        own = kept.of(table, [asked.row])
-        far = euclidean_distances(own, kept.of(table, rows.tolist()))[0].round(9)
-        nearest = rows[np.argsort(far, kind="stable")[:MOST]].tolist()
-        return tuple(SimilarRow(row_view(table, row), kind.answered_labels(learner, row)) for row in nearest)
+    learner, kind = opened.learner, opened.kind
+    may_be_shown = kind.shown_to_all(learner)
+    may_be_shown[asked] = False
+    rows = np.flatnonzero(may_be_shown)
+    if not len(rows):
+        return ()
+    if len(rows) > COMPARED:
+        rows = np.sort(np.random.default_rng(0).permutation(rows)[:COMPARED])
+    table, kept = learner.table, _features_of(learner)
+    own = kept.of(table, [asked])
+    far = euclidean_distances(own, kept.of(table, rows.tolist()))[0].round(9)
+    nearest = rows[np.argsort(far, kind="stable")[:MOST]].tolist()
+    return tuple(SimilarRow(row_view(table, row), kind.answered_labels(learner, row)) for row in nearest)
 
 
 def _features_of(learner: Any) -> _Kept:

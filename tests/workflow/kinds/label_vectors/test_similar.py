@@ -1,0 +1,27 @@
+"""Which rows may be shown beside a question: those with a label that people said is right, blind checks left out."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.workflow.vector_world import answer_truly, vector_project
+from tests.workflow.world import opened
+from workflow import answering
+from workflow.home import Home
+from workflow.kinds.label_vectors.similar import answered_labels, shown_to_all
+from workflow.seat import Seat
+
+
+def test_labels_said_to_be_right_are_shown_but_for_blind_checks(home: Home, owner: int) -> None:
+    project = vector_project(home, owner, question="instance", control_share=0.3)
+    for _ in range(8):
+        answer_truly(home, owner, project, answering.next_question(Seat(home, owner, project)))
+    with opened(home, owner, project) as learner:
+        pool = learner.pool
+        said = pool.answered & (pool.cells == 1)
+        assert (said & pool.control_cells).any(), "some answers were to blind checks"
+        said &= ~pool.control_cells
+        assert shown_to_all(learner).tolist() == said.any(axis=1).tolist()
+        for row in np.flatnonzero(said.any(axis=1)).tolist():
+            named = tuple(np.array(learner.classes)[said[row]])
+            assert answered_labels(learner, row) == named
