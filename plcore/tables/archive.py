@@ -46,8 +46,13 @@ _OTHER_TABLES = (
     *(".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".npz", ".mat", ".arff"),
 )
 RECORDINGS = (".wav", ".mp3", ".ogg", ".oga", ".opus", ".flac", ".m4a")
+_TEXT = ".txt"
+"""The ending of the tables of Raven and Audacity; a table only where it has tabs and there is no other."""
+_DETECTOR = re.compile(r"(birdnet|selections?|table)\b.*\.(csv|txt|tsv)$|\.txt$", re.IGNORECASE)
+_SETTINGS = re.compile(r"birdnet\w*[._]analy\w*[-_]params\.csv$", re.IGNORECASE)
 _ARCHIVES = (".zip", ".jar", ".7z", ".rar", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst")
 _PIECE = 1 << 20
+_LONGEST_HEADER = 10_000
 _IN_MEMORY = MAX_FILE_MB * _MB
 _DRIVE = re.compile("[A-Za-z]:")
 
@@ -66,7 +71,7 @@ class Archive:
     Attributes
     ----------
     table_names : paths of the tables in the zip: one; or two, a CSV file first, of which one may hold the rows that the
-        other is about
+        other is about; or any number that are called as the tables of sound detectors are, one for each recording
     """
 
     def __init__(self, source: bytes | Path) -> None:
@@ -142,17 +147,32 @@ class Archive:
 
     def _tables(self) -> tuple[str, ...]:
         plain, others = (
-            tuple(name for name in self._entries if name.lower().endswith(endings))
+            tuple(
+                name
+                for name in self._entries
+                if name.lower().endswith(endings) and not _SETTINGS.search(name)
+            )
             for endings in (_TABLES, _OTHER_TABLES)
         )
         # Beside one CSV file, another may hold its candidates, or describe it; of more nobody can tell.
         tables = plain + others if len(plain) == len(others) == 1 else plain or others
-        if len(tables) > 2:
+        tables = tables or tuple(name for name in self._entries if self._is_tabbed(name))
+        if len(tables) > 2 and not all(_DETECTOR.search(name) for name in tables):
             raise too_many_tables(tables)
         if tables:
             return tables
         fix = "Add the table, as a CSV file, say, its name ending in .csv."
         raise _refusal("The zip holds no table: no CSV file, workbook, JSON or Parquet file.", fix)
+
+    def _is_tabbed(self, name: str) -> bool:
+        """Whether it is a text whose first line has tabs."""
+        if not name.lower().endswith(_TEXT):
+            return False
+        try:
+            with self._zip.open(self._entries[name]) as file:
+                return b"\t" in file.readline(_LONGEST_HEADER)
+        except ZIP_FAULTS:
+            return False
 
 
 def is_plain_table(name: str) -> bool:

@@ -6,10 +6,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
+
 from plcore.tables.archive import ZIP_STARTS, Archive, MediaError, is_plain_table, too_many_tables
 from plcore.tables.csv_text import as_text, cells_of_text
 from plcore.tables.formats.arff import looks_like_arff, read_arff
 from plcore.tables.formats.arrays import read_mat, read_npz
+from plcore.tables.formats.audacity import FORMAT as LABEL_TRACK
+from plcore.tables.formats.audacity import about_recording, looks_like_labels, read_labels
+from plcore.tables.formats.detection_tables import holds_detections
 from plcore.tables.formats.excel import XLS_START, read_workbook
 from plcore.tables.formats.libsvm import looks_like_libsvm, read_libsvm
 from plcore.tables.formats.mat5 import MAT_START
@@ -18,6 +23,8 @@ from plcore.tables.formats.parquet import FEATHER_START, PARQUET_START, read_fea
 from plcore.tables.formats.reading import TableReading, refusal
 from plcore.tables.formats.records import looks_like_json, read_json
 from plcore.tables.formats.shaping import joined, lacks_rows
+from plcore.tables.formats.speciesnet import with_pictures
+from plcore.tables.formats.unquoted_commas import quote_commas
 from plcore.tables.media_files import MediaFiles
 from plcore.tables.problems import TableError
 
@@ -107,8 +114,11 @@ def _read_text(data: bytes, name: str, labels_xml: str | None) -> TableReading:
         reading = read_arff(text.data, labels_xml)
     elif looks_like_libsvm(text.data) and not is_csv:
         reading = read_libsvm(text.data)
+    elif looks_like_labels(text.data):
+        reading = read_labels(text.data, name)
     else:
-        reading = TableReading(cells_of_text(text.data), "CSV")
+        csv, repaired = quote_commas(text.data)
+        reading = TableReading(cells_of_text(csv), "CSV", notes=repaired)
     return replace(reading, notes=(*notes, *reading.notes))
 
 
@@ -116,12 +126,37 @@ def _read_zip(data: bytes) -> TableReading:
     """A table with the images and recordings it names; candidates or votes, and the table of their rows; or an ARFF
     file with MULAN's list of labels."""
     archive = Archive(data)
-    reading = _read_two(archive) if len(archive.table_names) == 2 else None
+    reading = _read_detections(archive) if len(archive.table_names) > 1 else None
+    if reading is None and len(archive.table_names) == 2:
+        reading = _read_two(archive)
     if reading is None:
         inner = _read_member(archive, archive.table_names[0])
         reading = replace(inner, format=f"zip of a table ({inner.format}) and its files")
     refuse_drawings(reading, archive)
-    return replace(reading, files=reading.files if reading.files is not None else MediaFiles(archive))
+    files = reading.files if reading.files is not None else MediaFiles(archive)
+    return with_pictures(replace(reading, files=files))
+
+
+def _read_detections(archive: Archive) -> TableReading | None:
+    """The rows of all tables, one after the other, where they are tables of one sound detector, one for each recording;
+    None where they are not. Raises TableError where they are too many and something else."""
+    names, readings = archive.table_names, []
+    for name in names:
+        try:
+            readings.append(_read_member(archive, name))
+        except TableError:
+            break
+    columns = {tuple(one.cells.columns) for one in readings}
+    alike = len(readings) == len(names) and len(columns) == 1
+    if not (alike and all(one.roles is None and holds_detections(one.cells) for one in readings)):
+        if len(names) > 2:
+            raise too_many_tables(names)
+        return None
+    # No line of a file tells where a row of several files stands.
+    cells = pd.concat([one.cells for one in readings], ignore_index=True)
+    said = f"The {len(names)} tables in the zip were read one after the other, in the order of their names."
+    notes = dict.fromkeys(note for one in readings for note in one.notes)
+    return TableReading(cells, f"zip of {len(names)} tables of detections", notes=(said, *notes))
 
 
 def _read_two(archive: Archive) -> TableReading | None:
@@ -153,4 +188,5 @@ def _read_member(archive: Archive, name: str) -> TableReading:
         except MediaError as error:
             raise refusal(*error.args) from error
         return _read_text(table, name, xml)
-    return _read_plain(table, name, "zip")
+    reading = _read_plain(table, name, "zip")
+    return about_recording(reading, archive.names()) if reading.format == LABEL_TRACK else reading

@@ -7,6 +7,8 @@ from dataclasses import replace
 import pandas as pd
 
 from plcore.tables.formats.candidate_rows import NEEDS_ROWS
+from plcore.tables.formats.detection_tables import DETECTION_TABLES
+from plcore.tables.formats.detections import is_detections, with_recordings
 from plcore.tables.formats.joining import join_candidates
 from plcore.tables.formats.reading import TableReading
 from plcore.tables.formats.tools import SHAPES, Shape
@@ -27,8 +29,8 @@ def shaped(reading: TableReading) -> TableReading:
     shape = _shape_of(reading.cells)
     if shape is None:
         return reading
-    found = shape.read(reading.cells)
-    return replace(_with_files(found, reading.files), notes=(*reading.notes, *found.notes))
+    found = _with_files(shape.read(reading.cells), reading.files)
+    return replace(found, notes=(*reading.notes, *found.notes))
 
 
 def lacks_rows(reading: TableReading) -> bool:
@@ -36,7 +38,9 @@ def lacks_rows(reading: TableReading) -> bool:
     roles = reading.suggest_roles()
     describing = roles.numbers or roles.categories or roles.text or roles.image or roles.audio
     alone = roles.has_candidates and roles.id is not None and not describing
-    return alone or NEEDS_ROWS in reading.notes or shape_name(reading) is not None
+    shape = None if reading.roles is not None else _shape_of(reading.cells)
+    another = shape is not None and shape not in DETECTION_TABLES  # detections are rows in themselves
+    return alone or NEEDS_ROWS in reading.notes or another
 
 
 def joined(candidates: TableReading, rows: TableReading) -> TableReading:
@@ -55,6 +59,8 @@ def joined(candidates: TableReading, rows: TableReading) -> TableReading:
 
 def _with_files(found: TableReading, files: MediaFiles | None) -> TableReading:
     """The reading with these files, and the columns that name images and recordings among them as such."""
+    if is_detections(found):
+        return with_recordings(replace(found, files=files))
     roles = found.suggest_roles()
     labels = [column for role, column in roles.used() if role in ("candidates", "truth")]
     seen = suggest_roles(found.cells.drop(columns=labels), files=files is not None)

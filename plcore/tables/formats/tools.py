@@ -12,11 +12,13 @@ import pandas as pd
 
 from plcore.tables.formats.argilla import Argilla
 from plcore.tables.formats.batches import Batches
+from plcore.tables.formats.detection_tables import DETECTION_TABLES
 from plcore.tables.formats.label_studio import LabelStudioMin, LabelStudioTasks
 from plcore.tables.formats.language_models import ModelCandidates
 from plcore.tables.formats.prodigy import Prodigy
 from plcore.tables.formats.reading import TableReading
 from plcore.tables.formats.record_values import Records
+from plcore.tables.formats.speciesnet import SpeciesNet
 from plcore.tables.formats.votes import LongVotes
 from plcore.tables.formats.weak_label_files import LabelMatrixTable, Wrench
 from plcore.tables.formats.zero_shot import LongScores, ZeroShot
@@ -39,7 +41,7 @@ class RecordFormat(Protocol):
 
 
 class Shape(Protocol):
-    """What is written as a table that is really another one: a vote or a score in each row.
+    """What is written as a table that is really another one: a vote, a score or a detection in each row.
 
     name, fits, read : as of a `RecordFormat`, by the names of the columns
     """
@@ -53,6 +55,7 @@ class Shape(Protocol):
 
 
 RECORD_FORMATS: tuple[RecordFormat, ...] = (
+    SpeciesNet(),
     LabelStudioTasks(),
     LabelStudioMin(),
     Argilla(),
@@ -64,5 +67,5 @@ RECORD_FORMATS: tuple[RecordFormat, ...] = (
 )
 """The first that fits reads the file; where none does, every field is a column."""
 
-SHAPES: tuple[Shape, ...] = (LongVotes(), LongScores(), LabelMatrixTable())
+SHAPES: tuple[Shape, ...] = (*DETECTION_TABLES, LongVotes(), LongScores(), LabelMatrixTable())
 """The first that fits reads the table; where none does, every row is one."""

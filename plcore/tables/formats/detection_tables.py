@@ -1,0 +1,227 @@
+"""Tables of detections by their columns: BirdNET, Raven Pro, Kaleidoscope, Audacity and R.
+
+Read in the source of BirdNET-Analyzer (`analyze/utils.py` of 2.x, `analyze/core.py` since) and of NSNSDAcoustics.
+Columns are found by name, whatever their capitals and order, for each version and port of BirdNET has its own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from plcore.common.words import listed, quoted
+from plcore.tables.columns import LARGEST, Finder
+from plcore.tables.csv_text import LINE_INDEX
+from plcore.tables.formats.detections import Detection, detections_reading
+from plcore.tables.formats.reading import TableReading, refusal
+from plcore.tables.problems import MAX_PROBLEMS, table_error
+
+AUDACITY = ("Recording", "Start (s)", "End (s)", "Label", "Score")
+"""The columns that are given to label tracks of Audacity, which have no header."""
+
+_NO_SCORE = ("", "na", "nan", "none")
+
+
+@dataclass(frozen=True)
+class DetectionTable:
+    """A layout of columns. Of each tuple of names (lower case) the first that the file has counts.
+
+    name : of the tool and its table, in words
+    needs : columns that tell this layout
+    recording : columns whose cells, joined by `/`, are the path
+    start : the second of the recording at which a row begins
+    clock, end : the times by which its length is told; `clock` may run on over several recordings
+    length : or its length itself
+    label, scientific, score : what was heard
+    """
+
+    name: str
+    needs: tuple[str, ...]
+    recording: tuple[tuple[str, ...], ...]
+    start: tuple[str, ...]
+    label: tuple[str, ...]
+    scientific: tuple[str, ...] = ()
+    score: tuple[str, ...] = ()
+    clock: tuple[str, ...] = ()
+    end: tuple[str, ...] = ()
+    length: tuple[str, ...] = ()
+
+    def fits(self, cells: pd.DataFrame) -> bool:
+        """Whether a table has the columns that tell this layout, one of labels among them."""
+        low = _by_low(cells)
+        return all(name in low for name in self.needs) and _first(low, self.label) is not None
+
+    def read(self, cells: pd.DataFrame) -> TableReading:
+        """One row for each stretch of a recording (`plcore.tables.formats.detections`). Raises TableError."""
+        low = _by_low(cells)
+        paths = [column for names in self.recording if (column := _first(low, names)) is not None]
+        if not paths:
+            raise refusal(
+                f"No column names the recordings; the columns are {listed(list(map(str, cells.columns)))}.",
+                f"Add one called {quoted(self.recording[-1][0].title())} with the file name of each row's recording.",
+            )
+        finder = Finder(cells.index.tolist() if cells.index.name == LINE_INDEX else None)
+        start = _numbers(cells, _first(low, self.start), finder)
+        if (measured := _first(low, self.length)) is not None:
+            lengths, length_column = _numbers(cells, measured, finder), measured
+        else:
+            clock = _numbers(cells, _first(low, self.clock or self.start), finder)
+            length_column = str(_first(low, self.end))
+            ends = _numbers(cells, length_column, finder)
+            lengths = [end - begin for begin, end in zip(clock, ends, strict=True)]
+        scores = _scores(cells, _first(low, self.score), finder)
+        labels, latin = (_texts(cells, _first(low, names)) for names in (self.label, self.scientific))
+        path_cells = [_texts(cells, column) for column in paths]
+        found = []
+        for row, record in enumerate(cells.to_dict("records")):
+            if len(finder.problems) >= MAX_PROBLEMS:
+                break
+            recording = "/".join(part for texts in path_cells if (part := texts[row].rstrip("/")))
+            label, scientific = _two_names(labels[row], latin[row])
+            if not recording:
+                finder.add(
+                    row, paths[-1], "the row names no recording.", "Write its name, or remove the row."
+                )
+            elif not (label or scientific):
+                fix = "Write what was heard, nocall for nothing, or remove the row."
+                finder.add(row, str(_first(low, self.label)), "the label is empty.", fix)
+            elif lengths[row] <= 0:
+                message = f"the detection ends {-lengths[row]:g} seconds before it begins."
+                if lengths[row] == 0:
+                    message = "the detection has no length: it ends where it begins."
+                finder.add(row, length_column, message, "Correct the times, or remove the row.")
+            else:
+                begin = round(start[row], 6)
+                end = round(start[row] + lengths[row], 6)
+                texts = {str(name): value for name, value in record.items()}
+                found.append(Detection(row, recording, begin, end, label, scientific, scores[row], texts))
+        if finder.problems:
+            raise table_error(finder.problems)
+        return detections_reading(found, self.name)
+
+
+DETECTION_TABLES = (
+    DetectionTable(
+        "BirdNET table of detections",
+        ("start (s)", "end (s)", "file", "confidence"),
+        (("file",),),
+        ("start (s)",),
+        ("common name", "scientific name"),
+        ("scientific name",),
+        ("confidence",),
+        end=("end (s)",),
+    ),
+    DetectionTable(
+        "Raven selection table",
+        ("begin time (s)", "end time (s)"),
+        (("begin path", "begin file"),),
+        ("file offset (s)", "begin time (s)"),
+        ("common name", "species", "species code", "scientific name", "annotation", "label"),
+        ("scientific name",),
+        ("confidence", "score"),
+        ("begin time (s)",),
+        ("end time (s)",),
+    ),
+    DetectionTable(
+        "Kaleidoscope table",
+        ("in file", "offset", "duration"),
+        (("indir",), ("folder",), ("in file",)),
+        ("offset",),
+        ("common_name", "top1match", "manual id", "auto id", "scientific_name"),
+        ("scientific_name",),
+        ("confidence", "match ratio"),
+        length=("duration",),
+    ),
+    DetectionTable(
+        "table of detections as R packages write it",
+        ("filepath", "start", "end", "confidence"),
+        (("filepath",),),
+        ("start",),
+        ("common_name", "scientific_name"),
+        ("scientific_name",),
+        ("confidence",),
+        end=("end",),
+    ),
+    DetectionTable(
+        "Audacity label track",
+        tuple(name.lower() for name in AUDACITY),
+        (("recording",),),
+        ("start (s)",),
+        ("label",),
+        score=("score",),
+        end=("end (s)",),
+    ),
+)
+"""The layouts that are known; no table has the columns of two of them."""
+
+
+def holds_detections(cells: pd.DataFrame) -> bool:
+    """Whether a table has one of these layouts."""
+    return any(layout.fits(cells) for layout in DETECTION_TABLES)
+
+
+def _by_low(cells: pd.DataFrame) -> dict[str, str]:
+    """The columns by their names in lower case; of two the first."""
+    return {str(name).strip().lower(): str(name) for name in reversed(cells.columns)}
+
+
+def _first(low: dict[str, str], names: Sequence[str]) -> str | None:
+    return next((low[name] for name in names if name in low), None)
+
+
+def _texts(cells: pd.DataFrame, column: str | None) -> list[str]:
+    return [""] * len(cells) if column is None else cells[column].str.strip().tolist()
+
+
+def _numbers(cells: pd.DataFrame, column: str | None, finder: Finder) -> list[float]:
+    """The seconds of a column; NaN with a problem where a cell holds none."""
+    return [
+        _number(
+            text,
+            row,
+            column,
+            finder,
+            "seconds, a number from 0 on",
+            "Write such a number, or remove the row.",
+        )
+        for row, text in enumerate(_texts(cells, column))
+    ]
+
+
+def _scores(cells: pd.DataFrame, column: str | None, finder: Finder) -> list[float | None]:
+    """The scores of a column; None where a cell holds none."""
+    wanted, fix = "a score, a number from 0 on", "Write such a number, or leave the cell empty."
+    return [
+        None if text.lower() in _NO_SCORE else _number(text, row, column, finder, wanted, fix)
+        for row, text in enumerate(_texts(cells, column))
+    ]
+
+
+def _number(text: str, row: int, column: str | None, finder: Finder, wanted: str, fix: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value <= LARGEST and len(finder.problems) < MAX_PROBLEMS:
+        finder.add(row, column, f"expected {wanted}, got {quoted(text)}.", fix)
+    return value
+
+
+def _two_names(label: str, scientific: str) -> tuple[str, str]:
+    """Common and scientific name; of a label such as `Parus major_Great tit`, or with a comma, the two."""
+    if scientific:
+        return label, scientific
+    for mark in ("_", ", "):
+        latin, found, common = label.partition(mark)
+        if found and common.strip() and _is_species(latin):
+            return common.strip(), latin
+    return label, ""
+
+
+def _is_species(text: str) -> bool:
+    """Whether it is written as a genus and a species are."""
+    words = text.split()
+    return len(words) >= 2 and words[0][:1].isupper() and all(word[:1].islower() for word in words[1:])
