@@ -216,7 +216,8 @@ def _two_names(label: str, scientific: str) -> tuple[str, str]:
         return label, scientific
     for mark in ("_", ", "):
         latin, found, common = label.partition(mark)
-        if found and common.strip() and _is_species(latin):
+        # "Great tit, female" looks like a species, too, but goes on without a capital.
+        if found and common.strip()[:1].isupper() and _is_species(latin):
             return common.strip(), latin
     return label, ""
 

@@ -35,6 +35,7 @@ ITEM, RECORDING, START, END, CONFIDENCE, SCIENTIFIC, ORIGINAL_ROWS = (
 
 LEAST_WEIGHT = 0.01
 """What `NOTHING` weighs at least, where the highest score is 1: a weight of 0 would be no candidate."""
+_KEPT = {"row": int, "labels": list, "scientific": str, "cells": dict}
 MOST_RECORDINGS = 50
 ALONE = (
     "No recordings came with the table: it can be answered, but nothing is heard, and only the highest score is learned"
@@ -229,11 +230,17 @@ def read_original(cell: str) -> list[dict[str, Any]]:
     """The rows kept in a cell of `ORIGINAL_ROWS`; none where it holds something else."""
     try:
         kept = json.loads(cell) if cell else []
-    except ValueError:
+    except (ValueError, RecursionError):
         return []
-    wanted = {"row", "labels", "scientific", "cells"}
-    fits = isinstance(kept, list) and all(isinstance(one, dict) and one.keys() == wanted for one in kept)
-    return kept if fits else []
+    return kept if isinstance(kept, list) and all(map(_is_original, kept)) else []
+
+
+def _is_original(value: Any) -> bool:
+    if not (isinstance(value, dict) and value.keys() == _KEPT.keys()):
+        return False
+    return all(isinstance(value[name], kind) for name, kind in _KEPT.items()) and all(
+        isinstance(label, str) for label in value["labels"]
+    )
 
 
 def columns_of(cells: Iterable[str]) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from plcore import LabelTable
 from plcore.tables.formats import TableReading, read_table
 from plcore.tables.formats.packed import gunzip
 from plcore.tables.problems import TableError
+from tests.plcore.tables.formats.nature import KALEIDOSCOPE, RAVEN
 from tests.plcore.tables.formats.test_excel import workbook
 from tests.plcore.tables.zips import CSV, birds, forged, make_zip, picture
 
@@ -245,3 +246,33 @@ def test_a_file_that_describes_a_table_is_none_of_its_rows() -> None:
     for about in (b'{"made": "2024"}', b"not json at all"):
         reading = read_table(make_zip({"rows.csv": CSV, "about.json": about}))
         assert reading.format == "zip of a table (CSV) and its files"
+
+
+def test_tables_of_one_detector_are_read_one_after_the_other() -> None:
+    """As a folder of them holds: one for each recording, and one of the settings."""
+    files = {
+        "a.BirdNET.selection.table.txt": RAVEN,
+        "b.BirdNET.selection.table.txt": RAVEN.replace(b"/a/", b"/b/"),
+        "c.BirdNET.selection.table.txt": RAVEN.replace(b"/a/", b"/c/"),
+        "readme.txt": b"plain words",
+    }
+    reading = read_table(make_zip(files))
+    assert reading.format == "zip of 3 tables of detections"
+    assert reading.cells["Begin Path"].tolist()[::3] == ["/a/b.wav", "/b/b.wav", "/c/b.wav"]
+    assert any("one after the other" in note for note in reading.notes)
+    tables = {"a.BirdNET.results.csv": KALEIDOSCOPE, "BirdNET_analysis_params.csv": b"a,b\n1,2\n"}
+    assert read_table(make_zip(tables)).cells["IN FILE"].tolist() == ["a.wav"]
+
+
+def test_tables_of_several_layouts_are_refused() -> None:
+    files = {"a.BirdNET.csv": KALEIDOSCOPE, "b.BirdNET.csv": KALEIDOSCOPE, "c.BirdNET.csv": b"x,y\n1,2\n"}
+    with pytest.raises(TableError, match="holds 3 tables"):
+        read_table(make_zip(files))
+    files["c.BirdNET.csv"] = b"x,y\n1\n"
+    with pytest.raises(TableError, match="holds 3 tables"):
+        read_table(make_zip(files))
+
+
+def test_text_without_tabs_is_no_table_of_a_zip() -> None:
+    with pytest.raises(TableError, match="no table"):
+        read_table(make_zip({"readme.txt": b"plain, words\n1, 2\n"}))

@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 
 from plcore import read_cells
 from plcore.tables.formats.tools import RECORD_FORMATS, SHAPES
+from tests.plcore.tables.formats.nature import BIRDNET, KALEIDOSCOPE, R_FORM, RAVEN
 from tests.plcore.tables.formats.tables import HOSTILE, TEXTS, frame, read_or_refuse
 
 RECORDS: dict[str, dict[str, Any]] = {
+    "SpeciesNet predictions": {"filepath": "a.jpg", "prediction": "1;;;;;;blank", "prediction_score": 1.0},
     "Label Studio JSON": {"id": 1, "data": {"text": "a"}, "annotations": [], "predictions": []},
     "Label Studio JSON-MIN": {
         "text": "a",
@@ -39,6 +41,11 @@ RECORDS: dict[str, dict[str, Any]] = {
     "WRENCH JSON": {"label": 1, "weak_labels": [1, -1], "data": {"text": "a"}},
 }
 TABLES = {
+    "BirdNET table of detections": BIRDNET.replace(b"Wald, ", b""),
+    "Raven selection table": RAVEN,
+    "Kaleidoscope table": KALEIDOSCOPE,
+    "table of detections as R packages write it": R_FORM,
+    "Audacity label track": b"Recording,Start (s),End (s),Label,Score\na.wav,0,3,wren,0.5\n",
     "table with a vote in each row": b"task,worker,label\n1,a,x\n1,b,y\n",
     "table with a scored label in each row": b"id,label,score\n1,x,0.5\n1,y,0.5\n",
     "table of labelling functions": b"text,lf_a,lf_b\na,1,-1\nb,0,1\n",
