@@ -104,7 +104,7 @@ def export_view(seat: Seat, n_rows: int, above: float = ABOVE) -> ExportView:
     frame = read_cells(file.getvalue())
     known = set(table.cells.columns) - {table.roles.id, *classes}
     front = sorted(frame.columns, key=lambda name: name in known)
-    return ExportView(files_of(kind), sources, found.counts(above), frame[front], found.seq)
+    return ExportView(files_of(kind, table.cells), sources, found.counts(above), frame[front], found.seq)
 
 
 def prepare(seat: Seat, choice: ExportChoice, stem: str) -> str:
@@ -113,7 +113,7 @@ def prepare(seat: Seat, choice: ExportChoice, stem: str) -> str:
     Raises as `export_view`; ValueError where the project has no such file; NotSaved where nothing can be written.
     """
     with seat.learner(owner=True) as opened:
-        file = find_file(opened.kind, choice.file)
+        file = find_file(opened.kind, choice.file, opened.learner.table.cells)
         taken, whose = file.take(file.form, opened, choice), Whose(opened.person_id, opened.project_id)
     rows = f"-{choice.rows}" if file.by_rows and choice.rows != "all" else ""
     name = f"{stem}-{file.sort}{rows}{file.form.suffix}"
@@ -151,7 +151,7 @@ def find(seat: Seat, key: str) -> tuple[Path, str]:
 def take(seat: Seat, choice: ExportChoice) -> Taken:
     """What a file holds now, to be written by whoever asks for it. Raises as `prepare`, but for NotSaved."""
     with seat.learner(owner=True) as opened:
-        file = find_file(opened.kind, choice.file)
+        file = find_file(opened.kind, choice.file, opened.learner.table.cells)
         return file.take(file.form, opened, choice)
 
 

@@ -19,6 +19,7 @@ from plcore.tables.features import FeatureTransformer
 from plcore.tables.formats import NEEDS_ROWS, TableReading, joined, lacks_rows, read_table, shape_name, shaped
 from plcore.tables.formats.csv_rows import cell_form
 from plcore.tables.formats.disambiguated import Disambiguated, Tell, names_beside
+from plcore.tables.formats.nature import NATURE_FORMATS
 from plcore.tables.formats.vector_table import LabelVectorTable
 from plcore.tables.formats.vector_writing import VECTOR_FORMATS
 from plcore.tables.formats.writing import FILE_FORMATS, FileFormat, format_of
@@ -60,6 +61,7 @@ __all__ = [
     "MAX_UNPACKED_MB",
     "MAX_ZIP_MB",
     "MISSING",
+    "NATURE_FORMATS",
     "NEEDS_ROWS",
     "SCALES",
     "SOUND_NAMES",

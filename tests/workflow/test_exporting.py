@@ -21,7 +21,6 @@ from workflow.access import NotAllowed, NotFound
 from workflow.exporting import ALL, ANSWERED, SURE, ExportChoice
 from workflow.home import Home
 from workflow.kinds.one_label import FORMATS
-from workflow.outgoing.project_files import files_of
 from workflow.saving import NotSaved
 from workflow.seat import Seat
 
@@ -56,7 +55,7 @@ def prepared(seat: Seat, choice: ExportChoice | None = None, stem: str = "small"
 
 
 def test_every_format_of_every_kind_is_written_whole_by_the_thread(of_any_kind: Seat) -> None:
-    for name, file in files_of(of_any_kind.kind).items():
+    for name, file in exporting.export_view(of_any_kind, 2).files.items():
         told: list[int] = []
         taken, here = exporting.take(of_any_kind, ExportChoice(name)), io.BytesIO()
         taken.write(here, told.append)

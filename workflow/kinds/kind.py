@@ -235,6 +235,8 @@ class Kind(Protocol):
     # exporting.py
     FORMATS: Mapping[str, FileFormat[Any]]
     """The formats that the table can be written in, by name; CSV first."""
+    GIVEN_BACK: Mapping[str, FileFormat[Any]]
+    """Further formats, of tables that came from certain tools; each tells of which (`fits`)."""
 
     def snapshot(self, opened: Any) -> Snapshot:
         """What is exported, as it stands now; taken quickly, for nobody else can use the learner meanwhile."""

@@ -22,6 +22,8 @@ from workflow.outgoing.data_set import DataSet, write_data_set
 from workflow.outgoing.verifying import header_of
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from db.entries import LogEntry
     from plcore.tables import Tell
     from workflow.common.opened import Opened
@@ -80,16 +82,24 @@ class ProjectFile:
         return self.sort == TABLE
 
 
-def files_of(kind: Kind) -> dict[str, ProjectFile]:
-    """The files of a project of this kind by name, the table as CSV first."""
-    tables = {name: ProjectFile(form, TABLE, _take_table) for name, form in kind.FORMATS.items()}
+def files_of(kind: Kind, cells: pd.DataFrame | None = None) -> dict[str, ProjectFile]:
+    """The files of a project of this kind by name, the table as CSV first.
+
+    cells : of its table; None: the files of all tables that there may be
+    """
+    forms = {**kind.FORMATS, **kind.GIVEN_BACK}
+    tables = {
+        name: ProjectFile(form, TABLE, _take_table)
+        for name, form in forms.items()
+        if cells is None or form.fits(cells)
+    }
     tables[DATA_SET] = ProjectFile(_DATA_SET, TABLE, _take_data_set)
     return tables | {name: ProjectFile(form, LOG, _take_log) for name, form in LOG_FORMATS.items()}
 
 
-def find_file(kind: Kind, name: str) -> ProjectFile:
-    """The file of this name. Raises ValueError, which names all of them."""
-    files = files_of(kind)
+def find_file(kind: Kind, name: str, cells: pd.DataFrame | None = None) -> ProjectFile:
+    """The file of this name, of those that `files_of` names. Raises ValueError, which names all of them."""
+    files = files_of(kind, cells)
     if name not in files:
         raise ValueError(f"A file is one of {', '.join(files)}. Got {name!r}.")
     return files[name]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -50,6 +50,7 @@ class Disambiguated:
         ISO 8601), `seconds` (float or None) and `model_version` (str or None), in the order they were given; those
         that were taken back are not among them
     model_version : of the model whose labels have the source `model`; None where there is none
+    renamed : {name that a class had: what it is called now}, of those called otherwise or merged since
     """
 
     ids: npt.NDArray[np.object_]
@@ -63,6 +64,7 @@ class Disambiguated:
     probability: FloatArray
     answers: Sequence[dict[str, Any]] = field(default_factory=list)
     model_version: str | None = None
+    renamed: Mapping[str, str] = field(default_factory=dict)
 
     def chosen(self, rows: IntArray) -> Disambiguated:
         """These rows alone, each once, in this order; their answers follow, numbered like the rows then are."""

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Generic, TypeVar
 
+import pandas as pd
+
 from plcore.tables.formats.csv_rows import write_csv
 from plcore.tables.formats.disambiguated import Disambiguated, Tell
 from plcore.tables.formats.label_studio_tasks import label_studio_tasks
@@ -16,6 +18,10 @@ from plcore.tables.formats.prodigy import prodigy_tasks
 from plcore.tables.formats.votes import long_votes
 
 TableT = TypeVar("TableT")
+
+
+def _always(_cells: pd.DataFrame) -> bool:
+    return True
 
 
 @dataclass(frozen=True)
@@ -29,6 +35,7 @@ class FileFormat(Generic[TableT]):
     suffix : of the files, such as `.votes.csv`
     about : one sentence: what it holds and who opens it
     write : writes the table into a binary file and tells how many rows are written
+    fits : whether a table of these cells has what the format holds
     """
 
     name: str
@@ -36,6 +43,7 @@ class FileFormat(Generic[TableT]):
     suffix: str
     about: str
     write: Callable[[TableT, BinaryIO, Tell], None]
+    fits: Callable[[pd.DataFrame], bool] = _always
 
 
 def text_writer(

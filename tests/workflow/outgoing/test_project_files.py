@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from plcore import read_cells
 from workflow.kinds import KINDS, Kind, label_vectors, one_label
 from workflow.outgoing.project_files import (
     LOG,
@@ -19,14 +20,23 @@ from workflow.outgoing.project_files import (
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 def test_a_project_gives_out_its_table_in_all_formats_and_its_log(kind: Kind) -> None:
     files = files_of(kind)
-    assert list(files) == [*kind.FORMATS, "dataset", *LOG_FORMATS]
+    assert list(files) == [*kind.FORMATS, *kind.GIVEN_BACK, "dataset", *LOG_FORMATS]
     assert next(iter(files)) == ExportChoice().file == "csv"
     for name, file in files.items():
         assert find_file(kind, name).form is file.form
-        assert file.by_rows == (name in kind.FORMATS or name == "dataset") == (file.sort == TABLE)
+        assert file.by_rows == (name not in LOG_FORMATS) == (file.sort == TABLE)
         assert file_called(kind, f"birds{file.form.suffix}", file.sort) == name
     with pytest.raises(ValueError, match=r"A file is one of csv, .*, dataset, log, sealed-log\. Got ''"):
         find_file(kind, "")
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_files_of_certain_tools_are_offered_only_for_their_tables(kind: Kind) -> None:
+    files = files_of(kind, read_cells(b"candidates,x\na|b,1\n"))
+    assert list(files) == [*kind.FORMATS, "dataset", *LOG_FORMATS]
+    for name in kind.GIVEN_BACK:
+        with pytest.raises(ValueError, match="A file is one of"):
+            find_file(kind, name, read_cells(b"candidates,x\na|b,1\n"))
 
 
 def test_a_choice_that_there_is_not_is_refused() -> None:

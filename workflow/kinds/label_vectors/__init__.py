@@ -15,7 +15,7 @@ from workflow.kinds.label_vectors.comparing import (
 from workflow.kinds.label_vectors.correcting import CORRECTIONS, correct
 from workflow.kinds.label_vectors.counting import count
 from workflow.kinds.label_vectors.describing import describe
-from workflow.kinds.label_vectors.exporting import FORMATS, snapshot
+from workflow.kinds.label_vectors.exporting import FORMATS, GIVEN_BACK, snapshot
 from workflow.kinds.label_vectors.mapping import answered_and_open, labels_on_map
 from workflow.kinds.label_vectors.progress import read_progress, watched
 from workflow.kinds.label_vectors.queue import has_blind_checks, list_queue, queue_lines
@@ -52,6 +52,7 @@ __all__ = [
     "DEFAULT_RULES",
     "DRAWN",
     "FORMATS",
+    "GIVEN_BACK",
     "NAME",
     "TAKES_GROUPS",
     "WORDS",

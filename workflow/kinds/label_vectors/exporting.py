@@ -4,6 +4,7 @@ comes from. A cell that nobody answered is empty, never 0.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,13 +12,16 @@ import numpy as np
 from plcore import LabelTable
 from plcore.loop.label_vectors import LabelVectorLearner
 from plcore.tables import VECTOR_FORMATS as FORMATS
-from plcore.tables import LabelVectorTable
+from plcore.tables import FileFormat, LabelVectorTable
 from workflow.common.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from workflow.common.opened import Opened
 
-__all__ = ["FORMATS", "snapshot"]
+__all__ = ["FORMATS", "GIVEN_BACK", "snapshot"]
+
+GIVEN_BACK: Mapping[str, FileFormat[LabelVectorTable]] = {}
+"""None: tools that give scored lists ask for one true label of each."""
 
 Learner = LabelVectorLearner[LabelTable]
 

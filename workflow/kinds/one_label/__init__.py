@@ -15,7 +15,7 @@ from workflow.kinds.one_label.comparing import (
 from workflow.kinds.one_label.correcting import CORRECTIONS, correct
 from workflow.kinds.one_label.counting import count
 from workflow.kinds.one_label.describing import describe
-from workflow.kinds.one_label.exporting import FORMATS, snapshot
+from workflow.kinds.one_label.exporting import FORMATS, GIVEN_BACK, snapshot
 from workflow.kinds.one_label.mapping import answered_and_open, labels_on_map
 from workflow.kinds.one_label.progress import read_progress, watched
 from workflow.kinds.one_label.queue import has_blind_checks, list_queue, queue_lines
@@ -52,6 +52,7 @@ __all__ = [
     "DEFAULT_RULES",
     "DRAWN",
     "FORMATS",
+    "GIVEN_BACK",
     "NAME",
     "TAKES_GROUPS",
     "WORDS",

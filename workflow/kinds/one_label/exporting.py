@@ -15,6 +15,7 @@ from plcore import ActiveLearner, Disambiguation, LabelTable
 from plcore.common import AnyArray
 from plcore.loop import ClassMap, EntryKind
 from plcore.tables import FILE_FORMATS as FORMATS
+from plcore.tables import NATURE_FORMATS as GIVEN_BACK
 from plcore.tables import Disambiguated
 from workflow.common.snapshot import Snapshot
 from workflow.kinds.one_label.reviewing import names_now
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from db.entries import LogEntry
     from workflow.common.opened import Opened
 
-__all__ = ["FORMATS", "snapshot"]
+__all__ = ["FORMATS", "GIVEN_BACK", "snapshot"]
 
 Learner = ActiveLearner[LabelTable]
 
@@ -51,6 +52,7 @@ def snapshot(opened: Opened[Learner]) -> Snapshot:
             probability=found.confidence,
             answers=answers,
             model_version=version,
+            renamed={name: now for name in class_map.known_names if (now := class_map.now(name)) != name},
         )
 
     known = np.isin(found.sources, ("oracle", "given", "necessary", "truth"))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from plcore import TableError
 from plcore.tables.formats.audacity import about_recording, looks_like_labels, read_labels
-from tests.plcore.tables.formats.nature import AUDACITY, items, read_detections
+from tests.plcore.tables.formats.detector_tables import AUDACITY, items, read_detections
 from tests.plcore.tables.formats.tables import MAY, noted
 from tests.plcore.tables.zips import WAV, make_zip
 

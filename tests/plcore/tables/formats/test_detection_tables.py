@@ -10,7 +10,7 @@ from plcore import TableError, read_cells
 from plcore.tables.csv_writing import to_csv_bytes
 from plcore.tables.formats.detection_tables import DETECTION_TABLES, holds_detections
 from plcore.tables.formats.detections import NOTHING
-from tests.plcore.tables.formats.nature import (
+from tests.plcore.tables.formats.detector_tables import (
     AUDACITY,
     BIRDNET,
     GO_RAVEN,

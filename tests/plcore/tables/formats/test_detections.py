@@ -21,7 +21,7 @@ from plcore.tables.formats.detections import (
     seconds_text,
     with_recordings,
 )
-from tests.plcore.tables.formats.nature import BIRDNET, items, originals, read_detections
+from tests.plcore.tables.formats.detector_tables import BIRDNET, items, originals, read_detections
 from tests.plcore.tables.formats.tables import LABELS, candidates, noted, opens
 from tests.plcore.tables.zips import WAV, make_zip
 

@@ -18,7 +18,7 @@ from plcore import LabelTable
 from plcore.tables.formats import TableReading, read_table
 from plcore.tables.formats.packed import gunzip
 from plcore.tables.problems import TableError
-from tests.plcore.tables.formats.nature import KALEIDOSCOPE, RAVEN
+from tests.plcore.tables.formats.detector_tables import KALEIDOSCOPE, RAVEN
 from tests.plcore.tables.formats.test_excel import workbook
 from tests.plcore.tables.zips import CSV, birds, forged, make_zip, picture
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from plcore import LabelTable, TableError
 from plcore.tables.formats import read_table
 from plcore.tables.formats.speciesnet import BLANK, SpeciesNet, Taxon
-from tests.plcore.tables.formats.nature import originals
+from tests.plcore.tables.formats.detector_tables import originals
 from tests.plcore.tables.formats.tables import HOSTILE, broken_at, candidates, noted, opens, read_or_refuse
 from tests.plcore.tables.zips import make_zip, picture
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from plcore import read_cells
 from plcore.tables.formats.tools import RECORD_FORMATS, SHAPES
-from tests.plcore.tables.formats.nature import BIRDNET, KALEIDOSCOPE, R_FORM, RAVEN
+from tests.plcore.tables.formats.detector_tables import BIRDNET, KALEIDOSCOPE, R_FORM, RAVEN
 from tests.plcore.tables.formats.tables import HOSTILE, TEXTS, frame, read_or_refuse
 
 RECORDS: dict[str, dict[str, Any]] = {

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from plcore import TableError
 from plcore.tables.formats.unquoted_commas import quote_commas
-from tests.plcore.tables.formats.nature import BIRDNET, items, read_detections
+from tests.plcore.tables.formats.detector_tables import BIRDNET, items, read_detections
 from tests.plcore.tables.formats.tables import noted
 
 HEADER = "Start (s),End (s),Scientific name,Common name,Confidence,File"
