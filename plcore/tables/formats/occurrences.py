@@ -24,7 +24,7 @@ from plcore.tables.formats.detections import (
 )
 from plcore.tables.formats.disambiguated import Disambiguated, Tell
 from plcore.tables.formats.speciesnet import BLANK, PATH
-from plcore.tables.formats.verdicts import Verdict, has_original_rows, verdicts
+from plcore.tables.formats.verdicts import PeoplesVerdict, has_original_rows, verdicts
 from plcore.tables.formats.writing import FileFormat
 
 CAMTRAP_DP = (
@@ -73,7 +73,7 @@ class _Item:
 
     name: str
     known: Mapping[str, str]
-    verdict: Verdict
+    verdict: PeoplesVerdict
     answers: Sequence[Mapping[str, Any]]
 
     def said(self, what: str) -> str:

@@ -18,7 +18,7 @@ VERIFIED = ("verified", "verified_label", "verified_by", "verified_at")
 
 
 @dataclass(frozen=True)
-class Verdict:
+class PeoplesVerdict:
     """What people said of one item; nothing that a model says is in it.
 
     possible : the classes that are left; None where nobody has decided
@@ -43,16 +43,16 @@ class Verdict:
         return "", "", "", ""
 
 
-def verdicts(table: Disambiguated) -> list[Verdict]:
+def verdicts(table: Disambiguated) -> list[PeoplesVerdict]:
     """The verdict about each row of the table. Rows that were set aside have none."""
     found = []
     for row, answer in enumerate(table.deciding()):
         left = [table.classes[place] for place in np.flatnonzero(table.candidates_after[row])]
         if answer is None or not left or table.source[row] == "bad":
-            found.append(Verdict())
+            found.append(PeoplesVerdict())
             continue
         label = left[0] if len(left) == 1 else ""
-        found.append(Verdict(frozenset(left), label, str(answer["person"]), str(answer["at"])))
+        found.append(PeoplesVerdict(frozenset(left), label, str(answer["person"]), str(answer["at"])))
     return found
 
 

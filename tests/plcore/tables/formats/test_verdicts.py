@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from plcore.tables.formats.detections import NOTHING
 from plcore.tables.formats.verdicts import (
-    Verdict,
+    PeoplesVerdict,
     has_original_rows,
     original_columns,
     original_rows,
@@ -51,7 +51,7 @@ def test_a_guess_of_the_model_is_no_verdict() -> None:
         len(table.classes)
     )
     table.source[:] = "model"
-    assert verdicts(table) == [Verdict()] * 3
+    assert verdicts(table) == [PeoplesVerdict()] * 3
 
 
 def test_who_said_it_and_when() -> None:
@@ -71,10 +71,15 @@ def test_classes_may_be_called_otherwise_now_or_be_one() -> None:
 
 
 def test_a_row_that_speaks_for_several_classes_is_right_where_it_is_one_of_them() -> None:
-    one, two = Verdict(frozenset(["a"]), "a", "ann", "now"), Verdict(frozenset(["a", "b"]))
+    one, two = PeoplesVerdict(frozenset(["a"]), "a", "ann", "now"), PeoplesVerdict(frozenset(["a", "b"]))
     assert one.of(["a", "b"])[0] == two.of(["a", "b"])[0] == "true"
     assert one.of([])[0] == two.of(["c"])[0] == "false"
-    assert two.of(["a"]) == Verdict().of(["a"]) == Verdict(frozenset()).of(["a"]) == ("", "", "", "")
+    assert (
+        two.of(["a"])
+        == PeoplesVerdict().of(["a"])
+        == PeoplesVerdict(frozenset()).of(["a"])
+        == ("", "", "", "")
+    )
 
 
 def test_rows_come_in_the_order_of_the_file_however_its_items_lie() -> None:
