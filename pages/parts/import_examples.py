@@ -30,7 +30,8 @@ FORMATS = (
     "**Formats:** CSV and TSV in any common encoding, Excel and OpenDocument, JSON and JSON lines, Parquet and Feather "
     "(with Hugging Face's features), NPZ and MATLAB arrays, ARFF, libsvm lines; exports of Label Studio, Prodigy and "
     "Argilla, votes of crowdsourcing platforms, label matrices of Snorkel, WRENCH and cleanlab, batches of language "
-    "models, zero-shot scores. Packed with gzip or zip, too."
+    "models, zero-shot scores; tables of BirdNET, Raven, Kaleidoscope and Audacity, predictions of "
+    "SpeciesNet. Packed with gzip or zip, too."
 )
 
 

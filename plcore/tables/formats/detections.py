@@ -105,9 +105,10 @@ def detections_reading(
         rows, format_name, describing=(), row_id=ITEM, classes=[NOTHING], groups=genera(known)
     )
     numbers, categories = _learned(rows, scored=top is not None)
+    caption = (SCIENTIFIC,) if known else ()
     return replace(
         reading,
-        roles=replace(reading.suggest_roles(), numbers=numbers, categories=categories),
+        roles=replace(reading.suggest_roles(), numbers=numbers, categories=categories, caption=caption),
         notes=(*said, *(note for note in reading.notes if note != NEEDS_ROWS), ALONE),
     )
 

@@ -108,7 +108,7 @@ class SpeciesNet:
             rows, self.name, describing=(), row_id=ITEM, classes=[BLANK], groups=_groups(labels)
         )
         notes = [note for note in reading.notes if note != NEEDS_ROWS]
-        roles = replace(reading.suggest_roles(), numbers=(CONFIDENCE,))
+        roles = replace(reading.suggest_roles(), numbers=(CONFIDENCE,), caption=(SCIENTIFIC,))
         return replace(reading, roles=roles, notes=(*notes, _ALONE))
 
 

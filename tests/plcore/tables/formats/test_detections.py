@@ -57,6 +57,7 @@ def test_nothing_is_always_a_candidate_and_of_some_weight() -> None:
     unscored = detections_reading([heard(0, "wren", None)], "t")
     assert candidates(unscored) == [["wren", NOTHING]]
     assert unscored.suggest_roles().numbers == ("start",)
+    assert unscored.suggest_roles().caption == ()
 
 
 @pytest.mark.parametrize("word", ["nocall", "Noise", "NOCALL", NOTHING])
@@ -120,6 +121,7 @@ def test_alone_it_is_a_table_and_says_what_is_missing() -> None:
     assert noted(reading, "No recordings came with the table")
     roles = reading.suggest_roles()
     assert (roles.id, roles.audio, roles.numbers) == ("item", None, ("confidence",))
+    assert roles.caption == ("scientific_names",)
     assert opens(reading).n_rows == 3
 
 

@@ -116,6 +116,7 @@ def test_pictures_in_the_zip_are_found_though_their_base_names_are_the_same() ->
     }
     reading = read_table(make_zip({"predictions.json": FILE, **pictures}))
     roles = reading.suggest_roles()
+    assert roles.caption == ("scientific_names",)
     assert (roles.image, roles.image_features, roles.numbers, roles.id) == ("filepath", True, (), "item")
     assert not noted(reading, "No pictures")
     table = LabelTable.from_cells(reading.cells, roles, reading.files)
