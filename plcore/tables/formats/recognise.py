@@ -143,12 +143,13 @@ def _read_detections(archive: Archive) -> TableReading | None:
     names, readings = archive.table_names, []
     for name in names:
         try:
-            readings.append(_read_member(archive, name))
+            reading = _read_member(archive, name)
         except TableError:
             break
-    columns = {tuple(one.cells.columns) for one in readings}
-    alike = len(readings) == len(names) and len(columns) == 1
-    if not (alike and all(one.roles is None and holds_detections(one.cells) for one in readings)):
+        if reading.roles is not None or not holds_detections(reading.cells):
+            break
+        readings.append(reading)
+    if len(readings) < len(names) or len({tuple(one.cells.columns) for one in readings}) > 1:
         if len(names) > 2:
             raise too_many_tables(names)
         return None
