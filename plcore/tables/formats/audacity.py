@@ -21,11 +21,16 @@ from plcore.tables.formats.detection_tables import AUDACITY
 from plcore.tables.formats.reading import TableReading, refusal
 
 FORMAT = "Audacity label track"
+ONE_RECORDING = "CSV about one recording"
+"""What a table of another tool is called that names no recording, as older versions of BirdNET and Raven write it."""
 _NUMBER = r"\d+(?:[.,]\d+)?"
 _LINE = re.compile(rf"({_NUMBER})\t({_NUMBER})\t([^\t]*)(?:\t([^\t]*))?")
 _FREQUENCIES = re.compile(r"\\\t")
 _LOOK = 4000
-_ADDED = re.compile(r"(\.birdnet)?(\.results|\.labels?|\.audacity)?\.(txt|tsv|csv)$", re.IGNORECASE)
+_ADDED = re.compile(
+    r"(\.birdnet)?(\.results|\.labels?|\.audacity|(\.table\.\d+)?\.selections?(\.table)?)?\.(txt|tsv|csv)$",
+    re.IGNORECASE,
+)
 
 
 def looks_like_labels(data: bytes) -> bool:
@@ -52,7 +57,7 @@ def read_labels(data: bytes, name: str) -> TableReading:
     Raises TableError: a line of another form, no labels, no name.
     """
     rows, lines, frequencies = [], [], 0
-    recording = _ADDED.sub("", base_name(name))
+    recording = called_after(name)
     for number, line in _lines(data.decode()):
         if _FREQUENCIES.match(line):
             frequencies += 1
@@ -73,8 +78,14 @@ def read_labels(data: bytes, name: str) -> TableReading:
     return TableReading(cells, FORMAT, notes=said if frequencies else ())
 
 
+def called_after(name: str) -> str:
+    """The name of a table without what its tool added: that of its recording, which lacks its own ending."""
+    return _ADDED.sub("", base_name(name))
+
+
 def about_recording(track: TableReading, names: Sequence[str]) -> TableReading:
-    """The track with the name of the recording that it is about. Raises TableError where nobody can tell.
+    """The track, or another table about one recording, with the name of that recording. Raises TableError where nobody
+    can tell.
 
     names : of the files that came with it
     """
@@ -83,13 +94,11 @@ def about_recording(track: TableReading, names: Sequence[str]) -> TableReading:
     alike = [name for name in recordings if _stem(name) == unicodedata.normalize("NFC", called).casefold()]
     if len(alike) == 1 or len(recordings) == 1:
         return replace(track, cells=track.cells.assign(**{AUDACITY[0]: (alike or recordings)[0]}))
-    message = (
-        f"Nobody can tell which recording the label track {quoted(called)} is about: {listed(recordings, 5)}."
-    )
+    message = f"Nobody can tell which recording the table {quoted(called)} is about: {listed(recordings, 5)}."
     if not recordings:
-        message = f"The zip holds no recording that the label track {quoted(called)} could be about."
+        message = f"The zip holds no recording that the table {quoted(called)} could be about."
     raise refusal(
-        message, "Put one recording into the zip, or name the track as the recording: a.txt for a.wav."
+        message, "Put one recording into the zip, or name the table as the recording: a.txt for a.wav."
     )
 
 

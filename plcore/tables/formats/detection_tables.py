@@ -20,7 +20,9 @@ from plcore.tables.formats.reading import TableReading, refusal
 from plcore.tables.problems import MAX_PROBLEMS, table_error
 
 AUDACITY = ("Recording", "Start (s)", "End (s)", "Label", "Score")
-"""The columns that are given to label tracks of Audacity, which have no header."""
+"""The columns that are given to label tracks of Audacity, which have no header. Tables of other tools that name no
+recording, being about one, get the first of them."""
+_GIVEN = AUDACITY[0].lower()
 
 _NO_SCORE = ("", "na", "nan", "none")
 
@@ -54,10 +56,17 @@ class DetectionTable:
         low = _by_low(cells)
         return all(name in low for name in self.needs) and _first(low, self.label) is not None
 
+    def names_recordings(self, cells: pd.DataFrame) -> bool:
+        """Whether a column of a table in this layout names the recordings."""
+        return bool(self._paths(_by_low(cells)))
+
+    def _paths(self, low: dict[str, str]) -> list[str]:
+        return [column for names in self.recording if (column := _first(low, names)) is not None]
+
     def read(self, cells: pd.DataFrame) -> TableReading:
         """One row for each stretch of a recording (`plcore.tables.formats.detections`). Raises TableError."""
         low = _by_low(cells)
-        paths = [column for names in self.recording if (column := _first(low, names)) is not None]
+        paths = self._paths(low)
         if not paths:
             raise refusal(
                 f"No column names the recordings; the columns are {listed(list(map(str, cells.columns)))}.",
@@ -106,8 +115,8 @@ class DetectionTable:
 DETECTION_TABLES = (
     DetectionTable(
         "BirdNET table of detections",
-        ("start (s)", "end (s)", "file", "confidence"),
-        (("file",),),
+        ("start (s)", "end (s)", "scientific name", "confidence"),
+        (("file", _GIVEN),),
         ("start (s)",),
         ("common name", "scientific name"),
         ("scientific name",),
@@ -117,7 +126,7 @@ DETECTION_TABLES = (
     DetectionTable(
         "Raven selection table",
         ("begin time (s)", "end time (s)"),
-        (("begin path", "begin file"),),
+        (("begin path", "begin file", _GIVEN),),
         ("file offset (s)", "begin time (s)"),
         ("common name", "species", "species code", "scientific name", "annotation", "label"),
         ("scientific name",),
@@ -148,7 +157,7 @@ DETECTION_TABLES = (
     DetectionTable(
         "Audacity label track",
         tuple(name.lower() for name in AUDACITY),
-        (("recording",),),
+        ((_GIVEN,),),
         ("start (s)",),
         ("label",),
         score=("score",),
@@ -161,6 +170,12 @@ DETECTION_TABLES = (
 def holds_detections(cells: pd.DataFrame) -> bool:
     """Whether a table has one of these layouts."""
     return any(layout.fits(cells) for layout in DETECTION_TABLES)
+
+
+def lacks_recording(cells: pd.DataFrame) -> bool:
+    """Whether it has one of these layouts, and no column that names recordings: it is about one, whose name it has."""
+    found = next((layout for layout in DETECTION_TABLES if layout.fits(cells)), None)
+    return found is not None and not found.names_recordings(cells)
 
 
 def _by_low(cells: pd.DataFrame) -> dict[str, str]:

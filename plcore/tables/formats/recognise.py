@@ -13,8 +13,14 @@ from plcore.tables.csv_text import as_text, cells_of_text
 from plcore.tables.formats.arff import looks_like_arff, read_arff
 from plcore.tables.formats.arrays import read_mat, read_npz
 from plcore.tables.formats.audacity import FORMAT as LABEL_TRACK
-from plcore.tables.formats.audacity import about_recording, looks_like_labels, read_labels
-from plcore.tables.formats.detection_tables import holds_detections
+from plcore.tables.formats.audacity import (
+    ONE_RECORDING,
+    about_recording,
+    called_after,
+    looks_like_labels,
+    read_labels,
+)
+from plcore.tables.formats.detection_tables import AUDACITY, holds_detections, lacks_recording
 from plcore.tables.formats.excel import XLS_START, read_workbook
 from plcore.tables.formats.libsvm import looks_like_libsvm, read_libsvm
 from plcore.tables.formats.mat5 import MAT_START
@@ -118,7 +124,10 @@ def _read_text(data: bytes, name: str, labels_xml: str | None) -> TableReading:
         reading = read_labels(text.data, name)
     else:
         csv, repaired = quote_commas(text.data)
-        reading = TableReading(cells_of_text(csv), "CSV", notes=repaired)
+        cells, form = cells_of_text(csv), "CSV"
+        if name and lacks_recording(cells):
+            cells, form = cells.assign(**{AUDACITY[0]: called_after(name)}).astype("str"), ONE_RECORDING
+        reading = TableReading(cells, form, notes=repaired)
     return replace(reading, notes=(*notes, *reading.notes))
 
 
@@ -190,4 +199,5 @@ def _read_member(archive: Archive, name: str) -> TableReading:
             raise refusal(*error.args) from error
         return _read_text(table, name, xml)
     reading = _read_plain(table, name, "zip")
-    return about_recording(reading, archive.names()) if reading.format == LABEL_TRACK else reading
+    about_one = reading.format in (LABEL_TRACK, ONE_RECORDING)
+    return about_recording(reading, archive.names()) if about_one else reading

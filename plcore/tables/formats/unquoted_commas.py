@@ -17,7 +17,7 @@ _TEXTS = frozenset(
     ("common name", "common_name", "file", "filepath", "species_list", "model", "indir", "folder", "in file")
 )
 _HEADERS = (
-    "start (s),end (s),scientific name,common name,confidence,file",
+    "start (s),end (s),scientific name,common name,confidence",
     "indir,folder,in file,offset,duration,scientific_name,common_name,confidence",
     "filepath,start,end,scientific_name,common_name,confidence",
 )

@@ -75,6 +75,19 @@ def test_otherwise_nobody_can_tell() -> None:
         about_recording(read_labels(AUDACITY, "a.txt"), ["a.png"])
 
 
+@pytest.mark.parametrize(
+    "name", ["x/Wald.BirdNET.results.csv", "Wald.Table.1.selections.txt", "Wald.selection.table.txt"]
+)
+def test_tables_of_other_tools_that_name_no_recording_are_about_theirs(name: str) -> None:
+    """As BirdNET wrote CSV before it had a column of files, and Raven writes a selection table of one file."""
+    table = b"Start (s),End (s),Scientific name,Common name,Confidence\n0,3,Parus major,Great tit,0.5\n"
+    if name.endswith(".txt"):
+        table = b"Selection\tBegin Time (s)\tEnd Time (s)\tSpecies\n1\t0\t3\twren\n"
+    assert items(read_detections(table, name)) == [("Wald", "0", "3")]
+    packed = make_zip({name: table, "rec/wald.WAV": WAV, "b.wav": WAV + b"b"})
+    assert items(read_detections(packed, "a.zip")) == [("rec/wald.WAV", "0", "3")]
+
+
 WORDS = st.text(MAY.filter(lambda one: one not in "\t\r\n"), max_size=6)
 
 

@@ -121,9 +121,9 @@ def test_odd_cells_are_refused_with_row_line_and_fix(old: bytes, new: bytes, sai
     assert all(problem.fix for problem in caught.value.problems)
 
 
-def test_a_table_that_names_no_recording_is_refused_with_the_column_to_add() -> None:
+def test_a_table_without_a_recording_or_a_name_is_refused_with_the_column_to_add() -> None:
     with pytest.raises(TableError, match="Begin Path"):
-        read_detections(b"Begin Time (s),End Time (s),Species\n0,3,wren\n")
+        read_detections(b"Begin Time (s),End Time (s),Species\n0,3,wren\n", "")
 
 
 def test_scores_may_be_missing() -> None:
