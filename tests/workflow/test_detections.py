@@ -10,7 +10,8 @@ import pytest
 from plcore import LearnerSettings, read_cells
 from plcore.tables.formats.detections import NOTHING
 from tests.plcore.tables.formats.detector_tables import BIRDNET
-from tests.plcore.tables.zips import WAV, make_zip
+from tests.plcore.tables.sound.recordings import calls, noise, written
+from tests.plcore.tables.zips import make_zip
 from tests.workflow.world import answer_next, file_of
 from workflow import answering, classes, exporting, importing, room
 from workflow.home import Home
@@ -18,6 +19,7 @@ from workflow.importing import more_rows
 from workflow.seat import Seat
 
 TIT, BLACKBIRD = "Parus major – Great tit, Kohlmeise", "Eurasian Blackbird"
+RECORDINGS = [written(sound).getvalue() for sound in (calls(42.0, 8000), noise(42.0))]
 
 
 def table(start: int, stop: int) -> bytes:
@@ -35,7 +37,7 @@ def table(start: int, stop: int) -> bytes:
 
 def packed(start: int, stop: int) -> bytes:
     names = ("clips/zürich, früh 0.wav", "Zu\u0308rich, fru\u0308h 1.WAV")
-    files = {name: WAV + bytes([place]) for place, name in enumerate(names)}
+    files = dict(zip(names, RECORDINGS, strict=True))
     return make_zip({"BirdNET.results.csv": table(start, stop), **files})
 
 

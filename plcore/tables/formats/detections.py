@@ -118,8 +118,8 @@ def with_recordings(reading: TableReading) -> TableReading:
     files, roles = reading.files, reading.suggest_roles()
     if files is None or not isinstance(files.archive, Archive):
         return reading
-    numbers = tuple(name for name in roles.numbers if name != START)
-    heard = replace(roles, audio=RECORDING, start=START, end=END, numbers=numbers, categories=())
+    places = replace(roles, audio=RECORDING, start=START, end=END, sound_features=True)
+    heard = replace(places, numbers=(), categories=())
     notes = tuple(note for note in reading.notes if note != ALONE)
     return replace(reading, roles=heard, files=MediaFiles(FilesByBaseName(files.archive)), notes=notes)
 

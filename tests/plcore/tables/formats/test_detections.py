@@ -23,7 +23,10 @@ from plcore.tables.formats.detections import (
 )
 from tests.plcore.tables.formats.detector_tables import BIRDNET, items, originals, read_detections
 from tests.plcore.tables.formats.tables import LABELS, candidates, noted, opens
-from tests.plcore.tables.zips import WAV, make_zip
+from tests.plcore.tables.sound.recordings import calls, tone, written
+from tests.plcore.tables.zips import make_zip
+
+SONG, TONE = (written(sound).getvalue() for sound in (calls(6.0, 8000), tone(880, 3.0)))
 
 
 def heard(
@@ -126,10 +129,11 @@ def test_alone_it_is_a_table_and_says_what_is_missing() -> None:
 
 
 def test_with_recordings_they_are_played_by_their_base_names() -> None:
-    data = make_zip({"t.csv": BIRDNET, "clips/wald, fru\u0308h.WAV": WAV, "b.wav": WAV + b"b"})
+    data = make_zip({"t.csv": BIRDNET, "clips/wald, fru\u0308h.WAV": SONG, "b.wav": TONE})
     reading = read_detections(data, "birds.zip")
     roles = reading.suggest_roles()
-    assert (roles.audio, roles.start, roles.end, roles.categories) == ("recording", "start", "end", ())
+    assert (roles.audio, roles.start, roles.end) == ("recording", "start", "end")
+    assert (roles.sound_features, roles.numbers, roles.categories) == (True, (), ())
     assert not noted(reading, "No recordings")
     table = LabelTable.from_cells(reading.cells, roles, reading.files)
     assert table.media.segments is not None
