@@ -1,9 +1,15 @@
-"""`/files/NAME`: images and recordings of tables, for people who are signed in; `/files/NAME/small`: small images."""
+"""`/files/NAME`: images and recordings of tables, for people who are signed in; `/files/NAME/small`: small images;
+`/files/NAME/spectrogram`: pictures of recordings."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TypeVar
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 
@@ -11,10 +17,19 @@ from web.guard import PERSON_HEADER
 from workflow import media
 from workflow.access import NotAllowed, NotFound
 from workflow.home import home
+from workflow.media import spectrograms
 from workflow.seat import Seat
+
+Given = TypeVar("Given", bound=Response | None)
+
+EDGES_HEADER = "x-winnow-edges"
+"""Carries the edges of a picture of sound (`spectrograms.Edges`) beside it."""
 
 # The name is made from the content, so a copy is good for ever; private: no proxy may keep it for others.
 _CACHE = "private, max-age=31536000, immutable"
+
+# Decoding and Fourier transforms take a processor each: pages must not wait until many of them are done.
+_DRAWING = ThreadPoolExecutor(2, thread_name_prefix="spectrogram")
 
 
 def kept_file(request: Request) -> Response:
@@ -37,7 +52,37 @@ def small_picture(request: Request) -> Response:
     return _for_whoever_may(request, give)
 
 
-def _for_whoever_may(request: Request, give: Callable[[Seat, str], Response]) -> Response:
+async def spectrogram(request: Request) -> Response:
+    """The picture of a recording; refused as the recording itself. 400 where the parameters mean nothing, 415 where the
+    file cannot be decoded; both in words."""
+    try:
+        asked = spectrograms.Asked.of(request.query_params)
+    except spectrograms.BadRequestError as wrong:
+        return PlainTextResponse(str(wrong), status_code=400)
+
+    def give_kept(seat: Seat, name: str) -> Response | None:
+        drawn = spectrograms.kept(seat, name, asked)
+        return None if drawn is None else _picture(drawn)
+
+    def give_drawn(seat: Seat, name: str) -> Response:
+        try:
+            return _picture(spectrograms.draw(seat, name, asked))
+        except spectrograms.NotDrawnError as unreadable:
+            return PlainTextResponse(str(unreadable), status_code=415)
+
+    answer = await run_in_threadpool(_for_whoever_may, request, give_kept)
+    if answer is None:
+        drawing = partial(_for_whoever_may, request, give_drawn)
+        answer = await asyncio.get_running_loop().run_in_executor(_DRAWING, drawing)
+    return answer
+
+
+def _picture(drawn: spectrograms.Spectrogram) -> Response:
+    headers = {"cache-control": _CACHE, EDGES_HEADER: drawn.edges.as_json()}
+    return Response(drawn.png, media_type="image/png", headers=headers)
+
+
+def _for_whoever_may(request: Request, give: Callable[[Seat, str], Given]) -> Given | Response:
     person_id = int(
         request.headers.get(PERSON_HEADER, "0")
     )  # set by the guard, which lets nobody else through

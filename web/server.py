@@ -16,7 +16,7 @@ from web.exports import prepared_file
 from web.guard import Guard
 from web.headers import SecurityHeaders
 from web.health import healthz
-from web.media import kept_file, small_picture
+from web.media import kept_file, small_picture, spectrogram
 from web.signin import signin, signout
 from workflow import exporting, media
 from workflow.home import home
@@ -26,6 +26,7 @@ ROUTES = [
     Route("/healthz", healthz, methods=["GET"]),
     Route(f"{media.PATH}/{{name}}", kept_file, methods=["GET"]),
     Route(f"{media.PATH}/{{name}}/small", small_picture, methods=["GET"]),
+    Route(f"{media.PATH}/{{name}}/spectrogram", spectrogram, methods=["GET"]),
     Route(f"{exporting.PATH}/{{project:int}}/{{key}}", prepared_file, methods=["GET"]),
     Route(scripts.ADDRESS, scripts.script, methods=["GET"]),
     Route("/signin", signin, methods=["GET", "POST"]),

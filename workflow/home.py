@@ -56,6 +56,11 @@ class Home:
         return self.settings.home / "models" / f"{project_id}-{key}" / f"{version}.npy"
 
     @property
+    def cache_dir(self) -> Path:
+        """Where lies what can be made again at any time; made when the first of it is."""
+        return self.settings.home / "cache"
+
+    @property
     def exports_dir(self) -> Path:
         """Where files lie that people are about to take away; made when the first is."""
         return self.settings.home / "exports"

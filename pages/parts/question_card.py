@@ -13,6 +13,7 @@ from streamlit.components.v2.types import ComponentRenderer
 from pages.parts import state
 from pages.parts.components import component
 from workflow.answering import SimilarRow
+from workflow.common.files import PATH
 from workflow.common.rows import RowView
 from workflow.standing import OwnAnswer, Saved, Standing
 
@@ -25,18 +26,25 @@ def card_of(kind: str) -> ComponentRenderer:
     return component(
         f"winnow_{kind}_card",
         f"{kind}/card.js",
-        ("card/card.css", "card/reading.css", "card/panels.css", f"{kind}/card.css"),
+        ("card/card.css", "card/reading.css", "card/panels.css", "card/sound.css", f"{kind}/card.css"),
     )
 
 
-KEYS = "123456789abdeijklnoqrv"
-"""Keys of the candidates in order: the digits, then the letters that are no command (see `one_label/candidates.js`)."""
+_KEYS = "123456789abdeijklnoqrv"
+_SOUND_KEYS = "lr"
 
 EXCERPT = 400
 """Characters of a similar row's text that are shown."""
 
 NAMED = 6
 """Labels that are named where an answer is put into words; of the rest their number is given."""
+
+
+def keys_of(view: RowView) -> str:
+    """Keys of the candidates in order: the digits, then the letters that are no command. Where a row has a recording,
+    its player has some of them (see `card/sound.js`)."""
+    return "".join(key for key in _KEYS if view.audio is None or key not in _SOUND_KEYS)
+
 
 Drawing = Callable[[Standing, str | None, Callable[[], None]], None]
 """Draws a card, given how the project stands, what to say, and what to call for a press before the redraw."""
@@ -179,10 +187,19 @@ def view_of(view: RowView) -> dict[str, Any]:
         "id": view.row_id,
         "images": list(view.images),
         "audio": view.audio,
+        "segment": view.segment,
         "text": view.text,
         "features": list(view.features),
         "caption": list(view.caption),
     }
+
+
+def coming_of(view: RowView | None) -> dict[str, Any] | None:
+    """What a browser can fetch of the row that is likely to be asked next; None where it has no files."""
+    if view is None:
+        return None
+    images = [image for image in view.images if image.startswith(PATH)]  # others come with their row
+    return {"images": images, "audio": view.audio, "segment": view.segment} if images or view.audio else None
 
 
 def _empty(standing: Standing) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,23 +17,47 @@ from tests.workflow.vector_world import answer_truly, vector_project
 from tests.workflow.world import answer_next, small_project
 from web.scripts import FOLDER
 from workflow import answering, standing
+from workflow.common.rows import RowView
 from workflow.home import Home
 from workflow.room import RoomSettings, change_room
 from workflow.seat import Seat
 
-COMMANDS = "smucxyftghzpw"
+COMMANDS = "smucxftghzpw"
+
+SILENT = RowView(0, "r0", None, None, ())
+INLINE = "data:image/png;base64,AA"
+HEARD = RowView(0, "r0", INLINE, None, (), "/files/a.wav", (1.0, None), (INLINE,))
+
+
+def test_what_comes_is_told_by_address_alone() -> None:
+    assert question_card.coming_of(None) is None
+    assert question_card.coming_of(SILENT) is None
+    assert question_card.coming_of(replace(HEARD, audio=None)) is None, "the picture came with the row"
+    assert question_card.coming_of(replace(HEARD, text="secret", features=(("f", "secret"),))) == {
+        "images": [],
+        "audio": "/files/a.wav",
+        "segment": (1.0, None),
+    }
+    pictures = ("/files/a.png", INLINE, "/files/b.png")
+    told = question_card.coming_of(replace(HEARD, images=pictures, audio=None))
+    assert told == {"images": ["/files/a.png", "/files/b.png"], "audio": None, "segment": (1.0, None)}
+    assert question_card.view_of(HEARD)["segment"] == (1.0, None)
 
 
 def test_no_command_has_a_candidates_key() -> None:
-    assert not set(question_card.KEYS) & set(COMMANDS + "0?")
-    assert len(set(question_card.KEYS)) == len(question_card.KEYS)
-    panels, answers, actions = (
+    keys, keys_beside_sound = question_card.keys_of(SILENT), question_card.keys_of(HEARD)
+    assert not set(keys) & set(COMMANDS + "0?")
+    assert len(set(keys)) == len(keys)
+    panels, answers, actions, player = (
         (FOLDER / f"{name}.js").read_text()
-        for name in ("card/panels", "one_label/candidates", "card/actions")
+        for name in ("card/panels", "one_label/candidates", "card/actions", "card/sound")
     )
+    assert set(keys) - set(keys_beside_sound) == {"l", "r"}
+    for key in "plr-":
+        assert f'"{key}"' in player, f"{key} is a key of the player"
     for key in "smucxfthw":
         assert f'"{key}"' in answers + actions, f"{key} is a command"
-    assert 'redo: "y"' in answers
+    assert '"Shift+u"' in actions
     for key in COMMANDS.upper():
         assert key in panels + answers, f"{key} is on the key sheet"
 

@@ -1,6 +1,11 @@
-"""`/files/NAME`: who gets a picture, and with which headers."""
+"""`/files/NAME`: who gets a picture, or the picture of a sound, and with which headers."""
 
 from __future__ import annotations
+
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
@@ -9,13 +14,16 @@ from plcore import LearnerSettings
 from plcore.tables import thumbnail
 from tests.plcore.tables.zips import WAV, make_zip, picture
 from tests.web.conftest import COOKIE
+from tests.workflow.sounds import RECORDINGS, segments_project
 from tests.workflow.test_media import CSV, FILES, kept
 from web.headers import HEADERS
 from workflow import importing, team
 from workflow.home import Home
+from workflow.media import spectrograms
 from workflow.seat import Seat
 
 ADDRESS = f"/files/{kept(picture(2))}"
+DRAWN = f"/files/{kept(RECORDINGS['calls/0.wav'], 'wav')}/spectrogram?start=4&end=6&scale=linear"
 
 
 @pytest.fixture
@@ -114,3 +122,95 @@ def test_a_small_picture_comes_as_the_large_one_does(client: TestClient, signed_
 def test_nothing_can_be_put_there(signed_in: TestClient) -> None:
     assert signed_in.put(ADDRESS, content=b"x").status_code == 405
     assert signed_in.post(ADDRESS).status_code == 405
+
+
+def test_a_recording_has_a_picture_for_those_who_get_the_recording(
+    client: TestClient, home: Home, owner: int
+) -> None:
+    segments_project(home, owner)
+    assert client.get(DRAWN).status_code == 401
+    client.cookies.set(COOKIE, team.redeem_link(home, team.make_start_link(home)))
+    answer = client.get(DRAWN)
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "image/png")
+    assert answer.content.startswith(b"\x89PNG")
+    assert answer.headers["cache-control"] == "private, max-age=31536000, immutable"
+    assert answer.headers["content-security-policy"] == HEADERS["content-security-policy"]
+    edges = json.loads(answer.headers["x-winnow-edges"])
+    assert edges == {"t0": 2.0, "t1": 8.0, "f0": 0.0, "f1": 8_000.0, "seconds": 10.0}
+    again = client.get(DRAWN)
+    assert (again.content, again.headers["x-winnow-edges"]) == (
+        answer.content,
+        answer.headers["x-winnow-edges"],
+    )
+    assert client.get(DRAWN.replace("linear", "log")).content != answer.content
+    assert client.post(DRAWN).status_code == 405
+
+
+def test_a_picture_is_refused_to_the_disabled(client: TestClient, home: Home, owner: int) -> None:
+    segments_project(home, owner)
+    client.cookies.set(COOKIE, team.redeem_link(home, team.make_link(Seat(home, owner), "bob")))
+    assert client.get(DRAWN).status_code == 200
+    team.disable_person(Seat(home, owner), owner + 1)
+    assert client.get(DRAWN).status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("start=soon", "start is a number of seconds"),
+        ("start=3&end=2", "end is later than start"),
+        ("scale=mel", "scale is one of linear, log"),
+        ("width=100000", "Got 'width'"),
+        ("start=-0.1", "from 0 to"),
+        ("end=1e309", "end is a number"),
+    ],
+)
+def test_parameters_that_mean_nothing_are_refused_in_words(
+    signed_in: TestClient, query: str, words: str
+) -> None:
+    answer = signed_in.get(f"/files/{kept(WAV, 'wav')}/spectrogram?{query}")
+    assert answer.status_code == 400
+    assert words in answer.text
+    assert "cache-control" not in answer.headers
+
+
+def test_what_cannot_be_drawn_is_said_and_can_still_be_fetched(signed_in: TestClient, home: Home) -> None:
+    path = home.media_dir / kept(WAV, "wav")[:2] / kept(WAV, "wav")
+    path.write_bytes(b"RIFF, but nothing more")
+    answer = signed_in.get(f"/files/{path.name}/spectrogram")
+    assert answer.status_code == 415
+    assert answer.headers["content-type"].startswith("text/plain")
+    assert answer.text.endswith(".")
+    assert "cache-control" not in answer.headers
+    assert signed_in.get(f"/files/{path.name}").content == b"RIFF, but nothing more"
+    assert signed_in.get(f"{ADDRESS}/spectrogram").status_code == 415, "a picture is no recording"
+
+
+@pytest.mark.parametrize("name", [kept(b"other", "wav"), "birds.csv", "..%2Fwinnow.sqlite3", "%00"])
+def test_other_names_have_no_picture(signed_in: TestClient, name: str) -> None:
+    assert signed_in.get(f"/files/{name}/spectrogram").status_code == 404
+
+
+def test_many_pictures_at_once_are_drawn_by_few_threads(
+    signed_in: TestClient, home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    segments_project(home, owner)
+    drawing, most, lock, draw = 0, 0, threading.Lock(), spectrograms.draw
+
+    def counted(*which: Any) -> spectrograms.Spectrogram:
+        nonlocal drawing, most
+        with lock:
+            drawing += 1
+            most = max(most, drawing)
+        try:
+            return draw(*which)
+        finally:
+            with lock:
+                drawing -= 1
+
+    monkeypatch.setattr(spectrograms, "draw", counted)
+    addresses = [DRAWN.replace("start=4", f"start=4.{n}") for n in range(8)]
+    with ThreadPoolExecutor(8) as threads:
+        answers = list(threads.map(signed_in.get, addresses))
+    assert [answer.status_code for answer in answers] == [200] * 8
+    assert 1 <= most <= 2

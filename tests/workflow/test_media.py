@@ -15,6 +15,7 @@ from plcore import LabelTable, LearnerSettings
 from plcore.tables import thumbnail
 from plcore.tables.media_files import MediaFiles
 from tests.plcore.tables.zips import WAV, make_zip, picture
+from tests.workflow.sounds import segments_project
 from tests.workflow.world import annotator, exported, opened
 from workflow import answering, importing, media, team
 from workflow.access import NotAllowed, NotFound
@@ -317,3 +318,40 @@ def test_several_pictures_of_a_row_go_the_whole_way(home: Home, owner: int, tmp_
     finally:
         again.close()
     assert list(exported(home, owner, number)["image"])[5] == "pictures/5.png|pictures/0.png"
+
+
+def test_a_question_names_the_files_of_the_row_that_is_likely_to_come(home: Home, owner: int) -> None:
+    seat = Seat(home, owner, segments_project(home, owner))
+    first = answering.next_question(seat)
+    assert first.view.segment is not None
+    assert first.coming.row != first.view.row
+    assert first.coming.audio.startswith("/files/")
+    assert first.coming.segment is not None
+    seen = {first.view.row}
+    for _ in range(3):
+        likely = answering.next_question(seat).coming
+        answering.submit_answer(seat, answering.next_question(seat).token, "skip")
+        now = answering.next_question(seat)
+        assert now.view.row == likely.row, "after a skip nothing else has changed"
+        seen.add(now.view.row)
+    assert len(seen) == 4
+
+
+def test_what_is_before_somebody_else_is_not_likely_to_come(home: Home, owner: int) -> None:
+    project = segments_project(home, owner)
+    seat, ada = Seat(home, owner, project), Seat(home, annotator(home, owner, "Ada"), project)
+    likely = answering.next_question(seat).coming
+    answering.ask_next(ada, likely.row)
+    again = answering.next_question(seat)
+    assert again.coming.row not in (likely.row, again.view.row)
+
+
+def test_the_last_question_and_rows_without_files_have_nothing_to_come(
+    home: Home, owner: int, project: int
+) -> None:
+    assert answering.next_question(Seat(home, owner, project)).coming is None
+    seat = Seat(home, owner, segments_project(home, owner))
+    while (asked := answering.next_question(seat)).coming is not None:
+        answering.submit_answer(seat, asked.token, "bad")
+    answering.submit_answer(seat, asked.token, "bad")
+    assert answering.next_question(seat) is None

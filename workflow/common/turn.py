@@ -13,6 +13,7 @@ from workflow.common.answers import Given, Saved
 from workflow.common.history import SECOND, stored_by
 from workflow.common.log import learner_entry
 from workflow.common.room import RoomSettings
+from workflow.common.rows import RowView, row_view
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -158,6 +159,15 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
                 return self._show(asked)
         found = self.best(taken)
         return None if found is None else self._show(found)
+
+    def coming(self, asked: AskedT) -> RowView | None:
+        """The row that is likely to be asked after this one, so that its files can be fetched while this one is looked
+        at; None where rows have no files, or none is left."""
+        media = self.learner.table.media
+        if media.images is None and media.audio is None:
+            return None
+        likely = self.best(self.taken() | {place_of(asked)})
+        return None if likely is None else row_view(self.learner.table, place_of(likely).row)
 
     def given_before(self, token: str) -> Saved:
         """What an earlier press of this person stored with this token, which is not that of their open question.

@@ -6,23 +6,32 @@ import { openNote, setFlag } from "./notes.js";
 import { openHistory, openKeys } from "./panels.js";
 import { press } from "./press.js";
 import { openSimilar } from "./similar.js";
-import { roomOf } from "./state.js";
 
 /** @import { EntryKind, State } from "./types.js" */
 
 /**
- * @param {string} name its key
+ * @param {string} name its key, which may begin with "Shift+"
  * @param {string} text
  * @param {() => void} does
  * @param {Record<string, unknown>} more attributes
  */
-export const actionButton = (name, text, does, more = {}) =>
-  make(
+export function actionButton(name, text, does, more = {}) {
+  const shifted = name.startsWith("Shift+");
+  const its = name.replace("Shift+", "");
+  return make(
     "button",
-    { class: "action", type: "button", "data-key": name, "aria-keyshortcuts": name, onclick: does, ...more },
-    key(name.toUpperCase()),
+    {
+      class: "action",
+      type: "button",
+      [shifted ? "data-shift" : "data-key"]: its,
+      "aria-keyshortcuts": name,
+      onclick: does,
+      ...more,
+    },
+    key((shifted ? "⇧" : "") + its.toUpperCase()),
     make("span", { text }),
   );
+}
 
 /**
  * An answer without a label.
@@ -63,7 +72,8 @@ export function otherActions(state) {
     "div",
     { class: "actions minor", role: "group", "aria-label": "Back, notes and help" },
     back("u", "undo", "Undo", data.undoable, "Undo my last answer"),
-    back(roomOf(state).redo, "redo", "Redo", data.redoable, "Redo the answer I took back"),
+    // Every other letter may be a candidate's, a verdict or the recording's.
+    back("Shift+u", "redo", "Redo", data.redoable, "Redo the answer I took back"),
     data.question && actionButton("t", "Note", () => openNote(state), { "aria-expanded": String(Boolean(state.note)) }),
     data.question &&
       actionButton("f", "Flag", () => setFlag(state, !state.flagged), {

@@ -3,6 +3,7 @@
 // each brings its rooms, in a module that is the component (`one_label/card.js`, `label_vectors/card.js`).
 
 import { otherActions } from "./actions.js";
+import { fetchAhead } from "./coming.js";
 import { find, make } from "./elements.js";
 import { instance } from "./instance.js";
 import { onKey } from "./keys.js";
@@ -67,7 +68,7 @@ function listen(state) {
 function draw(state) {
   const { data, holder } = state;
   const { question } = data;
-  const focused = /** @type {HTMLElement | null} */ (activeIn(state))?.dataset.key;
+  const { key, shift } = /** @type {HTMLElement | null} */ (activeIn(state))?.dataset ?? {};
   state.saved = make("p", {
     class: `saved ${data.saved ? data.saved.tone : "quiet"}`,
     "data-seq": data.saved?.seq ?? "",
@@ -97,11 +98,13 @@ function draw(state) {
   }
   holder.replaceChildren(root);
   if (question) roomOf(state).drawn?.(state, question);
+  if (question?.coming) fetchAhead(question.coming);
   // Before the frame is painted, but after all else that is changed for it: the page is laid out once.
   requestAnimationFrame(() => leaveRoom(state));
   // What was saved is heard, and the focus stays on its key.
   say(state, state.saved.textContent);
-  if (focused) buttonOf(state, focused)?.focus({ preventScroll: true });
+  if (key || shift)
+    buttonOf(state, key ?? shift ?? "", key ? "data-key" : "data-shift")?.focus({ preventScroll: true });
 }
 
 /** @param {State} state */

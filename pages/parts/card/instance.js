@@ -4,6 +4,7 @@
 import { make } from "./elements.js";
 import { pictures } from "./pictures.js";
 import { reading } from "./reading.js";
+import { sound } from "./sound.js";
 
 /** @import { Question, State, View } from "./types.js" */
 
@@ -12,19 +13,14 @@ import { reading } from "./reading.js";
  * @param {Question} question
  */
 export function instance(state, { view, telling }) {
+  const name = rowName(view);
   /** @type {HTMLElement[]} */
-  const parts = [rowName(view)];
+  const parts = [name];
   if (view.images.length) parts.push(pictures(state, view));
   if (view.audio) {
-    parts.push(
-      make("audio", {
-        class: "sound",
-        controls: true,
-        preload: "auto",
-        src: view.audio,
-        "aria-label": `Recording of row ${view.id}`,
-      }),
-    );
+    const { element, caption } = sound(view, { keyed: true });
+    name.append(...caption);
+    parts.push(element);
   }
   if (view.text) parts.push(reading(view.text));
   if (view.features.length) parts.push(...features(view, telling));
@@ -87,18 +83,4 @@ function features(view, telling) {
     make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Features" }, list(rows.slice(above))),
   );
   return above ? [make("div", { class: "values" }, why, list(rows.slice(0, above))), box] : [box];
-}
-
-/**
- * The recording of the row, where it has one.
- *
- * @param {State} state
- * @returns {HTMLAudioElement | null}
- */
-export const soundOf = (state) => state.holder.querySelector(".sound");
-
-/** @param {HTMLAudioElement} sound */
-export function playOrPause(sound) {
-  if (sound.paused) sound.play();
-  else sound.pause();
 }

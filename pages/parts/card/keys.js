@@ -2,8 +2,8 @@
 // One listener on the window, before Streamlit's own keys. A press is a click on the button that has the key.
 
 import { typesText } from "./elements.js";
-import { playOrPause, soundOf } from "./instance.js";
 import { keyName, typed } from "./key_names.js";
+import { seek, soundOf } from "./sound.js";
 import { buttonOf, roomOf } from "./state.js";
 import { keepForNext } from "./waiting.js";
 
@@ -12,8 +12,16 @@ import { keepForNext } from "./waiting.js";
 /** What takes Enter for itself where it has the focus. */
 const HAS_ENTER = "a[href], button, summary, audio, [role=button], [role=tab], [role=option]";
 
-/** What takes the arrows for itself. */
-const HAS_ARROWS = "audio, video, [role=tab], [role=slider], [role=option], [role=menuitem]";
+/** What takes the arrows for itself where it has the focus. */
+const HAS_ARROWS =
+  "audio, video, .scroll, .reading, [role=tab], [role=slider], [role=option], [role=menuitem], [role=radio], [role=grid]";
+
+/**
+ * How many seconds an arrow goes on in a recording.
+ *
+ * @type {Record<string, number>}
+ */
+const SEEKS = { ArrowLeft: -0.5, ArrowRight: 0.5 };
 
 /**
  * @param {State} state
@@ -81,11 +89,11 @@ export function onKey(state, event) {
  * @param {string} name of the key
  */
 function commandOf(state, event, name) {
-  const sound = soundOf(state);
-  if (name === "p" && sound) return () => playOrPause(sound);
   /** @type {HTMLElement | null} */
   const guidelines = document.querySelector(".st-key-winnow_guidelines summary");
   if (name === "g" && guidelines) return () => guidelines.click();
-  const button = buttonOf(state, name, event.shiftKey && name !== "?" ? "data-out" : "data-key");
-  return button && (() => button.click());
+  const button = buttonOf(state, name, event.shiftKey && name !== "?" ? "data-shift" : "data-key");
+  if (button) return () => button.click();
+  const sound = soundOf(state.holder);
+  return sound && name in SEEKS && !event.shiftKey ? () => seek(sound, SEEKS[name]) : null;
 }

@@ -68,11 +68,11 @@ export function keepDraft(state, token) {
 }
 
 /**
- * The button of this key.
+ * The button of this key, or of this key with Shift.
  *
  * @param {State} state
  * @param {string} name
- * @param {"data-key" | "data-out"} attribute
+ * @param {"data-key" | "data-shift"} attribute
  * @returns {HTMLElement | null}
  */
 export const buttonOf = (state, name, attribute = "data-key") =>

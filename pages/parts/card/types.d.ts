@@ -15,11 +15,32 @@ export type EntryKind =
   | "undo"
   | "redo";
 
+export type Segment = [start: number | null, end: number | null];
+
+/** Where a picture of sound begins and ends: seconds, Hz. seconds : of the whole recording */
+export interface Edges {
+  t0: number;
+  t1: number;
+  f0: number;
+  f1: number;
+  seconds: number;
+}
+
+export interface Picture {
+  edges: Edges;
+  image: ImageBitmap;
+}
+
+/** What the browser can fetch of a row before it is asked about. */
+export type Coming = Pick<View, "images" | "audio" | "segment">;
+
 /** The row that is asked about. A feature is its name and its value, both as they are read. */
 export interface View {
   id: string;
   images: string[];
   audio: string | null;
+  /** Seconds of the recording between which the row lies; null for its begin or end, and for the whole recording. */
+  segment: Segment | null;
   text: string | null;
   features: [string, string][];
   /** Column and text of what stands beside the row's name. */
@@ -50,6 +71,8 @@ export interface Question {
   shown: string;
   telling: { between: [string, string]; columns: string[] } | null;
   view: View;
+  /** What is likely to be asked next, where it has files. */
+  coming: Coming | null;
 }
 
 /** One of the person's last answers. */
@@ -125,8 +148,6 @@ export interface Draft {
 
 /** How a question of one sort is drawn and answered: what a kind of project brings to the card. */
 export interface Room<Q extends Question = Question> {
-  /** The key of redo; undo is U in every room. */
-  redo: string;
   /** The sheet of keys: each key, and what it does. */
   keys: [string, string][];
   /** What stands beside the instance. */

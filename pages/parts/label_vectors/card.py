@@ -8,7 +8,16 @@ from functools import partial
 from itertools import zip_longest
 from typing import Any
 
-from pages.parts.question_card import KEYS, Drawing, Heading, card_of, draw_card, view_of, why_stop
+from pages.parts.question_card import (
+    Drawing,
+    Heading,
+    card_of,
+    coming_of,
+    draw_card,
+    keys_of,
+    view_of,
+    why_stop,
+)
 from workflow.kinds.label_vectors.showing import LabelLine, ShownVector
 from workflow.room import Groups
 from workflow.standing import Standing
@@ -56,7 +65,7 @@ def _draw(
 
 def _question(question: ShownVector) -> dict[str, Any]:
     asked = question.line
-    keys = KEYS[: len(question.lines)] if asked is None else ""
+    keys = keys_of(question.view)[: len(question.lines)] if asked is None else ""
     return {
         # Labels beyond the keys are there for the mouse, for Tab and for the search.
         "rows": [_line(one, key) for key, one in zip_longest(keys, question.lines)],
@@ -68,6 +77,7 @@ def _question(question: ShownVector) -> dict[str, Any]:
         "shown": question.shown,
         "telling": None,
         "view": view_of(question.view),
+        "coming": coming_of(question.coming),
     }
 
 

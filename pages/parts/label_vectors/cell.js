@@ -14,12 +14,11 @@ import { setAside, setAsideKeys } from "./set_aside.js";
 
 /** @type {Room<VectorQuestion>} */
 export const cell = {
-  redo: "r",
   keys: [
     ["Y", "Yes, the label is right"],
     ["N", "No, it is not"],
     ["C", "Cannot tell: you are not asked this again"],
-    ["U / R", "Undo, redo: over your last 50 answers"],
+    ["U / Shift + U", "Undo, redo: over your last 50 answers"],
     ...setAsideKeys,
     ...COMMON_KEYS,
   ],

@@ -15,13 +15,12 @@ import { setAside, setAsideKeys } from "./set_aside.js";
 
 /** @type {Room<VectorQuestion>} */
 export const labels = {
-  redo: "y",
   keys: [
     ["1 – 9, then letters", "The label is right, or not after all"],
     ["↵ Enter", "Save: the marked labels are right, all others are not"],
     ["0", "Search the labels; Enter marks the first and never unmarks it, Escape goes back to the keys"],
     ["C", "Cannot tell: you are not asked about this row again"],
-    ["U / Y", "Undo, redo: over your last 50 answers"],
+    ["U / Shift + U", "Undo, redo: over your last 50 answers"],
     ...setAsideKeys,
     ...COMMON_KEYS,
   ],

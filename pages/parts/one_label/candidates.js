@@ -17,7 +17,6 @@ import { markText } from "./speaking.js";
 
 /** @type {Room<CandidateQuestion>} */
 export const candidates = {
-  redo: "y",
   keys: [
     ["1 – 9, then letters", "It is this one"],
     ["Shift + its key", "Rule it out"],
@@ -27,7 +26,7 @@ export const candidates = {
     ["C", "Cannot tell: you are not asked about this row again"],
     ["S", "Skip: it comes back later"],
     ["X", "Bad item: take the row out"],
-    ["U / Y", "Undo, redo: over your last 50 answers"],
+    ["U / Shift + U", "Undo, redo: over your last 50 answers"],
     ...COMMON_KEYS,
   ],
   asking,
@@ -95,7 +94,7 @@ function candidateRow(state, candidate) {
   const out = make("button", {
     class: "out",
     type: "button",
-    "data-out": candidate.key,
+    "data-shift": candidate.key,
     text: "✕",
     "aria-label": `Rule out ${candidate.label}`,
     title: candidate.key ? `Rule out (Shift+${candidate.key.toUpperCase()})` : "Rule out",

@@ -10,7 +10,16 @@ from typing import Any
 
 from pages.parts import state
 from pages.parts.components import component
-from pages.parts.question_card import KEYS, Drawing, Heading, card_of, draw_card, view_of, why_stop
+from pages.parts.question_card import (
+    Drawing,
+    Heading,
+    card_of,
+    coming_of,
+    draw_card,
+    keys_of,
+    view_of,
+    why_stop,
+)
 from workflow.kinds.one_label.showing import ShownQuestion
 from workflow.room import Groups
 from workflow.standing import Standing
@@ -60,6 +69,7 @@ def _draw(
 
 def _question(question: ShownQuestion) -> dict[str, Any]:
     listed = question.candidates[:LISTED]
+    keys = keys_of(question.view)
     telling = question.telling
     places = {one.label: place for place, one in enumerate(listed)}
     return {
@@ -72,11 +82,11 @@ def _question(question: ShownQuestion) -> dict[str, Any]:
                 "weight": one.weight,
             }
             # Candidates beyond the keys are there for the mouse, for Tab and for the search.
-            for key, one in zip_longest(KEYS[: len(listed)], listed)
+            for key, one in zip_longest(keys[: len(listed)], listed)
         ],
         "groups": [
             {"key": key, "name": name, "labels": labels}
-            for key, (name, labels) in zip_longest(KEYS[: len(question.groups)], question.groups.items())
+            for key, (name, labels) in zip_longest(keys[: len(question.groups)], question.groups.items())
         ],
         "hidden": len(question.candidates) - len(listed),
         "none": len(question.candidates) < question.n_classes,
@@ -91,6 +101,7 @@ def _question(question: ShownQuestion) -> dict[str, Any]:
             if mark.label in places
         ],
         "view": view_of(question.view),
+        "coming": coming_of(question.coming),
     }
 
 

@@ -55,7 +55,7 @@ def test_undo_and_redo_by_key_and_in_the_history(annotating: Page, here: Room) -
         rows.append(room.row_id(page))
         room.press(page, "1")
     room.press(page, "u")
-    room.press(page, "y")
+    room.press(page, "Shift+U")
     assert here.kinds() == ["is"] * 3 + ["withdraw", "is"]
     page.keyboard.press("h")
     history = page.get_by_role("dialog", name="Your last answers")
@@ -80,7 +80,7 @@ def test_presses_of_redo_in_quick_succession_store_one_answer(annotating: Page, 
     room.press(page, "u")
     shown = room.token(page)
     for _ in range(4):
-        page.keyboard.press("y")
+        page.keyboard.press("Shift+U")
         page.wait_for_timeout(30)
     room.wait_for_next(page, shown)
     page.wait_for_timeout(500)

@@ -43,7 +43,7 @@ STAGE = """async (card) => {
                 rows: [{ key: "1", label: "ant", about: "", probability: 1 }], hidden: 0,
                 none: true, nClasses: 2, groups: [],
                 model: "", why: "", shown: "", telling: null, marks: [],
-                view: { id: "row", image: null, audio: null, text: "text", features: [] },
+                view: { id: "row", images: [], audio: null, segment: null, text: "text", features: [], caption: [] },
             },
         },
     });

@@ -73,7 +73,7 @@ def test_all_labels_of_a_row_by_keyboard(page: Page, server: Server, make: Calla
     expect(page.locator(".saved")).to_contain_text(f"Saved: row r{row}")
     room.press(page, "u")
     assert row_of(page) == row
-    room.press(page, "y")
+    room.press(page, "Shift+U")
     kinds = [entry["kind"] for entry in room.log_of(server, project)]
     assert kinds == [entry["kind"] for entry in log] + ["withdraw"] * len(log) + [
         entry["kind"] for entry in log
@@ -106,7 +106,7 @@ def test_one_label_with_three_keys(page: Page, server: Server, make: Callable[[s
     assert [entry["kind"] for entry in log] == ["yes", "no", "unsure", "skip", "bad"]
     room.press(page, "u")
     assert (row_of(page), page.locator(".named").inner_text()) == asked[-1]
-    room.press(page, "r")
+    room.press(page, "Shift+U")
     assert [entry["kind"] for entry in room.log_of(server, project)][-2:] == ["withdraw", "bad"]
     page.keyboard.press("?")
     sheet = page.get_by_role("dialog", name="Keys")

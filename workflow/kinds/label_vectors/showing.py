@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from plcore.loop.label_vectors import RANDOM
@@ -34,6 +34,7 @@ class ShownVector:
     strategy : as the log will have it. It is not for the screen: it would tell which questions are blind checks
     why : a sentence by the project's criterion
     shown : stamp of the cells, for `workflow.answering.submit_answer`
+    coming : the row that is likely to be asked next, where rows have files
     """
 
     token: str
@@ -46,6 +47,7 @@ class ShownVector:
     predicted: str | None
     why: str
     shown: str
+    coming: RowView | None = field(default=None, compare=False)
 
     @property
     def line(self) -> LabelLine | None:
@@ -59,6 +61,7 @@ def word_question(
     person_id: int,
     asked: LabelVectorQuestion,
     token: str,
+    coming: RowView | None = None,
 ) -> ShownVector:
     """The question with its token, the row as the file had it, and its labels in the order of the room."""
     shares = dict(zip(asked.labels, asked.probabilities, strict=True))
@@ -80,6 +83,7 @@ def word_question(
         # Never by the question's own strategy: a blind question must look like any other.
         why=reason(learner.settings.asked_by if asked.predicted is not None else RANDOM),
         shown=vector_stamp(asked.cells),
+        coming=coming,
     )
 
 

@@ -34,7 +34,7 @@ class LabelVectorTurn(Turn[Learner, LabelVectorQuestion, ShownVector]):
         return self.learner.next_question(self.annotator, exclude=taken)
 
     def word(self, asked: LabelVectorQuestion, token: str) -> ShownVector:
-        return word_question(self.learner, self.room, self.person_id, asked, token)
+        return word_question(self.learner, self.room, self.person_id, asked, token, self.coming(asked))
 
     def token(self, place: Place, revision: int) -> str:
         label = () if place.label is None else (self.learner.classes.index(place.label),)

@@ -62,6 +62,7 @@ class ShownQuestion:
     why : a sentence by the project's strategy      shown : stamp of the choices, for `workflow.answering.submit_answer`
     telling : what marks the columns to look at, None where there is nothing to mark
     marks : the pieces of the text that speak for one candidate rather than for the others
+    coming : the row that is likely to be asked next, where rows have files
     groups : those that hold some of the candidates and not all of them, each with the candidates that it holds
     """
 
@@ -82,6 +83,7 @@ class ShownQuestion:
     telling: Telling | None = field(default=None, compare=False)
     groups: Groups = field(default_factory=dict)
     marks: tuple[SpeakingMark, ...] = field(default=(), compare=False)
+    coming: RowView | None = field(default=None, compare=False)
 
 
 @dataclass
@@ -101,7 +103,12 @@ _memories: WeakKeyDictionary[ActiveLearner[LabelTable], _Memory] = WeakKeyDictio
 
 
 def word_question(
-    learner: ActiveLearner[LabelTable], room: RoomSettings, person_id: int, asked: Question, token: str
+    learner: ActiveLearner[LabelTable],
+    room: RoomSettings,
+    person_id: int,
+    asked: Question,
+    token: str,
+    coming: RowView | None = None,
 ) -> ShownQuestion:
     """The question with its token, the row as the file had it, and its candidates in the order of the room."""
     memory = _memories.setdefault(learner, _Memory())
@@ -135,6 +142,7 @@ def word_question(
         telling=_telling(memory, learner, shares),
         groups=among_candidates(groups_now(room.groups, learner.pool.class_map), asked.choices),
         marks=speaking_marks(learner, asked.row, sorted(shares, key=lambda label: -shares[label])),
+        coming=coming,
     )
 
 

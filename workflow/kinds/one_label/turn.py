@@ -37,7 +37,7 @@ class OneLabelTurn(Turn[Learner, Question, ShownQuestion]):
         return self.learner.next_question(self.annotator, exclude=taken)
 
     def word(self, asked: Question, token: str) -> ShownQuestion:
-        return word_question(self.learner, self.room, self.person_id, asked, token)
+        return word_question(self.learner, self.room, self.person_id, asked, token, self.coming(asked))
 
     def token(self, place: Place, revision: int) -> str:
         return row_token(self.person_id, place.row, revision, self.learner.pool.class_map)

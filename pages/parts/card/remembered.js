@@ -1,0 +1,32 @@
+// @ts-check
+// What a person has set about the card, kept in their browser; where that keeps nothing, until the page is closed.
+
+const BEGIN = "winnow-";
+
+/** @type {Map<string, boolean>} */
+const here = new Map();
+
+/**
+ * @param {string} name
+ * @returns {boolean} false where it was never set
+ */
+export function isOn(name) {
+  try {
+    return here.get(name) ?? localStorage.getItem(BEGIN + name) === "on";
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * @param {string} name
+ * @param {boolean} on
+ */
+export function setOn(name, on) {
+  here.set(name, on);
+  try {
+    localStorage.setItem(BEGIN + name, on ? "on" : "off");
+  } catch {
+    // The browser is told to keep nothing.
+  }
+}

@@ -1,0 +1,7 @@
+"""Images and recordings of tables: found for whoever may see them (`finding`), drawn (`spectrograms`)."""
+
+from __future__ import annotations
+
+from workflow.media.finding import PATH, SOUND, find, find_small, row_of, small_pictures
+
+__all__ = ["PATH", "SOUND", "find", "find_small", "row_of", "small_pictures"]
