@@ -12,7 +12,7 @@ from pages.parts import frame
 from tests.conftest import ROOT
 from tests.pages.conftest import listed_problems
 from tests.plcore.tables.zips import make_zip, picture
-from tests.workflow.test_media import FILES, ZIP, kept
+from tests.workflow.media.test_finding import FILES, ZIP, kept
 from workflow import answering, projects, team
 from workflow.home import Home, close_home
 from workflow.home import home as process_home

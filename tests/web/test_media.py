@@ -14,8 +14,8 @@ from plcore import LearnerSettings
 from plcore.tables import thumbnail
 from tests.plcore.tables.zips import WAV, make_zip, picture
 from tests.web.conftest import COOKIE
+from tests.workflow.media.test_finding import CSV, FILES, kept
 from tests.workflow.sounds import RECORDINGS, segments_project
-from tests.workflow.test_media import CSV, FILES, kept
 from web.headers import HEADERS
 from workflow import importing, team
 from workflow.home import Home

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.plcore.tables.zips import WAV
-from tests.workflow.test_media import FILES, ZIP
+from tests.workflow.media.test_finding import FILES, ZIP
 from workflow import importing
 from workflow.common import files
 

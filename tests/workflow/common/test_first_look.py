@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 
 from plcore import LabelTable
-from tests.workflow.test_media import FILES, ZIP
+from tests.workflow.media.test_finding import FILES, ZIP
 from workflow.common.first_look import SHOWN, first_look
 from workflow.importing import check, read_upload
 

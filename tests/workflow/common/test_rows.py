@@ -13,7 +13,7 @@ from plcore.tables.media import Media
 from tests.plcore.tables.test_pictures import table_of as several_pictures
 from tests.plcore.tables.zips import picture
 from tests.workflow.kind_worlds import WORLDS, KindWorld
-from tests.workflow.test_media import ZIP
+from tests.workflow.media.test_finding import ZIP
 from workflow import importing
 from workflow.common.files import PATH
 from workflow.common.rows import row_view

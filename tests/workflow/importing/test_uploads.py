@@ -8,7 +8,7 @@ import pytest
 
 from plcore import LearnerSettings, Roles
 from tests.workflow.kind_worlds import WORLDS, KindWorld
-from tests.workflow.test_media import ZIP
+from tests.workflow.media.test_finding import ZIP
 from workflow import importing, projects
 from workflow.home import Home
 from workflow.importing.uploads import made_before

@@ -13,8 +13,8 @@ from PIL import Image
 
 from plcore import LearnerSettings
 from tests.plcore.tables.zips import WAV, make_zip, picture
+from tests.workflow.media.test_finding import kept, table_of
 from tests.workflow.sounds import RECORDINGS, files_project, segments_project, tone
-from tests.workflow.test_media import kept, table_of
 from workflow import importing, team
 from workflow.access import NotAllowed, NotFound
 from workflow.home import Home

@@ -17,12 +17,13 @@ from plcore.tables.media_files import MediaFiles
 from tests.plcore.tables.zips import WAV, make_zip, picture
 from tests.workflow.sounds import segments_project
 from tests.workflow.world import annotator, exported, opened
-from workflow import answering, importing, media, team
+from workflow import answering, importing, team
 from workflow.access import NotAllowed, NotFound
 from workflow.common import files
 from workflow.common.rows import row_view
 from workflow.home import Home, open_home
 from workflow.importing import more_rows
+from workflow.media import finding
 from workflow.outgoing import backup
 from workflow.projects import ProjectNameError
 from workflow.saving import NotSaved
@@ -80,13 +81,13 @@ def test_a_question_shows_its_picture_and_its_recording_by_address(
 
 def test_who_may_see_a_file(home: Home, owner: int, birds: int) -> None:
     name = kept(picture(2))
-    path, content_type = media.find(Seat(home, owner), name)
+    path, content_type = finding.find(Seat(home, owner), name)
     assert (path.read_bytes(), content_type) == (picture(2), "image/png")
-    assert media.find(Seat(home, owner), kept(WAV, "wav"))[1] == "audio/wav"
+    assert finding.find(Seat(home, owner), kept(WAV, "wav"))[1] == "audio/wav"
     ada = annotator(home, owner, "Ada")
-    assert media.find(Seat(home, ada), name) == (path, content_type)
+    assert finding.find(Seat(home, ada), name) == (path, content_type)
     with pytest.raises(NotAllowed):
-        media.find(Seat(home, 999), name)
+        finding.find(Seat(home, 999), name)
     for wrong in (
         kept(picture(99)),
         kept(picture(2), "jpg"),
@@ -97,15 +98,15 @@ def test_who_may_see_a_file(home: Home, owner: int, birds: int) -> None:
         name[:2],
     ):
         with pytest.raises(NotFound):
-            media.find(Seat(home, owner), wrong)
+            finding.find(Seat(home, owner), wrong)
     stray = home.media_dir / kept(b"stray")[:2] / kept(b"stray")
     stray.parent.mkdir(exist_ok=True)
     stray.write_bytes(b"stray")  # on disk, but no row names it
     with pytest.raises(NotFound):
-        media.find(Seat(home, owner), stray.name)
+        finding.find(Seat(home, owner), stray.name)
     path.unlink()
     with pytest.raises(NotFound, match="backup"):
-        media.find(Seat(home, owner), name)
+        finding.find(Seat(home, owner), name)
 
 
 def test_a_disabled_person_sees_nothing(home: Home, owner: int, birds: int) -> None:
@@ -113,7 +114,7 @@ def test_a_disabled_person_sees_nothing(home: Home, owner: int, birds: int) -> N
     ada = annotator(home, owner, "Ada")
     team.disable_person(Seat(home, owner), ada)
     with pytest.raises(NotAllowed):
-        media.find(Seat(home, ada), kept(picture(2)))
+        finding.find(Seat(home, ada), kept(picture(2)))
     with home.database.read() as session:
         assert people.find(session, ada) is not None
 
@@ -124,7 +125,7 @@ def test_files_of_a_project_in_the_bin_are_not_given_out(home: Home, owner: int,
     with home.database.write() as session:
         projects.bin_project(session, birds, datetime.now(UTC))
     with pytest.raises(NotFound):
-        media.find(Seat(home, owner), kept(picture(2)))
+        finding.find(Seat(home, owner), kept(picture(2)))
 
 
 def test_the_learner_is_rebuilt_with_its_pictures_after_a_restart(home: Home, owner: int, birds: int) -> None:
@@ -197,7 +198,7 @@ def test_a_backup_is_a_home_with_its_pictures(home: Home, owner: int, birds: int
     restored = open_home(Settings.from_environment({"WINNOW_HOME": str(tmp_path / "copy")}))
     try:
         view = answering.ask_next(Seat(restored, owner, birds), 2).view
-        path, _ = media.find(Seat(restored, owner), view.image.rpartition("/")[2])
+        path, _ = finding.find(Seat(restored, owner), view.image.rpartition("/")[2])
         assert path.is_relative_to(tmp_path / "copy")
         assert path.read_bytes() == picture(2)
     finally:
@@ -243,7 +244,7 @@ def test_pictures_of_rows_that_come_later_are_kept_and_shown_beside_the_others(
     names = [kept(picture(n)) for n in (*range(6), 50)]
     assert files_in(home.media_dir) == {*names, kept(WAV, "wav")}
     for name in names:
-        assert media.find(seat, name)[0].name == name
+        assert finding.find(seat, name)[0].name == name
     with opened(home, owner, birds) as learner:
         assert learner.table.media.images[[0, 12]].tolist() == [kept(picture(0)), kept(picture(50))]
 
@@ -253,17 +254,17 @@ def test_who_may_see_a_picture_may_see_it_small_and_a_recording_has_none(
 ) -> None:
     name = kept(picture(2))
     ada = annotator(home, owner, "Ada")
-    assert media.find_small(Seat(home, ada), name) == (thumbnail(picture(2)), "image/webp")
+    assert finding.find_small(Seat(home, ada), name) == (thumbnail(picture(2)), "image/webp")
     with pytest.raises(NotFound, match="recording"):
-        media.find_small(Seat(home, owner), kept(WAV, "wav"))
+        finding.find_small(Seat(home, owner), kept(WAV, "wav"))
     for wrong in (kept(picture(99)), "../winnow.sqlite3", ""):
         with pytest.raises(NotFound):
-            media.find_small(Seat(home, owner), wrong)
+            finding.find_small(Seat(home, owner), wrong)
     with pytest.raises(NotAllowed):
-        media.find_small(Seat(home, 999), name)
+        finding.find_small(Seat(home, 999), name)
     files.path_of(home.media_dir, kept(picture(4))).write_bytes(b"broken")
     with pytest.raises(NotFound, match="no small picture"):
-        media.find_small(Seat(home, owner), kept(picture(4)))
+        finding.find_small(Seat(home, owner), kept(picture(4)))
 
 
 def test_lists_have_a_small_picture_of_each_row_and_a_mark_for_recordings(home: Home, owner: int) -> None:
@@ -272,11 +273,11 @@ def test_lists_have_a_small_picture_of_each_row_and_a_mark_for_recordings(home: 
     table = table_of(make_zip({"t.csv": csv, "a.png": picture(1), "call.wav": WAV}))
     seat = Seat(home, owner, importing.create(Seat(home, owner), "birds", table, SETTINGS))
     small = "data:image/webp;base64," + base64.b64encode(thumbnail(picture(1))).decode()
-    assert media.small_pictures(seat, [3, 1, 2, 0]) == (small, media.SOUND, "", small)
-    assert media.small_pictures(seat, []) == ()
+    assert finding.small_pictures(seat, [3, 1, 2, 0]) == (small, finding.SOUND, "", small)
+    assert finding.small_pictures(seat, []) == ()
     assert files_in(home.thumbnails_dir) == {f"{kept(picture(1))[:64]}.webp"}
     with pytest.raises(NotAllowed):
-        media.small_pictures(Seat(home, 999, seat.project_id), [0])
+        finding.small_pictures(Seat(home, 999, seat.project_id), [0])
 
 
 def test_a_project_without_pictures_has_no_small_ones_and_a_row_of_it_is_shown(
@@ -284,11 +285,11 @@ def test_a_project_without_pictures_has_no_small_ones_and_a_row_of_it_is_shown(
 ) -> None:
     table = LabelTable.read_csv(b"id,candidates,n\na,wren|robin,1\nb,robin,2\nc,wren,3\nd,wren,4\n")
     seat = Seat(home, owner, importing.create(Seat(home, owner), "numbers", table, SETTINGS))
-    assert media.small_pictures(seat, [0, 1]) is None
-    assert media.row_of(seat, 1) == row_view(table, 1)
+    assert finding.small_pictures(seat, [0, 1]) is None
+    assert finding.row_of(seat, 1) == row_view(table, 1)
     for wrong in (-1, 4):
         with pytest.raises(NotFound):
-            media.row_of(seat, wrong)
+            finding.row_of(seat, wrong)
 
 
 def test_several_pictures_of_a_row_go_the_whole_way(home: Home, owner: int, tmp_path: Path) -> None:
@@ -314,7 +315,7 @@ def test_several_pictures_of_a_row_go_the_whole_way(home: Home, owner: int, tmp_
             view = answering.ask_next(Seat(at, owner, number), 2).view
             assert view.images == (f"/files/{names[2]}", f"/files/{names[3]}")
             assert (view.image, view.caption) == (view.images[0], (("place", "North 2"),))
-            assert media.find(Seat(at, owner), names[3])[0].read_bytes() == picture(3)
+            assert finding.find(Seat(at, owner), names[3])[0].read_bytes() == picture(3)
     finally:
         again.close()
     assert list(exported(home, owner, number)["image"])[5] == "pictures/5.png|pictures/0.png"
