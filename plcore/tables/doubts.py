@@ -18,6 +18,7 @@ from plcore.common.types import IntArray
 from plcore.common.words import listed, quoted
 from plcore.tables.candidate_cells import is_weighted
 from plcore.tables.column_sample import DEFAULT_SEPARATOR, SELDOM, parts_known, parts_of
+from plcore.tables.formats.detections import ORIGINAL_ROWS
 from plcore.tables.label_text import MISSING
 from plcore.tables.table import LabelTable
 
@@ -175,7 +176,7 @@ def _no_question(table: LabelTable) -> Iterator[Doubt]:
 def _repeated_ids(table: LabelTable) -> Iterator[Doubt]:
     if table.roles.id is not None:
         return
-    used = {column for _, column in table.roles.used()}
+    used = {column for _, column in table.roles.used()} | {ORIGINAL_ROWS}  # which tells nothing of a row
     for column in table.cells.columns:
         key = re.sub(r"\W+", "_", str(column).strip().lower())
         if column in used or not _ID_WORDS.search(key):

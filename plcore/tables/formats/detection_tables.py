@@ -83,13 +83,14 @@ class DetectionTable:
             lengths = [end - begin for begin, end in zip(clock, ends, strict=True)]
         scores = _scores(cells, _first(low, self.score), finder)
         labels, latin = (_texts(cells, _first(low, names)) for names in (self.label, self.scientific))
+        told = str(_first(low, self.label)).strip().lower() in _COMMON
         path_cells = [_texts(cells, column) for column in paths]
         found = []
         for row, record in enumerate(cells.to_dict("records")):
             if len(finder.problems) >= MAX_PROBLEMS:
                 break
             recording = "/".join(part for texts in path_cells if (part := texts[row].rstrip("/")))
-            label, scientific = _two_names(labels[row], latin[row])
+            label, scientific = (labels[row], latin[row]) if told else _two_names(labels[row], latin[row])
             if not recording:
                 finder.add(
                     row, paths[-1], "the row names no recording.", "Write its name, or remove the row."
@@ -223,6 +224,10 @@ def _number(text: str, row: int, column: str | None, finder: Finder, wanted: str
     if not 0 <= value <= LARGEST and len(finder.problems) < MAX_PROBLEMS:
         finder.add(row, column, f"expected {wanted}, got {quoted(text)}.", fix)
     return value
+
+
+_COMMON = ("common name", "common_name")
+"""Columns of common names: whatever stands there is one."""
 
 
 def _two_names(label: str, scientific: str) -> tuple[str, str]:

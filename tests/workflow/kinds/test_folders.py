@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 from workflow.kinds import KINDS
 from workflow.kinds.kind import Kind
 
-MORE = {"one_label": {"first_updates", "graphs"}}
+MORE = {"one_label": {"first_updates", "graphs", "marking"}}
 """Modules that one kind alone has: neighbours that are kept on disk, and what the kernel ridge does before its next
 version."""
 

@@ -7,6 +7,6 @@ from plcore.evaluation import ScoredCandidates
 from plcore.loop.label_vectors import LabelVectorLearner
 
 
-def scores_given(_learner: LabelVectorLearner[LabelTable]) -> ScoredCandidates | None:
+def scores_given(learner: LabelVectorLearner[LabelTable]) -> ScoredCandidates | None:  # noqa: ARG001
     """None."""
     return None

@@ -96,6 +96,13 @@ def test_names_in_one_cell_are_two() -> None:
         assert candidates(reading) == [["Great tit" if latin else label, NOTHING]]
 
 
+def test_a_common_name_is_one_whatever_stands_in_it() -> None:
+    header = "Selection\tBegin Time (s)\tEnd Time (s)\tCommon Name\tBegin File\n"
+    for label in ("Great tit, Kohlmeise (Parus major)", "Parus major_Great tit"):
+        reading = read_detections(f"{header}1\t0\t3\t{label}\ta.wav\n".encode())
+        assert candidates(reading) == [[label, NOTHING]]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [

@@ -1,0 +1,139 @@
+"""The round of somebody who records birds: a detector's table and its recordings in, heard and answered, the same table
+back with what was heard."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser import room
+from tests.browser.server import Server
+from tests.plcore.tables.sound.recordings import written
+from tests.plcore.tables.zips import make_zip
+
+pytestmark = pytest.mark.browser
+
+RATE = 22_050
+BIRDS = {
+    "Great tit, Kohlmeise (Parus major)": ("Parus major", 4_200.0),
+    "Zaunkönig – Eurasian wren": ("Troglodytes troglodytes", 5_600.0),
+    "Rödhake – European robin": ("Erithacus rubecula", 3_100.0),
+    "Pěnkava obecná – Common chaffinch": ("Fringilla coelebs", 2_400.0),
+}
+RECORDINGS = [f"Waldrand Süd, früh – čtvrtek № {k}.wav" for k in range(5)]
+WINDOWS, SECONDS = 8, 3.0
+ANSWERS = 30
+
+
+def sings(recording: int, window: int) -> str:
+    """The bird that is to be heard there."""
+    return list(BIRDS)[(3 * recording + window) % len(BIRDS)]
+
+
+def recording(number: int) -> bytes:
+    """Eight windows of three seconds, a bird's notes in each, in noise."""
+    draw = np.random.default_rng(number)
+    times = np.arange(round(SECONDS * RATE)) / RATE
+    windows = []
+    for window in range(WINDOWS):
+        pitch = BIRDS[sings(number, window)][1]
+        notes = np.sin(2 * np.pi * (pitch * times + 200 * np.sin(2 * np.pi * 3 * times) / (2 * np.pi * 3)))
+        windows.append(0.3 * notes * (np.sin(2 * np.pi * 2 * times) > 0.3))
+    sound = np.concatenate(windows)
+    return written(sound + 0.01 * draw.standard_normal(len(sound)), RATE).getvalue()
+
+
+def raven() -> list[dict[str, str]]:
+    """Two detections in each window, the bird that sings the likelier in three of four."""
+    rows = []
+    for number, name in enumerate(RECORDINGS):
+        for window in range(WINDOWS):
+            right = sings(number, window)
+            wrong = list(BIRDS)[(list(BIRDS).index(right) + 1) % len(BIRDS)]
+            scores = ("0.8125", "0.4375") if (number + window) % 4 else ("0.4375", "0.8125")
+            for label, score in zip((right, wrong), scores, strict=True):
+                rows.append(
+                    {
+                        "Selection": str(len(rows) + 1),
+                        "View": "Spectrogram 1",
+                        "Channel": "1",
+                        "Begin Time (s)": f"{number * WINDOWS * SECONDS + window * SECONDS:.1f}",
+                        "End Time (s)": f"{number * WINDOWS * SECONDS + (window + 1) * SECONDS:.1f}",
+                        "Low Freq (Hz)": "0",
+                        "High Freq (Hz)": "11025",
+                        "Common Name": label,
+                        "Species Code": BIRDS[label][0].lower().replace(" ", ""),
+                        "Confidence": score,
+                        "Begin Path": rf"D:\Aufnahmen\2026\{name}",
+                        "File Offset (s)": f"{window * SECONDS:.1f}",
+                    }
+                )
+    return rows
+
+
+def packed(rows: list[dict[str, str]]) -> bytes:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(rows[0]), delimiter="\t", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    sounds = {f"Clips/{name}": recording(number) for number, name in enumerate(RECORDINGS)}
+    return make_zip({"BirdNET_SelectionTable.txt": out.getvalue().encode(), **sounds})
+
+
+def asked_window(page: Page) -> tuple[int, int]:
+    """Which window of which recording is before the person."""
+    match = re.fullmatch(r".*№ (\d)\.wav (\d+)-\d+ s", room.row_id(page))
+    assert match is not None, room.row_id(page)
+    return int(match[1]), int(int(match[2]) / SECONDS)
+
+
+def test_forty_clips_are_heard_and_the_table_comes_back(
+    page: Page, server: Server, errors_of: Callable[[Page], list[str]]
+) -> None:
+    errors, rows = errors_of(page), raven()
+    page.goto(f"{server.base}/import")
+    page.locator("input[type=file]").set_input_files(
+        {"name": "Dawn chorus.zip", "mimeType": "application/zip", "buffer": packed(rows)}
+    )
+    page.get_by_role("button", name="Create project").click(timeout=60_000)  # the one action
+    page.locator(room.CARD).wait_for(timeout=60_000)
+    said: dict[tuple[int, int], str] = {}
+    for _ in range(ANSWERS):
+        page.locator(".spectrogram.there").wait_for()
+        window = asked_window(page)
+        assert window not in said
+        page.keyboard.press("p")
+        page.get_by_role("button", name="Pause").wait_for()
+        said[window] = sings(*window)
+        room.answer(page, said[window])
+
+    page.goto(f"{server.base}/export")
+    found = back(page)
+    assert [{name: one[name] for name in rows[0]} for one in found] == rows, (
+        "the same rows and columns, in order"
+    )
+    for place, one in enumerate(found):
+        window = divmod(place // 2, WINDOWS)
+        label = said.get(window)
+        wanted = "" if label is None else "true" if label == one["Common Name"] else "false"
+        assert (one["verified"], one["verified_label"]) == (wanted, label or "")
+        assert bool(one["verified_by"]) == bool(one["verified_at"]) == bool(wanted)
+    assert sum(one["verified"] == "true" for one in found) == ANSWERS
+    assert not errors
+
+
+def back(page: Page) -> list[dict[str, str]]:
+    """The table for Raven as the Export page gives it, read as Raven reads: by tabs and the names of its columns."""
+    page.get_by_text("Raven selection table, verified").click()
+    page.get_by_role("button", name="Prepare file").click()
+    with page.expect_download() as waiting:
+        page.get_by_role("link", name=re.compile("Download .*verified.txt")).click()
+    text = Path(waiting.value.path()).read_text(encoding="utf-8")
+    return list(csv.DictReader(io.StringIO(text, newline=""), delimiter="\t"))
