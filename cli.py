@@ -111,7 +111,7 @@ def rank(project_id: int) -> None:
 @click.option("--json", "as_json", is_flag=True, help="As JSON, for programs.")
 @file_options
 @column_options
-def compare(what: str, as_json: bool, rows: Path | None, as_it_is: bool, columns: Mapping[str, Any]) -> None:
+def compare(what: str, as_json: bool, files: Mapping[str, Any], columns: Mapping[str, Any]) -> None:
     """Compare the models on the rows of a project, or of a table of any format. Nothing is stored or adopted.
 
     Each row is held out once. Consistency is how much more often than by chance a model's predictions are among the
@@ -120,7 +120,7 @@ def compare(what: str, as_json: bool, rows: Path | None, as_it_is: bool, columns
     from workflow import importing
     from workflow.models import choosing
 
-    told = rows is not None or as_it_is or any(value is not None for value in columns.values())
+    told = any(files.values()) or any(value is not None for value in columns.values())
     if re.fullmatch("[0-9]+", what) and told:
         raise click.ClickException(
             f"What the columns of project {what} are is settled. Fix: leave the options of columns and rows out, or "
@@ -135,7 +135,7 @@ def compare(what: str, as_json: bool, rows: Path | None, as_it_is: bool, columns
         with home() as here:
             found = choosing.measure(owner(here).at(int(what)), progress)
     else:
-        table = importing.read_as_named(Path(what), columns, rows=rows, as_it_is=as_it_is)[1]
+        table = importing.read_as_named(Path(what), columns, **files)[1]
         found = choosing.measure_table(table, progress)
     click.echo(json.dumps(found.to_json(), indent=2) if as_json else found.lines())
 
@@ -182,6 +182,7 @@ def _refusals() -> tuple[type[Exception], ...]:
     from workflow.answering import AnswerError, StaleQuestion
     from workflow.common.log_columns import LogError
     from workflow.importing import CannotLearn, TableError
+    from workflow.importing.encoding import EncoderError
     from workflow.importing.more_rows import RowsError
     from workflow.models.choosing import CannotCompare
     from workflow.oracle import NoTruth
@@ -194,6 +195,7 @@ def _refusals() -> tuple[type[Exception], ...]:
     cannot = (
         CannotCompare,
         CannotLearn,
+        EncoderError,
         LogError,
         NoTruth,
         SettingsError,

@@ -25,18 +25,22 @@ st.caption(
 )
 
 
-def read_file(chosen: UploadedFile, rows: UploadedFile | None, *, as_it_is: bool) -> importing.Upload | None:
+def read_file(
+    chosen: UploadedFile, rows: UploadedFile | None, vectors: UploadedFile | None, *, as_it_is: bool
+) -> importing.Upload | None:
     """What was uploaded, read once; None where it cannot be read at all, which is said.
 
-    rows : the table of the rows, beside votes or candidates of them
+    rows : the table of the rows, beside votes or candidates of them      vectors : embeddings of the rows
     """
-    key = (chosen.file_id, rows.file_id if rows else None, as_it_is)
+    key = (chosen.file_id, *(one.file_id if one else None for one in (rows, vectors)), as_it_is)
     known = st.session_state.get(state.UPLOAD)
     if known is None or known[0] != key:
-        beside = (rows.getvalue(), rows.name) if rows else None
+        beside = [(one.getvalue(), one.name) if one else None for one in (rows, vectors)]
         try:
             with st.spinner("Reading the file …"):
-                found = importing.read_upload(chosen.getvalue(), chosen.name, rows=beside, as_it_is=as_it_is)
+                found = importing.read_upload(
+                    chosen.getvalue(), chosen.name, rows=beside[0], vectors=beside[1], as_it_is=as_it_is
+                )
                 known = (key, found, ())
         except importing.TableError as error:
             known = (key, None, error.problems)
@@ -49,11 +53,12 @@ def read_file(chosen: UploadedFile, rows: UploadedFile | None, *, as_it_is: bool
 
 
 def read_as_wanted(chosen: UploadedFile) -> importing.Upload | None:
-    """The upload in the shape that the person wants, joined to the table of its rows where there is one."""
+    """The upload in the shape that the person wants, joined to the files beside it where there are any."""
     as_it_is = bool(st.session_state.get(f"as-it-is-{chosen.file_id}"))
     rows = st.session_state.get(f"rows-{chosen.file_id}")
-    upload = read_file(chosen, rows, as_it_is=as_it_is)
+    upload = read_file(chosen, rows, st.session_state.get(f"vectors-{chosen.file_id}"), as_it_is=as_it_is)
     if upload is None:
+        vectors_of_rows(chosen)  # which may be what cannot be read
         return None
     st.caption(f"Read as: {frame.escape(upload.reading.format)}.")
     if upload.shape is not None:
@@ -68,7 +73,20 @@ def read_as_wanted(chosen: UploadedFile) -> importing.Upload | None:
             max_upload_size=importing.MAX_UPLOAD_MB,
             key=f"rows-{chosen.file_id}",
         )
+    vectors_of_rows(chosen)
     return upload
+
+
+def vectors_of_rows(chosen: UploadedFile) -> None:
+    """The uploader of embeddings, out of the way of those who have none."""
+    with st.expander("Advanced"):
+        st.file_uploader(
+            "Embeddings of the rows: vectors that a model of your own made",
+            max_upload_size=importing.MAX_UPLOAD_MB,
+            key=f"vectors-{chosen.file_id}",
+            help="An .npz file with ids and embeddings, or Parquet with an id column and one of lists of numbers. They "
+            "are joined to the rows by id or file name, and learnt from.",
+        )
 
 
 def check(upload: importing.Upload, roles: importing.Roles) -> importing.Checked:

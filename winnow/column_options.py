@@ -63,7 +63,8 @@ def column_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def file_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`--rows` and `--as-it-is`, which say what FILE is; the command gets `rows`, a path or None, and `as_it_is`."""
+    """`--rows`, `--embeddings` and `--as-it-is`, which say what FILE is; the command gets `files`, a mapping with
+    `rows` and `vectors`, paths or None, and `as_it_is`: what `workflow.importing.read_paths` takes."""
     rows = click.option(
         "--rows",
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -72,7 +73,19 @@ def file_options(command: Callable[..., Any]) -> Callable[..., Any]:
     as_it_is = click.option(
         "--as-it-is", is_flag=True, help="Take each row as an item, though it looks like a vote."
     )
-    return rows(as_it_is(command))
+    vectors = click.option(
+        "--embeddings",
+        "vectors",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        help="Vectors of the rows by their names, made by a model of your own: .npz, Parquet, or what `encode` wrote.",
+    )
+
+    def told(rows: Path | None, vectors: Path | None, as_it_is: bool, **options: Any) -> Any:
+        return command(files={"rows": rows, "vectors": vectors, "as_it_is": as_it_is}, **options)
+
+    told.__doc__ = command.__doc__
+    told.__click_params__ = list(getattr(command, "__click_params__", []))  # type: ignore[attr-defined]
+    return rows(vectors(as_it_is(told)))
 
 
 def setting_option(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,4 +1,4 @@
-"""The commands that read or write files: import, append, export, verify."""
+"""The commands that read or write files: import, append, encode, export, verify."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ def import_table(
     file: Path,
     name: str | None,
     description: str,
-    rows: Path | None,
-    as_it_is: bool,
+    files: Mapping[str, Any],
     settings: Mapping[str, Any],
     columns: Mapping[str, Any],
 ) -> None:
@@ -39,7 +38,7 @@ def import_table(
     from workflow import importing
 
     with home() as here:
-        upload, table = importing.read_as_named(file, columns, rows=rows, as_it_is=as_it_is)
+        upload, table = importing.read_as_named(file, columns, **files)
         seat, chosen = owner(here), importing.settings_for(table, settings)
         odd = (*importing.made_before(seat, upload), *importing.find_doubts(table))
         for said in (*upload.notes, *map(str, (*odd, *importing.doubts_about(table, chosen)))):
@@ -48,14 +47,65 @@ def import_table(
     click.echo(f"Project {project_id}: {table.n_rows} rows, {len(table.classes)} classes.")
 
 
+@click.command("encode")
+@click.argument("what", metavar="FILE|PROJECT_ID")
+@click.option(
+    "--encoder",
+    "name",
+    required=True,
+    help="A folder with model.onnx and encoder.json, or the name of one in WINNOW_HOME/encoders.",
+)
+@click.option(
+    "--out",
+    "target",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Of a FILE: the file to write, .npz or .parquet; `import --embeddings` takes it.",
+)
+@file_options
+@column_options
+def encode(
+    what: str, name: str, target: Path | None, files: Mapping[str, Any], columns: Mapping[str, Any]
+) -> None:
+    """Make a vector of each row by an ONNX model of your own: of its images, texts or recordings.
+
+    Those of a FILE are written to another; those of a project are what it learns from, besides, from then on. It needs
+    ONNX Runtime: pip install 'winnow[onnx]'. Nothing is fetched.
+    """
+    from workflow.importing import encoding
+
+    is_project = re.fullmatch("[0-9]+", what) is not None
+    told = any(files.values()) or any(value is not None for value in columns.values())
+    if is_project and (told or target is not None):
+        raise click.UsageError(
+            "--out and the options of columns and rows belong to a FILE, not to a project."
+        )
+    if not is_project and target is None:
+        raise click.UsageError("Name the file to write: --out vectors.npz.")
+
+    def tell(done: int, total: int, kind: str) -> None:
+        click.echo(f"\r{done:,} of {total:,} ({kind})", nl=done == total, err=True)
+
+    progress = tell if sys.stderr.isatty() else None
+    with home() as here:
+        folder = Path(name) if Path(name).is_dir() else encoding.folder_of(here, name)
+        encoder = encoding.Encoder(folder)  # before the table, which may take long to read
+        if target is None:
+            notes = encoding.encode_project(owner(here).at(int(what)), encoder, progress)
+            done = f"Project {what} learns from vectors of its rows."
+        else:
+            notes = encoding.encode_file(Path(what), target, encoder, columns, files, progress)
+            done = f"{target}: vectors of the rows of {what}."
+    for said in notes:
+        click.echo(said, err=True)
+    click.echo(done)
+
+
 @click.command("append")
 @click.argument("project_id", type=int)
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @file_options
 @click.option("--label-column", "labels", multiple=True, help="A new column of labels. As often as needed.")
-def append_rows(
-    project_id: int, file: Path, rows: Path | None, as_it_is: bool, labels: tuple[str, ...]
-) -> None:
+def append_rows(project_id: int, file: Path, files: Mapping[str, Any], labels: tuple[str, ...]) -> None:
     """Add the rows of FILE that PROJECT_ID does not have yet. It has the same columns as the project's first file.
 
     Refused whole, with row, column and fix, if any cell or file is wrong.
@@ -65,7 +115,7 @@ def append_rows(
 
     with home() as here:
         seat = owner(here).at(project_id)
-        upload = importing.read_upload(file, rows=None if rows is None else (rows, None), as_it_is=as_it_is)
+        upload = importing.read_paths(file, **files)
         addition = more_rows.read_rows(seat, upload, labels)
         n_rows = more_rows.add_rows(seat, addition)
     grown = addition.grown
@@ -133,4 +183,4 @@ def verify(what: str, project_id: int | None) -> None:
         click.echo("\n".join(map(str, verifying.verify_project(seat, file))))
 
 
-FILE_COMMANDS = (import_table, append_rows, export, verify)
+FILE_COMMANDS = (import_table, append_rows, encode, export, verify)

@@ -61,6 +61,11 @@ class Home:
         return self.settings.home / "cache"
 
     @property
+    def encoders_dir(self) -> Path:
+        """Where whoever runs the server puts models of their own, a folder each; made by hand."""
+        return self.settings.home / "encoders"
+
+    @property
     def exports_dir(self) -> Path:
         """Where files lie that people are about to take away; made when the first is."""
         return self.settings.home / "exports"

@@ -36,8 +36,15 @@ def more_rows_part(page: frame.ProjectPage) -> None:
         _forget()
         return
     toggle = f"{KEY}-as-it-is-{chosen.file_id}"
-    mine = chosen.file_id, page.project.id, bool(st.session_state.get(toggle))
-    upload = _upload(chosen, toggle)
+    vectors = None
+    if more_rows.takes_vectors(page.seat):
+        vectors = st.file_uploader(
+            "Embeddings of these rows, where they are no column of the table",
+            max_upload_size=importing.MAX_UPLOAD_MB,
+            key=f"{KEY}-vectors-{chosen.file_id}",
+        )
+    mine = chosen.file_id, vectors and vectors.file_id, page.project.id, bool(st.session_state.get(toggle))
+    upload = _upload(chosen, vectors, toggle)
     if upload is None:
         return
     version = more_rows.version(page.seat)
@@ -86,14 +93,15 @@ def _forget() -> None:
         st.session_state.pop(f"{KEPT}-{name}", None)
 
 
-def _upload(chosen: UploadedFile, toggle: str) -> importing.Upload | None:
+def _upload(chosen: UploadedFile, vectors: UploadedFile | None, toggle: str) -> importing.Upload | None:
     """The file in the shape that the person wants. toggle : the key of the widget that says which"""
     as_it_is = bool(st.session_state.get(toggle))
+    beside = None if vectors is None else (vectors.getvalue(), vectors.name)
     with st.spinner("Reading the file …"):
         upload = _once(
             "upload",
-            (chosen.file_id, as_it_is),
-            lambda: importing.read_upload(chosen.getvalue(), chosen.name, as_it_is=as_it_is),
+            (chosen.file_id, vectors and vectors.file_id, as_it_is),
+            lambda: importing.read_upload(chosen.getvalue(), chosen.name, vectors=beside, as_it_is=as_it_is),
         )
     if upload is not None and upload.shape is not None:
         st.toggle("Each row of the file is one item", key=toggle, help=f"It seems to be: {upload.shape}.")

@@ -38,12 +38,13 @@ FoldT = TypeVar("FoldT", bound=EntryFold[Any])
 def row_batches(n: int, starts: Sequence[int]) -> tuple[range, ...]:
     """The rows of the import and of each addition. n : how many rows there are      starts : the first of each addition
 
+    An addition of no rows, which gave those that were there embeddings, is no batch.
     Raises ValueError where an addition begins beyond the rows there are.
     """
     edges = [0, *starts, n]
-    if any(a >= b for a, b in pairwise(edges)):
+    if 0 in starts or any(a > b for a, b in pairwise(edges)):
         raise ValueError(f"Rows were added after {list(starts)} rows, but the table has {n}.")
-    return tuple(range(a, b) for a, b in pairwise(edges))
+    return tuple(range(a, b) for a, b in pairwise(edges) if a < b)
 
 
 class Pool(ABC, Generic[TableT, SettingsT, FoldT]):

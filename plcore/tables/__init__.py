@@ -15,15 +15,28 @@ from plcore.tables.archive import (
 from plcore.tables.csv_text import read_cells
 from plcore.tables.csv_writing import to_csv_bytes
 from plcore.tables.doubts import Doubt, find_doubts
+from plcore.tables.encoders import Encoder, EncoderError
 from plcore.tables.features import FeatureTransformer
-from plcore.tables.formats import NEEDS_ROWS, TableReading, joined, lacks_rows, read_table, shape_name, shaped
+from plcore.tables.formats import ENDINGS as VECTOR_ENDINGS
+from plcore.tables.formats import (
+    NEEDS_ROWS,
+    TableReading,
+    joined,
+    lacks_rows,
+    read_table,
+    read_vectors,
+    shape_name,
+    shaped,
+    with_vectors,
+    write_vectors,
+)
 from plcore.tables.formats.csv_rows import cell_form
 from plcore.tables.formats.disambiguated import Disambiguated, Tell, names_beside
 from plcore.tables.formats.nature import NATURE_FORMATS
 from plcore.tables.formats.vector_table import LabelVectorTable
 from plcore.tables.formats.vector_writing import VECTOR_FORMATS
 from plcore.tables.formats.writing import FILE_FORMATS, FileFormat, format_of
-from plcore.tables.growing import Grown, column_way, with_rows
+from plcore.tables.growing import Grown, column_way, with_embeddings, with_rows
 from plcore.tables.image_reading import MAX_PIXELS, thumbnail
 from plcore.tables.label_text import MISSING
 from plcore.tables.looking import look_through
@@ -65,12 +78,15 @@ __all__ = [
     "NEEDS_ROWS",
     "SCALES",
     "SOUND_NAMES",
+    "VECTOR_ENDINGS",
     "VECTOR_FORMATS",
     "WAYS_IN",
     "ZIP_STARTS",
     "Archive",
     "Disambiguated",
     "Doubt",
+    "Encoder",
+    "EncoderError",
     "FeatureTransformer",
     "FileFormat",
     "Grown",
@@ -106,6 +122,7 @@ __all__ = [
     "read_kept_names",
     "read_segment",
     "read_table",
+    "read_vectors",
     "shape_name",
     "shaped",
     "sound_facts",
@@ -115,5 +132,8 @@ __all__ = [
     "thumbnail",
     "to_csv_bytes",
     "to_png",
+    "with_embeddings",
     "with_rows",
+    "with_vectors",
+    "write_vectors",
 ]

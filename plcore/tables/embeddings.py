@@ -21,6 +21,9 @@ MAX_WIDTH = 20_000
 MAX_SPARSE_WIDTH = 1_000_000
 """The same of sparse ones, of which only what is not 0 is kept."""
 
+EMBEDDING = "embedding"
+"""What the column of vectors is called that no column of the table holds: they came in a file of their own."""
+
 _LARGEST = 1e18  # squares and sums of such numbers still fit single precision
 Dense = npt.NDArray[np.float32]
 Vectors: TypeAlias = "Dense | sp.csr_matrix"

@@ -15,7 +15,7 @@ from plcore.common.words import listed
 from plcore.tables.candidates import parse_candidates, parse_truth
 from plcore.tables.columns import Finder, parse_ids, parse_numbers
 from plcore.tables.csv_text import LINE_INDEX
-from plcore.tables.embeddings import Vectors, parse_embeddings
+from plcore.tables.embeddings import EMBEDDING, Dense, Vectors, parse_embeddings
 from plcore.tables.label_text import spelt_as
 from plcore.tables.media import Media, parse_media
 from plcore.tables.media_files import MediaFiles
@@ -66,6 +66,8 @@ def with_rows(
         table = _with_label_columns(table, label_columns)
     roles = table.roles
     arrays = arrays or {}
+    if roles.embedding is not None and roles.embedding not in cells and len(arrays) == 1:
+        arrays = {roles.embedding: next(iter(arrays.values()))}  # whatever their own file calls them
     needed = [column for _, column in roles.used() if column not in cells.columns and column not in arrays]
     if needed:
         message = f"The file has no column {listed(list(dict.fromkeys(needed)))}, which the project uses."
@@ -73,10 +75,11 @@ def with_rows(
             Problem(None, None, needed[0], message, "Name its columns as those of the first file.")
         )
     own = [str(name) for name in table.cells.columns]
-    dropped = tuple(str(name) for name in cells.columns if name not in own)
+    dropped = tuple(str(name) for name in cells.columns if name not in own and name != roles.embedding)
     empty = tuple(name for name in own if name not in cells.columns)
     known = _known(table, cells, [name for name in own if name not in (*empty, *label_columns)])
     cells = cells.assign(**dict.fromkeys(empty, "")) if empty else cells
+    written = cells[~known]  # the embedding may be a column of this file, though it is none of the table
     cells = cells[own]
     names = tuple(parse_ids(cells, roles.id, Finder(None))[known].tolist())
     fresh = cells[~known]
@@ -88,7 +91,7 @@ def with_rows(
     numbers = parse_numbers(fresh, roles.numbers, finder)
     media = parse_media(fresh, roles, files, finder)
     fresh_arrays = {name: array[np.flatnonzero(~known)] for name, array in arrays.items()}
-    embeddings = parse_embeddings(fresh, roles.embedding, fresh_arrays, finder)
+    embeddings = parse_embeddings(written, roles.embedding, fresh_arrays, finder)
     labels, new = (
         (_vectors(table, fresh, finder), ())
         if roles.label_vectors
@@ -105,6 +108,22 @@ def with_rows(
         table, _cells=both, ids=ids, numbers=numbers, media=media, embeddings=embeddings, **labels
     )
     return Grown(grown, len(fresh), names, new, dropped, empty)
+
+
+def with_embeddings(table: LabelTable, vectors: Dense, classes: Mapping[str, str] | None = None) -> Grown:
+    """The table with other embeddings of its rows, (n, d) of numbers, NaN for none; there are no new rows.
+
+    classes : as of `with_rows`. Raises TableError: numbers that are not finite, too many, or none.
+    """
+    finder = Finder(None)
+    found = parse_embeddings(table.cells, EMBEDDING, {EMBEDDING: vectors}, finder)
+    if finder.problems:
+        raise table_error(finder.problems)
+    labels = (
+        {} if table.roles.label_vectors else _candidates(table, table.cells[:0], classes or {}, finder)[0]
+    )
+    roles = dataclasses.replace(table.roles, embedding=EMBEDDING)
+    return Grown(dataclasses.replace(table, roles=roles, embeddings=found, **labels), 0, (), (), (), ())
 
 
 def column_way(roles: Roles) -> str | None:

@@ -88,7 +88,7 @@ def _images(
             try:
                 for part in parts:
                     if inline[row]:
-                        look: Look | None = read_image(_decoded(part))[1]
+                        look: Look | None = read_image(image_of_url(part))[1]
                     else:
                         assert files is not None  # noqa: S101 - check_images has refused the cell without them
                         name, look = files.look_at("image", part)
@@ -115,7 +115,8 @@ def _texts(cells: pd.DataFrame, column: str) -> list[str]:
     return [str(text) for text in stripped(cells, column).to_pylist()]
 
 
-def _decoded(url: str) -> bytes:
+def image_of_url(url: str) -> bytes:
+    """The bytes of a data URL (`data:image/png;base64,...`). Raises MediaError where it is none."""
     try:
         return base64.b64decode(url.partition(",")[2], validate=True)
     except binascii.Error:

@@ -35,11 +35,21 @@ def guess_embedding(columns: Sequence[ColumnSample]) -> ColumnSample | None:
     return next((column for column in columns if column.cells and _is_embedding(column)), None)
 
 
+def fewest_numbers(name: str) -> int:
+    """How many numbers the lists of a column of this name have at least, where it is taken for an embedding."""
+    return 2 if is_embedding_name(name) else _FEWEST
+
+
+def is_embedding_name(name: str) -> bool:
+    """Whether a column is called as embeddings are."""
+    return _EMBEDDING.fullmatch(name.strip().lower()) is not None
+
+
 def _names_recording(cell: str) -> bool:
     return cell.lower().endswith(RECORDINGS)
 
 
 def _is_embedding(column: ColumnSample) -> bool:
     lists = [numbers_of(cell) for cell in column.cells[:20]]
-    fewest = 2 if _EMBEDDING.fullmatch(column.key) else _FEWEST
+    fewest = fewest_numbers(column.key)
     return all(numbers is not None and len(numbers) >= fewest for numbers in lists)

@@ -16,6 +16,7 @@ from workflow.importing.uploads import (
     kind_of_table,
     made_before,
     read_as_named,
+    read_paths,
     read_upload,
     settings_for,
 )
@@ -46,6 +47,7 @@ __all__ = [
     "made_before",
     "newly_named",
     "read_as_named",
+    "read_paths",
     "read_upload",
     "settings_for",
 ]

@@ -1,4 +1,5 @@
-"""More rows for a project that people work on: read, looked at, and added by one entry of the log.
+"""More rows for a project that people work on: read, looked at, and added by one entry of the log. Embeddings of the
+rows that are there come in the same way, as an addition of no rows: the table changes, and nothing else.
 
 Its rows, what was drawn of them, its answers and its model stay; blind checks and held-out rows of the new ones are
 drawn by the same shares. The project then points to a table of all rows; the table before stays where it is.
@@ -11,11 +12,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
 from db import entries, projects
 from db.entries import NO_ROW, DuplicateEntry, NewEntry
 from plcore import LabelTable, Roles, TableError
 from plcore.loop import ClassChange, ClassMap, EntryKind
-from plcore.tables import Doubt, Grown, column_way, find_doubts, with_rows
+from plcore.tables import Doubt, Grown, column_way, find_doubts, with_embeddings, with_rows
 from workflow.common.log import read_class_changes
 from workflow.importing.uploads import Upload
 from workflow.projects import CannotLearn
@@ -65,6 +70,12 @@ def takes_label_columns(seat: Seat) -> bool:
         return column_way(Roles.from_json(reading.project.roles)) is not None
 
 
+def takes_vectors(seat: Seat) -> bool:
+    """Whether the project's rows have embeddings, so that new rows need them, too. Raises as ``columns``."""
+    with seat.reading(owner=True) as reading:
+        return Roles.from_json(reading.project.roles).embedding is not None
+
+
 def version(seat: Seat) -> Version:
     """What an addition that is read now is read for; another can no longer be stored. Raises as ``columns``."""
     with seat.reading(owner=True) as reading:
@@ -94,6 +105,26 @@ def read_rows(seat: Seat, upload: Upload, label_columns: Sequence[str] = ()) -> 
     return Addition(
         grown, _version(project, changes), tuple(one for one in find_doubts(grown.table) if one not in said)
     )
+
+
+def read_embeddings(seat: Seat, table_hash: str, vectors: NDArray[np.float32]) -> Addition:
+    """What these embeddings would make of the project: the same rows, no new ones; nothing is stored.
+
+    table_hash : of the table that they were made of      vectors : (n, d), NaN for none
+    Raises RowsError where the project has another table by now, or these embeddings; else as ``read_rows``.
+    """
+    with seat.reading(owner=True) as reading:
+        project = reading.project
+        changes = read_class_changes(reading.session, project.id)
+    if project.table_hash != table_hash:
+        raise _stale()
+    table = LabelTable.read(seat.home.table_path(table_hash))
+    called = {} if table.label_vectors is not None else ClassMap(table.classes, changes).first_names
+    grown = with_embeddings(table, vectors, called)
+    before = table.embeddings
+    if before is not None and not issparse(before) and np.array_equal(before, vectors, equal_nan=True):
+        raise RowsError("The project has these very embeddings already. Fix: nothing has to be done.")
+    return Addition(grown, _version(project, changes))
 
 
 def add_rows(seat: Seat, addition: Addition) -> int:

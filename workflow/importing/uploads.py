@@ -34,8 +34,10 @@ from plcore.tables import (
     lacks_rows,
     look_through,
     read_table,
+    read_vectors,
     shape_name,
     shaped,
+    with_vectors,
 )
 from workflow import kinds, projects
 from workflow.common.room import MOST_GROUPED, Groups
@@ -59,7 +61,7 @@ class Upload:
 
     shape : where each row of the file seems to be a vote or a score and no item, what it is, in words; the reading then
         has one row for each item, unless that was not wanted
-    source_hash : SHA-256 of the bytes of the file, and of the table of its rows where there is one
+    source_hash : SHA-256 of the bytes of the file, and of the files beside it where there are any
     needs_rows : whether nothing in it describes the rows, so that a table of them is wanted beside it
     """
 
@@ -106,23 +108,27 @@ def read_upload(
     name: str | None = None,
     *,
     rows: tuple[bytes | Path, str | None] | None = None,
+    vectors: tuple[bytes | Path, str | None] | None = None,
     as_it_is: bool = False,
 ) -> Upload:
     """The upload of these bytes, or of the file at this path.
 
     name : of the file, where only its bytes are given
     rows : bytes or path, and name, of the table of the rows that the candidates or votes of the file are about
+    vectors : bytes or path, and name, of a file of embeddings of the rows
     as_it_is : take every row of the file as an item, whatever its columns are called
     Raises TableError where it cannot be read at all.
     """
-    sources = [_bytes_and_name(source, name), *([_bytes_and_name(*rows)] if rows is not None else [])]
-    source_hash = hashlib.sha256(b"".join(hashlib.sha256(data).digest() for data, _ in sources)).hexdigest()
-    reading, *beside = (read_table(data, called) for data, called in sources)
+    given = [_bytes_and_name(*one) for one in ((source, name), rows, vectors) if one is not None]
+    source_hash = hashlib.sha256(b"".join(hashlib.sha256(data).digest() for data, _ in given)).hexdigest()
+    reading = read_table(*given[0])
     shape = shape_name(reading)
-    if beside:
-        reading = joined(reading, beside[0])
+    if rows is not None:
+        reading = joined(reading, read_table(*given[1]))
     elif shape is not None and not as_it_is:
         reading = shaped(reading)
+    if vectors is not None:
+        reading = with_vectors(reading, read_vectors(*given[-1]))
     return Upload(reading, shape, source_hash)
 
 
@@ -130,12 +136,25 @@ def _bytes_and_name(source: bytes | Path, name: str | None) -> tuple[bytes, str 
     return (source, name) if isinstance(source, bytes) else (source.read_bytes(), name or source.name)
 
 
+def read_paths(
+    file: Path, *, rows: Path | None = None, vectors: Path | None = None, as_it_is: bool = False
+) -> Upload:
+    """`read_upload` of files at these paths."""
+    beside = [None if one is None else (one, None) for one in (rows, vectors)]
+    return read_upload(file, rows=beside[0], vectors=beside[1], as_it_is=as_it_is)
+
+
 def read_as_named(
-    file: Path, columns: Mapping[str, Any], *, rows: Path | None = None, as_it_is: bool = False
+    file: Path,
+    columns: Mapping[str, Any],
+    *,
+    rows: Path | None = None,
+    vectors: Path | None = None,
+    as_it_is: bool = False,
 ) -> tuple[Upload, LabelTable]:
     """The upload of a file and the table that it makes, with these columns named (see `adjusted`) and the others
     guessed. Raises TableError."""
-    upload = read_upload(file, rows=None if rows is None else (rows, None), as_it_is=as_it_is)
+    upload = read_paths(file, rows=rows, vectors=vectors, as_it_is=as_it_is)
     roles = adjusted(upload.suggest_roles(), columns, upload.cells)
     return upload, LabelTable.from_cells(upload.cells, roles, upload.files, upload.reading.arrays)
 

@@ -9,7 +9,21 @@ from __future__ import annotations
 
 from plcore.tables.formats.candidate_rows import NEEDS_ROWS
 from plcore.tables.formats.reading import TableReading
-from plcore.tables.formats.recognise import read_table
+from plcore.tables.formats.recognise import read_table, read_vectors
 from plcore.tables.formats.shaping import joined, lacks_rows, shape_name, shaped
+from plcore.tables.formats.vector_files import ENDINGS, VectorFile, with_vectors, write_vectors
 
-__all__ = ["NEEDS_ROWS", "TableReading", "joined", "lacks_rows", "read_table", "shape_name", "shaped"]
+__all__ = [
+    "ENDINGS",
+    "NEEDS_ROWS",
+    "TableReading",
+    "VectorFile",
+    "joined",
+    "lacks_rows",
+    "read_table",
+    "read_vectors",
+    "shape_name",
+    "shaped",
+    "with_vectors",
+    "write_vectors",
+]

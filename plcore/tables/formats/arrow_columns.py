@@ -12,12 +12,14 @@ import pyarrow.compute as pc
 
 from plcore.common.words import quoted
 from plcore.tables.archive import MAX_FILE_MB, MAX_UNPACKED_MB
+from plcore.tables.embeddings import Vectors
 from plcore.tables.formats.embedded import file_name
 from plcore.tables.formats.hugging_face import DatasetFeatures
-from plcore.tables.formats.reading import check_size, refusal
+from plcore.tables.formats.reading import check_size, check_vectors, refusal
 from plcore.tables.formats.values import cell_text
 from plcore.tables.frame_text import numbers_as_text
 from plcore.tables.problems import Problem, TableError, table_error
+from plcore.tables.suggested_sources import fewest_numbers
 
 _MB = 1_000_000
 
@@ -30,6 +32,7 @@ class ColumnReader:
     names, columns : of the text read so far
     scores : names of the columns that are probabilities of classes
     files : names and bytes of images and recordings
+    arrays : by name, columns of vectors (n_rows, d)
     notes : a sentence each about what was left out
     """
 
@@ -38,6 +41,7 @@ class ColumnReader:
         self.columns: list[pa.LargeStringArray] = []
         self.scores: list[str] = []
         self.files: dict[str, bytes] = {}
+        self.arrays: dict[str, Vectors] = {}
         self.notes: list[str] = []
         self._features = features
         self._n_rows = n_rows
@@ -98,9 +102,12 @@ class ColumnReader:
         return column.cast(value_type)
 
     def _add_numbers(self, name: str, column: pa.ChunkedArray, width: int) -> None:
-        """A column for each place of the lists: probabilities of classes, or a vector."""
+        """Vectors, of long lists; of others a column for each place: probabilities of classes, or a few numbers."""
         classes = [names for names in self._features.class_names() if len(names) == width]
         is_score = len(classes) == 1
+        if not is_score and width >= fewest_numbers(name):
+            self._add_vectors(name, column, width)
+            return
         names = (
             [f"p_{each}" for each in classes[0]] if is_score else [f"{name}_{k + 1}" for k in range(width)]
         )
@@ -115,6 +122,14 @@ class ColumnReader:
             self.notes.append(
                 f"{quoted(name)} was taken for the probabilities of the {width} classes, in their order."
             )
+
+    def _add_vectors(self, name: str, column: pa.ChunkedArray, width: int) -> None:
+        check_vectors(name, self._n_rows, width)
+        values = pc.list_flatten(pc.drop_null(column)).cast(pa.float32(), safe=False).to_numpy()
+        vectors = np.full((self._n_rows, width), np.nan, dtype=np.float32)
+        vectors[np.asarray(column.is_valid())] = values.reshape(-1, width)
+        self.arrays[name] = vectors
+        self.notes.append(f"{quoted(name)} holds vectors of {width:,} numbers, which exports leave out.")
 
     def _of_files(self, name: str, column: pa.ChunkedArray) -> pa.LargeStringArray:
         cells = []

@@ -32,8 +32,8 @@ def read_parquet(data: bytes) -> TableReading:
 
     A ClassLabel is its names, and the true label; a list of them is the candidates, as JSON. Images and recordings
     (`{bytes, path}`) come as files, which the cells name. A list of as many numbers as there are class names is a
-    column `p_NAME` for each, another list of equally many numbers in each row a column `NAME_1`, `NAME_2` ... Other
-    nested values are JSON.
+    column `p_NAME` for each; another list of equally many numbers in each row a column of vectors, where it is called
+    one or is long, else a column `NAME_1`, `NAME_2` ... Other nested values are JSON.
     """
     try:
         metadata = pa.parquet.read_metadata(pa.BufferReader(data))
@@ -93,7 +93,7 @@ def _of_table(table: pa.Table, name: str) -> TableReading:
     files = MediaFiles(EmbeddedFiles(reader.files)) if reader.files else None
     words = f"{name} of Hugging Face" if features.known else name
     roles = _told_roles(cells, table.schema, files) or _roles(cells, features, reader.scores, files)
-    return TableReading(cells, words, roles, files, tuple(reader.notes))
+    return TableReading(cells, words, roles, files, tuple(reader.notes), arrays=reader.arrays)
 
 
 def _told_roles(cells: pd.DataFrame, schema: pa.Schema, files: MediaFiles | None) -> Roles | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
@@ -15,12 +15,16 @@ from plcore.tables.frame_text import frame_as_text
 from plcore.tables.media_files import MediaFiles
 from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError, table_error
 from plcore.tables.roles import Roles
+from plcore.tables.suggested_sources import is_embedding_name
 from plcore.tables.suggestion import suggest_roles
 
 MAX_CELLS = 20_000_000
 """Rows times columns. A small file can declare far more, and a table of more would not fit the memory."""
 MAX_COLUMNS = 20_000
 """A libsvm file of ten bytes may declare any number of them (`1 99999:1`), and each takes half a millisecond."""
+
+MAX_NUMBERS = 200_000_000
+"""Of a column of vectors: 800 MB."""
 
 
 @dataclass(frozen=True)
@@ -47,10 +51,14 @@ class TableReading:
     arrays: Mapping[str, Vectors] = field(default_factory=dict)
 
     def suggest_roles(self) -> Roles:
-        """What the format says, or a guess at what each column is for."""
-        if self.roles is not None:
-            return self.roles
-        return suggest_roles(self.cells, files=self.files is not None)
+        """What the format says, or a guess at what each column is for. A column of vectors is the embedding."""
+        roles = self.roles
+        if roles is None:
+            roles = suggest_roles(self.cells, files=self.files is not None)
+        if roles.embedding is not None or not self.arrays:
+            return roles
+        name = next(filter(is_embedding_name, self.arrays), next(iter(self.arrays)))
+        return replace(roles, embedding=name, image_features=False)
 
 
 def refusal(message: str, fix: str, *, row: int | None = None, line: int | None = None) -> TableError:
@@ -74,6 +82,15 @@ def check_size(n_rows: int, n_columns: int) -> None:
     if n_columns > MAX_COLUMNS:
         message = f"The table has {n_columns:,} columns; at most {MAX_COLUMNS:,} are taken."
         raise refusal(message, "Leave seldom ones out, or join columns, by principal components, say.")
+
+
+def check_vectors(name: str, n_rows: int, width: int) -> None:
+    """Raise TableError for a column of more numbers than are taken; to be asked before it is made."""
+    if n_rows * width > MAX_NUMBERS:
+        message = (
+            f"the vectors in {name!r} have {n_rows * width:,} numbers; at most {MAX_NUMBERS:,} are taken."
+        )
+        raise refusal(message, "Make them shorter, by principal components, say, or import fewer rows.")
 
 
 def text_table(

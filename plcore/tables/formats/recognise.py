@@ -28,9 +28,10 @@ from plcore.tables.formats.packed import GZIP_START, gunzip, names_in_zip, refus
 from plcore.tables.formats.parquet import FEATHER_START, PARQUET_START, read_feather, read_parquet
 from plcore.tables.formats.reading import TableReading, refusal
 from plcore.tables.formats.records import looks_like_json, read_json
-from plcore.tables.formats.shaping import joined, lacks_rows
+from plcore.tables.formats.shaping import joined, lacks_rows, shaped
 from plcore.tables.formats.speciesnet import with_pictures
 from plcore.tables.formats.unquoted_commas import quote_commas
+from plcore.tables.formats.vector_files import VectorFile, vectors_of_npz, vectors_of_table, with_vectors
 from plcore.tables.media_files import MediaFiles
 from plcore.tables.problems import TableError
 
@@ -132,12 +133,12 @@ def _read_text(data: bytes, name: str, labels_xml: str | None) -> TableReading:
 
 
 def _read_zip(data: bytes) -> TableReading:
-    """A table with the images and recordings it names; candidates or votes, and the table of their rows; or an ARFF
-    file with MULAN's list of labels."""
+    """A table with the images and recordings it names, and perhaps vectors of its rows; candidates or votes, and the
+    table of their rows; or an ARFF file with MULAN's list of labels."""
     archive = Archive(data)
     reading = _read_detections(archive) if len(archive.table_names) > 1 else None
     if reading is None and len(archive.table_names) == 2:
-        reading = _read_two(archive)
+        reading = _read_with_vectors(archive) or _read_two(archive)
     if reading is None:
         inner = _read_member(archive, archive.table_names[0])
         reading = replace(inner, format=f"zip of a table ({inner.format}) and its files")
@@ -167,6 +168,45 @@ def _read_detections(archive: Archive) -> TableReading | None:
     said = f"The {len(names)} tables in the zip were read one after the other, in the order of their names."
     notes = dict.fromkeys(note for one in readings for note in one.notes)
     return TableReading(cells, f"zip of {len(names)} tables of detections", notes=(said, *notes))
+
+
+def read_vectors(source: bytes | Path, name: str | None = None) -> VectorFile:
+    """The vectors in these bytes, or in the file at this path: an .npz file, or a table of any format.
+
+    name : of the file, where only its bytes are given. Raises TableError, in words, where there are none.
+    """
+    data = source if isinstance(source, bytes) else source.read_bytes()
+    called = name if name is not None else "" if isinstance(source, bytes) else source.name
+    is_npz = data.startswith(ZIP_STARTS) and _reader_of_zip(data) is read_npz
+    found = vectors_of_npz(data) if is_npz else vectors_of_table(read_table(data, called))
+    if found is None:
+        raise refusal(
+            "The file of vectors holds labels, too: it is a table of its own.", "Import it by itself."
+        )
+    return found
+
+
+def _read_with_vectors(archive: Archive) -> TableReading | None:
+    """The table of a zip that holds a file of vectors of its rows, too; None where neither of two is one."""
+    found: dict[str, VectorFile] = {}
+    for name in archive.table_names:
+        data = archive.table(name)
+        if data.startswith(ZIP_STARTS) and _reader_of_zip(data) is read_npz:
+            vectors = vectors_of_npz(data)
+        else:
+            try:
+                vectors = vectors_of_table(_read_member(archive, name), alone=True)
+            except TableError:  # told where it is read as a table
+                continue
+        if vectors is not None:
+            found[name] = vectors
+    if len(found) != 1:
+        return None
+    ((name, vectors),) = found.items()
+    (other,) = (one for one in archive.table_names if one != name)
+    reading = replace(_read_member(archive, other), files=MediaFiles(archive))
+    told = with_vectors(shaped(reading), vectors)
+    return replace(told, format=f"zip of a table ({told.format}), its files and vectors of its rows")
 
 
 def _read_two(archive: Archive) -> TableReading | None:

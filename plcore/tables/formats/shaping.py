@@ -37,7 +37,7 @@ def lacks_rows(reading: TableReading) -> bool:
     """Whether it holds votes or candidates of rows that nothing in it describes, or may hold them of another's."""
     roles = reading.suggest_roles()
     describing = roles.numbers or roles.categories or roles.text or roles.image or roles.audio
-    alone = roles.has_candidates and roles.id is not None and not describing
+    alone = roles.has_candidates and roles.id is not None and not (describing or roles.embedding)
     shape = None if reading.roles is not None else _shape_of(reading.cells)
     another = shape is not None and shape not in DETECTION_TABLES  # detections are rows in themselves
     return alone or NEEDS_ROWS in reading.notes or another
@@ -54,7 +54,9 @@ def joined(candidates: TableReading, rows: TableReading) -> TableReading:
     else:
         found = join_candidates(candidates if shape is None else shape.read(candidates.cells), rows.cells)
     notes = dict.fromkeys((*candidates.notes, *rows.notes, *found.notes))
-    return replace(_with_files(found, rows.files), notes=tuple(note for note in notes if note != NEEDS_ROWS))
+    told = tuple(note for note in notes if note != NEEDS_ROWS)
+    # The rows stand as in their own table, and so do its vectors.
+    return replace(_with_files(found, rows.files), notes=told, arrays=rows.arrays)
 
 
 def _with_files(found: TableReading, files: MediaFiles | None) -> TableReading:

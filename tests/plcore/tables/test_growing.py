@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plcore.tables import LabelTable, Roles, TableError, read_cells, read_table, with_rows
+from plcore.tables import LabelTable, Roles, TableError, read_cells, read_table, with_embeddings, with_rows
 from plcore.tables.media import Media
 from tests.plcore.tables.zips import birds, make_zip
 
@@ -229,3 +229,55 @@ def test_rows_added_later_are_as_if_they_had_been_there(
     assert set(grown.table.classes) == set(whole.classes)
     assert grown.table.classes[: len(table.classes)] == table.classes
     pd.testing.assert_frame_equal(grown.table.cells, whole.cells)
+
+
+VECTORS = np.array([[1, 2], [np.nan, np.nan], [3, 4]], dtype=np.float32)
+
+
+def test_embeddings_come_to_the_rows_that_are_there_and_nothing_else_changes() -> None:
+    table = first()
+    grown = with_embeddings(table, VECTORS, {"wren": "wren", "robin": "robin", "tit": "tit", "owl": "owl"})
+    assert (grown.n_new, grown.known, grown.new_classes, grown.dropped, grown.empty) == (0, (), (), (), ())
+    found = grown.table
+    np.testing.assert_array_equal(found.embeddings, VECTORS)
+    assert found.roles.to_json() == table.roles.to_json() | {"embedding": "embedding"}
+    assert found.classes == (*table.classes, "owl")  # a class that the log has added is one of the table now
+    assert sets(found) == sets(table)
+    pd.testing.assert_frame_equal(found.cells, table.cells)
+    np.testing.assert_array_equal(found.truth, table.truth)
+    again = with_embeddings(found, VECTORS[:, :1]).table
+    np.testing.assert_array_equal(again.embeddings, VECTORS[:, :1])
+
+
+def test_label_vectors_get_embeddings_too() -> None:
+    cells = pd.DataFrame({"a": ["1", "0"], "b": ["", "1"], "n": ["1", "2"]}, dtype="str")
+    roles = Roles(label_columns=("a", "b"), label_vectors=True, numbers=("n",))
+    table = LabelTable.from_cells(cells, roles)
+    found = with_embeddings(table, VECTORS[[0, 2]]).table
+    np.testing.assert_array_equal(found.label_vectors, table.label_vectors)
+    np.testing.assert_array_equal(found.embeddings, VECTORS[[0, 2]])
+
+
+@pytest.mark.parametrize(
+    ("vectors", "words"),
+    [
+        ([[1, np.inf], [1, 1], [1, 1]], "Row 1, column 'embedding': not all numbers"),
+        ([[np.nan] * 2] * 3, "there is no embedding in it"),
+    ],
+)
+def test_embeddings_that_are_none_are_refused(vectors: list[list[float]], words: str) -> None:
+    with pytest.raises(TableError, match=words):
+        with_embeddings(first(), np.array(vectors, dtype=np.float32))
+
+
+def test_new_rows_may_have_their_vectors_in_a_file_of_another_name() -> None:
+    table = with_embeddings(first(), VECTORS).table
+    more = read_cells(b"id,birds,n,truth\nd,tit,4,\nb,tit,4,\n")
+    grown = with_rows(table, more, arrays={"emb": np.array([[5, 6], [7, 8]], dtype=np.float32)})
+    np.testing.assert_array_equal(grown.table.embeddings, [*VECTORS, [5, 6]])
+    grown = with_rows(table, read_cells(b"id,birds,n,truth,embedding\nd,tit,4,,5 6\nb,tit,4,,7 8\n"))
+    np.testing.assert_array_equal(grown.table.embeddings, [*VECTORS, [5, 6]])
+    assert grown.dropped == ()
+    assert "Row 1 (line 2), column 'embedding': expected a list" in refused(
+        table, b"id,birds,n,truth,embedding\nd,tit,4,,x\n"
+    )

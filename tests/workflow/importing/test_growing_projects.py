@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+import numpy as np
 import pandas as pd
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -14,7 +15,8 @@ from tests.workflow.vector_world import vector_frame, vector_project
 from tests.workflow.world import ROLES, annotator, counts_agreed, opened
 from workflow import answering, classes, projects, undoing
 from workflow.home import Home
-from workflow.importing import LabelTable, TableError
+from workflow.importing import LabelTable, TableError, more_rows
+from workflow.importing.more_rows import RowsError
 from workflow.outgoing.verifying import verify_project
 from workflow.seat import Seat
 
@@ -29,6 +31,7 @@ STEPS = st.lists(
         st.tuples(st.just("rename"), st.integers(0, 4), st.sampled_from([*NAMES, "gnu"])),
         st.tuples(st.just("merge"), st.integers(0, 4), st.integers(0, 4)),
         st.tuples(st.just("back")),
+        st.tuples(st.just("embed"), st.integers(1, 3)),
         st.tuples(st.just("rows"), ROWS),
         st.tuples(st.just("rows"), ROWS),
     ),
@@ -61,6 +64,13 @@ def stand(home: Home, person: int, project: int) -> dict[str, object]:
         }
 
 
+def vectors(n: int, seed: int) -> np.ndarray:
+    """Vectors of two numbers; the last row of several has none."""
+    found = np.random.default_rng(seed).random((n, 2)).astype(np.float32)
+    found[1:][-1:] = np.nan
+    return found
+
+
 def do(seat: Seat, people: list[int], step: tuple) -> None:
     """One step; what is refused, in words, changes nothing."""
     what, *how = step
@@ -74,7 +84,16 @@ def do(seat: Seat, people: list[int], step: tuple) -> None:
         getattr(undoing, what)(Seat(seat.home, people[how[0]], seat.project_id))
     elif what == "rows":
         n = projects.get_project(seat).n_rows
-        add(seat, frame(n, how[0][0], known=how[0][1]))
+        with seat.learner() as at:
+            has_vectors = at.learner.table.embeddings is not None
+        more = frame(n, how[0][0], known=how[0][1])
+        # Such rows have vectors, too.
+        add(seat, more.assign(embedding=str(vectors(1, how[0][1] + 1)[0].tolist())) if has_vectors else more)
+    elif what == "embed":
+        with seat.reading() as reading:
+            found = vectors(reading.project.n_rows, how[0])
+            addition = more_rows.read_embeddings(seat, reading.project.table_hash, found)
+        more_rows.add_rows(seat, addition)
     else:
         view = classes.classes_view(seat)
         names = [one.name for one in view.classes]
@@ -85,7 +104,10 @@ def do(seat: Seat, people: list[int], step: tuple) -> None:
             classes.change_classes(seat, view.version, what, named)
 
 
-@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=8,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(SETS, STEPS, st.sampled_from([0.0, 1 / 3, 0.9]), st.sampled_from(["given", "hidden"]))
 def test_after_every_step_memory_is_table_and_log_and_no_draw_has_moved(
     home: Home, owner: int, first: list[list[str]], steps: list[tuple], share: float, truth: str
@@ -98,7 +120,9 @@ def test_after_every_step_memory_is_table_and_log_and_no_draw_has_moved(
     people = [owner, annotator(home, owner, f"Ann{project}")]
     before = stand(home, owner, project)
     for step in steps:
-        with suppress(classes.ClassError, answering.StaleQuestion, answering.AnswerError, TableError):
+        with suppress(
+            classes.ClassError, answering.StaleQuestion, answering.AnswerError, TableError, RowsError
+        ):
             do(seat, people, step)
         now = stand(home, owner, project)
         n = len(before["test"])

@@ -1,0 +1,147 @@
+"""`encoder.json`: what an owner says of a model of their own, beside `model.onnx` in its folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NoReturn
+
+from plcore.common.words import listed, quoted
+
+Kind = Literal["image", "text", "sound"]
+KINDS: tuple[Kind, ...] = ("image", "text", "sound")
+MODEL, DESCRIPTION = "model.onnx", "encoder.json"
+MAX_SIDE = 2048  # points of an image; encoders take some hundreds
+MAX_RATE = 400_000  # samples a second, of bats
+MAX_SECONDS = 600.0
+MAX_TOKENS = 8192
+_COLORS = 3
+_MOST = 100_000  # bytes of encoder.json
+
+
+class EncoderError(ValueError):
+    """An encoder cannot be used; in words, with the fix."""
+
+
+@dataclass(frozen=True)
+class Description:
+    """How rows become what a model takes in.
+
+    kind : of the column that is encoded: "image", "text" or "sound"
+    output : name of the model's output; None: its first
+    size : (width, height) in points that images are brought to      crop : whether the middle of an image is cut out in
+        the shape of `size`, instead of drawing it out of shape      mean, std : of each colour, red, green, blue, of
+        values in [0, 1]: what is taken away, and what the rest is divided by
+    rate : samples a second      seconds : of sound that the model takes; longer segments are cut, shorter ones end in
+        silence
+    tokenizer : name of the file, a `tokenizer.json` or the `vocab.txt` of a WordPiece model; None: the model takes text
+    tokens : the most that a text has; the rest is cut off      lowercase : whether a `vocab.txt` knows no capitals
+    """
+
+    kind: Kind
+    output: str | None = None
+    size: tuple[int, int] = (224, 224)
+    crop: bool = False
+    mean: tuple[float, ...] = (0.0,) * _COLORS
+    std: tuple[float, ...] = (1.0,) * _COLORS
+    rate: int = 0
+    seconds: float = 0.0
+    tokenizer: str | None = None
+    tokens: int = 256
+    lowercase: bool = True
+
+
+_FIELDS: Mapping[str, tuple[str, ...]] = {
+    "image": ("size", "crop", "mean", "std"),
+    "sound": ("rate", "seconds"),
+    "text": ("tokenizer", "tokens", "lowercase"),
+}
+
+
+def read_description(folder: Path) -> Description:
+    """What `encoder.json` in this folder says. Raises EncoderError: no such file, unknown or wrong values."""
+    path = inside(folder, DESCRIPTION)
+    try:
+        with path.open("rb") as file:
+            told = json.loads(file.read(_MOST))
+    except (ValueError, RecursionError) as error:
+        raise EncoderError(f"{DESCRIPTION} is no JSON ({error}). Fix: write one object.") from error
+    if not isinstance(told, dict):
+        raise EncoderError(f'{DESCRIPTION} must hold one object. Fix: write {{"kind": "image", ...}}.')
+    kind = told.get("kind")
+    if kind not in KINDS:
+        _wrong("kind", f"one of {listed(KINDS)}", kind)
+    allowed = ("kind", "output", *_FIELDS[kind])
+    if unknown := [name for name in told if name not in allowed]:
+        raise EncoderError(f"{DESCRIPTION} has {listed(unknown)}. Fix: for {kind}, give {listed(allowed)}.")
+    return Description(**_checked(told))
+
+
+def inside(folder: Path, name: str) -> Path:
+    """The file of this name in the folder. Raises EncoderError where there is none, or it lies elsewhere."""
+    path = folder / name
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise EncoderError(f"{quoted(name)} leads out of the encoder's folder. Fix: put the file into it.")
+    if not path.is_file():
+        raise EncoderError(
+            f"There is no {quoted(name)} in {quoted(folder.name)}. Fix: put {MODEL} and {DESCRIPTION} there."
+        )
+    return path
+
+
+def _checked(told: Mapping[str, Any]) -> dict[str, Any]:
+    """The values, each of the right type and within its limits."""
+    kind = told["kind"]
+    found: dict[str, Any] = {"kind": kind}
+    for name in ("output", "tokenizer"):
+        if name in told:
+            found[name] = told[name]
+            if not isinstance(told[name], str) or not told[name]:
+                _wrong(name, "a name", told[name])
+    for name in ("crop", "lowercase"):
+        if name in told:
+            found[name] = told[name]
+            if not isinstance(told[name], bool):
+                _wrong(name, "true or false", told[name])
+    if "size" in told:
+        size = told["size"] if isinstance(told["size"], list) else [told["size"]] * 2
+        if len(size) != 2 or not all(_is_whole(side, MAX_SIDE) for side in size):
+            _wrong("size", f"[width, height], from 1 to {MAX_SIDE} points", told["size"])
+        found["size"] = tuple(size)
+    for name in ("mean", "std"):
+        if name in told:
+            found[name] = _of_colors(name, told[name])
+    if "tokens" in told and not _is_whole(told["tokens"], MAX_TOKENS):
+        _wrong("tokens", f"a whole number from 1 to {MAX_TOKENS:,}", told["tokens"])
+    if kind == "sound":
+        if not _is_whole(told.get("rate"), MAX_RATE):
+            _wrong("rate", f"samples a second, a whole number up to {MAX_RATE:,}", told.get("rate"))
+        if not _is_number(told.get("seconds")) or not 0 < told["seconds"] <= MAX_SECONDS:
+            _wrong("seconds", f"a number above 0, up to {MAX_SECONDS:g}", told.get("seconds"))
+    for name in ("tokens", "rate", "seconds"):
+        if name in told:
+            found[name] = told[name]
+    return found
+
+
+def _of_colors(name: str, value: Any) -> tuple[float, ...]:
+    values = value if isinstance(value, list) else [value] * _COLORS
+    good = len(values) == _COLORS and all(_is_number(each) for each in values)
+    if not good or (name == "std" and min(values) <= 0):
+        above = ", above 0" if name == "std" else ""
+        _wrong(name, f"three numbers, for red, green and blue of values from 0 to 1{above}", value)
+    return tuple(map(float, values))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e9
+
+
+def _is_whole(value: Any, most: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= most
+
+
+def _wrong(name: str, allowed: str, value: Any) -> NoReturn:
+    raise EncoderError(f"{name!r} in {DESCRIPTION} must be {allowed}. Got {quoted(json.dumps(value)[:60])}.")

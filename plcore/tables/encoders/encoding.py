@@ -1,0 +1,147 @@
+"""The rows of a table -> a vector each, by a model of the owner's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from plcore.common.types import StepProgress
+from plcore.common.words import listed
+from plcore.tables.archive import MediaError
+from plcore.tables.columns import stripped
+from plcore.tables.embeddings import Dense
+from plcore.tables.encoders.description import EncoderError, read_description
+from plcore.tables.encoders.model import OnnxModel
+from plcore.tables.encoders.preparing import image_points, preparation, sound_samples
+from plcore.tables.image_reading import open_image
+from plcore.tables.media import image_of_url
+from plcore.tables.pictures import is_inline, listed_images
+from plcore.tables.sound import Sound
+from plcore.tables.table import LabelTable
+
+Open = Callable[[str], BinaryIO]
+"""Gives the file of a kept name, seekable, from its first byte on."""
+
+
+class Encoded(NamedTuple):
+    """values : (n, d), NaN in rows that have nothing to encode      notes : a sentence each about rows left out"""
+
+    values: Dense
+    notes: tuple[str, ...]
+
+
+class Encoder:
+    """A folder with `model.onnx` and `encoder.json`, opened.
+
+    Raises EncoderError, in words with the fix: ONNX Runtime is not installed, a file is missing or wrong, the two do
+    not belong together.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        folder = Path(folder)
+        self.about = read_description(folder)
+        self._model = OnnxModel(folder, self.about.output)
+        self._prepare = preparation(self.about, self._model, folder)
+
+    def encode(self, table: LabelTable, open_file: Open, on_step: StepProgress | None = None) -> Encoded:
+        """A vector for each row; the mean of those of its images, where it has several. Rows of the same image, segment
+        or text share one, which is made once.
+
+        open_file : for the kept names of the table's files
+        on_step : called after each batch with (done, in all, the kind)
+        Raises EncoderError: no column of the kind, nothing in it, the model fails.
+        """
+        keys = _keys(table, self.about.kind)
+        items = list(dict.fromkeys(key for own in keys for key in own))
+        if not items:
+            raise EncoderError(f"No row has {_A[self.about.kind]} to encode. Fix: say which column holds it.")
+        found: dict[Hashable, Dense] = {}
+        broken: dict[Hashable, str] = {}
+        for begin in range(0, len(items), self._model.at_once):
+            batch: list[tuple[Hashable, Any]] = []
+            for key in items[begin : begin + self._model.at_once]:
+                try:
+                    batch.append((key, self._taken(key, open_file)))
+                except MediaError as error:
+                    broken[key] = str(error.args[0])
+            if batch:
+                vectors = self._model.run(self._prepare([item for _, item in batch]))
+                for (key, _), vector in zip(batch, vectors, strict=True):
+                    if np.isfinite(vector).all():
+                        found[key] = vector
+                    else:
+                        broken[key] = "the model gives numbers that are not finite."
+            if on_step is not None:
+                on_step(min(begin + self._model.at_once, len(items)), len(items), self.about.kind)
+        if not found:
+            raise EncoderError(f"No row could be encoded; the first: {next(iter(broken.values()))}")
+        vectors = np.full((len(keys), len(next(iter(found.values())))), np.nan, dtype=np.float32)
+        for row, own in enumerate(keys):
+            if made := [found[key] for key in own if key in found]:
+                vectors[row] = np.mean(made, axis=0, dtype=np.float64)
+        return Encoded(vectors, tuple(_notes(table, keys, broken)))
+
+    def _taken(self, key: Any, open_file: Open) -> Any:
+        """What the model is given for a key of `_keys`. Raises MediaError."""
+        if self.about.kind == "text":
+            return key
+        if self.about.kind == "sound":
+            name, start, end = key
+            with open_file(name) as file, Sound(file) as sound:
+                # No more than the model takes: a row may be a recording of hours.
+                begin = 0.0 if start is None else start
+                most = begin + self.about.seconds
+                return sound_samples(
+                    sound.read(begin, most if end is None else min(end, most)), sound.facts.rate, self.about
+                )
+        data = image_of_url(key) if is_inline(key) else _bytes(open_file(key))
+        with open_image(data) as image:
+            return image_points(image, self.about)
+
+
+_A = {"image": "an image", "text": "a text", "sound": "a recording"}
+
+
+def _keys(table: LabelTable, kind: str) -> list[tuple[Hashable, ...]]:
+    """What each row has of a kind: texts, kept names of images (or the URLs that hold them), or segments: the kept name
+    of a recording, and the seconds at which it begins and ends, None for its own."""
+    roles, media, cells = table.roles, table.media, table.cells
+    nothing: list[tuple[Hashable, ...]] = [()] * table.n_rows
+    if kind == "text" and roles.text is not None:
+        return [(text,) if text else () for text in stripped(cells, roles.text).to_pylist()]
+    if kind == "image" and roles.image is not None:
+        first = [""] * table.n_rows if media.images is None else list(media.images)
+        more = nothing if media.more_images is None else list(media.more_images)
+        columns = [map(listed_images, stripped(cells, name).to_pylist()) for name in roles.picture_columns]
+        inline = [[one for parts in row for one in parts] for row in zip(*columns, strict=True)]
+        return [
+            tuple(one for one in (name, *others, *filter(is_inline, urls)) if one)
+            for name, others, urls in zip(first, more, inline, strict=True)
+        ]
+    if kind == "sound" and media.audio is not None:
+        spans = np.full((table.n_rows, 2), np.nan) if media.segments is None else media.segments
+        seconds = [[None if np.isnan(one) else float(one) for one in span] for span in spans]
+        return [((name, *span),) if name else () for name, span in zip(media.audio, seconds, strict=True)]
+    return nothing
+
+
+def _bytes(file: BinaryIO) -> bytes:
+    with file:
+        return file.read()
+
+
+def _notes(
+    table: LabelTable, keys: Sequence[Sequence[Hashable]], broken: Mapping[Hashable, str]
+) -> list[str]:
+    empty = [str(name) for name, own in zip(table.ids, keys, strict=True) if not own]
+    failed = [
+        str(name) for name, own in zip(table.ids, keys, strict=True) if any(key in broken for key in own)
+    ]
+    notes = [f"{len(empty):,} rows have nothing to encode: {listed(empty, 5)}."] if empty else []
+    if failed:
+        first = next(iter(broken.values()))
+        notes.append(f"{len(failed):,} rows could not be encoded: {listed(failed, 5)}; the first: {first}")
+    return notes

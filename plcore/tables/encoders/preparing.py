@@ -1,0 +1,177 @@
+"""Images, sounds and texts -> what a model takes in, as its `encoder.json` says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from math import ceil
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from PIL import Image
+from scipy.signal import resample_poly
+
+from plcore.common.types import AnyArray, FloatArray
+from plcore.common.words import listed
+from plcore.tables.encoders.description import Description, EncoderError, inside
+from plcore.tables.encoders.model import OnnxModel
+from plcore.tables.image_reading import small_rgb
+
+_FINEST = 1000  # of the fraction by which a sampling rate is changed: 44,100 to 32,000 is 320 / 441
+_TOKEN_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+
+
+def image_points(image: Image.Image, about: Description) -> FloatArray:
+    """(height, width, 3) red, green and blue in [0, 1], less `mean`, divided by `std`, of an image at the model's size.
+    What shows through is white."""
+    if about.crop:
+        width, height = about.size
+        scale = min(image.width / width, image.height / height)
+        across, down = (image.width - scale * width) / 2, (image.height - scale * height) / 2
+        image = image.crop(
+            (round(across), round(down), round(image.width - across), round(image.height - down))
+        )
+    points = np.asarray(small_rgb(image, about.size), dtype=np.float64)
+    return (points / 255 - about.mean) / about.std
+
+
+def sound_samples(samples: AnyArray, rate: int, about: Description) -> FloatArray:
+    """(rate * seconds,) of the first `seconds` of a sound (frames,), at the model's rate; silence behind its end."""
+    wanted = round(about.rate * about.seconds)
+    ratio = Fraction(about.rate, rate).limit_denominator(_FINEST)
+    most = ceil((wanted + 1) / ratio)
+    taken = np.asarray(samples[:most], dtype=np.float64)
+    if ratio != 1:
+        taken = resample_poly(taken, ratio.numerator, ratio.denominator)
+    found = np.zeros(wanted)
+    found[: len(taken)] = taken[:wanted]
+    return found
+
+
+class Prepare(Protocol):
+    """Makes the inputs of a model from the items of one batch."""
+
+    def __call__(self, items: Sequence[Any], /) -> Mapping[str, AnyArray]:
+        """By input, (n, ...)."""
+
+
+def preparation(about: Description, model: OnnxModel, folder: Path) -> Prepare:
+    """What brings items into the form in which this model takes them: points of images, samples of sounds, texts.
+
+    Raises EncoderError where the model's inputs are not those of its kind.
+    """
+    if about.kind == "text":
+        return _text_preparation(about, model, folder)
+    if len(model.inputs) != 1:
+        raise EncoderError(
+            f"The model has {len(model.inputs)} inputs. Fix: give one with the {about.kind} alone."
+        )
+    ((name, shape),) = model.inputs.items()
+    if model.types[name] not in (np.float32, np.float16, np.float64):
+        raise EncoderError(f"The model's input {name!r} takes no real numbers. Fix: give one of float32.")
+    return (_image_preparation if about.kind == "image" else _sound_preparation)(about, name, shape)
+
+
+def _image_preparation(about: Description, name: str, shape: tuple[int | None, ...]) -> Prepare:
+    width, height = about.size
+    last = (height, width, 3)
+    first = (3, height, width)
+    fits = [order for order in (first, last) if _fits(shape[1:], order)]
+    if not fits:
+        raise EncoderError(
+            f"The model's input {name!r} has the sides {_shown(shape)}, not (n, 3, {height}, {width}) or "
+            f"(n, {height}, {width}, 3). Fix: correct 'size' in encoder.json."
+        )
+
+    def prepare(items: Sequence[FloatArray]) -> Mapping[str, AnyArray]:
+        points = np.stack(items)
+        return {name: points.transpose(0, 3, 1, 2) if fits[0] == first else points}
+
+    return prepare
+
+
+def _sound_preparation(about: Description, name: str, shape: tuple[int | None, ...]) -> Prepare:
+    samples = round(about.rate * about.seconds)
+    if not (_fits(shape[1:], (samples,)) or _fits(shape[1:], (1, samples))):
+        raise EncoderError(
+            f"The model's input {name!r} has the sides {_shown(shape)}, not (n, {samples}) or (n, 1, {samples}). Fix: "
+            "correct 'rate' and 'seconds' in encoder.json."
+        )
+
+    def prepare(items: Sequence[FloatArray]) -> Mapping[str, AnyArray]:
+        return {name: np.stack(items).reshape(len(items), *(1,) * (len(shape) - 2), samples)}
+
+    return prepare
+
+
+def _text_preparation(about: Description, model: OnnxModel, folder: Path) -> Prepare:
+    if about.tokenizer is None:
+        ((name, shape),) = model.inputs.items() if len(model.inputs) == 1 else [("", ())]
+        if not name or model.types[name] is not object or not (len(shape) == 1 or _fits(shape[1:], (1,))):
+            raise EncoderError(
+                "The model takes no text, (n,) or (n, 1). Fix: name its tokenizer.json or vocab.txt as 'tokenizer' in "
+                "encoder.json."
+            )
+        return lambda items: {
+            name: np.array(items, dtype=object).reshape(len(items), *(1,) * (len(shape) - 1))
+        }
+    if "input_ids" not in model.inputs or set(model.inputs) - set(_TOKEN_INPUTS):
+        fix = f"Fix: export it with inputs {listed(_TOKEN_INPUTS)}; the first is needed."
+        raise EncoderError(f"The inputs of the model are {listed(list(model.inputs))}. {fix}")
+    tokenizer = _tokenizer(about, folder)
+    length = model.inputs["input_ids"][1] if len(model.inputs["input_ids"]) == 2 else None
+    most = min(about.tokens, length or about.tokens)
+    added = tokenizer.num_special_tokens_to_add(False)
+    if most <= added:
+        message = f"The tokenizer adds {added} tokens of its own to a text, and at most {most} are taken."
+        raise EncoderError(f"{message} Fix: give more 'tokens' in encoder.json.")
+    tokenizer.enable_truncation(most)
+    tokenizer.enable_padding(length=length)
+
+    def prepare(items: Sequence[str]) -> Mapping[str, AnyArray]:
+        found = tokenizer.encode_batch(list(items))
+        values = {
+            "input_ids": [one.ids or [0] for one in found],
+            "attention_mask": [one.attention_mask or [0] for one in found],
+            "token_type_ids": [one.type_ids or [0] for one in found],
+        }
+        # The mask is told even where the model takes none: it says which tokens a mean is over.
+        return {name: np.array(rows) for name, rows in values.items()}
+
+    return prepare
+
+
+def _tokenizer(about: Description, folder: Path) -> Any:
+    try:
+        import tokenizers
+        from tokenizers import normalizers, pre_tokenizers, processors
+    except ImportError as error:
+        message = "A tokenizer needs the package tokenizers, which is not installed."
+        raise EncoderError(f"{message} Fix: pip install 'winnow[onnx]', then try again.") from error
+    path = inside(folder, str(about.tokenizer))
+    try:
+        if path.suffix.lower() == ".json":
+            return tokenizers.Tokenizer.from_file(str(path))
+        vocabulary = {word: place for place, word in enumerate(path.read_text("utf-8").splitlines())}
+        model = tokenizers.models.WordPiece(vocabulary, unk_token="[UNK]")  # noqa: S106 - the name of a token
+        found = tokenizers.Tokenizer(model)
+        found.normalizer = normalizers.BertNormalizer(lowercase=about.lowercase)
+        found.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+        ends = {name: (name, vocabulary[name]) for name in ("[SEP]", "[CLS]")}
+        found.post_processor = processors.BertProcessing(ends["[SEP]"], ends["[CLS]"])
+    except Exception as error:  # of the package's own, of one kind: Exception
+        message = f"{about.tokenizer} cannot be read ({type(error).__name__}: {str(error)[:200]})."
+        fix = "Fix: give a tokenizer.json, or the vocab.txt of a WordPiece model with [CLS], [SEP] and [UNK]."
+        raise EncoderError(f"{message} {fix}") from error
+    return found
+
+
+def _fits(shape: tuple[int | None, ...], wanted: tuple[int, ...]) -> bool:
+    return len(shape) == len(wanted) and all(
+        side in (None, one) for side, one in zip(shape, wanted, strict=True)
+    )
+
+
+def _shown(shape: tuple[int | None, ...]) -> str:
+    return f"({', '.join('n' if side is None else str(side) for side in shape)})"

@@ -1,0 +1,89 @@
+"""`encoder.json`: what is understood, and how the rest is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plcore.tables.encoders import Description, EncoderError, read_description
+from plcore.tables.encoders.description import inside
+
+
+def written(folder: Path, told: Any) -> Path:
+    (folder / "encoder.json").write_text(told if isinstance(told, str) else json.dumps(told))
+    return folder
+
+
+def refused(folder: Path, told: Any) -> str:
+    with pytest.raises(EncoderError) as caught:
+        read_description(written(folder, told))
+    return str(caught.value)
+
+
+def test_what_is_not_said_is_as_most_models_have_it(tmp_path: Path) -> None:
+    found = read_description(written(tmp_path, {"kind": "image"}))
+    assert found == Description("image", size=(224, 224), mean=(0, 0, 0), std=(1, 1, 1))
+    assert read_description(written(tmp_path, {"kind": "text"})).tokenizer is None
+
+
+def test_every_value_is_taken(tmp_path: Path) -> None:
+    image = {
+        "kind": "image",
+        "output": "pooled",
+        "size": [32, 16],
+        "crop": True,
+        "mean": [0.1, 0.2, 0.3],
+        "std": 2,
+    }
+    expected = Description("image", "pooled", (32, 16), True, (0.1, 0.2, 0.3), (2.0, 2.0, 2.0))
+    assert read_description(written(tmp_path, image)) == expected
+    assert read_description(written(tmp_path, {"kind": "image", "size": 96})).size == (96, 96)
+    sound = read_description(written(tmp_path, {"kind": "sound", "rate": 48000, "seconds": 3}))
+    assert (sound.rate, sound.seconds) == (48000, 3)
+    text = {"kind": "text", "tokenizer": "vocab.txt", "tokens": 8, "lowercase": False}
+    found = read_description(written(tmp_path, text))
+    assert (found.tokenizer, found.tokens, found.lowercase) == ("vocab.txt", 8, False)
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        ("{", "is no JSON"),
+        ("[" * 100_000, "is no JSON"),
+        ([], "must hold one object"),
+        ({}, "'kind' in encoder.json must be one of 'image', 'text', 'sound'. Got 'null'"),
+        ({"kind": ["image"]}, "must be one of"),
+        ({"kind": "image", "rate": 3}, "has 'rate'. Fix: for image, give 'kind', 'output', 'size'"),
+        ({"kind": "image", "size": [0, 4]}, "from 1 to 2048 points"),
+        ({"kind": "image", "size": [4, 4, 4]}, "[width, height]"),
+        ({"kind": "image", "size": True}, "[width, height]"),
+        ({"kind": "image", "mean": [1, 2]}, "three numbers"),
+        ({"kind": "image", "std": [1, 0, 1]}, "above 0"),
+        ({"kind": "image", "mean": "x"}, "three numbers"),
+        ({"kind": "image", "crop": 1}, "true or false"),
+        ({"kind": "image", "output": ""}, "must be a name"),
+        ({"kind": "sound", "seconds": 3}, "'rate' in encoder.json must be samples a second"),
+        ({"kind": "sound", "rate": 48000}, "'seconds' in encoder.json must be"),
+        ({"kind": "sound", "rate": 48000, "seconds": 0}, "above 0, up to 600"),
+        ({"kind": "text", "tokens": 0}, "from 1 to 8,192"),
+        ({"kind": "text", "tokenizer": 3}, "must be a name"),
+    ],
+)
+def test_what_is_wrong_is_said(tmp_path: Path, told: Any, words: str) -> None:
+    assert words in refused(tmp_path, told)
+
+
+def test_files_lie_in_the_folder_itself(tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (tmp_path / "secret").write_text("{}")
+    with pytest.raises(EncoderError, match=r"'\.\./secret' leads out of the encoder's folder"):
+        inside(folder, "../secret")
+    (folder / "encoder.json").symlink_to(tmp_path / "secret")
+    with pytest.raises(EncoderError, match="leads out"):
+        read_description(folder)
+    with pytest.raises(EncoderError, match=r"There is no 'model.onnx' in 'mine'"):
+        inside(folder, "model.onnx")

@@ -1,0 +1,156 @@
+"""Rows -> vectors: the right row has the right one, and rows without anything have none."""
+
+from __future__ import annotations
+
+import base64
+import io
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+import pandas as pd
+import pytest
+import soundfile
+from onnx import helper
+from PIL import Image
+
+from plcore import LabelTable, Roles
+from plcore.tables import Encoder, EncoderError, read_table
+from tests.plcore.tables.encoders.models import FLOAT, encoder, energy, made, mean_color, words_of
+from tests.plcore.tables.zips import WAV, make_zip
+
+COLORS = {"red.png": (255, 0, 0), "dark.png": (0, 0, 51)}
+
+
+def png(color: tuple[int, int, int]) -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", (9, 7), color).save(out, "PNG")
+    return out.getvalue()
+
+
+def no_files(name: str) -> BinaryIO:
+    raise AssertionError(name)
+
+
+@pytest.fixture
+def colors(tmp_path: Path) -> Encoder:
+    return Encoder(encoder(tmp_path / "colors", {"kind": "image", "size": 4}, mean_color()))
+
+
+def pictures() -> LabelTable:
+    inline = f"data:image/png;base64,{base64.b64encode(png((0, 255, 0))).decode()}"
+    csv = f'candidates,image\na|b,red.png\nb,\na,dark.png\nb,red.png\na,"{inline}"\n'
+    files = {name: png(color) for name, color in COLORS.items()}
+    reading = read_table(make_zip({"t.csv": csv.encode(), **files}))
+    return LabelTable.from_cells(reading.cells, reading.suggest_roles(), reading.files)
+
+
+def test_images_of_a_zip_and_in_cells(colors: Encoder) -> None:
+    table = pictures()
+    steps: list[tuple[int, int, str]] = []
+    read: list[str] = []
+
+    def open_file(name: str) -> BinaryIO:
+        read.append(name)
+        assert table.media.files is not None
+        return table.media.files.open(name)
+
+    found = colors.encode(table, open_file, lambda *step: steps.append(step))
+    nothing = [np.nan] * 3
+    np.testing.assert_allclose(
+        found.values, [[1, 0, 0], nothing, [0, 0, 0.2], [1, 0, 0], [0, 1, 0]], atol=1e-6
+    )
+    assert found.notes == ("1 rows have nothing to encode: '2'.",)
+    assert steps == [(3, 3, "image")]
+    assert len(read) == 2  # the image that two rows name is read once
+
+
+def test_batches_are_told_and_may_be_stopped(tmp_path: Path) -> None:
+    one = Encoder(encoder(tmp_path, {"kind": "image", "size": 4}, mean_color(batch=1)))
+    table = pictures()
+    assert table.media.files is not None
+    steps: list[int] = []
+    one.encode(table, table.media.files.open, lambda done, *_: steps.append(done))
+    assert steps == [1, 2, 3]
+
+    def stop(*_: object) -> None:
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        one.encode(table, table.media.files.open, stop)
+
+
+def test_texts(tmp_path: Path) -> None:
+    words = Encoder(encoder(tmp_path, {"kind": "text"}, words_of("wren", "robin")))
+    cells = pd.DataFrame({"c": ["a|b"] * 4, "t": ["robin", " wren ", "", "owl"]}, dtype="str")
+    found = words.encode(LabelTable.from_cells(cells, Roles(candidates="c", text="t")), no_files)
+    np.testing.assert_array_equal(found.values, [[0, 1], [1, 0], [np.nan, np.nan], [0, 0]])
+
+
+def test_a_table_without_the_column_is_refused(tmp_path: Path, colors: Encoder) -> None:
+    cells = pd.DataFrame({"c": ["a|b"], "t": ["x"]}, dtype="str")
+    table = LabelTable.from_cells(cells, Roles(candidates="c", text="t"))
+    with pytest.raises(EncoderError, match="No row has an image to encode"):
+        colors.encode(table, no_files)
+
+
+def test_files_that_have_gone_bad_since_are_named(colors: Encoder) -> None:
+    table = pictures()
+    gone = str(np.asarray(table.media.images)[0])
+    found = colors.encode(table, lambda name: io.BytesIO(b"junk" if name == gone else png((0, 0, 0))))
+    assert np.isnan(found.values[:, 0]).tolist() == [True, True, False, True, False]
+    words = "2 rows could not be encoded: '1', '4'; the first: this is no image that can be read, or it is damaged."
+    assert found.notes[-1] == words
+
+
+def test_vectors_that_are_not_finite_are_left_out(tmp_path: Path) -> None:
+    about = {"kind": "image", "size": 4, "std": 1e-9, "mean": [0, 0, 0]}
+    nodes = [
+        helper.make_node("ReduceMean", ["x", "axes"], ["m"], keepdims=0),
+        helper.make_node("Log", ["m"], ["y"]),
+    ]
+    data = made(nodes, {"x": (FLOAT, ("n", 3, 4, 4))}, {"y": ("n", 3)}, {"axes": np.array([2, 3])})
+    log = Encoder(encoder(tmp_path, about, data))
+    table = pictures()
+    assert table.media.files is not None
+    with pytest.raises(
+        EncoderError, match="No row could be encoded; the first: the model gives numbers that are not"
+    ):
+        log.encode(table, table.media.files.open)
+
+
+def test_several_images_of_a_row_have_the_mean_of_their_vectors(colors: Encoder) -> None:
+    csv = "candidates,image\na|b,red.png|dark.png\nb,dark.png\n"
+    files = {name: png(color) for name, color in COLORS.items()}
+    reading = read_table(make_zip({"t.csv": csv.encode(), **files}))
+    table = LabelTable.from_cells(reading.cells, reading.suggest_roles(), reading.files)
+    assert reading.files is not None
+    found = colors.encode(table, reading.files.open).values
+    np.testing.assert_allclose(found, [[0.5, 0, 0.1], [0, 0, 0.2]], atol=1e-6)
+
+
+def test_segments_of_recordings(tmp_path: Path) -> None:
+    """The first second is 0.5, the second 0.25: sum and energy of the four samples that the model takes."""
+    out = io.BytesIO()
+    steps = np.repeat([0.5, 0.25], 100)
+    soundfile.write(out, steps, 100, format="WAV", subtype="FLOAT")
+    csv = b"candidates,clip,start,end,x\na|b,c.wav,0,1,1\nb,c.wav,1,2,2\na,c.wav,,,3\nb,,,,4\na,c.wav,0,0.02,5\n"
+    reading = read_table(make_zip({"t.csv": csv, "c.wav": out.getvalue()}))
+    table = LabelTable.from_cells(reading.cells, reading.suggest_roles(), reading.files)
+    assert table.roles.start == "start"
+    assert reading.files is not None
+    about = {"kind": "sound", "rate": 100, "seconds": 0.04}
+    sounds = Encoder(encoder(tmp_path, about, energy(4)))
+    found = sounds.encode(table, reading.files.open)
+    expected = [[2, 1], [1, 0.25], [2, 1], [np.nan, np.nan], [1, 0.5]]
+    np.testing.assert_allclose(found.values, expected, rtol=1e-6)
+    assert found.notes == ("1 rows have nothing to encode: '4'.",)
+
+
+def test_recordings_that_cannot_be_decoded_are_told(tmp_path: Path) -> None:
+    reading = read_table(make_zip({"t.csv": b"candidates,clip,x\na|b,c.wav,1\n", "c.wav": WAV}))
+    table = LabelTable.from_cells(reading.cells, reading.suggest_roles(), reading.files)
+    sounds = Encoder(encoder(tmp_path, {"kind": "sound", "rate": 100, "seconds": 1}, energy(100)))
+    assert reading.files is not None
+    with pytest.raises(EncoderError, match="No row could be encoded; the first: "):
+        sounds.encode(table, reading.files.open)

@@ -1,0 +1,114 @@
+"""The command line: vectors of an owner's own model, from its folder to a project that learns from them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from plcore import LabelTable
+from tests.plcore.tables.encoders.models import encoder, words_of
+from tests.test_cli import Shell, shell
+
+__all__ = ["shell"]
+
+CSV = "id,candidates,text\na,wren|robin,small brown\nb,robin,red breast\nc,wren,\nd,wren|robin,small brown\n"
+KNOWN = {"small brown": [1, 0], "red breast": [0, 1]}
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "birds.csv"
+    path.write_text(CSV)
+    return path
+
+
+@pytest.fixture
+def words(tmp_path: Path) -> Path:
+    return encoder(tmp_path / "home" / "encoders" / "words", {"kind": "text"}, words_of(*KNOWN))
+
+
+def stored(tmp_path: Path) -> LabelTable:
+    """The table of the only project, that with most rows where rows were added."""
+    found = [LabelTable.read(path) for path in (tmp_path / "home" / "tables").glob("*.parquet")]
+    return max(found, key=lambda one: one.n_rows)
+
+
+@pytest.mark.parametrize("ending", ["npz", "parquet"])
+def test_from_the_encoder_to_the_project(
+    shell: Shell, table: Path, words: Path, tmp_path: Path, ending: str
+) -> None:
+    vectors = tmp_path / f"v.{ending}"
+    status, out, err = shell("encode", table, "--encoder", "words", "--out", vectors)
+    assert (status, out) == (0, f"{vectors}: vectors of the rows of {table}.\n")
+    assert "1 rows have nothing to encode: 'c'." in err
+    status, out, err = shell("import", table, "--embeddings", vectors)
+    assert status == 0, err
+    assert "Vectors of 2 numbers were joined by column 'id'." in err
+    project = stored(tmp_path)
+    expected = [[1, 0], [0, 1], [np.nan] * 2, [1, 0]]
+    np.testing.assert_array_equal(project.embeddings, expected)
+    assert project.roles.embedding == "embedding"
+    more, more_vectors = tmp_path / "more.csv", tmp_path / f"more.{ending}"
+    more.write_text("id,candidates,text\ne,wren,red breast\nf,wren|robin,owl\n")
+    shell.done("encode", more, "--encoder", words, "--out", more_vectors)
+    shell.done("append", 1, more, "--embeddings", more_vectors)
+    np.testing.assert_array_equal(stored(tmp_path).embeddings, [*expected, [0, 1], [0, 0]])
+
+
+def test_rows_without_vectors_for_a_project_with_them_are_refused(
+    shell: Shell, table: Path, words: Path, tmp_path: Path
+) -> None:
+    shell.done("encode", table, "--encoder", words, "--out", tmp_path / "v.npz")
+    shell.done("import", table, "--embeddings", tmp_path / "v.npz")
+    more = tmp_path / "more.csv"
+    more.write_text("id,candidates,text\ne,wren,red breast\n")
+    assert "The file has no column 'embedding', which the project uses" in shell.refused("append", 1, more)
+
+
+def test_what_cannot_be_encoded_is_refused_in_one_line(
+    shell: Shell, table: Path, words: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "v.npz"
+    words_said = shell.refused("encode", table, "--encoder", "lost", "--out", out)
+    assert "No encoder is called 'lost'; in" in words_said
+    assert "there are 'words'" in words_said
+    assert "No encoder is called '../encoders'" in shell.refused(
+        "encode", table, "--encoder", "../encoders", "--out", out
+    )
+    assert "Fix: end it in '.npz', '.parquet'" in shell.refused(
+        "encode", table, "--encoder", "words", "--out", tmp_path / "v.txt"
+    )
+    assert "No row has a text to encode" in shell.refused(
+        "encode", table, "--encoder", "words", "--out", out, "--text", "", "--category", "text"
+    )
+    (words / "model.onnx").unlink()
+    assert "There is no 'model.onnx' in 'words'" in shell.refused(
+        "encode", table, "--encoder", "words", "--out", out
+    )
+    assert not out.exists()
+
+
+def test_a_project_gets_embeddings_and_its_log_still_holds(
+    shell: Shell, table: Path, words: Path, tmp_path: Path
+) -> None:
+    shell.done("import", table)
+    status, out, err = shell("encode", 1, "--encoder", "words")
+    assert (status, out) == (0, "Project 1 learns from vectors of its rows.\n"), err
+    assert "1 rows have nothing to encode: 'c'." in err
+    found = [LabelTable.read(path).embeddings for path in (tmp_path / "home" / "tables").glob("*.parquet")]
+    (vectors,) = [one for one in found if one is not None]
+    np.testing.assert_array_equal(vectors, [[1, 0], [0, 1], [np.nan] * 2, [1, 0]])
+    assert "hold" in shell.done("verify", 1)
+    assert "has these very embeddings already" in shell.refused("encode", 1, "--encoder", "words")
+    assert len(shell.done("rank", 1).splitlines()) == 3
+
+
+def test_options_of_a_file_are_none_of_a_project(
+    shell: Shell, table: Path, words: Path, tmp_path: Path
+) -> None:
+    assert "belong to a FILE" in shell.refused("encode", 1, "--encoder", "words", "--out", tmp_path / "v.npz")
+    assert "belong to a FILE" in shell.refused("encode", 1, "--encoder", "words", "--text", "text")
+    assert "--out vectors.npz" in shell.refused("encode", table, "--encoder", "words")
+    assert "There is no project 7 here" in shell.refused("encode", 7, "--encoder", "words")

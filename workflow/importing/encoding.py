@@ -1,0 +1,92 @@
+"""Encoders of the owner's own: found by name in the data folder, where only whoever runs the server can put them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from plcore import LabelTable
+from plcore.common import StepProgress, listed
+from plcore.tables import VECTOR_ENDINGS, Encoder, EncoderError, MediaError, write_vectors
+from workflow.common.files import path_of
+from workflow.common.whole_file import whole_file
+from workflow.importing import more_rows
+from workflow.importing.uploads import read_as_named
+
+if TYPE_CHECKING:
+    from workflow.home import Home
+    from workflow.seat import Seat
+
+__all__ = ["Encoder", "EncoderError", "encode_file", "encode_project", "encode_to", "folder_of", "names"]
+
+
+def names(home: Home) -> tuple[str, ...]:
+    """The encoders that lie in the data folder, by name."""
+    folder = home.encoders_dir
+    return tuple(sorted(one.name for one in folder.iterdir() if one.is_dir())) if folder.is_dir() else ()
+
+
+def folder_of(home: Home, name: str) -> Path:
+    """The folder of an encoder in the data folder. Raises EncoderError where there is none of this name."""
+    found = names(home)
+    if name not in found:  # never a path: only a name that is listed
+        there = f"there are {listed(found)}" if found else "there is none"
+        raise EncoderError(
+            f"No encoder is called {name!r}; in {home.encoders_dir} {there}. Fix: put its folder there, with "
+            "model.onnx and encoder.json."
+        )
+    return home.encoders_dir / name
+
+
+def encode_project(seat: Seat, encoder: Encoder, on_step: StepProgress | None = None) -> tuple[str, ...]:
+    """Give the rows of a project embeddings by this encoder, to learn from; notes about rows left out.
+
+    It may take long, and is no work for the server's process. The project goes on meanwhile; where it gets more rows,
+    nothing is stored, as RowsError says. Raises EncoderError, and as `workflow.importing.more_rows.add_rows`.
+    """
+    with seat.reading(owner=True) as reading:
+        table_hash = reading.project.table_hash
+    table = LabelTable.read(seat.home.table_path(table_hash))
+    folder = seat.home.media_dir
+    found = encoder.encode(table, lambda name: path_of(folder, name).open("rb"), on_step)
+    more_rows.add_rows(seat, more_rows.read_embeddings(seat, table_hash, found.values))
+    return found.notes
+
+
+def encode_file(
+    file: Path,
+    target: Path,
+    encoder: Encoder,
+    columns: Mapping[str, Any],
+    beside: Mapping[str, Any],
+    on_step: StepProgress | None = None,
+) -> tuple[str, ...]:
+    """`encode_to` of the table of a file. columns, beside : as of `read_as_named`. Raises TableError, too."""
+    upload, table = read_as_named(file, columns, **beside)
+    return (*upload.notes, *encode_to(target, table, encoder, on_step))
+
+
+def encode_to(
+    path: Path, table: LabelTable, encoder: Encoder, on_step: StepProgress | None = None
+) -> tuple[str, ...]:
+    """Write a vector of each row to a file that `with_vectors` joins to the same rows; notes about rows left out.
+
+    Raises EncoderError, and OSError where the file cannot be written.
+    """
+    if path.suffix.lower() not in VECTOR_ENDINGS:
+        raise EncoderError(
+            f"{path.name!r} tells no format of vectors. Fix: end it in {listed(VECTOR_ENDINGS)}."
+        )
+
+    def open_file(name: str) -> BinaryIO:
+        if table.media.files is None:
+            raise MediaError(
+                "the file did not come with the table.", "Give a zip of the table and its files."
+            )
+        return table.media.files.open(name)
+
+    found = encoder.encode(table, open_file, on_step)
+    with whole_file(path) as file:
+        write_vectors(table.ids.tolist(), found.values, file, path.suffix.lower())
+    return found.notes
