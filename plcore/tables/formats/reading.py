@@ -58,7 +58,7 @@ class TableReading:
         if roles.embedding is not None or not self.arrays:
             return roles
         name = next(filter(is_embedding_name, self.arrays), next(iter(self.arrays)))
-        return replace(roles, embedding=name, image_features=False)
+        return replace(roles, embedding=name, image_features=False, sound_features=False)
 
 
 def refusal(message: str, fix: str, *, row: int | None = None, line: int | None = None) -> TableError:

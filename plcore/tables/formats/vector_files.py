@@ -188,7 +188,8 @@ def _matched(
 def _with(reading: TableReading, vectors: Dense, notes: tuple[str, ...]) -> TableReading:
     arrays = {**reading.arrays, EMBEDDING: vectors}
     found = replace(reading, arrays=arrays, notes=(*reading.notes, *notes))
-    return replace(found, roles=replace(found.suggest_roles(), embedding=EMBEDDING, image_features=False))
+    roles = replace(found.suggest_roles(), embedding=EMBEDDING, image_features=False, sound_features=False)
+    return replace(found, roles=roles)
 
 
 def _single(values: AnyArray) -> Dense:

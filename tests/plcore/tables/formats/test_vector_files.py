@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from plcore import LabelTable, TableError
 from plcore.tables import VECTOR_ENDINGS, read_table, read_vectors, with_vectors, write_vectors
 from plcore.tables.formats.reading import MAX_NUMBERS, check_vectors
-from tests.plcore.tables.zips import make_zip, picture
+from tests.plcore.tables.zips import WAV, make_zip, picture
 
 CSV = b"id,candidates,weight\nw1,wren|robin,3\nw2,robin,4\nw3,wren,5\n"
 THREE = np.array([[3, 1], [1, 2], [2, 2]], dtype=np.float32)
@@ -179,6 +179,15 @@ def test_images_votes_and_vectors_in_one_zip() -> None:
     assert len(reading.cells) == 2  # a row for each item, not for each vote
     np.testing.assert_array_equal(reading.arrays["embedding"], THREE[[1, 0]])
     assert reading.files is not None
+
+
+def test_recordings_with_vectors_are_known_by_these_alone() -> None:
+    csv = b"candidates,clip\nwren|robin,a.wav\nrobin,b.wav\n"
+    files = {"t.csv": csv, "a.wav": WAV, "b.wav": WAV + b"00"}
+    assert read_table(make_zip(files)).suggest_roles().sound_features
+    vectors = npz(files=["b.wav", "a.wav"], embeddings=THREE[:2])
+    roles = read_table(make_zip({**files, "v.npz": vectors})).suggest_roles()
+    assert (roles.audio, roles.embedding, roles.sound_features) == ("clip", "embedding", False)
 
 
 def test_damaged_vectors_in_a_zip_are_not_passed_over() -> None:
