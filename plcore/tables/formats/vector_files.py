@@ -143,7 +143,7 @@ def write_vectors(ids: Sequence[str], vectors: Dense, file: BinaryIO, ending: st
     """Write ids and vectors, (n,) and (n, d), as one of `ENDINGS`; `with_vectors` joins them to the same rows."""
     names = np.array(ids, dtype=np.str_)
     if ending == ".npz":
-        np.savez_compressed(file, ids=names, embeddings=vectors)
+        np.savez(file, ids=names, embeddings=vectors)  # such numbers hardly get smaller by packing
         return
     lists = pa.FixedSizeListArray.from_arrays(
         pa.array(vectors.ravel()), vectors.shape[1], mask=pa.array(np.isnan(vectors[:, 0]))

@@ -235,3 +235,21 @@ def test_there_is_a_limit() -> None:
     check_vectors("v", MAX_NUMBERS, 1)
     with pytest.raises(TableError, match=f"have {MAX_NUMBERS + 2:,} numbers; at most {MAX_NUMBERS:,}"):
         check_vectors("v", MAX_NUMBERS // 2 + 1, 2)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.booleans(), st.integers(0, 2000), st.binary(min_size=1, max_size=8))
+def test_damaged_files_of_vectors_are_read_or_refused(is_npz: bool, place: int, junk: bytes) -> None:
+    ids = ["w3", "w1", "w2"]
+    data = (
+        npz(ids=ids, embeddings=THREE) if is_npz else b'id,embedding\nw3,"[3, 1]"\nw1,"[1, 2]"\nw2,"[2, 2]"\n'
+    )
+    place %= len(data)
+    said = "Fix:"
+    try:
+        file = read_vectors(data[:place] + junk + data[place + len(junk) :], "v")
+        reading = with_vectors(read_table(CSV), file)
+        LabelTable.from_cells(reading.cells, reading.suggest_roles(), arrays=reading.arrays)
+    except TableError as error:
+        said = str(error)
+    assert "Fix:" in said
