@@ -16,7 +16,7 @@ from winnow.opening import home, owner
 
 
 @click.command("import")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=click.Path(exists=True, path_type=Path))
 @click.option("--name", help="Name of the project; default: the file's name.")
 @click.option("--description", default="", help="What the annotators should know.")
 @file_options
@@ -30,7 +30,7 @@ def import_table(
     settings: Mapping[str, Any],
     columns: Mapping[str, Any],
 ) -> None:
-    """Make a project from FILE, a table or a zip of one with the images and recordings its cells name.
+    """Make a project from FILE, a table, or a zip or folder of one with the images and recordings its cells name.
 
     What is odd about it is said on standard error. Refused whole, with row, column and fix, if any cell or file is
     wrong.
@@ -102,7 +102,7 @@ def encode(
 
 @click.command("append")
 @click.argument("project_id", type=int)
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=click.Path(exists=True, path_type=Path))
 @file_options
 @click.option("--label-column", "labels", multiple=True, help="A new column of labels. As often as needed.")
 def append_rows(project_id: int, file: Path, files: Mapping[str, Any], labels: tuple[str, ...]) -> None:

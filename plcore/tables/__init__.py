@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from plcore.tables.archive import (
-    MAX_FILE_MB,
-    MAX_FILES,
-    MAX_RECORDING_MB,
-    MAX_UNPACKED_MB,
-    MAX_ZIP_MB,
-    ZIP_STARTS,
-    Archive,
-    MediaError,
-)
+from plcore.tables.archive import ZIP_STARTS, Archive
 from plcore.tables.csv_text import read_cells
 from plcore.tables.csv_writing import to_csv_bytes
 from plcore.tables.doubts import Doubt, find_doubts
 from plcore.tables.encoders import Encoder, EncoderError
 from plcore.tables.features import FeatureTransformer
+from plcore.tables.file_tree import (
+    MAX_FILE_MB,
+    MAX_FILES,
+    MAX_RECORDING_MB,
+    MAX_UNPACKED_MB,
+    MAX_ZIP_MB,
+    MediaError,
+)
+from plcore.tables.folder import Folder
 from plcore.tables.formats import ENDINGS as VECTOR_ENDINGS
 from plcore.tables.formats import (
     NEEDS_ROWS,
@@ -89,6 +89,7 @@ __all__ = [
     "EncoderError",
     "FeatureTransformer",
     "FileFormat",
+    "Folder",
     "Grown",
     "LabelTable",
     "LabelVectorTable",

@@ -9,25 +9,33 @@ memory or disk.
 from __future__ import annotations
 
 import io
-import re
 import stat
 import struct
 import tempfile
-import unicodedata
 import zipfile
 import zlib
-from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import BinaryIO
 
-from plcore.common.words import listed, quoted
+from plcore.common.words import quoted
+from plcore.tables.file_tree import (
+    MAX_FILE_MB,
+    MAX_FILES,
+    MAX_UNPACKED_MB,
+    MAX_ZIP_MB,
+    MB,
+    SMALLER,
+    FileTree,
+    MediaError,
+    in_mb,
+    is_litter,
+    most_mb,
+    normal,
+    path_fault,
+    problem_with,
+    refused,
+)
 from plcore.tables.problems import Problem, TableError, table_error
-
-MAX_ZIP_MB = 200
-MAX_FILES = 50_000  # files and folders together
-MAX_FILE_MB = 20  # one image, or any other file that is no table, unpacked
-MAX_RECORDING_MB = 1000
-MAX_UNPACKED_MB = 1000  # all files together, unpacked
 
 ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")  # a zip with files, and one without
 ZIP_FAULTS = (
@@ -36,88 +44,44 @@ ZIP_FAULTS = (
 )
 """What zipfile raises over bad bytes."""
 
-_MB = 1_000_000
 _MAX_DIRECTORY = (
     400 * MAX_FILES
 )  # bytes of the zip's list of contents; zipfile reads all of it before it counts
-_TABLES = (".csv", ".tsv")
-_OTHER_TABLES = (
-    *(".json", ".jsonl", ".ndjson", ".parquet", ".feather", ".arrow"),
-    *(".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".npz", ".mat", ".arff"),
-)
-RECORDINGS = (".wav", ".mp3", ".ogg", ".oga", ".opus", ".flac", ".m4a")
-_TEXT = ".txt"
-"""The ending of the tables of Raven and Audacity; a table only where it has tabs and there is no other."""
-_DETECTOR = re.compile(r"(birdnet|selections?|table)\b.*\.(csv|txt|tsv)$|\.txt$", re.IGNORECASE)
-_SETTINGS = re.compile(r"birdnet\w*[._]analy\w*[-_]params\.csv$", re.IGNORECASE)
 _ARCHIVES = (".zip", ".jar", ".7z", ".rar", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst")
 _PIECE = 1 << 20
-_LONGEST_HEADER = 10_000
-_IN_MEMORY = MAX_FILE_MB * _MB
-_DRIVE = re.compile("[A-Za-z]:")
+_IN_MEMORY = MAX_FILE_MB * MB
 
 
-class MediaError(ValueError):
-    """A file of the zip cannot be used. `args` are what is wrong and the fix, both in words."""
-
-
-class Archive:
+class Archive(FileTree):
     """The checked contents of a zip (its bytes or its path): one table, and files found by the names in its cells.
 
     Raises TableError, naming every entry at fault: no zip; too large, packed or unpacked; too many files; paths
     that lead out of the zip; links; encrypted, doubly named or oddly packed entries; archives inside; not
     exactly one table, that is one CSV or, where there is none, one file of another format.
-
-    Attributes
-    ----------
-    table_names : paths of the tables in the zip: one; or two, a CSV file first, of which one may hold the rows that the
-        other is about; or any number that are called as the tables of sound detectors are, one for each recording
     """
+
+    what = "zip"
 
     def __init__(self, source: bytes | Path) -> None:
         data = source if isinstance(source, bytes) else _read(source)
-        if len(data) > MAX_ZIP_MB * _MB:
-            raise _refusal(f"The zip has {_in_mb(len(data))} MB; at most {MAX_ZIP_MB} are taken.", _SMALLER)
+        if len(data) > MAX_ZIP_MB * MB:
+            raise refused(f"The zip has {in_mb(len(data))} MB; at most {MAX_ZIP_MB} are taken.", SMALLER)
         entries = _open(data)
         problems = [problem for entry in entries if (problem := _fault(entry)) is not None]
         self._entries: dict[str, zipfile.ZipInfo] = {}
         for entry in entries:
             # Not is_dir(): it fails on an empty name, which is what zipfile makes of one that begins with NUL.
-            if entry.filename.endswith("/") or _is_litter(entry.filename):
+            if entry.filename.endswith("/") or is_litter(entry.filename):
                 continue
-            name = _normal(entry.filename)
+            name = normal(entry.filename)
             if name in self._entries:
                 fix = "Keep one of them. (Names that look alike on your screen count as the same.)"
-                problems.append(_problem(f"The zip holds two files named {quoted(name)}.", fix))
+                problems.append(problem_with(f"The zip holds two files named {quoted(name)}.", fix))
             self._entries[name] = entry
         if problems:
             raise table_error(problems)
         self._zip = zipfile.ZipFile(io.BytesIO(data))
-        self.table_names = self._tables()
-        folder = str(PurePosixPath(self.table_names[0]).parent)
-        self._folder = "" if folder == "." else folder + "/"
-
-    def table(self, name: str) -> bytes:
-        """The bytes of a table. Raises TableError where they are damaged."""
-        try:
-            with self.open(name) as file:
-                return file.read()
-        except MediaError as error:
-            raise _refusal(f"{quoted(name)}: {error.args[0]}", error.args[1]) from error
-
-    def find(self, cell: str) -> str:
-        """The file a cell names: beside the CSV, else from the top of the zip. Raises MediaError: none, or no path."""
-        path = _normal(cell.strip()).removeprefix("./")
-        if wrong := _path_fault(path):
-            raise MediaError(f"{quoted(cell)} {wrong}.", _PLAIN_PATH)
-        for name in (self._folder + path, path):
-            if name in self._entries and name not in self.table_names:
-                return name
-        known = self._alike.get(PurePosixPath(path).name.lower())
-        fix = "Put the file into the zip, or leave the cell empty."
-        if known is not None:
-            fix = f"Write {quoted(known.removeprefix(self._folder))}, which is in the zip (capitals count)."
-        raise MediaError(f"the zip holds no file {quoted(cell)}.", fix)
+        super().__init__(self._entries)
 
     def open(self, name: str) -> BinaryIO:
         """A file that `find` has named, unpacked, from its first byte on. Raises MediaError where it is damaged."""
@@ -133,66 +97,14 @@ class Archive:
         unpacked.seek(0)
         return unpacked
 
-    def names(self) -> list[str]:
-        """The paths of all files in the zip but the tables."""
-        return [name for name in self._entries if name not in self.table_names]
-
     def close(self) -> None:
         """Let go of the bytes; nothing can be read any more."""
         self._zip.close()
 
-    @cached_property
-    def _alike(self) -> dict[str, str]:
-        return {PurePosixPath(name).name.lower(): name for name in self._entries}
-
-    def _tables(self) -> tuple[str, ...]:
-        plain, others = (
-            tuple(
-                name
-                for name in self._entries
-                if name.lower().endswith(endings) and not _SETTINGS.search(name)
-            )
-            for endings in (_TABLES, _OTHER_TABLES)
-        )
-        # Beside one CSV file, another may hold its candidates, or describe it; of more nobody can tell.
-        tables = plain + others if len(plain) == len(others) == 1 else plain or others
-        tables = tables or tuple(name for name in self._entries if self._is_tabbed(name))
-        if len(tables) > 2 and not all(_DETECTOR.search(name) for name in tables):
-            raise too_many_tables(tables)
-        if tables:
-            return tables
-        fix = "Add the table, as a CSV file, say, its name ending in .csv."
-        raise _refusal("The zip holds no table: no CSV file, workbook, JSON or Parquet file.", fix)
-
-    def _is_tabbed(self, name: str) -> bool:
-        """Whether it is a text whose first line has tabs."""
-        if not name.lower().endswith(_TEXT):
-            return False
-        try:
-            with self._zip.open(self._entries[name]) as file:
-                return b"\t" in file.readline(_LONGEST_HEADER)
-        except ZIP_FAULTS:
-            return False
-
-
-def is_plain_table(name: str) -> bool:
-    """Whether a file of this name is CSV."""
-    return name.lower().endswith(_TABLES)
-
-
-def too_many_tables(names: tuple[str, ...]) -> TableError:
-    """The error of a zip whose tables do not belong together."""
-    fix = "Leave one in it, the one with the rows; or two, one of them with candidates or votes of the other's rows."
-    return _refusal(f"The zip holds {len(names)} tables: {listed(names)}.", fix)
-
-
-_SMALLER = "Make the images smaller (800 pixels a side are plenty), or import the table in parts."
-_PLAIN_PATH = "Write the path inside the zip, folders with /, such as images/wren1.png."
-
 
 def _read(path: Path) -> bytes:
     with path.open("rb") as file:
-        return file.read(MAX_ZIP_MB * _MB + 1)
+        return file.read(MAX_ZIP_MB * MB + 1)
 
 
 def _open(data: bytes) -> list[zipfile.ZipInfo]:
@@ -209,13 +121,13 @@ def _open(data: bytes) -> list[zipfile.ZipInfo]:
         if isinstance(error, TableError):
             raise
         fix = "Make the zip anew, with an ordinary zip program."
-        raise _refusal(f"The zip cannot be read ({error}).", fix) from error
+        raise refused(f"The zip cannot be read ({error}).", fix) from error
     if len(entries) > MAX_FILES:
         raise _too_many(f"{len(entries):,}")
     unpacked = sum(entry.file_size for entry in entries)
-    if unpacked > MAX_UNPACKED_MB * _MB:
-        message = f"Unpacked, the files have {_in_mb(unpacked)} MB; at most {MAX_UNPACKED_MB:,} are taken."
-        raise _refusal(message, _SMALLER)
+    if unpacked > MAX_UNPACKED_MB * MB:
+        message = f"Unpacked, the files have {in_mb(unpacked)} MB; at most {MAX_UNPACKED_MB:,} are taken."
+        raise refused(message, SMALLER)
     return entries
 
 
@@ -224,66 +136,26 @@ def _fault(entry: zipfile.ZipInfo) -> Problem | None:
     name = entry.orig_filename  # zipfile cuts a name at a NUL character
     shown = quoted(name)
     mode = stat.S_IFMT(entry.external_attr >> 16)
-    most = MAX_RECORDING_MB if name.lower().endswith(RECORDINGS) else MAX_FILE_MB
-    most = MAX_ZIP_MB if name.lower().endswith((*_TABLES, *_OTHER_TABLES)) else most
-    if wrong := _path_fault(name.removesuffix("/")):
-        return _problem(
+    if wrong := path_fault(name.removesuffix("/")):
+        return problem_with(
             f"The name {shown} in the zip {wrong}.", "Make the zip anew from plain files and folders."
         )
     if mode not in (0, stat.S_IFREG, stat.S_IFDIR):
-        return _problem(f"{shown} in the zip is a link, not a file.", "Put the file itself into the zip.")
+        return problem_with(f"{shown} in the zip is a link, not a file.", "Put the file itself into the zip.")
     if entry.flag_bits & 0x2041:  # encrypted, strongly encrypted, list of contents encrypted
-        return _problem(f"{shown} in the zip is encrypted.", "Make the zip anew without a password.")
+        return problem_with(f"{shown} in the zip is encrypted.", "Make the zip anew without a password.")
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         fix = "Make the zip anew, with an ordinary zip program and no special method."
-        return _problem(f"{shown} in the zip is packed in an unusual way.", fix)
+        return problem_with(f"{shown} in the zip is packed in an unusual way.", fix)
     if name.lower().endswith(_ARCHIVES):
-        return _problem(
+        return problem_with(
             f"The zip holds another archive, {shown}.", "Unpack it and put its files into the zip."
         )
-    if entry.file_size > most * _MB:
-        return _problem(f"{shown} has {_in_mb(entry.file_size)} MB; at most {most} are taken.", _SMALLER)
+    if entry.file_size > (most := most_mb(name)) * MB:
+        return problem_with(f"{shown} has {in_mb(entry.file_size)} MB; at most {most} are taken.", SMALLER)
     return None
-
-
-def _path_fault(path: str) -> str | None:
-    """Why this is no plain path inside the zip, as the end of a sentence; None where it is one."""
-    if not path.isprintable():
-        return "holds a character that cannot be printed"
-    if "\\" in path:
-        return "holds a backslash"
-    if path.startswith("/") or _DRIVE.match(path):
-        return "begins at the top of a disk"
-    if any(part in ("", ".", "..") for part in path.split("/")):
-        return "has an empty part or one of dots alone"
-    return None
-
-
-def _normal(name: str) -> str:
-    """Accents in one piece: macOS writes names in zips in two, spreadsheets in one."""
-    return unicodedata.normalize("NFC", name)
-
-
-def _is_litter(name: str) -> bool:
-    """What file managers add: __MACOSX/, .DS_Store, Thumbs.db."""
-    last = name.rpartition("/")[2]
-    return (
-        name.startswith("__MACOSX/") or last.startswith(".") or last.lower() in ("thumbs.db", "desktop.ini")
-    )
 
 
 def _too_many(count: str) -> TableError:
     message = f"The zip holds {count} files and folders; at most {MAX_FILES:,} are taken."
-    return _refusal(message, "Import the table in parts.")
-
-
-def _in_mb(size: int) -> str:
-    return f"{size / _MB:,.1f}"
-
-
-def _problem(message: str, fix: str) -> Problem:
-    return Problem(None, None, None, message, fix)
-
-
-def _refusal(message: str, fix: str) -> TableError:
-    return TableError(_problem(message, fix))
+    return refused(message, "Import the table in parts.")

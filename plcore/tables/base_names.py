@@ -1,4 +1,4 @@
-"""Files of a zip found by paths of another machine: `C:\\rec\\a.wav` is `rec/a.wav`, or `a.wav` wherever it lies."""
+"""Files of a zip or folder found by paths of another machine: `C:\\rec\\a.wav` is `rec/a.wav`, or any `a.wav` there."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import BinaryIO
 
 from plcore.common.words import listed, quoted
-from plcore.tables.archive import Archive, MediaError
+from plcore.tables.file_tree import FileTree, MediaError
 
 _PARTS = re.compile(r"[\\/]+")
 
@@ -18,10 +18,10 @@ class FilesByBaseName:
     """A source of files (`plcore.tables.media.FileSource`) that finds by the last part of a path.
 
     Of several files of one base name that which shares most folders with the path, counted from the end. Capitals and
-    the composition of accents make no difference. Nothing is ever looked for outside of the zip.
+    the composition of accents make no difference. Nothing is ever looked for outside.
     """
 
-    def __init__(self, files: Archive) -> None:
+    def __init__(self, files: FileTree) -> None:
         self._files = files
         self._alike: dict[str, list[str]] = defaultdict(list)
         for name in files.names():
@@ -35,13 +35,14 @@ class FilesByBaseName:
         if len(best) == 1:
             return best[0]
         if best:
-            message = (
-                f"{quoted(cell)} may be {listed(best, 3)}: the zip holds {len(best)} files of that name."
-            )
+            named = f"the {self._files.what} holds {len(best)} files of that name"
+            message = f"{quoted(cell)} may be {listed(best, 3)}: {named}."
             fix = "Put the files into folders called as in the table, or leave all but one of them out."
             raise MediaError(message, fix)
-        message = f"the zip holds no file named {quoted(base_name(cell))}."
-        raise MediaError(message, "Put the file into the zip; folders do not matter, its name does.")
+        message = f"the {self._files.what} holds no file named {quoted(base_name(cell))}."
+        raise MediaError(
+            message, f"Put the file into the {self._files.what}; folders do not matter, its name does."
+        )
 
     def open(self, name: str) -> BinaryIO:
         """A file that `find` has named, from its first byte on. Raises MediaError where it is damaged."""

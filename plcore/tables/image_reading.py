@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import numpy as np
 from PIL import Image, ImageOps
 
-from plcore.tables.archive import MediaError
+from plcore.tables.file_tree import MediaError
 
 MAX_PIXELS = 50_000_000  # more than any phone's camera; a small file can declare far more, to fill memory
 IMAGE_FIX = "Save it as PNG, JPEG, WebP or GIF, or leave the cell empty."

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from plcore.tables.archive import MediaError
 from plcore.tables.columns import Finder, stripped
+from plcore.tables.file_tree import MediaError
 from plcore.tables.media_files import Kind, MediaFiles
 from plcore.tables.pictures import is_inline, listed_images
 from plcore.tables.problems import MAX_PROBLEMS

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from plcore.tables.archive import MediaError
 from plcore.tables.columns import Finder, check_images, stripped
+from plcore.tables.file_tree import MediaError
 from plcore.tables.image_reading import IMAGE_FIX
 from plcore.tables.media_files import MediaFiles, read_image
 from plcore.tables.pictures import Look, is_inline, listed_images, mean_look

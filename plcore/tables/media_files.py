@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import BinaryIO, Literal, Protocol
 
-from plcore.tables.archive import MediaError
 from plcore.tables.descriptor import describe
+from plcore.tables.file_tree import MediaError
 from plcore.tables.image_reading import FORMATS, open_image
 from plcore.tables.pictures import Look
 from plcore.tables.segments import Segment

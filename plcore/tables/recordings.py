@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from plcore.common.types import FloatArray
-from plcore.tables.archive import MediaError
 from plcore.tables.columns import Finder, stripped
+from plcore.tables.file_tree import MediaError
 from plcore.tables.media_files import MediaFiles
 from plcore.tables.problems import MAX_PROBLEMS
 from plcore.tables.roles import Roles

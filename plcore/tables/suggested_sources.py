@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from plcore.tables.archive import RECORDINGS
 from plcore.tables.column_sample import ColumnSample
 from plcore.tables.embeddings import numbers_of
+from plcore.tables.file_tree import RECORDINGS
 
 _STARTS = re.compile(r"(segment_|clip_)?(start|begin|onset|offset)(_time|_sec|_seconds|_s)*")
 _ENDS = re.compile(r"(segment_|clip_)?(end|stop)(_time|_sec|_seconds|_s)*")

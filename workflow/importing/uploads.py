@@ -27,6 +27,7 @@ from plcore.tables import (
     MAX_UNPACKED_MB,
     MAX_ZIP_MB,
     Doubt,
+    Folder,
     MediaFiles,
     TableReading,
     find_doubts,
@@ -119,8 +120,8 @@ def read_upload(
     as_it_is : take every row of the file as an item, whatever its columns are called
     Raises TableError where it cannot be read at all.
     """
-    given = [_bytes_and_name(*one) for one in ((source, name), rows, vectors) if one is not None]
-    source_hash = hashlib.sha256(b"".join(hashlib.sha256(data).digest() for data, _ in given)).hexdigest()
+    given = [_in_hand(*one) for one in ((source, name), rows, vectors) if one is not None]
+    source_hash = hashlib.sha256(b"".join(_digest(data) for data, _ in given)).hexdigest()
     reading = read_table(*given[0])
     shape = shape_name(reading)
     if rows is not None:
@@ -132,8 +133,19 @@ def read_upload(
     return Upload(reading, shape, source_hash)
 
 
-def _bytes_and_name(source: bytes | Path, name: str | None) -> tuple[bytes, str | None]:
-    return (source, name) if isinstance(source, bytes) else (source.read_bytes(), name or source.name)
+def _digest(source: bytes | Path) -> bytes:
+    """SHA-256 of a file's bytes; of a folder that of its tables."""
+    if isinstance(source, bytes):
+        return hashlib.sha256(source).digest()
+    folder = Folder(source)
+    return hashlib.sha256(b"".join(_digest(folder.table(name)) for name in folder.table_names)).digest()
+
+
+def _in_hand(source: bytes | Path, name: str | None) -> tuple[bytes | Path, str | None]:
+    """The bytes of a file and its name; a folder as it is."""
+    if isinstance(source, bytes) or source.is_dir():
+        return source, name
+    return source.read_bytes(), name or source.name
 
 
 def read_paths(

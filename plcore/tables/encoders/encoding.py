@@ -10,12 +10,12 @@ import numpy as np
 
 from plcore.common.types import StepProgress
 from plcore.common.words import listed
-from plcore.tables.archive import MediaError
 from plcore.tables.columns import stripped
 from plcore.tables.embeddings import Dense
 from plcore.tables.encoders.description import EncoderError, read_description
 from plcore.tables.encoders.model import OnnxModel
 from plcore.tables.encoders.preparing import image_points, preparation, sound_samples
+from plcore.tables.file_tree import MediaError
 from plcore.tables.image_reading import open_image
 from plcore.tables.media import image_of_url
 from plcore.tables.pictures import is_inline, listed_images

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from plcore.common.words import quoted
-from plcore.tables.archive import MAX_FILE_MB, MAX_UNPACKED_MB
 from plcore.tables.embeddings import Vectors
+from plcore.tables.file_tree import MAX_FILE_MB, MAX_UNPACKED_MB
 from plcore.tables.formats.embedded import file_name
 from plcore.tables.formats.hugging_face import DatasetFeatures
 from plcore.tables.formats.reading import check_size, check_vectors, refusal

@@ -14,9 +14,9 @@ from dataclasses import replace
 import pandas as pd
 
 from plcore.common.words import listed, quoted
-from plcore.tables.archive import RECORDINGS
 from plcore.tables.base_names import base_name
 from plcore.tables.csv_text import LINE_INDEX
+from plcore.tables.file_tree import RECORDINGS
 from plcore.tables.formats.detection_tables import AUDACITY
 from plcore.tables.formats.reading import TableReading, refusal
 

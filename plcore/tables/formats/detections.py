@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from plcore.tables.archive import Archive
 from plcore.tables.base_names import FilesByBaseName, base_name
+from plcore.tables.file_tree import FileTree
 from plcore.tables.formats.candidate_rows import NEEDS_ROWS, Row, rows_reading
 from plcore.tables.formats.reading import TableReading
 from plcore.tables.formats.record_values import json_text
@@ -116,7 +116,7 @@ def detections_reading(
 def with_recordings(reading: TableReading) -> TableReading:
     """The same with the recordings that came beside it, found by their base names; as it is where none came."""
     files, roles = reading.files, reading.suggest_roles()
-    if files is None or not isinstance(files.archive, Archive):
+    if files is None or not isinstance(files.archive, FileTree):
         return reading
     places = replace(roles, audio=RECORDING, start=START, end=END, sound_features=True)
     heard = replace(places, numbers=(), categories=())

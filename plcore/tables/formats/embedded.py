@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import BinaryIO
 
 from plcore.common.words import quoted
-from plcore.tables.archive import MediaError
+from plcore.tables.file_tree import MediaError
 
 _ENDINGS = (
     (b"\x89PNG", ".png"),

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from plcore.common.types import AnyArray
-from plcore.tables.archive import MAX_UNPACKED_MB
+from plcore.tables.file_tree import MAX_UNPACKED_MB
 from plcore.tables.formats.reading import check_size, refusal
 from plcore.tables.formats.sparse_pieces import dense_rows
 from plcore.tables.problems import TableError

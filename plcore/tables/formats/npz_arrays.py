@@ -9,7 +9,8 @@ import numpy as np
 
 from plcore.common.types import AnyArray
 from plcore.common.words import quoted
-from plcore.tables.archive import MAX_UNPACKED_MB, ZIP_FAULTS
+from plcore.tables.archive import ZIP_FAULTS
+from plcore.tables.file_tree import MAX_UNPACKED_MB
 from plcore.tables.formats.reading import refusal
 from plcore.tables.problems import TableError
 

@@ -6,9 +6,10 @@ import io
 import zipfile
 import zlib
 
-from plcore.tables.archive import MAX_ZIP_MB, ZIP_FAULTS, Archive
+from plcore.tables.archive import ZIP_FAULTS
 from plcore.tables.columns import Finder, first_rows, stripped
 from plcore.tables.csv_text import LINE_INDEX
+from plcore.tables.file_tree import MAX_ZIP_MB, FileTree
 from plcore.tables.formats.reading import TableReading, refusal
 from plcore.tables.problems import table_error
 
@@ -50,7 +51,7 @@ def names_in_zip(data: bytes) -> frozenset[str]:
         return frozenset()
 
 
-def refuse_drawings(reading: TableReading, archive: Archive) -> None:
+def refuse_drawings(reading: TableReading, archive: FileTree) -> None:
     """Raise TableError where cells name SVG files of the zip, which would be dropped without a word."""
     drawings = {name.rpartition("/")[2] for name in archive.names() if name.lower().endswith(".svg")}
     if not drawings:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 
-from plcore.tables.archive import MAX_UNPACKED_MB
+from plcore.tables.file_tree import MAX_UNPACKED_MB
 from plcore.tables.formats.arrow_columns import ColumnReader
 from plcore.tables.formats.embedded import EmbeddedFiles
 from plcore.tables.formats.hugging_face import DatasetFeatures, read_features, read_told

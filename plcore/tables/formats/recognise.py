@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from plcore.tables.archive import ZIP_STARTS, Archive, MediaError, is_plain_table, too_many_tables
+from plcore.tables.archive import ZIP_STARTS, Archive
 from plcore.tables.csv_text import as_text, cells_of_text
+from plcore.tables.file_tree import FileTree, MediaError, is_plain_table, too_many_tables
+from plcore.tables.folder import Folder
 from plcore.tables.formats.arff import looks_like_arff, read_arff
 from plcore.tables.formats.arrays import read_mat, read_npz
 from plcore.tables.formats.audacity import FORMAT as LABEL_TRACK
@@ -68,11 +70,13 @@ _REFUSED = (
 
 
 def read_table(source: bytes | Path, name: str | None = None) -> TableReading:
-    """The table in these bytes, or in the file at this path.
+    """The table in these bytes, or in the file or folder at this path.
 
     name : of the file, where only its bytes are given; None: that of the path
     Raises TableError, in words with row, column and fix, where nothing can be read from it.
     """
+    if isinstance(source, Path) and source.is_dir():
+        return _read_tree(Folder(source))
     data = source if isinstance(source, bytes) else source.read_bytes()
     called = name if name is not None else "" if isinstance(source, bytes) else source.name
     if data.startswith(GZIP_START):
@@ -83,7 +87,7 @@ def read_table(source: bytes | Path, name: str | None = None) -> TableReading:
         return replace(reading, format=f"{reading.format}, packed with gzip")
     if data.startswith(ZIP_STARTS):
         read = _reader_of_zip(data)
-        return _read_zip(data) if read is None else read(data)
+        return _read_tree(Archive(data)) if read is None else read(data)
     return _read_plain(data, called, "file")
 
 
@@ -132,22 +136,21 @@ def _read_text(data: bytes, name: str, labels_xml: str | None) -> TableReading:
     return replace(reading, notes=(*notes, *reading.notes))
 
 
-def _read_zip(data: bytes) -> TableReading:
+def _read_tree(archive: FileTree) -> TableReading:
     """A table with the images and recordings it names, and perhaps vectors of its rows; candidates or votes, and the
     table of their rows; or an ARFF file with MULAN's list of labels."""
-    archive = Archive(data)
     reading = _read_detections(archive) if len(archive.table_names) > 1 else None
     if reading is None and len(archive.table_names) == 2:
         reading = _read_with_vectors(archive) or _read_two(archive)
     if reading is None:
         inner = _read_member(archive, archive.table_names[0])
-        reading = replace(inner, format=f"zip of a table ({inner.format}) and its files")
+        reading = replace(inner, format=f"{archive.what} of a table ({inner.format}) and its files")
     refuse_drawings(reading, archive)
     files = reading.files if reading.files is not None else MediaFiles(archive)
     return with_pictures(replace(reading, files=files))
 
 
-def _read_detections(archive: Archive) -> TableReading | None:
+def _read_detections(archive: FileTree) -> TableReading | None:
     """The rows of all tables, one after the other, where they are tables of one sound detector, one for each recording;
     None where they are not. Raises TableError where they are too many and something else."""
     names, readings = archive.table_names, []
@@ -161,13 +164,13 @@ def _read_detections(archive: Archive) -> TableReading | None:
         readings.append(reading)
     if len(readings) < len(names) or len({tuple(one.cells.columns) for one in readings}) > 1:
         if len(names) > 2:
-            raise too_many_tables(names)
+            raise too_many_tables(names, archive.what)
         return None
     # No line of a file tells where a row of several files stands.
     cells = pd.concat([one.cells for one in readings], ignore_index=True)
-    said = f"The {len(names)} tables in the zip were read one after the other, in the order of their names."
+    said = f"The {len(names)} tables in the {archive.what} were read one after the other, in the order of their names."
     notes = dict.fromkeys(note for one in readings for note in one.notes)
-    return TableReading(cells, f"zip of {len(names)} tables of detections", notes=(said, *notes))
+    return TableReading(cells, f"{archive.what} of {len(names)} tables of detections", notes=(said, *notes))
 
 
 def read_vectors(source: bytes | Path, name: str | None = None) -> VectorFile:
@@ -186,7 +189,7 @@ def read_vectors(source: bytes | Path, name: str | None = None) -> VectorFile:
     return found
 
 
-def _read_with_vectors(archive: Archive) -> TableReading | None:
+def _read_with_vectors(archive: FileTree) -> TableReading | None:
     """The table of a zip that holds a file of vectors of its rows, too; None where neither of two is one."""
     found: dict[str, VectorFile] = {}
     for name in archive.table_names:
@@ -206,10 +209,12 @@ def _read_with_vectors(archive: Archive) -> TableReading | None:
     (other,) = (one for one in archive.table_names if one != name)
     reading = replace(_read_member(archive, other), files=MediaFiles(archive))
     told = with_vectors(shaped(reading), vectors)
-    return replace(told, format=f"zip of a table ({told.format}), its files and vectors of its rows")
+    return replace(
+        told, format=f"{archive.what} of a table ({told.format}), its files and vectors of its rows"
+    )
 
 
-def _read_two(archive: Archive) -> TableReading | None:
+def _read_two(archive: FileTree) -> TableReading | None:
     """The rows of one table with the candidates of the other; None where a second file beside a CSV file is no such
     table. Raises TableError where nobody can tell which of two tables is meant."""
     readings, faults = [], []
@@ -222,13 +227,13 @@ def _read_two(archive: Archive) -> TableReading | None:
     if sorted(about) == [False, True]:
         rows = replace(readings[about.index(False)], files=MediaFiles(archive))
         found = joined(readings[about.index(True)], rows)
-        return replace(found, format=f"zip of two tables ({found.format})")
+        return replace(found, format=f"{archive.what} of two tables ({found.format})")
     if is_plain_table(archive.table_names[0]) and not is_plain_table(archive.table_names[1]):
         return None
-    raise faults[0] if len(faults) == 1 else too_many_tables(archive.table_names)
+    raise faults[0] if len(faults) == 1 else too_many_tables(archive.table_names, archive.what)
 
 
-def _read_member(archive: Archive, name: str) -> TableReading:
+def _read_member(archive: FileTree, name: str) -> TableReading:
     table = archive.table(name)
     lists = [other for other in archive.names() if other.lower().endswith(".xml")]
     if name.lower().endswith(".arff") and len(lists) == 1:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from plcore.common.words import quoted
-from plcore.tables.archive import Archive
 from plcore.tables.base_names import FilesByBaseName
+from plcore.tables.file_tree import FileTree
 from plcore.tables.formats.candidate_rows import NEEDS_ROWS, Row, rows_reading
 from plcore.tables.formats.detections import (
     CONFIDENCE,
@@ -115,7 +115,7 @@ class SpeciesNet:
 def with_pictures(reading: TableReading) -> TableReading:
     """The same with the pictures that came beside it, found by their base names; as it is where none came."""
     files, is_ours = reading.files, {PATH, ITEM, ORIGINAL_ROWS} <= set(reading.cells.columns)
-    if not is_ours or files is None or not isinstance(files.archive, Archive):
+    if not is_ours or files is None or not isinstance(files.archive, FileTree):
         return reading
     seen = replace(reading.suggest_roles(), image=PATH, image_features=True, numbers=())
     notes = tuple(note for note in reading.notes if note != _ALONE)

@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 import soundfile
 
-from plcore.tables.archive import MediaError
+from plcore.tables.file_tree import MediaError
 
 Samples = npt.NDArray[np.float32]
 """(frames,), one channel; 1 is full scale."""

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from plcore import TableError
 from plcore.tables import archive as archives
-from plcore.tables.archive import Archive, MediaError
+from plcore.tables.archive import Archive
+from plcore.tables.file_tree import MediaError
 from tests.plcore.tables.zips import CSV, birds, contents, forged, make_zip, picture
 
 

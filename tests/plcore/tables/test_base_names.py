@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plcore.tables.archive import Archive, MediaError
+from plcore.tables.archive import Archive
 from plcore.tables.base_names import FilesByBaseName, base_name
+from plcore.tables.file_tree import MediaError
 from tests.plcore.tables.zips import WAV, contents, make_zip
 
 

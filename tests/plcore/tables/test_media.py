@@ -21,8 +21,9 @@ from PIL import Image
 
 from plcore import LabelTable, Roles, TableError, read_cells, suggest_roles
 from plcore.tables import media_files
-from plcore.tables.archive import Archive, MediaError
+from plcore.tables.archive import Archive
 from plcore.tables.descriptor import describe
+from plcore.tables.file_tree import MediaError
 from plcore.tables.looking import look_through
 from plcore.tables.media_files import MediaFiles, audio_ending, is_kept_name, read_image
 from plcore.tables.table_file import read_kept_names

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plcore.tables.archive import MediaError
+from plcore.tables.file_tree import MediaError
 from plcore.tables.formats.embedded import EmbeddedFiles, file_name
 from plcore.tables.formats.hugging_face import read_features
 from plcore.tables.formats.reading import TableReading

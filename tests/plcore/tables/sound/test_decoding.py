@@ -12,7 +12,7 @@ import soundfile
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plcore.tables.archive import MediaError
+from plcore.tables.file_tree import MediaError
 from plcore.tables.sound import decoding
 from plcore.tables.sound.decoding import MAX_FRAMES, Sound, SoundError, opened, read_segment, sound_facts
 from tests.plcore.tables.sound.recordings import FORMATS, calls, flac_saying, noise, raw_wav, tone, written
