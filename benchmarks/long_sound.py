@@ -1,4 +1,5 @@
-"""An hour of sound in one WAV file of a gigabyte: memory and time to describe 3,600 segments, and to draw some.
+"""An hour of sound in one WAV file of a gigabyte: memory and time to describe 3,600 segments, to import a folder with
+them, and to draw some.
 
 The file is written to a temporary folder. What is measured runs in a process of its own, so that its peak memory is its
 own; beside it, what such a process takes that does nothing.
@@ -19,6 +20,10 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.report import write
 from plcore.tables.sound import Sound, describe_sound, sound_facts, spectrogram, to_png
+from workflow import importing, team
+from workflow.home import open_home
+from workflow.seat import Seat
+from workflow.settings import Settings
 
 HOUR = 3600
 RATE, CHANNELS = 48_000, 2
@@ -29,8 +34,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "hour.wav"
         write_hour(path)
-        idle, described, drawn = (measured(what, path) for what in ("nothing", "describe", "draw"))
-        body = table(path, idle, described, drawn)
+        lines = "".join(f"hour.wav,{s},{s + 1},{'tit' if s % 3 else 'wren'}|robin\n" for s in range(HOUR))
+        (Path(folder) / "segments.csv").write_text(f"file,start,end,candidates\n{lines}")
+        idle, described, drawn, imported = (
+            measured(what, path) for what in ("nothing", "describe", "draw", "import")
+        )
+        body = table(path, idle, described, drawn, imported)
     write("long_sound", "An hour of sound", body, ("numpy", "scipy", "soundfile"))
 
 
@@ -45,7 +54,7 @@ def write_hour(path: Path) -> None:
             file.write(minute)
 
 
-def table(path: Path, idle: dict, described: dict, drawn: dict) -> str:
+def table(path: Path, idle: dict, described: dict, drawn: dict, imported: dict) -> str:
     facts = sound_facts(path)
     return "\n".join(
         [
@@ -56,6 +65,8 @@ def table(path: Path, idle: dict, described: dict, drawn: dict) -> str:
             "|---|---:|---:|---:|",
             f"| {HOUR:,} segments of 1 s described | {described['peak']:.0f} | {idle['peak']:.0f} | "
             f"{described['seconds']:.1f} s |",
+            f"| the folder imported as a project: read, described, kept | {imported['peak']:.0f} | "
+            f"{idle['peak']:.0f} | {imported['seconds']:.1f} s |",
             *(
                 f"| spectrogram and PNG, {name} | {drawn['peak']:.0f} | {idle['peak']:.0f} | {ms:.0f} ms |"
                 for name, ms in drawn["ms"].items()
@@ -81,6 +92,10 @@ def inside(what: str, path: Path) -> dict:
             numbers = np.array([describe_sound(sound, second, second + 1) for second in range(HOUR)])
         assert np.all(np.linalg.norm(numbers, axis=1) > 0.8)
         said["seconds"] = time.process_time() - begun
+    if what == "import":
+        begun = time.process_time()
+        import_folder(path.parent)
+        said["seconds"] = time.process_time() - begun
     if what == "draw":
         views = {
             "1 s and 2 s around": (1800.0, 1801.0),
@@ -92,6 +107,18 @@ def inside(what: str, path: Path) -> dict:
             name: np.median([draw_ms(path, *view) for _ in range(5)]) for name, view in views.items()
         }
     return {**said, "peak": peak_memory()}
+
+
+def import_folder(folder: Path) -> None:
+    """As `winnow import FOLDER` does, into a home of its own."""
+    with tempfile.TemporaryDirectory() as home_folder:
+        home = open_home(Settings.from_environment({"WINNOW_HOME": home_folder}))
+        owner = Seat(home, team.ensure_owner(home).id)
+        upload, made = importing.read_as_named(folder, {})
+        assert made.media.sounds is not None
+        assert made.n_rows == HOUR
+        importing.create(owner, "hour", made, upload=upload)
+        home.close()
 
 
 def peak_memory() -> float:
