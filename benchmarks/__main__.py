@@ -34,6 +34,7 @@ NAMES = (
     "images",
     "sounds",
     "long_sound",
+    "hearing",
     "texts",
     "honest_curve",
     "stopping",
