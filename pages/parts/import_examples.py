@@ -23,7 +23,8 @@ EXAMPLES = (
         "Sounds or pictures in a zip",
         "file,species\na/0733.wav,wren|robin\na/0734.wav,robin\n",
         "The table and the files in one zip. A column names each row's file as it stands in the zip; the cell may stay "
-        "empty. Where there are neither numbers nor texts, the model learns from what the images look like.",
+        "empty. The model learns from what recordings sound like and, where there are neither numbers nor texts, from "
+        "what images look like. Two columns of seconds say which segment of a recording a row is.",
     ),
 )
 FORMATS = (

@@ -63,9 +63,10 @@ def _sentence(line: ScoreLine, threshold: float) -> None:
             f"By rows drawn at random alone, {line.drawn.looked_at:,} of them: right{_share(line.drawn)}."
         )
     else:
+        how = "with the button below" if line.label else "once you have chosen a label"
         st.caption(
             "Rows that Winnow chose because they are in doubt are more often wrong than the others, so that the share "
-            "of all may be higher. Rows asked about at random, below, correct that."
+            f"of all may be higher. Ask about some at random, {how}, and it comes nearer."
         )
 
 

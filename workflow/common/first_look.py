@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from plcore.tables import CONTENT_TYPES
+from plcore.tables import CONTENT_TYPES, SoundError, spectrogram, to_png
 from workflow.common.rows import RowView, row_view
 from workflow.common.weights import weight_words
 
@@ -50,12 +51,22 @@ def first_look(table: LabelTable) -> FirstLook | None:
 
 def _with_files(table: LabelTable, row: int) -> RowView:
     """The row as it is shown, with the bytes of its image in place of an address: nothing is kept yet. Recordings are
-    left out: what may be loaded on a page is its own files and images alone."""
+    drawn, not played: what may be loaded on a page is its own files and images alone."""
     view, media = replace(row_view(table, row), audio=None), table.media
-    if media.files is None or media.images is None or not media.images[row]:
+    if media.files is None:
         return view
-    kept = media.images[row]
-    with media.files.open(kept) as file:
-        data = base64.b64encode(file.read()).decode()
-    image = f"data:{CONTENT_TYPES[kept.rpartition('.')[2]]};base64,{data}"
+    if media.images is not None and media.images[row]:
+        kept = media.images[row]
+        with media.files.open(kept) as file:
+            return _with_image(view, file.read(), CONTENT_TYPES[kept.rpartition(".")[2]])
+    if media.audio is not None and media.audio[row]:
+        start, end = view.segment or (None, None)
+        with contextlib.suppress(SoundError), media.files.open(media.audio[row]) as file:
+            picture = spectrogram(file, start, end)
+            return _with_image(view, to_png(replace(picture, grey=255 - picture.grey)), "image/png")
+    return view
+
+
+def _with_image(view: RowView, data: bytes, content_type: str) -> RowView:
+    image = f"data:{content_type};base64,{base64.b64encode(data).decode()}"
     return replace(view, image=image, images=(image,))

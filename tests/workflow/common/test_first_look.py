@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import base64
+import io
+
+import numpy as np
+from PIL import Image
 
 from plcore import LabelTable
+from tests.plcore.tables.sound.recordings import tone, written
+from tests.plcore.tables.zips import make_zip
 from tests.workflow.media.test_finding import FILES, ZIP
 from workflow.common.first_look import SHOWN, first_look
 from workflow.importing import check, read_upload
@@ -43,6 +49,22 @@ def test_label_vectors_show_what_was_not_asked() -> None:
 def test_nothing_to_ask_has_no_first_question() -> None:
     assert first_look(table_of(b"labels,w\na,1\nb,2\n")) is None
     assert first_look(table_of(b"w,ant,bee\n10,1,0\n20,0,1\n30,0,0\n")) is None
+
+
+def test_a_recording_is_drawn_as_its_segment_looks() -> None:
+    sound = written(np.concatenate([tone(500, 3), tone(3000, 3)])).getvalue()
+    looks = []
+    for start in (0, 3):
+        csv = f"candidates,file,start,end\nwren|robin,a.wav,{start},{start + 1}\n".encode()
+        look = first_look(table_of(make_zip({"t.csv": csv, "a.wav": sound})))
+        assert look is not None
+        assert look.view.audio is None
+        looks.append(str(look.view.image))
+    assert all(image.startswith("data:image/png;base64,") for image in looks)
+    assert looks[0] != looks[1]
+    grey = np.asarray(Image.open(io.BytesIO(base64.b64decode(looks[0].partition(",")[2]))))
+    low = grey[-len(grey) // 4 :, : grey.shape[1] // 3]  # 500 Hz of 4 kHz
+    assert low.min() < 60 < grey[: len(grey) // 8].mean(), "what sounds is dark"
 
 
 def test_pictures_are_shown_before_they_are_kept_and_recordings_are_not() -> None:
