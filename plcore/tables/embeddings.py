@@ -45,9 +45,9 @@ def parse_embeddings(
     if column is None:
         return None
     came = arrays.get(column)
-    if sp.issparse(came):
-        return _checked_sparse(sp.csr_matrix(came, dtype=np.float32), column, finder)
-    found = _parsed(cells, column, finder) if came is None else np.asarray(came, dtype=np.float32)
+    found = _parsed(cells, column, finder) if came is None else as_stored(came)
+    if sp.issparse(found):
+        return _checked_sparse(found, column, finder)
     given = ~np.isnan(found).all(axis=1)
     for row in first_rows(~np.isfinite(found).all(axis=1) & given):
         finder.add(row, column, "not all numbers of the embedding are finite.", _FIX)
@@ -56,6 +56,17 @@ def parse_embeddings(
     elif found.shape[1] > MAX_WIDTH:
         message = f"an embedding has {found.shape[1]:,} numbers; at most {MAX_WIDTH:,} are taken."
         finder.add(None, column, message, "Make them shorter, by principal components, say.")
+    return found
+
+
+def as_stored(came: Vectors) -> Vectors:
+    """A copy of vectors as a table keeps them: float32, of sparse ones each row's places in order, none twice, no 0."""
+    with np.errstate(over="ignore"):  # what is too large becomes infinite, and is found so
+        if not sp.issparse(came):
+            return np.array(came, dtype=np.float32)
+        found = sp.csr_matrix(came, dtype=np.float32, copy=True)
+    found.sum_duplicates()
+    found.eliminate_zeros()
     return found
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from plcore.common.words import listed
 from plcore.tables.candidates import parse_candidates, parse_truth
 from plcore.tables.columns import Finder, parse_ids, parse_numbers
 from plcore.tables.csv_text import LINE_INDEX
-from plcore.tables.embeddings import EMBEDDING, Dense, Vectors, parse_embeddings
+from plcore.tables.embeddings import EMBEDDING, Dense, Vectors, as_stored, parse_embeddings
 from plcore.tables.label_text import spelt_as
 from plcore.tables.media import Media, parse_media
 from plcore.tables.media_files import MediaFiles
@@ -58,7 +59,8 @@ def with_rows(
         annotators' columns or score columns do; in its own rows they say nothing
     arrays : by name, columns of vectors that came with the cells
     A row is known by its id, or where the table has no id column by its cells: they are the same in all columns that
-    both have. Of candidates labels that are new become classes, after the others; of label vectors there can be none.
+    both have, and so is an embedding that came with the cells. Of candidates labels that are new become classes, after
+    the others; of label vectors there can be none.
     Raises TableError: a column that has a role is missing, a cell cannot be read, a label of vectors is new, or no row
     is new.
     """
@@ -77,7 +79,7 @@ def with_rows(
     own = [str(name) for name in table.cells.columns]
     dropped = tuple(str(name) for name in cells.columns if name not in own and name != roles.embedding)
     empty = tuple(name for name in own if name not in cells.columns)
-    known = _known(table, cells, [name for name in own if name not in (*empty, *label_columns)])
+    known = _known(table, cells, [name for name in own if name not in (*empty, *label_columns)], arrays)
     cells = cells.assign(**dict.fromkeys(empty, "")) if empty else cells
     written = cells[~known]  # the embedding may be a column of this file, though it is none of the table
     cells = cells[own]
@@ -149,14 +151,31 @@ def _with_label_columns(table: LabelTable, columns: Sequence[str]) -> LabelTable
     return dataclasses.replace(table, _cells=cells, roles=roles)
 
 
-def _known(table: LabelTable, cells: pd.DataFrame, columns: Sequence[str]) -> npt.NDArray[np.bool_]:
+def _known(
+    table: LabelTable, cells: pd.DataFrame, columns: Sequence[str], arrays: Mapping[str, Vectors]
+) -> npt.NDArray[np.bool_]:
     """(r,) bool, which rows of these cells the table has. columns : that both have"""
     if table.roles.id is not None:
         return np.asarray(pd.Series(parse_ids(cells, table.roles.id, Finder(None))).isin(table.ids))
     have, given = (
         pd.util.hash_pandas_object(one[list(columns)], index=False) for one in (table.cells, cells)
     )
-    return np.asarray(given.isin(have))
+    known = np.asarray(given.isin(have))
+    came = arrays.get(str(table.roles.embedding))
+    if came is None or table.embeddings is None:
+        return known
+    rows = set(zip(have, _bytes_of(table.embeddings), strict=True))
+    return known & [row in rows for row in zip(given, _bytes_of(as_stored(came)), strict=True)]
+
+
+def _bytes_of(vectors: Vectors) -> Iterator[bytes]:
+    """The numbers of each row; of a sparse one those that are not 0, and where they stand."""
+    if not sp.issparse(vectors):
+        yield from (row.tobytes() for row in np.asarray(vectors))
+        return
+    rows = sp.csr_matrix(vectors)
+    for first, last in pairwise(rows.indptr.tolist()):
+        yield rows.indices[first:last].astype(np.int64).tobytes() + rows.data[first:last].tobytes()
 
 
 def _candidates(

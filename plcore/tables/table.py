@@ -108,7 +108,8 @@ class LabelTable:
         """
         _check_text(cells)
         arrays = arrays or {}
-        problems = role_problems(roles, [*cells.columns, *arrays])
+        vectors = [name for name in arrays if name == roles.embedding]  # no other role can have them
+        problems = role_problems(roles, [*cells.columns, *vectors])
         if problems:
             raise table_error(problems)
         lines: Sequence[int] | None = cells.index if cells.index.name == LINE_INDEX else None  # type: ignore[assignment]

@@ -156,7 +156,6 @@ def _to_arrow(table: TableParts) -> pa.Table:
     about = {"version": _VERSION, "roles": table.roles.to_json(), "classes": table.classes}
     if sp.issparse(table.embeddings):
         sparse = sp.csr_matrix(table.embeddings)
-        sparse.sum_duplicates()  # the same numbers, the same bytes
         starts = pa.array(sparse.indptr, pa.int32())
         for name, values in (("places", sparse.indices.astype(np.int32)), ("values", sparse.data)):
             columns[f"embedding:{name}"] = pa.ListArray.from_arrays(starts, pa.array(values))

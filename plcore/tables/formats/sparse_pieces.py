@@ -12,14 +12,9 @@ Sides = tuple[int, int]
 
 
 def dense_rows(values: AnyArray, columns: AnyArray, starts: AnyArray, sides: Sides) -> AnyArray:
-    """The matrix of `sparse_rows`, dense; of a place that is named twice in a row the last value counts.
-
-    Raises TableError for more cells than are taken, and as `sparse_rows`.
-    """
+    """The matrix of `sparse_rows`, dense. Raises TableError for more cells than are taken, and as `sparse_rows`."""
     check_size(*sides)
-    values, at, starts = _checked(values, columns, starts, sides)
-    dense = np.zeros(sides, dtype=values.dtype)
-    dense[np.repeat(np.arange(sides[0]), np.diff(starts)), at] = values
+    dense: AnyArray = sparse_rows(values, columns, starts, sides).toarray()
     return dense
 
 
@@ -30,7 +25,7 @@ def sparse_rows(values: AnyArray, columns: AnyArray, starts: AnyArray, sides: Si
     Raises ValueError where the pieces do not fit. (SciPy's `toarray` writes outside of its memory for some pieces that
     its own `check_format` lets pass.)
     """
-    found = sp.csr_matrix(_checked(values, columns, starts, sides), shape=sides)
+    found = sp.csr_matrix(_checked(values, columns, starts, sides), shape=sides, copy=True)
     found.sum_duplicates()
     return found
 
@@ -53,4 +48,9 @@ def _checked(
     at = columns[:count].astype(np.int64)
     if count and not 0 <= at.min() <= at.max() < sides[1]:
         raise ValueError("a place lies outside of the matrix")
-    return values[:count], at, starts
+    values = values[:count]
+    return (
+        values.astype(np.float32) if values.dtype == np.float16 else values,
+        at,
+        starts,
+    )  # SciPy has no float16

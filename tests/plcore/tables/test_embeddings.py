@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -114,6 +115,48 @@ def test_sparse_ones_stay_sparse_in_features_file_and_more_rows(tmp_path: Path) 
     features = table.features().fit(table).transform(table, np.array([0, 2]))
     assert features[0, [7, 40_000]].toarray().tolist() == [[0.6, 0.8]]
     assert features[1].nnz == 0
+
+
+def test_the_same_numbers_in_any_order_are_the_same_bytes(tmp_path: Path) -> None:
+    plain = cells("", "").drop(columns="v")
+    ordered = sp.csr_matrix(np.array([[0, 3, 4], [0, 0, 2]], dtype=np.float32))
+    mixed = sp.csr_matrix(
+        (np.array([4, 1, 2, 0, 2], dtype=np.float32), np.array([2, 1, 1, 0, 2]), np.array([0, 4, 5])),
+        shape=(2, 3),
+    )
+    sums = {
+        LabelTable.from_cells(plain, ROLES, arrays={"v": one}).write(tmp_path / "t")
+        for one in (ordered, mixed)
+    }
+    assert len(sums) == 1
+    dense = np.ones((2, 3), dtype=np.float32)
+    LabelTable.from_cells(plain, ROLES, arrays={"v": dense})
+    mixed.data[0] = dense[0] = 5  # what was given stays its owner's
+
+
+def test_too_large_ones_that_came_as_numbers_are_named() -> None:
+    plain = cells("", "").drop(columns="v")
+    with pytest.raises(TableError, match="Row 2, column 'v': not all numbers of the embedding are finite"):
+        LabelTable.from_cells(plain, ROLES, arrays={"v": np.array([[1.0, 2.0], [1e300, 1.0]])})
+
+
+def test_no_other_role_takes_what_came_as_numbers() -> None:
+    plain, came = cells("").drop(columns="v"), {"v": np.ones((1, 3), dtype=np.float32)}
+    for roles in (replace(ROLES, embedding=None, numbers=("v",)), replace(ROLES, embedding=None, text="v")):
+        with pytest.raises(TableError, match="Column 'v': there is no such column"):
+            LabelTable.from_cells(plain, roles, arrays=came)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
+def test_rows_alike_in_all_but_their_numbers_are_different_rows(form: Any) -> None:
+    plain = cells("", "", "").drop(columns="v")
+    numbers = np.array([[1, 0], [0, 2], [3, 3]], dtype=np.float32)
+    table = LabelTable.from_cells(plain, ROLES, arrays={"v": form(numbers)})
+    more = form(np.array([[0, 2], [5, 0], [1, 0]], dtype=np.float64))
+    grown = with_rows(table, plain, arrays={"v": more})
+    assert (grown.n_new, grown.known) == (1, ("1", "3"))
+    found = grown.table.embeddings
+    np.testing.assert_array_equal(found.toarray() if sp.issparse(found) else found, [*numbers, [5, 0]])
 
 
 def test_sparse_ones_are_checked() -> None:

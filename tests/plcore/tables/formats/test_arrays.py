@@ -22,7 +22,7 @@ from plcore.tables.formats.mat5 import load_mat
 from plcore.tables.formats.npz_arrays import load_npz
 from plcore.tables.formats.reading import TableReading
 from plcore.tables.formats.recognise import read_table
-from plcore.tables.formats.sparse_pieces import dense_rows
+from plcore.tables.formats.sparse_pieces import dense_rows, sparse_rows
 from plcore.tables.problems import TableError
 from plcore.tables.table import LabelTable
 from tests.plcore.tables.zips import make_zip
@@ -384,3 +384,10 @@ def test_arrays_of_another_order_of_bytes() -> None:
     X, S = np.array([[1.5, 2], [3, 4.25]]), np.array([[1, 1], [0, 1]])
     swapped = npz(X=X.astype(">f8"), S=S.astype(">i4"), classes=np.array(["a", "b"], dtype=">U1"))
     assert read_table(swapped).cells.equals(read_table(npz(X=X, S=S, classes=np.array(["a", "b"]))).cells)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float64", "int32"])
+def test_a_place_that_is_named_twice_is_added_up_in_narrow_and_wide_matrices(dtype: str) -> None:
+    pieces = np.array([1, 2, 4], dtype=dtype), np.array([1, 1, 0]), np.array([0, 2, 3])
+    np.testing.assert_array_equal(dense_rows(*pieces, (2, 2)), [[0, 3], [4, 0]])
+    np.testing.assert_array_equal(sparse_rows(*pieces, (2, 2)).toarray(), [[0, 3], [4, 0]])
