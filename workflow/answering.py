@@ -58,14 +58,14 @@ def next_question(seat: Seat) -> Any:
 
 def get_ready(seat: Seat) -> None:
     """Do now what the person would otherwise wait for at their next press: take in a model version that was trained
-    meanwhile, and sort the open rows.
+    meanwhile, sort the open rows, and learn which words speak for a label.
 
     Raises
     ------
     NotAllowed, NotFound
     """
     with seat.learner() as opened:
-        opened.learner.get_ready()
+        opened.kind.get_ready(opened.learner)
 
 
 def ask_next(seat: Seat, row: int, label: str | None = None, *, drawn: bool = False) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfTransformer
-from sklearn.preprocessing import normalize
+from sklearn.utils.sparsefuncs_fast import inplace_csr_row_normalize_l2
 
 from plcore.tables.text_words import words_of
 
@@ -71,7 +71,8 @@ class TextFeatures:
             raise NotFittedError("These TextFeatures are not fitted yet. Call 'fit' first.")
         words, counts = _count(texts)
         sides = sp.hstack([side.transform(words, counts) for side in self._sides], format="csr")
-        return sp.csr_matrix(normalize(sides) if self.names_ else sides)
+        inplace_csr_row_normalize_l2(sides)
+        return sides
 
     def columns_of(self, word: str) -> list[tuple[int, int, int]]:
         """(start, end, column) of every part of a word that has a column; its characters from start to before end."""
@@ -135,13 +136,19 @@ class _Side:
         )
         kept = [part for part, is_rare in zip(frequent, rare.tolist(), strict=True) if is_rare]
         self._places = {part: place for place, part in enumerate(kept)}
-        self._tfidf = TfidfTransformer(sublinear_tf=True).fit(held[:, rare]) if kept else None
+        self._idf = TfidfTransformer().fit(held[:, rare]).idf_ if kept else np.zeros(0)
         return [self._named.format(part) for part in kept]
 
     def transform(self, words: Sequence[str], counts: sp.csr_matrix) -> sp.csr_matrix:
-        """TF-IDF of the parts that are kept."""
+        """TF-IDF of the parts that are kept.
+
+        As `TfidfTransformer(sublinear_tf=True)` has it, whose checks take longer than one text does.
+        """
         held = self._held(words, counts)
-        return held if self._tfidf is None else self._tfidf.transform(held) * self._length
+        held.data = (np.log(held.data) + 1.0) * self._idf[held.indices]
+        inplace_csr_row_normalize_l2(held)
+        held.data *= self._length
+        return held
 
     def columns_of(self, word: str) -> list[tuple[int, int, int]]:
         """As `TextFeatures.columns_of`, of these columns."""

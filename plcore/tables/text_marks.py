@@ -36,20 +36,19 @@ def marks_of(features: TextFeatures, text: str, worth: FloatArray) -> list[Mark]
     spans = list(spans_of(text))
     often = Counter(word for _, _, word in spans)
     parts = {word: np.array(features.columns_of(word), dtype=np.int64).reshape(-1, 3) for word in often}
-    times = np.zeros(len(worth))
-    for word, count in often.items():
-        np.add.at(times, parts[word][:, 2], count)
+    repeated = [np.repeat(own[:, 2], often[word]) for word, own in parts.items()]
+    times = np.bincount(np.concatenate([*repeated, np.empty(0, np.int64)]), minlength=len(worth))
+    each = {word: worth[own[:, 2]] / times[own[:, 2], None] for word, own in parts.items()}
+    whole = {word: values.sum(axis=0) for word, values in each.items()}
     found: list[Mark] = []
     for start, end, word in spans:
-        columns = parts[word][:, 2]
-        each = worth[columns] / times[columns, None]
         pieces = [piece.span() for piece in _PIECE.finditer(text, start, end)]
         if (
             len(pieces) == 1 or len(word) != end - start
         ):  # or it is compared in another form than it is written in
-            found.append(Mark(start, end, each.sum(axis=0)))
+            found.append(Mark(start, end, whole[word]))
         else:
-            along = _along(parts[word], each, len(word))
+            along = _along(parts[word], each[word], len(word))
             found += [Mark(a, b, along[a - start : b - start].sum(axis=0)) for a, b in pieces]
     return found
 

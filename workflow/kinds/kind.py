@@ -245,6 +245,10 @@ class Kind(Protocol):
     def describe(self, opened: Any, rules: StopRules) -> Described:
         """What a dataset card says of the labels, as this kind counts and measures them."""
 
+    # showing.py
+    def get_ready(self, learner: Any) -> None:
+        """Do now what the next question would otherwise take longer for."""
+
     # scores.py
     def scores_given(self, learner: Any) -> ScoredCandidates | None:
         """The scored candidates of the table and what people have made of them; None where it has no scores."""

@@ -28,6 +28,8 @@ def test_words_are_marked_and_similar_rows_are_shown_on_demand(
 ) -> None:
     project = text_project(home, OWNER, name)
     room.annotate(page, server, project)
+    expect(page.locator(".text")).to_be_visible()
+    room.annotate(page, server, project)  # words are looked through once the first question is drawn
     truth = dict(zip(text_frame()["id"], text_frame()["truth"], strict=True))
     text, labels = page.locator(".text").inner_text(), room.labels_on_screen(page)
     assert text in set(text_frame()["text"])

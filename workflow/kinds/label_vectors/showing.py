@@ -55,6 +55,11 @@ class ShownVector:
         return next((one for one in self.lines if one.label == self.label), None)
 
 
+def get_ready(learner: LabelVectorLearner[LabelTable]) -> None:
+    """See `workflow.answering.get_ready`."""
+    learner.get_ready()
+
+
 def word_question(
     learner: LabelVectorLearner[LabelTable],
     room: RoomSettings,

@@ -32,6 +32,7 @@ from workflow.kinds.one_label.settings import (
     read_settings,
     settle_change,
 )
+from workflow.kinds.one_label.showing import get_ready
 from workflow.kinds.one_label.similar import answered_labels, shown_to_all
 from workflow.kinds.one_label.stopping import DEFAULT_RULES, share_settled, stop_view
 from workflow.kinds.one_label.training import (
@@ -70,6 +71,7 @@ __all__ = [
     "find_answers",
     "first_learner",
     "fits",
+    "get_ready",
     "has_blind_checks",
     "hides_truth",
     "is_automatic",

@@ -78,23 +78,27 @@ class _Sample:
 _samples: WeakKeyDictionary[ActiveLearner[LabelTable], _Sample] = WeakKeyDictionary()
 
 
+def learn_words(learner: ActiveLearner[LabelTable]) -> None:
+    """Look through the texts of the sample, which takes seconds: not while somebody waits for a question."""
+    if learner.table.roles.text is not None and learner not in _samples:
+        _samples[learner] = _sample(learner)
+
+
 def speaking_marks(
     learner: ActiveLearner[LabelTable], row: int, candidates: Sequence[str]
 ) -> tuple[SpeakingMark, ...]:
     """The pieces of the row's text that speak for one of its candidates rather than for the others, in the order of the
-    text; none where there is no text or one candidate.
+    text; none where there is no text or one candidate, and before `learn_words`.
 
     candidates : of the row, those with the largest shares first
     A row of the sample counts for a candidate by what the model gives it. No held-out row is in the sample, and the row
     does not count for itself, so that a blind question is marked like any other.
     """
+    sample = _samples.get(learner)
     text = text_of(learner.table, row)[:MOST_CHARACTERS]
     labels = list(candidates[:MOST_CANDIDATES])
-    if not text or len(labels) < 2:
+    if sample is None or not text or len(labels) < 2:
         return ()
-    sample = _samples.get(learner)
-    if sample is None:
-        sample = _samples[learner] = _sample(learner)
     own = sample.features.transform([text])
     numbers = [learner.classes.index(label) for label in labels]
     shares = sample.shares(learner)[:, numbers]

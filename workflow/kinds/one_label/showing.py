@@ -13,7 +13,7 @@ from workflow.common.groups import among_candidates, groups_now
 from workflow.common.rows import RowView, row_view
 from workflow.common.screen import screen_order, stamp
 from workflow.common.weights import weight_words
-from workflow.kinds.one_label.marking import SpeakingMark, speaking_marks
+from workflow.kinds.one_label.marking import SpeakingMark, learn_words, speaking_marks
 from workflow.kinds.one_label.words import reason
 
 if TYPE_CHECKING:
@@ -100,6 +100,12 @@ class _Memory:
 
 # Read and written only while the learner is open, that is by one thread at a time.
 _memories: WeakKeyDictionary[ActiveLearner[LabelTable], _Memory] = WeakKeyDictionary()
+
+
+def get_ready(learner: ActiveLearner[LabelTable]) -> None:
+    """See `workflow.answering.get_ready`."""
+    learner.get_ready()
+    learn_words(learner)
 
 
 def word_question(

@@ -12,12 +12,14 @@ from tests.workflow.world import opened, small_project
 from workflow import answering
 from workflow.home import Home
 from workflow.kinds.one_label import marking
-from workflow.kinds.one_label.marking import speaking_marks
+from workflow.kinds.one_label.marking import learn_words, speaking_marks
 from workflow.seat import Seat
 
 
 def test_the_words_of_a_topic_speak_for_it(home: Home, owner: int) -> None:
     project = text_project(home, owner)
+    assert answering.next_question(Seat(home, owner, project)).marks == (), "nobody waits for them"
+    answering.get_ready(Seat(home, owner, project))
     seen = 0
     for _ in range(5):
         question = answering.next_question(Seat(home, owner, project))
@@ -39,6 +41,7 @@ def test_the_marks_are_the_formula_s(home: Home, owner: int) -> None:
         pool = learner.pool
         row = int(pool.train[0])
         candidates = pool.names(pool.candidates[row])
+        learn_words(learner)
         marks = speaking_marks(learner, row, candidates)
         sample = marking._samples[learner]
         assert sample.rows.tolist() == pool.train.tolist(), "no held-out row"
@@ -66,6 +69,7 @@ def test_the_marks_are_the_formula_s(home: Home, owner: int) -> None:
 
 def test_a_row_ruled_out_counts_at_once_and_the_model_is_asked_again_later(home: Home, owner: int) -> None:
     project = text_project(home, owner)
+    answering.get_ready(Seat(home, owner, project))
     question = answering.next_question(Seat(home, owner, project))
     answering.submit_answer(Seat(home, owner, project), question.token, "is", [question.choices[0]])
     with opened(home, owner, project) as learner:
@@ -81,8 +85,12 @@ def test_a_row_ruled_out_counts_at_once_and_the_model_is_asked_again_later(home:
 
 def test_nothing_is_marked_without_text_or_with_one_candidate(home: Home, owner: int) -> None:
     numbers, texts = small_project(home, owner), text_project(home, owner)
+    answering.get_ready(Seat(home, owner, numbers))
     assert answering.next_question(Seat(home, owner, numbers)).marks == ()
+    with opened(home, owner, numbers) as learner:
+        assert learner not in marking._samples
     with opened(home, owner, texts) as learner:
+        learn_words(learner)
         assert speaking_marks(learner, 0, learner.classes[:1]) == ()
 
 
@@ -92,7 +100,9 @@ def test_at_most_so_many_marks_and_characters(
     project = text_project(home, owner)
     monkeypatch.setattr(marking, "MOST_MARKS", 1)
     monkeypatch.setattr(marking, "MOST_CHARACTERS", 20)
+    answering.get_ready(Seat(home, owner, project))
     marks = answering.next_question(Seat(home, owner, project)).marks
     labels = [mark.label for mark in marks]
     assert len(labels) == len(set(labels))
+    assert marks
     assert max(mark.end for mark in marks) <= 20
