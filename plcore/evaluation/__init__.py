@@ -23,6 +23,7 @@ from plcore.evaluation.scores import (
     Precision,
     ScoredCandidates,
     precision_above,
+    precision_by_label,
     precision_by_score,
     scored_candidates,
 )
@@ -52,6 +53,7 @@ __all__ = [
     "exact_interval",
     "precise_folds",
     "precision_above",
+    "precision_by_label",
     "precision_by_score",
     "progressive_validation",
     "replay",

@@ -64,27 +64,35 @@ def scored_candidates(
     return ScoredCandidates(rows, labels, scores[rows, labels], verdicts, drawn[rows])
 
 
-def precision_above(found: ScoredCandidates, threshold: float, label: int | None = None) -> Precision:
-    """Of the candidates of this class, or of any, whose score is at least the threshold."""
-    return _precision(found, _chosen(found, threshold, np.inf, label))
+def precision_above(found: ScoredCandidates, threshold: float) -> Precision:
+    """Of all candidates whose score is at least the threshold."""
+    return _counted(found, found.scores >= threshold, np.zeros(len(found.scores), dtype=np.int64), 1)[0]
+
+
+def precision_by_label(found: ScoredCandidates, threshold: float, m: int) -> list[Precision]:
+    """The same of each of the m classes."""
+    return _counted(found, found.scores >= threshold, found.labels, m)
 
 
 def precision_by_score(
     found: ScoredCandidates, edges: FloatArray, label: int | None = None
 ) -> list[Precision]:
-    """The same between each two of these rising edges: from the lower on, below the upper; the last takes its upper."""
-    pairs = zip(edges[:-1], [*edges[1:-1], np.inf], strict=True)
-    return [_precision(found, _chosen(found, low, high, label)) for low, high in pairs]
+    """Of the candidates of this class, or of any, between each two of these rising edges: from the lower on, below the
+    upper; the last takes all from its lower on."""
+    chosen = found.scores >= edges[0]
+    if label is not None:
+        chosen &= found.labels == label
+    places = np.searchsorted(edges[1:-1], found.scores, side="right")
+    return _counted(found, chosen, places, len(edges) - 1)
 
 
-def _chosen(found: ScoredCandidates, low: float, high: float, label: int | None) -> BoolArray:
-    chosen: BoolArray = (found.scores >= low) & (found.scores < high)
-    return chosen if label is None else chosen & (found.labels == label)
-
-
-def _precision(found: ScoredCandidates, chosen: BoolArray) -> Precision:
-    looked = chosen & (found.verdicts != OPEN)
-    n, right = int(looked.sum()), int((found.verdicts[chosen] == RIGHT).sum())
-    share = right / n if n else np.nan
-    low, high = wilson_interval(share, n)
-    return Precision(int(chosen.sum()), n, right, share, float(low), float(high))
+def _counted(found: ScoredCandidates, chosen: BoolArray, places: IntArray, n: int) -> list[Precision]:
+    """Of those chosen, counted apart by their place, 0 to n - 1."""
+    places, verdicts = places[chosen], found.verdicts[chosen]
+    scored, looked, right = (
+        np.bincount(places[which], minlength=n)
+        for which in (slice(None), verdicts != OPEN, verdicts == RIGHT)
+    )
+    share = np.where(looked > 0, right / np.maximum(looked, 1), np.nan)
+    columns = (scored, looked, right, share, *wilson_interval(share, looked))
+    return [Precision(*one) for one in zip(*(column.tolist() for column in columns), strict=True)]

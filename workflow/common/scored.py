@@ -7,7 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plcore.evaluation import Precision, ScoredCandidates, precision_above, precision_by_score
+from plcore.evaluation import (
+    Precision,
+    ScoredCandidates,
+    precision_above,
+    precision_by_label,
+    precision_by_score,
+)
 
 BINS = 10
 
@@ -27,11 +33,10 @@ class ScoreLine:
 
 @dataclass(frozen=True)
 class ScoreReview:
-    """lowest, highest : of all scores      total : of all labels together      lines : most candidates first
+    """highest : of all scores      total : of all labels together      lines : most candidates first
     edges : (BINS + 1,) scores that part `bins` of the label asked about, or of all
     """
 
-    lowest: float
     highest: float
     total: ScoreLine
     lines: tuple[ScoreLine, ...]
@@ -48,19 +53,18 @@ def review_scores(
         found.rows[at], found.labels[at], found.scores[at], found.verdicts[at], found.drawn[at]
     )
 
-    def line(name: str, place: int | None) -> ScoreLine:
-        both = (precision_above(one, threshold, place) for one in (found, by_draw))
-        return ScoreLine(name, *both)
-
-    named = np.unique(found.labels[found.scores >= threshold])
-    lines = sorted((line(classes[place], int(place)) for place in named), key=lambda one: -one.seen.scored)
-    lowest, highest = (
-        (float(found.scores.min()), float(found.scores.max())) if len(found.scores) else (0.0, 1.0)
+    apart = zip(
+        classes,
+        *(precision_by_label(one, threshold, len(classes)) for one in (found, by_draw)),
+        strict=True,
     )
-    edges = np.linspace(min(lowest, 0.0), highest, BINS + 1)
+    lines = sorted((ScoreLine(*one) for one in apart if one[1].scored), key=lambda one: -one.seen.scored)
+    total = ScoreLine("", *(precision_above(one, threshold) for one in (found, by_draw)))
+    highest = float(found.scores.max(initial=0.0)) or 1.0
+    edges = np.linspace(0.0, highest, BINS + 1)
     place = None if label is None else list(classes).index(label)
     bins = precision_by_score(found, edges, place)
-    return ScoreReview(lowest, highest, line("", None), tuple(lines), tuple(edges.tolist()), tuple(bins))
+    return ScoreReview(highest, total, tuple(lines), tuple(edges.tolist()), tuple(bins))
 
 
 def unseen_rows(found: ScoredCandidates, threshold: float, place: int) -> list[int]:

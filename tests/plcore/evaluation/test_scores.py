@@ -14,6 +14,7 @@ from plcore.evaluation.scores import (
     WRONG,
     ScoredCandidates,
     precision_above,
+    precision_by_label,
     precision_by_score,
     scored_candidates,
 )
@@ -73,7 +74,9 @@ def test_counts_are_those_of_counting_one_by_one(
     labels, scores, verdicts = (np.array([one[k] for one in detections]) for k in range(3))
     places = np.arange(len(detections))
     found = ScoredCandidates(places, labels.astype(int), scores, verdicts.astype(int), places < 0)
-    seen = precision_above(found, threshold, label)
+    by_label = precision_by_label(found, threshold, 3)
+    assert sum(one.scored for one in by_label) == precision_above(found, threshold).scored
+    seen = precision_above(found, threshold) if label is None else by_label[label]
     chosen = [one for one in detections if one[1] >= threshold and label in (None, one[0])]
     looked = [one for one in chosen if one[2] >= 0]
     assert (seen.scored, seen.looked_at) == (len(chosen), len(looked))
@@ -84,4 +87,6 @@ def test_counts_are_those_of_counting_one_by_one(
         assert seen.low <= seen.share <= seen.high
     parts = precision_by_score(found, np.array([0, 0.5, 0.7, 1.0]), label)
     assert sum(part.scored for part in parts) == len([one for one in detections if label in (None, one[0])])
-    assert parts[-1].right == precision_above(found, 0.7, label).right
+    assert parts[-1].right == sum(
+        one[2] == 1 and one[1] >= 0.7 and label in (None, one[0]) for one in detections
+    )
