@@ -15,6 +15,7 @@ from pages.parts.components import component
 from workflow.answering import SimilarRow
 from workflow.common.files import PATH
 from workflow.common.rows import RowView
+from workflow.common.thumbnails import small_address
 from workflow.standing import OwnAnswer, Saved, Standing
 
 
@@ -165,7 +166,7 @@ def show_similar(token: str, rows: Sequence[SimilarRow], refused: str | None = N
         "rows": [
             {
                 "id": one.view.row_id,
-                "image": one.view.image,
+                "image": one.view.image and small_address(one.view.image),
                 "audio": one.view.audio,
                 "text": shortened(one.view.text or "", EXCERPT),
                 "features": [list(pair) for pair in one.view.features[:NAMED]],

@@ -105,6 +105,7 @@ def test_the_card_is_told_which_words_speak_for_which_candidate(
 ) -> None:
     project = text_project(home, owner)
     seat = Seat(home, owner, project)
+    answering.get_ready(seat)
     question = answering.next_question(seat)
     one_label.question_card(project, question)(standing.standing(seat), None, lambda: None)
     asked = sent[0]["question"]
@@ -136,6 +137,10 @@ def test_similar_rows_are_sent_once_they_are_asked_for(
     (row,) = told["rows"]
     assert row["labels"] == [standing.standing(seat).last.labels[0]]
     assert row["text"]
+    assert row["image"] is None
+    pictured = answering.SimilarRow(RowView(0, "r", "/files/a.png", None, ()), ("wren",))
+    question_card.show_similar(question.token, (pictured,))
+    assert question_card.st.session_state[state.SIMILAR]["rows"][0]["image"] == "/files/a.png/small"
     question_card.show_similar("old", (), "No longer open.")
     draw(standing.standing(seat), None, lambda: None)
     assert sent[-1]["similar"] == {"token": "old", "refused": "No longer open.", "rows": []}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import logging
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -23,12 +24,22 @@ CONTENT_TYPE = "image/webp"
 SMALL_ENOUGH = 4_000
 """Letters of a data URL in a cell that is shown as it is."""
 
+MAKERS = threading.BoundedSemaphore(2)
+"""How many are made at a time: a picture of 50 million points takes 150 MB while it is."""
+
 logger = logging.getLogger("winnow")
 
 
 def thumbnail_of(home: Home, image: Path) -> bytes:
     """The small picture of a kept file. Raises MediaError where it is no image, OSError where it cannot be read."""
     return _kept(home, image.stem, image.read_bytes)
+
+
+def small_address(image: str) -> str:
+    """Where the server gives the small picture of an image as a row shows it; a data URL is its own."""
+    from plcore.tables import is_inline
+
+    return image if is_inline(image) else f"{image}/small"
 
 
 def small_url(home: Home, image: str) -> str:
@@ -57,7 +68,8 @@ def _kept(home: Home, digest: str, read: Callable[[], bytes]) -> bytes:
     path = path_of(home.thumbnails_dir, f"{digest}.webp")
     if path.is_file():
         return path.read_bytes()
-    made = thumbnail(read())
+    with MAKERS:
+        made = thumbnail(read())
     aside = None
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
