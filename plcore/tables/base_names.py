@@ -15,7 +15,7 @@ _PARTS = re.compile(r"[\\/]+")
 
 
 class FilesByBaseName:
-    """A source of files (`plcore.tables.media.FileSource`) that finds by the last part of a path.
+    """A source of files (`plcore.tables.media_files.FileSource`) that finds by the last part of a path.
 
     Of several files of one base name that which shares most folders with the path, counted from the end. Capitals and
     the composition of accents make no difference. Nothing is ever looked for outside.

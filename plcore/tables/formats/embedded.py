@@ -22,7 +22,7 @@ _ENDINGS = (
 
 
 class EmbeddedFiles:
-    """Files by name, in memory; a `plcore.tables.media.FileSource`."""
+    """Files by name, in memory; a `plcore.tables.media_files.FileSource`."""
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
         self._files = dict(files)
