@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
+from plcore.tables import MediaFiles
 from tests.plcore.tables.zips import WAV
 from tests.workflow.media.test_finding import FILES, ZIP
 from workflow import importing
@@ -40,15 +42,15 @@ def test_every_file_that_the_table_names_is_kept_and_twice_is_harmless(tmp_path:
 def test_where_one_cannot_be_read_none_has_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table, read = upload(), []
     assert table.media.files is not None
-    real = type(table.media.files).read
+    real = MediaFiles.open
 
-    def failing(self: object, name: str) -> bytes:
+    def failing(self: MediaFiles, name: str) -> BinaryIO:
         read.append(name)
         if len(read) == len(table.media.kept_names()):
             raise OSError("gone")
-        return real(self, name)  # type: ignore[arg-type]
+        return real(self, name)
 
-    monkeypatch.setattr(type(table.media.files), "read", failing)
+    monkeypatch.setattr(MediaFiles, "open", failing)
     with pytest.raises(OSError, match="gone"):
         files.keep(tmp_path / "media", table)
     assert not [path for path in (tmp_path / "media").rglob("*") if path.is_file()]
