@@ -8,11 +8,14 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
+import numpy as np
 import pytest
 
 from db import projects as stored_projects
+from plcore import LabelTable
 from plcore.loop import StopRules
 from plcore.tables import with_rows
+from plcore.tables.encoders.encoding import Encoded
 from tests.conftest import ROOT
 from tests.workflow.kind_worlds import KindWorld
 from workflow import (
@@ -40,7 +43,8 @@ from workflow.common.found import Search
 from workflow.common.log import read_class_changes
 from workflow.common.turn import StaleQuestion
 from workflow.home import Home
-from workflow.importing import more_rows
+from workflow.importing import encoding, more_rows
+from workflow.media import spectrograms
 from workflow.outgoing import verifying
 from workflow.room import RoomSettings
 from workflow.seat import Seat
@@ -74,7 +78,23 @@ def addition(seat: Seat, world: KindWorld) -> more_rows.Addition:
     return more_rows.Addition(grown, version)
 
 
+def table_now(seat: Seat) -> tuple[str, int]:
+    """Hash and rows of the project's table; nobody needs rights to look it up here."""
+    with seat.home.database.read() as session:
+        found = [one for one in stored_projects.everything(session) if one.id == seat.project_id]
+    return (found[0].table_hash, found[0].n_rows) if found else ("", 0)
+
+
+class Ones:
+    """What stands for an encoder: a vector of ones for each row."""
+
+    def encode(self, table: LabelTable, _open: object, _tell: object) -> Encoded:
+        return Encoded(np.ones((table.n_rows, 2), dtype=np.float32), ())
+
+
+PICTURE = spectrograms.Asked()
 EVERYBODYS: dict[str, UseCase] = {
+    "answering.similar_rows": lambda seat, _world, _row: answering.similar_rows(seat, "1.1.1"),
     "answering.next_question": lambda seat, _world, _row: answering.next_question(seat),
     "answering.get_ready": lambda seat, _world, _row: answering.get_ready(seat),
     "answering.ask_next": lambda seat, _world, row: answering.ask_next(seat, row),
@@ -90,8 +110,8 @@ EVERYBODYS: dict[str, UseCase] = {
     "progress.read_progress": lambda seat, _world, _row: progress.read_progress(seat),
     "progress.watched": lambda seat, _world, _row: progress.watched(seat),
     "stopping.stop_view": lambda seat, _world, _row: stopping.stop_view(seat),
-    "media.small_pictures": lambda seat, _world, row: media.small_pictures(seat, [row]),
-    "media.row_of": lambda seat, _world, row: media.row_of(seat, row),
+    "finding.small_pictures": lambda seat, _world, row: media.small_pictures(seat, [row]),
+    "finding.row_of": lambda seat, _world, row: media.row_of(seat, row),
     "instance_map.instance_map": lambda seat, _world, _row: maps.instance_map(seat),
     "room.room_of": lambda seat, _world, _row: room.room_of(seat),
     "room.class_names": lambda seat, _world, _row: room.class_names(seat),
@@ -127,6 +147,7 @@ OWNERS: dict[str, UseCase] = {
     "classes.touched": lambda seat, _world, _row: classes.touched(seat, room.class_names(seat)[0]),
     "classes.change_classes": lambda seat, _world, _row: classes.change_classes(seat, 0, "add", ["new"]),
     "classes.take_back": lambda seat, _world, _row: classes.take_back(seat, 1),
+    "more_rows.takes_vectors": lambda seat, _world, _row: more_rows.takes_vectors(seat),
     "more_rows.version": lambda seat, _world, _row: more_rows.version(seat),
     "more_rows.columns": lambda seat, _world, _row: more_rows.columns(seat),
     "more_rows.takes_label_columns": lambda seat, _world, _row: more_rows.takes_label_columns(seat),
@@ -137,6 +158,10 @@ OWNERS: dict[str, UseCase] = {
     "projects.change_learner": lambda seat, world, _row: projects.change_learner(seat, **world.CHANGE),
     "projects.change_strategy": lambda seat, _world, _row: projects.change_strategy(seat, "random"),
     "projects.rename_project": lambda seat, _world, _row: projects.rename_project(seat, "new", ""),
+    "more_rows.read_embeddings": lambda seat, _world, _row: more_rows.read_embeddings(
+        seat, table_now(seat)[0], np.zeros((table_now(seat)[1], 3), dtype=np.float32)
+    ),
+    "encoding.encode_project": lambda seat, _world, _row: encoding.encode_project(seat, Ones()),  # type: ignore[arg-type]
 }
 ANYWHERE: dict[str, UseCase] = {
     "projects.archive_project": lambda seat, _world, _row: projects.archive_project(seat),
@@ -147,8 +172,10 @@ ANYWHERE: dict[str, UseCase] = {
 AT_NO_PROJECT: dict[str, UseCase] = {
     "projects.list_projects": lambda seat, _world, _row: projects.list_projects(seat),
     "team.get_person": lambda seat, _world, _row: team.get_person(seat),
-    "media.find": lambda seat, _world, _row: media.find(seat, "a" * 64 + ".png"),
-    "media.find_small": lambda seat, _world, _row: media.find_small(seat, "a" * 64 + ".png"),
+    "finding.find": lambda seat, _world, _row: media.find(seat, "a" * 64 + ".png"),
+    "spectrograms.kept": lambda seat, _world, _row: spectrograms.kept(seat, "a" * 64 + ".wav", PICTURE),
+    "spectrograms.draw": lambda seat, _world, _row: spectrograms.draw(seat, "a" * 64 + ".wav", PICTURE),
+    "finding.find_small": lambda seat, _world, _row: media.find_small(seat, "a" * 64 + ".png"),
 }
 OWNERS_AT_NO_PROJECT: dict[str, UseCase] = {
     "projects.put_away": lambda seat, _world, _row: projects.put_away(seat),
