@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pandas as pd
+import pyarrow as pa
 
 from plcore.common.words import listed, quoted
-from plcore.tables.columns import LARGEST, Finder
+from plcore.tables.columns import LARGEST, Finder, numbers_in
 from plcore.tables.csv_text import LINE_INDEX
 from plcore.tables.formats.detections import Detection, detections_reading
 from plcore.tables.formats.reading import TableReading, refusal
@@ -77,7 +78,9 @@ class DetectionTable:
         if (measured := _first(low, self.length)) is not None:
             lengths, length_column = _numbers(cells, measured, finder), measured
         else:
-            clock = _numbers(cells, _first(low, self.clock or self.start), finder)
+            clock = start
+            if (running := _first(low, self.clock)) not in (None, _first(low, self.start)):
+                clock = _numbers(cells, running, finder)
             length_column = str(_first(low, self.end))
             ends = _numbers(cells, length_column, finder)
             lengths = [end - begin for begin, end in zip(clock, ends, strict=True)]
@@ -194,36 +197,38 @@ def _texts(cells: pd.DataFrame, column: str | None) -> list[str]:
 
 def _numbers(cells: pd.DataFrame, column: str | None, finder: Finder) -> list[float]:
     """The seconds of a column; NaN with a problem where a cell holds none."""
-    return [
-        _number(
-            text,
-            row,
-            column,
-            finder,
-            "seconds, a number from 0 on",
-            "Write such a number, or remove the row.",
-        )
-        for row, text in enumerate(_texts(cells, column))
-    ]
+    texts = _texts(cells, column)
+    wanted, fix = "seconds, a number from 0 on", "Write such a number, or remove the row."
+    return [math.nan if one is None else one for one in _read(texts, column, finder, wanted, fix)]
 
 
 def _scores(cells: pd.DataFrame, column: str | None, finder: Finder) -> list[float | None]:
     """The scores of a column; None where a cell holds none."""
+    texts = _texts(cells, column)
     wanted, fix = "a score, a number from 0 on", "Write such a number, or leave the cell empty."
-    return [
-        None if text.lower() in _NO_SCORE else _number(text, row, column, finder, wanted, fix)
-        for row, text in enumerate(_texts(cells, column))
-    ]
+    return _read(texts, column, finder, wanted, fix, _NO_SCORE)
 
 
-def _number(text: str, row: int, column: str | None, finder: Finder, wanted: str, fix: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 <= value <= LARGEST and len(finder.problems) < MAX_PROBLEMS:
-        finder.add(row, column, f"expected {wanted}, got {quoted(text)}.", fix)
-    return value
+def _read(
+    texts: Sequence[str],
+    column: str | None,
+    finder: Finder,
+    wanted: str,
+    fix: str,
+    nothing: Sequence[str] = (),
+) -> list[float | None]:
+    """The numbers of a column, with decimal points or commas; None where it holds one of the words for nothing, or,
+    with a problem, what is no such number."""
+    said = [text.lower() not in nothing for text in texts]
+    known = [text if has else "" for text, has in zip(texts, said, strict=True)]
+    values, _, _ = numbers_in(pa.array(known, pa.large_string()))
+    found: list[float | None] = []
+    for row, (value, has) in enumerate(zip(values.tolist(), said, strict=True)):
+        fits = 0 <= value <= LARGEST
+        if has and not fits and len(finder.problems) < MAX_PROBLEMS:
+            finder.add(row, column, f"expected {wanted}, got {quoted(texts[row])}.", fix)
+        found.append(value if has and fits else None)
+    return found
 
 
 _COMMON = ("common name", "common_name")

@@ -133,6 +133,23 @@ def test_a_table_without_a_recording_or_a_name_is_refused_with_the_column_to_add
         read_detections(b"Begin Time (s),End Time (s),Species\n0,3,wren\n", "")
 
 
+def test_a_table_that_a_spreadsheet_wrote_with_decimal_commas_is_the_same_table() -> None:
+    lines = BIRDNET.replace(", früh".encode(), b"").decode().replace(",", ";").replace(".", ",")
+    plain = read_detections(BIRDNET.replace(", früh".encode(), b""))
+    found = read_detections(lines.replace("b,wav", "b.wav").replace("Wald,wav", "Wald.wav").encode())
+    assert items(found) == items(plain)
+    assert candidates(found) == candidates(plain)
+    assert originals(found)[0][0]["cells"]["Confidence"] == "0,8125", "given back as it came"
+
+
+def test_a_wrong_time_is_one_problem_though_it_serves_as_begin_and_as_clock() -> None:
+    with pytest.raises(TableError) as caught:
+        read_detections(
+            b"Start (s),End (s),Scientific name,Common name,Confidence,File\nx,3,P m,Tit,1,a.wav\n"
+        )
+    assert len(caught.value.problems) == 1
+
+
 def test_scores_may_be_missing() -> None:
     data = BIRDNET.replace(b"0.8125", b"NA").replace(b"0.125", b"").replace(", früh".encode(), b"")
     assert candidates(read_detections(data))[0] == {"Great tit": 0.0001, "Coal tit": 0.0001, NOTHING: 1}
