@@ -41,6 +41,7 @@ BLANK = "blank"
 """The class of pictures of nothing."""
 
 _UNKNOWN = "no cv result"
+_ANIMAL, _HUMAN = "animal", "human"
 _LOOK = 50
 _ANSWERS = ("classifications", "prediction", "prediction_score", "prediction_source")
 _OWN = (ITEM, CONFIDENCE, SCIENTIFIC, ORIGINAL_ROWS)
@@ -71,8 +72,10 @@ class Taxon:
         return next((name.capitalize() for name in reversed(self.ranks) if name), "")
 
     def holds(self, other: Taxon) -> bool:
-        """Whether it is a rank above another class."""
+        """Whether it is a rank above another class. `animal`, which has none, is above all that have one but people."""
         mine, theirs = (*self.ranks, self.species), (*other.ranks, other.species)
+        if self.common == _ANIMAL and not any(mine):
+            return any(theirs) and other.common != _HUMAN
         return mine != theirs and any(mine) and all(a in ("", b) for a, b in zip(mine, theirs, strict=True))
 
 

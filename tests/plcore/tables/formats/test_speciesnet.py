@@ -77,6 +77,17 @@ def test_a_rank_is_the_group_of_the_species_below_it() -> None:
     }
 
 
+def test_the_prediction_animal_stands_for_every_animal_but_people() -> None:
+    """The detector was surer than the classifier: whoever finds one of its animals finds it right."""
+    human = "7;mammalia;primates;hominidae;homo;sapiens;human"
+    found = said(
+        "a.jpg", {WOLF: 0.4, human: 0.2, NONE: 0.1}, prediction="8;;;;;;animal", prediction_score=0.9
+    )
+    reading = read_table(json.dumps({"predictions": [found, said("b.jpg", {CAT: 0.5})]}).encode())
+    assert set(candidates(reading)[0]) == {"grey wolf", "human", BLANK}
+    assert originals(reading)[0][0]["labels"] == ["grey wolf", "domestic cat"]
+
+
 def test_a_prediction_of_a_rank_stands_for_the_species_below_it() -> None:
     kept = originals(read_table(FILE))
     assert sorted(kept[0][0]["labels"]) == ["coyote", "grey wolf"]
