@@ -22,7 +22,7 @@ from plcore.tables.formats.detections import (
     START,
     read_original,
 )
-from plcore.tables.formats.disambiguated import Disambiguated, Tell
+from plcore.tables.formats.disambiguated import DECIDING, Disambiguated, Tell
 from plcore.tables.formats.speciesnet import BLANK, PATH
 from plcore.tables.formats.verdicts import PeoplesVerdict, has_original_rows, verdicts
 from plcore.tables.formats.writing import FileFormat
@@ -84,6 +84,11 @@ class _Item:
     def media(self) -> str:
         return self.known.get(RECORDING, "") or self.known.get(PATH, "")
 
+    def span(self, words: str) -> str:
+        """The words with its seconds of the recording in them; "" for what is no part of one."""
+        seconds = self.known.get(START), self.known.get(END)
+        return words.format(*seconds) if all(seconds) else ""
+
     @property
     def when(self) -> datetime | None:
         """The moment that its table names, where it is written as ISO 8601 has it."""
@@ -91,8 +96,8 @@ class _Item:
 
 
 def write_camtrap_dp(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
-    """An observation for each answer of a person that names one class, or none of them (`unknown`): several people may
-    classify one medium. Ids of deployments are those of the table; a package has to have them."""
+    """An observation for each person whose latest answer names one class, or none of them (`unknown`): several people
+    may classify one medium. Ids of deployments are those of the table; a package has to have them."""
     taxa = _taxa(table)
     _write(file, CAMTRAP_DP, _pieces(table, tell), lambda item: _observations(item, taxa))
 
@@ -114,9 +119,8 @@ def write_ebird(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
                 lists.setdefault(_line_of_list(item, taxa), []).append(item.verdict.person)
     lines = []
     for line, people in lists.items():
-        times = f"{len(people)} detection{'s' if len(people) > 1 else ''}"
-        comment = f"{times}, verified by {', '.join(dict.fromkeys(people))}"
-        lines.append((*line[:4], comment, *line[5:]))
+        times = f"{len(people)} detection{'s' if len(people) > 1 else ''}, verified by "
+        lines.append((*line[:4], times + ", ".join(dict.fromkeys(people)), *line[5:]))
     file.write(_csv(lines))
     tell(len(table.ids))
 
@@ -148,13 +152,14 @@ def _taxa(table: Disambiguated) -> _Taxa:
 
 
 def _observations(item: _Item, taxa: _Taxa) -> Iterator[dict[str, str]]:
-    for number, answer in enumerate(item.answers, start=1):
-        labels = answer["labels"]
-        if answer["kind"] not in ("is", "none") or (answer["kind"] == "is" and len(labels) != 1):
+    # "None of these, but that" is stored as two answers, and people correct themselves: the latest is what they mean.
+    numbered = enumerate(item.answers, start=1)
+    latest = {one["person"]: (number, one) for number, one in numbered if one["kind"] in DECIDING}
+    for number, answer in latest.values():
+        if answer["kind"] not in ("is", "none") or len(answer["labels"]) > 1:
             continue
-        label = labels[0] if answer["kind"] == "is" else ""
+        label = "".join(answer["labels"])
         kind = taxa.types.get(label, "animal") if label else "unknown"
-        start, end = item.known.get(START, ""), item.known.get(END, "")
         yield {
             "observationID": f"{item.name}:{number}",
             "deploymentID": item.said("deployment"),
@@ -168,7 +173,7 @@ def _observations(item: _Item, taxa: _Taxa) -> Iterator[dict[str, str]]:
             "classificationMethod": "human",
             "classifiedBy": str(answer["person"]),
             "classificationTimestamp": _zoned(str(answer["at"])),
-            "observationTags": f"start:{start} | end:{end}" if start and end else "",
+            "observationTags": item.span("start:{} | end:{}"),
             "observationComments": label,
         }
 
@@ -178,7 +183,6 @@ def _occurrences(item: _Item, taxa: _Taxa) -> Iterator[dict[str, str]]:
     if not taxa.is_species(verdict.label):
         return
     name = taxa.scientific.get(verdict.label, "")
-    start, end = item.known.get(START, ""), item.known.get(END, "")
     yield {
         "occurrenceID": item.name,
         "basisOfRecord": "MachineObservation",
@@ -191,7 +195,7 @@ def _occurrences(item: _Item, taxa: _Taxa) -> Iterator[dict[str, str]]:
         "identifiedBy": verdict.person,
         "dateIdentified": verdict.at,
         "identificationVerificationStatus": "verified by a person",
-        "identificationRemarks": f"seconds {start} to {end} of the recording" if start and end else "",
+        "identificationRemarks": item.span("seconds {} to {} of the recording"),
         "associatedMedia": item.media,
     }
 
@@ -200,7 +204,6 @@ def _line_of_list(item: _Item, taxa: _Taxa) -> tuple[str, ...]:
     """The cells of `EBIRD`, its comment left out."""
     label, when = item.verdict.label, item.when
     genus, _, species = taxa.scientific.get(label, "").partition(" ")
-    date = "" if when is None else f"{when:%m/%d/%Y}"
     known = {
         "Common Name": label,
         "Genus": genus,
@@ -209,7 +212,7 @@ def _line_of_list(item: _Item, taxa: _Taxa) -> tuple[str, ...]:
         "Location Name": item.said("place"),
         "Latitude": item.said("latitude"),
         "Longitude": item.said("longitude"),
-        "Date": date,
+        "Date": "" if when is None else f"{when:%m/%d/%Y}",
         "Start Time": item.said("time"),
         "State/Province": item.said("state"),
         "Country Code": item.said("country"),
@@ -262,9 +265,7 @@ def _moment(text: str) -> datetime | None:
 def _zoned(text: str) -> str:
     """A moment as Camtrap DP writes it, to the second and with its zone; "" where the text is none."""
     when = _moment(text)
-    if when is None or when.tzinfo is None:
-        return ""
-    return f"{when:%Y-%m-%dT%H:%M:%S%z}"
+    return "" if when is None or when.tzinfo is None else f"{when:%Y-%m-%dT%H:%M:%S%z}"
 
 
 OCCURRENCE_FORMATS = (

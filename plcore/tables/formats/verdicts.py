@@ -22,7 +22,8 @@ class PeoplesVerdict:
     """What people said of one item; nothing that a model says is in it.
 
     possible : the classes that are left; None where nobody has decided
-    label : the only one left, as it is called now; "" where there is none
+    label : the only one left, as it is called now; "" where there is none, or where nobody named or saw it: after
+        "none of these" a class may be the only one that the project knows besides
     person, at : of the answer that decided
     """
 
@@ -33,10 +34,13 @@ class PeoplesVerdict:
 
     def of(self, labels: Sequence[str]) -> tuple[str, str, str, str]:
         """The cells of `VERIFIED` of a row that speaks for these classes: true where it must be one of them, false
-        where it can be none of them, empty where it is open."""
+        where it can be none of them, empty where it is open. A row that speaks for none is neither, but what was found
+        stands there."""
         if self.possible is None or not self.possible:
             return "", "", "", ""
-        if labels and self.possible <= set(labels):
+        if not labels:
+            return "", self.label, self.person, self.at
+        if self.possible <= set(labels):
             return "true", self.label, self.person, self.at
         if self.possible.isdisjoint(labels):
             return "false", self.label, self.person, self.at
@@ -51,7 +55,7 @@ def verdicts(table: Disambiguated) -> list[PeoplesVerdict]:
         if answer is None or not left or table.source[row] == "bad":
             found.append(PeoplesVerdict())
             continue
-        label = left[0] if len(left) == 1 else ""
+        label = left[0] if len(left) == 1 and answer["kind"] != "none" else ""
         found.append(PeoplesVerdict(frozenset(left), label, str(answer["person"]), str(answer["at"])))
     return found
 

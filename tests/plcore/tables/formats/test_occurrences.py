@@ -68,6 +68,22 @@ def test_an_observation_for_each_answer_of_a_person() -> None:
     ]
 
 
+def test_of_several_answers_of_a_person_the_latest_is_the_observation() -> None:
+    """As "none of these, but that" is stored."""
+    table = answered(answers={0: "none"})
+    table.answers.append({**table.answers[0], "kind": "is", "labels": ["Eurasian Blackbird"]})  # type: ignore[attr-defined]
+    table.answers.append({**table.answers[0], "kind": "skip"})  # type: ignore[attr-defined]
+    (one,) = observations(table)
+    assert (one["observationType"], one["observationComments"]) == ("animal", "Eurasian Blackbird")
+
+
+def test_a_class_that_is_merely_left_over_is_no_occurrence() -> None:
+    table = answered(answers={0: ("Eurasian Blackbird",)})
+    table.answers[0].update(kind="none", labels=[])
+    assert occurrences(table) == []
+    assert written(write_ebird, table) == b""
+
+
 def test_open_answers_are_no_observations() -> None:
     table = answered(answers={0: ("Coal tit", "Great tit"), 1: "skip", 2: "bad"})
     assert observations(table) == occurrences(table) == []
