@@ -43,6 +43,9 @@ LATEST = 1_000_000.0
 MOST_KEPT = 256 * 2**20
 """Bytes of all pictures in the cache; those drawn longest ago go first."""
 
+LEAST_COUNTED = 2**16
+"""Bytes that a picture counts at least: of silence it has hardly any, and too many files would be slow to look through."""
+
 _DRAWN_AS = 1
 """Counts the ways in which pictures were drawn: those of an earlier one are not shown again."""
 
@@ -192,7 +195,8 @@ def _make_room(folder: Path) -> None:
     found = []
     for path in folder.iterdir():
         with suppress(FileNotFoundError):  # another process makes room as well
-            found.append((path.stat().st_mtime_ns, path.stat().st_size, path))
+            facts = path.stat()
+            found.append((facts.st_mtime_ns, max(facts.st_size, LEAST_COUNTED), path))
     too_much = sum(size for _, size, _ in found) - MOST_KEPT
     for _, size, path in sorted(found):
         if too_much <= 0:

@@ -197,6 +197,7 @@ def test_the_cache_keeps_the_latest_that_fit(seat: Seat, monkeypatch: pytest.Mon
         spectrograms.draw(seat, NAME, Asked(second, second + 2))
         (latest,) = (path for path in cached(seat.home) if path.name.startswith(f"{NAME}-{second}.000-"))
         os.utime(latest, (1_000 + second, 1_000 + second))
+    monkeypatch.setattr(spectrograms, "LEAST_COUNTED", 1)
     sizes = [path.stat().st_size for path in cached(seat.home)]
     monkeypatch.setattr(spectrograms, "MOST_KEPT", sum(sizes) - 1)
     spectrograms.draw(seat, NAME, Asked(4, 6))
@@ -204,6 +205,18 @@ def test_the_cache_keeps_the_latest_that_fit(seat: Seat, monkeypatch: pytest.Mon
     assert "0.000" not in seconds
     assert {"3.000", "4.000"} <= seconds
     assert spectrograms.kept(seat, NAME, Asked(0, 2)) is None
+
+
+def test_pictures_of_silence_do_not_fill_the_cache_with_files(
+    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    silence = tone(9)[:44] + bytes(len(tone(9)) - 44)
+    files_project(home, owner, {"silence.wav": silence})
+    monkeypatch.setattr(spectrograms, "MOST_KEPT", 3 * spectrograms.LEAST_COUNTED)
+    for second in range(6):
+        drawn = spectrograms.draw(Seat(home, owner), kept(silence, "wav"), Asked(second, second + 1))
+    assert len(drawn.png) < spectrograms.LEAST_COUNTED / 4
+    assert len(cached(home)) == 3
 
 
 def test_a_damaged_picture_is_drawn_anew(seat: Seat) -> None:
