@@ -102,18 +102,23 @@ export function addressOf(audio, segment, log) {
 }
 
 /**
- * The picture from there; words where there is none.
+ * The picture from there; words where there is none, whatever came instead: our own, or of a page that somebody's
+ * proxy, or signing in, has put in its place.
  *
  * @param {string} address
  * @returns {Promise<Picture | string>}
  */
-async function fetched(address) {
-  const answer = await fetch(address).catch(() => null);
-  if (!answer) return "The server did not answer.";
-  if (!answer.ok) return answer.text();
-  const edges = JSON.parse(answer.headers.get("x-winnow-edges") ?? "null");
-  const image = await createImageBitmap(await answer.blob(), { colorSpaceConversion: "none" });
-  return { edges, image };
+export async function fetched(address) {
+  try {
+    const answer = await fetch(address);
+    const isOurs = answer.headers.get("content-type")?.startsWith("text/plain");
+    if (!answer.ok) return isOurs ? await answer.text() : `The server answered with error ${answer.status}.`;
+    const edges = JSON.parse(answer.headers.get("x-winnow-edges") ?? "null");
+    if (!edges) return "The server sent something else. Reload the page.";
+    return { edges, image: await createImageBitmap(await answer.blob(), { colorSpaceConversion: "none" }) };
+  } catch {
+    return "The server did not answer. Look whether you are online.";
+  }
 }
 
 /**

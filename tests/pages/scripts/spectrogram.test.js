@@ -5,6 +5,7 @@ import { test } from "node:test";
 import {
   addressOf,
   coloursOf,
+  fetched,
   frequencies,
   heightOf,
   isDark,
@@ -80,4 +81,27 @@ test("the address has what is asked for, and no more", () => {
   assert.equal(addressOf("/files/a.wav", [null, 3], true), "/files/a.wav/spectrogram?scale=log&end=3");
   assert.equal(addressOf("/files/a.wav", [0, null], false), "/files/a.wav/spectrogram?scale=linear&start=0");
   assert.equal(addressOf("/files/a.wav", null, false), "/files/a.wav/spectrogram?scale=linear");
+});
+
+test("whatever comes in place of a picture is words, and never a page's source", async (context) => {
+  const html = { "content-type": "text/html" };
+  const plain = { "content-type": "text/plain; charset=utf-8" };
+  const edges = { "content-type": "image/png", "x-winnow-edges": '{"t0": 1}' };
+  /** @type {[() => Promise<Response>, RegExp][]} */
+  const cases = [
+    [() => Promise.reject(new TypeError("offline")), /did not answer/],
+    [async () => new Response("No such file.", { status: 404, headers: plain }), /^No such file\.$/],
+    [async () => new Response("<h1>Bad gateway</h1>", { status: 502, headers: html }), /^The server .* 502\.$/],
+    [async () => new Response("<h1>Sign in</h1>", { headers: html }), /something else/],
+    [async () => new Response("cut", { headers: { ...edges, "x-winnow-edges": "{" } }), /did not answer/],
+    [async () => new Response("no picture", { headers: edges }), /did not answer/],
+  ];
+  globalThis.createImageBitmap = () => Promise.reject(new Error("undecodable"));
+  for (const [answers, words] of cases) {
+    context.mock.method(globalThis, "fetch", answers);
+    assert.match(/** @type {string} */ (await fetched("/files/a.wav/spectrogram")), words);
+  }
+  globalThis.createImageBitmap = async () => "bitmap";
+  context.mock.method(globalThis, "fetch", async () => new Response("png", { headers: edges }));
+  assert.deepEqual(await fetched("/files/a.wav/spectrogram"), { edges: { t0: 1 }, image: "bitmap" });
 });
