@@ -44,7 +44,7 @@ MOST_KEPT = 256 * 2**20
 """Bytes of all pictures in the cache; those drawn longest ago go first."""
 
 LEAST_COUNTED = 2**16
-"""Bytes that a picture counts at least: of silence it has hardly any, and too many files would be slow to look through."""
+"""Bytes that a picture counts at least: of silence it has hardly any, and very many files are slow to look through."""
 
 _DRAWN_AS = 1
 """Counts the ways in which pictures were drawn: those of an earlier one are not shown again."""

@@ -8,6 +8,7 @@ import { find, make } from "./elements.js";
 import { instance } from "./instance.js";
 import { onKey } from "./keys.js";
 import { fillSimilar } from "./similar.js";
+import { letGo } from "./sound.js";
 import { activeIn, begin, buttonOf, keepDraft, roomOf, say } from "./state.js";
 import { pressWaiting } from "./waiting.js";
 
@@ -96,6 +97,7 @@ function draw(state) {
       otherActions(state),
     );
   }
+  letGo(holder);
   holder.replaceChildren(root);
   if (question) roomOf(state).drawn?.(state, question);
   if (question?.coming) fetchAhead(question.coming);

@@ -4,7 +4,7 @@
 import { nameOf } from "./burst.js";
 import { make } from "./elements.js";
 import { reading } from "./reading.js";
-import { sound } from "./sound.js";
+import { letGo, sound } from "./sound.js";
 
 /** @import { Component, View } from "./types.js" */
 
@@ -30,6 +30,7 @@ export default function instance({ parentElement, data: { view } }) {
   }
   if (view.text) parts.push(reading(view.text));
   const place = parentElement.querySelector(".row") ?? make("div", { class: "row" });
+  letGo(place);
   place.replaceChildren(...parts);
   parentElement.append(place);
 }

@@ -202,6 +202,20 @@ export function sound(view, { keyed }) {
 export const soundOf = (holder) => holder.querySelector(".sound");
 
 /**
+ * Lets go of the recordings drawn there, before others are: a player that is thrown away keeps its connection to the
+ * server until memory is tidied, and a browser has six.
+ *
+ * @param {ParentNode} holder
+ */
+export function letGo(holder) {
+  for (const audio of /** @type {NodeListOf<HTMLAudioElement>} */ (holder.querySelectorAll(".sound"))) {
+    audio.pause();
+    audio.removeAttribute("src");
+    audio.load();
+  }
+}
+
+/**
  * @param {HTMLAudioElement} audio
  * @param {number} seconds on, or back where negative
  */

@@ -105,6 +105,23 @@ def test_the_segment_is_drawn_and_marked(hearing: Page, errors_of: Callable[[Pag
     assert not refused
 
 
+def test_an_answered_recording_is_let_go_and_the_next_plays(hearing: Page) -> None:
+    """Its player would else keep a connection to the server, of which a browser has six."""
+    page, row = hearing, room.row_id(hearing)
+    before = audio(page).element_handle()
+    page.keyboard.press("p")
+    wait_until(page, "audio => !audio.paused")
+    page.keyboard.press("1")
+    page.locator(f'.card:not([data-row="{row}"])').wait_for()
+    drawn(page)
+    empty = (
+        "audio => [audio.isConnected, audio.paused, audio.networkState === HTMLMediaElement.NETWORK_EMPTY]"
+    )
+    assert before.evaluate(empty) == [False, True, True]
+    page.keyboard.press("p")
+    wait_until(page, "audio => !audio.paused")
+
+
 def test_it_plays_from_begin_to_end_of_the_segment_and_again(hearing: Page) -> None:
     page, first = hearing, begins(hearing)
     assert audio(page).evaluate(AT) == pytest.approx(first)
