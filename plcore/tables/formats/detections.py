@@ -25,6 +25,13 @@ from plcore.tables.media_files import MediaFiles
 
 NOTHING = "noise / nothing"
 """The class of what is no sound of any species; detectors themselves call it `nocall` or `Noise`."""
+NO_SPECIES = {
+    **dict.fromkeys(("Human non-vocal", "Human vocal", "Human whistle"), "human"),
+    **dict.fromkeys(("Engine", "Environmental", "Fireworks", "Gun", "Power tools", "Siren"), "unknown"),
+    "Dog": "animal",
+}
+"""Classes of BirdNET that are no species, with the type of observation that Camtrap DP has for them. BirdNET writes the
+same word as their scientific name."""
 NOTHING_WORDS = frozenset(("nocall", "no call", "noise", "nothing", NOTHING))
 
 ITEM, RECORDING, START, END, CONFIDENCE, SCIENTIFIC, ORIGINAL_ROWS = (

@@ -16,52 +16,17 @@ from typing import Any, BinaryIO
 from plcore.tables.formats.detections import (
     END,
     ITEM,
-    NOTHING,
+    NO_SPECIES,
     ORIGINAL_ROWS,
     RECORDING,
     START,
     read_original,
 )
 from plcore.tables.formats.disambiguated import DECIDING, Disambiguated, Tell
-from plcore.tables.formats.speciesnet import BLANK, PATH
+from plcore.tables.formats.occurrence_columns import CAMTRAP_DP, COLUMNS, DARWIN_CORE, EBIRD, TYPES
+from plcore.tables.formats.speciesnet import PATH
 from plcore.tables.formats.verdicts import PeoplesVerdict, has_original_rows, verdicts
 from plcore.tables.formats.writing import FileFormat
-
-CAMTRAP_DP = (
-    "observationID", "deploymentID", "mediaID", "eventID", "eventStart", "eventEnd", "observationLevel",
-    "observationType", "cameraSetupType", "scientificName", "count", "lifeStage", "sex", "behavior", "individualID",
-    "individualPositionRadius", "individualPositionAngle", "individualSpeed", "bboxX", "bboxY", "bboxWidth",
-    "bboxHeight", "classificationMethod", "classifiedBy", "classificationTimestamp", "classificationProbability",
-    "observationTags", "observationComments",
-)  # fmt: skip
-"""The fields of `observations.csv`, in the order of its table schema (Camtrap DP 1.0, tdwg/camtrap-dp)."""
-
-DARWIN_CORE = (
-    "occurrenceID", "basisOfRecord", "eventDate", "decimalLatitude", "decimalLongitude", "scientificName",
-    "vernacularName", "taxonRank", "identifiedBy", "dateIdentified", "identificationVerificationStatus",
-    "identificationQualifier", "identificationRemarks", "associatedMedia",
-)  # fmt: skip
-
-EBIRD = (
-    "Common Name", "Genus", "Species", "Number", "Species Comments", "Location Name", "Latitude", "Longitude", "Date",
-    "Start Time", "State/Province", "Country Code", "Protocol", "Number of Observers", "Duration",
-    "All observations reported?", "Effort Distance Miles", "Effort area acres", "Submission Comments",
-)  # fmt: skip
-"""The columns of eBird's record format (extended), which has no header."""
-
-_TYPES = {NOTHING: "blank", BLANK: "blank", "human": "human", "vehicle": "vehicle"}
-_COLUMNS = {
-    "deployment": ("deploymentid", "deployment_id", "deployment", "station", "recorder", "camera"),
-    "place": ("location name", "location_name", "locality", "location", "site", "locationname"),
-    "latitude": ("latitude", "lat", "decimallatitude"),
-    "longitude": ("longitude", "lon", "lng", "long", "decimallongitude"),
-    "when": ("eventstart", "datetime", "date_time", "timestamp", "eventdate", "recorded_at", "date"),
-    "end": ("eventend",),
-    "time": ("start time", "start_time", "time"),
-    "state": ("state", "stateprovince", "admin1_region"),
-    "country": ("country code", "countrycode", "country"),
-}
-"""Columns, in lower case, in which a table may say what Winnow cannot know."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +42,8 @@ class _Item:
     answers: Sequence[Mapping[str, Any]]
 
     def said(self, what: str) -> str:
-        """What its table says of one of `_COLUMNS`; "" for nothing."""
-        return next((text for name in _COLUMNS[what] if (text := self.known.get(name, ""))), "")
+        """What its table says of one of `COLUMNS`; "" for nothing."""
+        return next((text for name in COLUMNS[what] if (text := self.known.get(name, ""))), "")
 
     @property
     def media(self) -> str:
@@ -130,7 +95,7 @@ class _Taxa:
     """What classes are, as they are called now.
 
     scientific : {class: its scientific name}
-    types : {class: its type of observation}, of those that are no animals
+    types : {class: its type of observation}, of those that are no species
     """
 
     scientific: Mapping[str, str]
@@ -145,10 +110,13 @@ def _taxa(table: Disambiguated) -> _Taxa:
     found: dict[str, str] = {}
     for cell in table.cells[ORIGINAL_ROWS]:
         for one in read_original(cell):
-            if one["scientific"] and len(one["labels"]) == 1:
-                label = one["labels"][0]
+            if (
+                one["scientific"]
+                and len(one["labels"]) == 1
+                and (label := one["labels"][0]) not in NO_SPECIES
+            ):
                 found.setdefault(table.renamed.get(label, label), one["scientific"])
-    return _Taxa(found, {table.renamed.get(name, name): kind for name, kind in _TYPES.items()})
+    return _Taxa(found, {table.renamed.get(name, name): kind for name, kind in TYPES.items()})
 
 
 def _observations(item: _Item, taxa: _Taxa) -> Iterator[dict[str, str]]:

@@ -10,16 +10,14 @@ from hypothesis import strategies as st
 
 from plcore.tables.formats.detections import NOTHING
 from plcore.tables.formats.disambiguated import Disambiguated
+from plcore.tables.formats.occurrence_columns import CAMTRAP_DP, DARWIN_CORE, EBIRD
 from plcore.tables.formats.occurrences import (
-    CAMTRAP_DP,
-    DARWIN_CORE,
-    EBIRD,
     write_camtrap_dp,
     write_darwin_core,
     write_ebird,
 )
 from tests.plcore.tables.formats.answered import answered
-from tests.plcore.tables.formats.detector_tables import R_FORM
+from tests.plcore.tables.formats.detector_tables import BIRDNET, R_FORM
 from tests.plcore.tables.formats.tables import written
 from tests.plcore.tables.formats.test_speciesnet import FILE
 
@@ -34,10 +32,7 @@ def occurrences(table: Disambiguated) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(written(write_darwin_core, table).decode())))
 
 
-def test_the_columns_are_those_of_the_standards() -> None:
-    """The 28 fields of observations-table-schema.json 1.0, and eBird's 19 columns."""
-    assert len(CAMTRAP_DP) == 28
-    assert len(EBIRD) == 19
+def test_a_file_without_answers_has_its_header_alone() -> None:
     assert written(write_camtrap_dp, answered()).decode() == ",".join(CAMTRAP_DP) + "\n"
     assert written(write_darwin_core, answered()).decode() == ",".join(DARWIN_CORE) + "\n"
     assert written(write_ebird, answered()) == b""
@@ -80,6 +75,18 @@ def test_of_several_answers_of_a_person_the_latest_is_the_observation() -> None:
 def test_a_class_that_is_merely_left_over_is_no_occurrence() -> None:
     table = answered(answers={0: ("Eurasian Blackbird",)})
     table.answers[0].update(kind="none", labels=[])
+    assert occurrences(table) == []
+    assert written(write_ebird, table) == b""
+
+
+def test_what_birdnet_hears_besides_animals_is_no_species() -> None:
+    """It writes `Engine` as the scientific name, too."""
+    data = BIRDNET.replace(b"Periparus ater,Coal tit", b"Human vocal,Human vocal").replace(
+        b"Turdus merula,Eurasian Blackbird", b"Engine,Engine"
+    )
+    table = answered(data, {0: ("Stimme",), 2: ("Engine",)}, renamed={"Human vocal": "Stimme"})
+    found = [(one["observationType"], one["scientificName"]) for one in observations(table)]
+    assert found == [("human", ""), ("unknown", "")]
     assert occurrences(table) == []
     assert written(write_ebird, table) == b""
 
