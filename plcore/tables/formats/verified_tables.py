@@ -35,7 +35,9 @@ def write_selections(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
 
 
 def write_predictions(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
-    """The JSON as SpeciesNet wrote it, with four more fields in each prediction; `verified` is true, false or null."""
+    """The JSON as SpeciesNet wrote it, with four more fields in each prediction; `verified` is true, false or null.
+    Those that an earlier round added are called as in `_header`."""
+    new_names = names_beside(original_columns(table), VERIFIED)
     file.write(f'{{"{PREDICTIONS}": ['.encode())
     before = "\n"
     for piece in original_rows(table):
@@ -43,7 +45,8 @@ def write_predictions(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
         for row in piece:
             said, *rest = row.verified
             values = ({"true": True, "false": False}.get(said), *(text or None for text in rest))
-            texts.append(json_text({**row.cells, **dict(zip(VERIFIED, values, strict=True))}))
+            cells = {new_names.get(name, name): value for name, value in row.cells.items()}
+            texts.append(json_text(cells | dict(zip(VERIFIED, values, strict=True))))
         file.write((before + ",\n".join(texts)).encode())
         before = ",\n"
         tell(piece[-1].item)

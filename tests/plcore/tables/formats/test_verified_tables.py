@@ -80,6 +80,14 @@ def test_a_second_round_keeps_what_the_first_said() -> None:
     assert back["verified"].tolist() == ["", "", "true", ""]
 
 
+def test_a_second_round_keeps_what_the_first_said_of_predictions() -> None:
+    first = written(write_predictions, answered(FILE, {0: ("coyote",)}))
+    back = json.loads(written(write_predictions, answered(first, {1: ("domestic cat",)})))["predictions"]
+    assert [one["before_verified"] for one in back] == [True, None, None, None]
+    assert [one["verified"] for one in back] == [None, True, None, None]
+    assert back[0]["before_verified_label"] == "coyote"
+
+
 def test_of_chosen_rows_only_theirs_are_written() -> None:
     back = read_cells(written(write_detections, answered().chosen(np.array([1, 2]))))
     assert back["Confidence"].tolist() == ["0.5", "0.25"]
