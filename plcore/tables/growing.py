@@ -17,6 +17,7 @@ from plcore.tables.candidates import parse_candidates, parse_truth
 from plcore.tables.columns import Finder, parse_ids, parse_numbers
 from plcore.tables.csv_text import LINE_INDEX
 from plcore.tables.embeddings import EMBEDDING, Dense, Vectors, as_stored, parse_embeddings
+from plcore.tables.formats.detections import named_beside
 from plcore.tables.label_text import spelt_as
 from plcore.tables.media import Media, parse_media
 from plcore.tables.media_files import MediaFiles
@@ -68,6 +69,7 @@ def with_rows(
         table = _with_label_columns(table, label_columns)
     roles = table.roles
     arrays = arrays or {}
+    cells = named_beside(cells, table.cells)
     if roles.embedding is not None and roles.embedding not in cells and len(arrays) == 1:
         arrays = {roles.embedding: next(iter(arrays.values()))}  # whatever their own file calls them
     needed = [column for _, column in roles.used() if column not in cells.columns and column not in arrays]

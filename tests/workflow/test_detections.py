@@ -110,6 +110,26 @@ def test_detections_that_come_later_follow_in_the_table_given_back(birds: Seat) 
     assert len(back) == 28
 
 
+def test_a_recording_of_another_station_is_another_though_it_is_called_alike(home: Home, owner: int) -> None:
+    """Recorders name their files by the time; a table of each station comes when its card is emptied."""
+    head, row = BIRDNET.splitlines()[0], "0.0,3.0,Parus major,Great tit,0.{},/{}/0600.wav"
+    tables = ["\n".join([head.decode(), *(row.format(9, one) for one in few)]) for few in ("a", "b", "abc")]
+    first, *more = (importing.read_upload(one.encode(), "birds.csv") for one in tables)
+    checked = importing.check(first, first.suggest_roles())
+    assert checked.table is not None
+    seat = Seat(home, owner)
+    made = seat.at(
+        importing.create(seat, "stations", checked.table, LearnerSettings(n_neighbors=1), upload=first)
+    )
+    known = []
+    for upload in more:
+        addition = more_rows.read_rows(made, upload)
+        known.append(addition.grown.known)
+        more_rows.add_rows(made, addition)
+    assert known == [(), ("0600.wav 0-3 s", "/b/0600.wav 0-3 s")]
+    assert [one["File"][1] for one in verdicts(made)] == ["a", "b", "c"]
+
+
 def test_species_of_a_genus_are_a_group_that_can_be_an_answer(home: Home, owner: int) -> None:
     data = BIRDNET.replace(b"Periparus ater", b"Parus ater").replace(", früh".encode(), b"")
     upload = importing.read_upload(data, "birds.csv")

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from plcore.tables.base_names import FilesByBaseName, base_name
 from plcore.tables.file_tree import FileTree
@@ -131,9 +132,26 @@ def with_recordings(reading: TableReading) -> TableReading:
     return replace(reading, roles=heard, files=MediaFiles(FilesByBaseName(files.archive)), notes=notes)
 
 
-def is_detections(reading: TableReading) -> bool:
-    """Whether it was made by `detections_reading`."""
-    return {ITEM, RECORDING, START, END, ORIGINAL_ROWS} <= set(reading.cells.columns)
+def is_detections(cells: pd.DataFrame) -> bool:
+    """Whether these are the cells of a reading made by `detections_reading`."""
+    return {ITEM, RECORDING, START, END, ORIGINAL_ROWS} <= set(cells.columns)
+
+
+def named_beside(cells: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
+    """The items of one table of detections, called as they are in another that has them; those it has not never as one
+    that it has: recordings of two stations are often called alike. As they are where either is no such table."""
+    if not (is_detections(cells) and is_detections(others)):
+        return cells
+    known = {tuple(key): name for *key, name in others[[RECORDING, START, END, ITEM]].to_numpy().tolist()}
+    taken, names = set(known.values()), []
+    for recording, start, end, name in cells[[RECORDING, START, END, ITEM]].to_numpy().tolist():
+        own = _named(recording, start, end) if name in taken else name
+        names.append(known.get((recording, start, end), own))
+    return cells.assign(**{ITEM: pd.Series(names, index=cells.index, dtype="str")})
+
+
+def _named(recording: str, start: str, end: str) -> str:
+    return f"{recording} {start}-{end} s"
 
 
 def original_row(
@@ -219,7 +237,7 @@ def _names(items: Sequence[_Item]) -> list[str]:
     for item in items:
         base = base_name(item.recording)
         called = base if len(paths[base]) == 1 else item.recording
-        names.append(f"{called} {seconds_text(item.start)}-{seconds_text(item.end)} s")
+        names.append(_named(called, seconds_text(item.start), seconds_text(item.end)))
     return names
 
 

@@ -61,7 +61,7 @@ def joined(candidates: TableReading, rows: TableReading) -> TableReading:
 
 def _with_files(found: TableReading, files: MediaFiles | None) -> TableReading:
     """The reading with these files, and the columns that name images and recordings among them as such."""
-    if is_detections(found):
+    if is_detections(found.cells):
         return with_recordings(replace(found, files=files))
     roles = found.suggest_roles()
     labels = [column for role, column in roles.used() if role in ("candidates", "truth")]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,6 +14,7 @@ from plcore.tables.formats.detections import (
     detections_reading,
     genera,
     is_detections,
+    named_beside,
     original_row,
     read_original,
     seconds_text,
@@ -120,7 +119,7 @@ def test_a_genus_of_two_species_is_a_group() -> None:
 
 def test_alone_it_is_a_table_and_says_what_is_missing() -> None:
     reading = read_detections(BIRDNET)
-    assert is_detections(reading)
+    assert is_detections(reading.cells)
     assert noted(reading, "No recordings came with the table")
     roles = reading.suggest_roles()
     assert (roles.id, roles.audio, roles.numbers) == ("item", None, ("confidence",))
@@ -146,7 +145,7 @@ def test_with_recordings_they_are_played_by_their_base_names() -> None:
 def test_without_a_zip_nothing_is_added() -> None:
     reading = detections_reading([heard(0, "wren")], "t")
     assert with_recordings(reading) is reading
-    assert not is_detections(replace(reading, cells=reading.cells.drop(columns="item")))
+    assert not is_detections(reading.cells.drop(columns="item"))
 
 
 def test_kept_rows_are_read_back_and_anything_else_is_none() -> None:
@@ -183,3 +182,17 @@ def test_seconds_are_short_and_as_exact_as_a_microsecond(seconds: float) -> None
     assert abs(float(seconds_text(seconds)) - seconds) < 1e-6
     assert seconds_text(3.0) == "3"
     assert original_row(0, ["a"], "", {})["row"] == 1
+
+
+def test_items_are_called_as_in_the_table_that_has_them_and_other_tables_stay_as_they_are() -> None:
+    two, one = (
+        read_detections(BIRDNET).cells,
+        read_detections(BIRDNET.replace(b"C:\\rec\\b.wav", b"D:\\b.wav")).cells,
+    )
+    assert named_beside(two, two)["item"].tolist() == two["item"].tolist()
+    assert named_beside(one, two)["item"].tolist()[-1] == "D:\\b.wav 0-3 s"
+    renamed = two.assign(item=["x", "y", "z"])
+    assert named_beside(two, renamed)["item"].tolist() == ["x", "y", "z"]
+    plain = two.drop(columns="end")
+    assert named_beside(plain, renamed) is plain
+    assert named_beside(two, renamed.drop(columns="end")) is two
