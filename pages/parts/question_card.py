@@ -42,9 +42,9 @@ NAMED = 6
 
 
 def keys_of(view: RowView) -> str:
-    """Keys of the candidates in order: the digits, then the letters that are no command. Where a row has a recording,
-    its player has some of them (see `card/sound.js`)."""
-    return "".join(key for key in _KEYS if view.audio is None or key not in _SOUND_KEYS)
+    """Keys of the candidates in order: the digits, then the letters that are no command. Where rows have recordings,
+    their players have some of them (see `card/sound.js`): on every row, lest a key that plays here answers there."""
+    return "".join(key for key in _KEYS if not view.heard or key not in _SOUND_KEYS)
 
 
 Drawing = Callable[[Standing, str | None, Callable[[], None]], None]

@@ -26,7 +26,7 @@ COMMANDS = "smucxftghzpw"
 
 SILENT = RowView(0, "r0", None, None, ())
 INLINE = "data:image/png;base64,AA"
-HEARD = RowView(0, "r0", INLINE, None, (), "/files/a.wav", (1.0, None), (INLINE,))
+HEARD = RowView(0, "r0", INLINE, None, (), "/files/a.wav", (1.0, None), (INLINE,), heard=True)
 
 
 def test_what_comes_is_told_by_address_alone() -> None:
@@ -46,6 +46,9 @@ def test_what_comes_is_told_by_address_alone() -> None:
 
 def test_no_command_has_a_candidates_key() -> None:
     keys, keys_beside_sound = question_card.keys_of(SILENT), question_card.keys_of(HEARD)
+    assert question_card.keys_of(replace(HEARD, audio=None)) == keys_beside_sound, (
+        "a key means one thing in a project"
+    )
     assert not set(keys) & set(COMMANDS + "0?")
     assert len(set(keys)) == len(keys)
     panels, answers, actions, player = (

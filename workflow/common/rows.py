@@ -20,6 +20,7 @@ class RowView:
     `workflow.common.files`); `features` are (column, original cell text) pairs in file order; `segment` the seconds of
     the recording between which the row lies, None for its begin or end, and None in all for the whole recording.
 
+    heard : whether rows of the table have recordings, so that the keys of a player are a player's on every row
     images : all of the row, `image` the first      caption : (column, text) of the columns that are no features and are
         to be shown, without those whose cell is empty
     """
@@ -33,6 +34,7 @@ class RowView:
     segment: tuple[float | None, float | None] | None = None
     images: tuple[str, ...] = ()
     caption: tuple[tuple[str, str], ...] = ()
+    heard: bool = False
 
 
 def row_view(table: LabelTable, row: int) -> RowView:
@@ -43,6 +45,7 @@ def row_view(table: LabelTable, row: int) -> RowView:
     images = row_images(table, row)
     return RowView(
         row=row,
+        heard=roles.audio is not None,
         row_id=str(table.ids[row]),
         image=images[0] if images else None,
         audio=_file(table.media.audio, row),

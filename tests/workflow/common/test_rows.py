@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 import pandas as pd
 import pytest
 
-from plcore import LabelTable, Roles
+from plcore import LabelTable, Roles, read_cells
 from plcore.tables.media import Media
 from tests.plcore.tables.test_pictures import table_of as several_pictures
 from tests.plcore.tables.zips import picture
@@ -94,3 +94,10 @@ def test_files_of_a_zip_are_shown_by_their_address() -> None:
     assert table.media.images is not None
     shown = row_view(table, 0)
     assert shown.image == f"{PATH}/{table.media.images[0]}"
+
+
+def test_where_any_row_may_be_heard_all_say_so() -> None:
+    cells = read_cells(b"candidates,n,song\na|b,1,\nb,2,\n")
+    for audio in (None, "song"):
+        table = LabelTable.from_cells(cells, Roles(candidates="candidates", numbers=("n",), audio=audio))
+        assert {row_view(table, row).heard for row in range(2)} == {audio is not None}
