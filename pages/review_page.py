@@ -15,8 +15,9 @@ parts = kinds.parts_of(page)
 KEY = f"{state.REVIEW}-{page.project.id}"
 
 frame.toast_from_last_page()
-score_review(page)
 options = reviewing.options(page.seat)
+if options.scored:
+    score_review(page)
 if not options.anything:
     whose = "No answers yet." if options.everybody else "You have not answered a row of this project yet."
     st.info(f"{whose} Answered rows can be found, looked at and corrected here.", icon=":material/inbox:")

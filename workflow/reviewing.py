@@ -70,6 +70,7 @@ def options(seat: Seat) -> SearchOptions:
     """
     with seat.learner() as opened:
         classes = tuple(opened.learner.classes)
+        scored = opened.learner.table.candidate_weights is not None
     with seat.reading() as reading:
         session, whose = reading.session, reading.whose
         return SearchOptions(
@@ -77,6 +78,7 @@ def options(seat: Seat) -> SearchOptions:
             people=tuple((one.id, one.name) for one in people.listed(session)) if whose is None else (),
             everybody=whose is None,
             anything=review.any_answer(session, reading.project.id, SAYS_SOMETHING, whose),
+            scored=scored and whose is None,
         )
 
 

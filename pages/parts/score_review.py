@@ -18,13 +18,13 @@ FEWEST = 10
 
 
 def score_review(page: ProjectPage) -> None:
-    """The part, where the table came with scores; nothing otherwise."""
-    if not page.person.is_owner or (first := reviewing.scores(page.seat, 0.0)) is None:
-        return
+    """The part of a project whose table came with scores; nothing is counted before it is wanted."""
     key = f"{state.SCORES}-{page.project.id}"
-    with st.expander(
-        "How right are the scores of your file?", icon=":material/query_stats:", key=f"{key}-open"
-    ):
+    if not st.toggle("How right are the scores of your file?", key=f"{key}-open"):
+        return
+    first = reviewing.scores(page.seat, 0.0)
+    assert first is not None  # noqa: S101 - the table has scores
+    with st.container(border=True):
         left, right = st.columns(2, vertical_alignment="bottom")
         threshold = left.number_input(
             "Scores from",
@@ -39,7 +39,7 @@ def score_review(page: ProjectPage) -> None:
             "Label", ["", *labels], format_func=lambda name: name or ALL, key=f"{key}-label"
         )
         view = reviewing.scores(page.seat, threshold, chosen or None)
-        assert view is not None  # noqa: S101 - the table has scores
+        assert view is not None  # noqa: S101 - as above
         line = next((one for one in view.lines if one.label == chosen), view.total)
         _sentence(line, threshold)
         _ask(page, chosen, threshold, key)

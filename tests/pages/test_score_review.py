@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from streamlit.testing.v1 import AppTest
+
 from pages.parts import state
 from tests.pages.conftest import Open, words
 from tests.workflow.common.test_scored import detections, say
@@ -10,11 +12,18 @@ from workflow.home import Home
 from workflow.seat import Seat
 
 
+def opened(show: Open, person: int, project: int) -> AppTest:
+    """The Review page with the part open."""
+    test = show(person, "review_page.py", project=str(project))
+    assert not test.number_input, "nothing is counted before it is wanted"
+    return test.toggle(f"{state.SCORES}-{project}-open").set_value(True).run()
+
+
 def test_the_share_is_told_with_how_sure_it_is(home: Home, owner: int, show: Open) -> None:
     project = detections(home, owner)
     for row in range(0, 20, 5):
         say(Seat(home, owner, project), row, "wren")
-    few = show(owner, "review_page.py", project=str(project))
+    few = opened(show, owner, project)
     shown = words(few)
     assert (
         "**16 candidates** scored 0.7 or more. People have looked at 4 of them, and **4** are right." in shown
@@ -22,7 +31,7 @@ def test_the_share_is_told_with_how_sure_it_is(home: Home, owner: int, show: Ope
     assert "Too few to say more: it takes 10 looked at." in shown
     for row in (*range(1, 20, 5), *range(2, 20, 5)):
         say(Seat(home, owner, project), row, "robin")
-    test = show(owner, "review_page.py", project=str(project))
+    test = opened(show, owner, project)
     shown = words(test)
     assert "looked at 12 of them, and **8** are right (67%, between 39% and 86%)" in shown
     assert "Rows that Winnow chose because they are in doubt" in shown
@@ -34,7 +43,7 @@ def test_the_share_is_told_with_how_sure_it_is(home: Home, owner: int, show: Ope
 
 def test_a_label_is_chosen_and_one_of_its_rows_asked(home: Home, owner: int, show: Open) -> None:
     project = detections(home, owner)
-    test = show(owner, "review_page.py", project=str(project))
+    test = opened(show, owner, project)
     assert "No answers yet" in words(test)
     key = f"{state.SCORES}-{project}"
     test.number_input(f"{key}-from").set_value(0.85).run()
@@ -52,4 +61,4 @@ def test_without_scores_or_rights_there_is_no_such_part(home: Home, owner: int, 
     say(Seat(home, ben, scored), 0, "wren")
     for person, project in ((owner, plain), (ben, scored)):
         test = show(person, "review_page.py", project=str(project))
-        assert not [one for one in test.expander if "scores of your file" in one.label]
+        assert not [one for one in test.toggle if "scores of your file" in one.label]

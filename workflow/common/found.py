@@ -110,12 +110,14 @@ class SearchOptions:
 
     people : (id, name) of everybody, where `everybody`: this person may see the answers of others
     anything : whether there is any answer to find
+    scored : whether the table came with scores, of which this person may see how right they are
     """
 
     classes: tuple[str, ...]
     people: tuple[tuple[int, str], ...]
     everybody: bool
     anything: bool
+    scored: bool
 
 
 def checked_kinds(search: Search) -> tuple[str, ...]:
