@@ -15,7 +15,7 @@ from db import questions
 from plcore import AnswerError
 from plcore.loop import Place
 from workflow.access import NotAllowed, NotFound
-from workflow.common.alike import SimilarRow, most_alike
+from workflow.common.alike import SimilarRow, begin_comparison, still_shown
 from workflow.common.answers import Given, Saved
 from workflow.common.turn import StaleQuestion, place_of
 from workflow.saving import NotSaved
@@ -157,7 +157,10 @@ def similar_rows(seat: Seat, token: str) -> tuple[SimilarRow, ...]:
         asked = questions.get(opened.session, opened.project_id, opened.person_id)
         if asked is None or asked.token != token:
             raise StaleQuestion("That question is no longer open before you.")
-        return most_alike(opened, asked.row)
+        comparison = begin_comparison(opened, asked.row)
+    nearest = comparison.nearest()
+    with seat.learner() as opened:  # meanwhile an answer may have been taken back
+        return still_shown(opened, nearest)
 
 
 def checked_note(note: str | None) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -15,6 +16,8 @@ from workflow.common.rows import RowView, row_view
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from plcore import LabelTable
+    from plcore.common import IntArray
     from plcore.loop import Learner
     from plcore.tables import FeatureTransformer
     from workflow.common.opened import Opened
@@ -38,12 +41,14 @@ class SimilarRow:
 class _Kept:
     """Features, which take a while to make, beside a learner while it lives. place : {row: its line in X}"""
 
-    features: FeatureTransformer
+    features: FeatureTransformer | None = None
     place: dict[int, int] = field(default_factory=dict)
     X: Any = None
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
     def of(self, table: Any, rows: Sequence[int]) -> Any:
         """Features of these rows; those that were asked for before are not made again."""
+        assert self.features is not None  # noqa: S101 - fitted before
         new = [row for row in rows if row not in self.place]
         if new:
             made = self.features.transform(table, np.array(new))
@@ -61,31 +66,49 @@ class _Kept:
 _kept: WeakKeyDictionary[Learner, _Kept] = WeakKeyDictionary()
 
 
-def most_alike(opened: Opened[Any], asked: int) -> tuple[SimilarRow, ...]:
-    """The answered rows nearest to this one by the features that models learn from, the nearest first, ties by row
-    number.
+@dataclass(frozen=True)
+class RowComparison:
+    """A row and those it is to be compared with, as they stood while the learner was open. fitted_on : rows"""
 
-    Only labels that people have given, and none of a held-out row or blind check: what a row of those is, nobody is
-    to know from here.
-    """
-    learner, kind = opened.learner, opened.kind
-    may_be_shown = kind.shown_to_all(learner)
+    table: LabelTable
+    asked: int
+    rows: IntArray
+    fitted_on: IntArray
+    kept: _Kept
+
+    def nearest(self) -> list[int]:
+        """The rows nearest to the one asked about, by the features that models learn from; the nearest first, ties by
+        row number. It may take seconds the first time: not while the learner is open, which others wait for."""
+        if not len(self.rows):
+            return []
+        with self.kept.lock:
+            if self.kept.features is None:
+                self.kept.features = self.table.features().fit(self.table, self.fitted_on)
+            own, others = self.kept.of(self.table, [self.asked]), self.kept.of(self.table, self.rows.tolist())
+        far = euclidean_distances(own, others)[0].round(9)
+        found: list[int] = self.rows[np.argsort(far, kind="stable")[:MOST]].tolist()
+        return found
+
+
+def begin_comparison(opened: Opened[Any], asked: int) -> RowComparison:
+    """What a row can be compared with: rows whose labels people have given, and no held-out row or blind check among
+    them; what a row of those is, nobody is to know from here."""
+    learner = opened.learner
+    may_be_shown = opened.kind.shown_to_all(learner)
     may_be_shown[asked] = False
     rows = np.flatnonzero(may_be_shown)
-    if not len(rows):
-        return ()
     if len(rows) > COMPARED:
         rows = np.sort(np.random.default_rng(0).permutation(rows)[:COMPARED])
-    table, kept = learner.table, _features_of(learner)
-    own = kept.of(table, [asked])
-    far = euclidean_distances(own, kept.of(table, rows.tolist()))[0].round(9)
-    nearest = rows[np.argsort(far, kind="stable")[:MOST]].tolist()
-    return tuple(SimilarRow(row_view(table, row), kind.answered_labels(learner, row)) for row in nearest)
+    sample = np.random.default_rng(0).permutation(np.flatnonzero(~learner.pool.test_rows))[:SAMPLE]
+    return RowComparison(learner.table, asked, rows, np.sort(sample), _kept.setdefault(learner, _Kept()))
 
 
-def _features_of(learner: Any) -> _Kept:
-    kept = _kept.get(learner)
-    if kept is None:
-        rows = np.random.default_rng(0).permutation(np.flatnonzero(~learner.pool.test_rows))[:SAMPLE]
-        kept = _kept[learner] = _Kept(learner.table.features().fit(learner.table, np.sort(rows)))
-    return kept
+def still_shown(opened: Opened[Any], rows: Sequence[int]) -> tuple[SimilarRow, ...]:
+    """Those of these rows that may be shown now, with the labels that people have given them."""
+    learner, kind = opened.learner, opened.kind
+    may_be_shown = kind.shown_to_all(learner)
+    return tuple(
+        SimilarRow(row_view(learner.table, row), kind.answered_labels(learner, row))
+        for row in rows
+        if may_be_shown[row]
+    )

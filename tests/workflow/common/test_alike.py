@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -135,3 +137,28 @@ def test_of_very_many_answered_rows_some_are_compared(
     monkeypatch.setattr(alike, "COMPARED", 2)
     seat = Seat(home, owner, project)
     assert len(similar_rows(seat, answering.next_question(seat).token)) == 2
+
+
+def test_nobody_waits_for_the_learner_while_rows_are_compared(
+    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = text_project(home, owner, test_share=0.0)
+    answer(home, owner, project, 2)
+    seat = Seat(home, owner, project)
+    question = answering.next_question(seat)
+    assert question is not None
+    came_in = threading.Event()
+
+    def press() -> None:
+        with Seat(home, owner, project).learner():
+            came_in.set()
+
+    def nearest(comparison: alike.RowComparison) -> list[int]:
+        other = threading.Thread(target=press)
+        other.start()
+        other.join(20)
+        return comparison.rows.tolist()
+
+    monkeypatch.setattr(alike.RowComparison, "nearest", nearest)
+    assert len(similar_rows(seat, question.token)) == 2
+    assert came_in.is_set()
