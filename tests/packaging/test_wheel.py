@@ -75,13 +75,27 @@ def test_its_words_about_itself(archive: zipfile.ZipFile) -> None:
 
 def test_it_needs_what_requirements_pins_first(archive: zipfile.ZipFile) -> None:
     said = email.message_from_string(information(archive, "METADATA"))
-    needed = {(one := Requirement(line)).name.lower(): one for line in said.get_all("Requires-Dist", [])}
+    wanted = [Requirement(line) for line in said.get_all("Requires-Dist", [])]
+    needed = {one.name.lower(): one for one in wanted if one.marker is None}
     pins = direct_pins()
     assert set(needed) == {name.lower() for name in pins}
     for name, pin in pins.items():
         bounds = list(needed[name.lower()].specifier)
         assert [bound.operator for bound in bounds] == [">="], f"{name} needs a lower bound"
         assert pin in needed[name.lower()].specifier, f"the pin of {name} is below its bound"
+
+
+def test_what_extras_bring_is_what_the_tests_have(archive: zipfile.ZipFile) -> None:
+    said = email.message_from_string(information(archive, "METADATA"))
+    wanted = [Requirement(line) for line in said.get_all("Requires-Dist", [])]
+    extras = {one.name: one.specifier for one in wanted if one.marker is not None}
+    assert said.get_all("Provides-Extra") == ["onnx"]
+    assert set(extras) == {"onnxruntime", "tokenizers"}
+    pinned = dict(
+        re.findall(r"^([\w.-]+)==(\S+)$", (ROOT / "requirements-dev.txt").read_text(), flags=re.MULTILINE)
+    )
+    for name, bounds in extras.items():
+        assert Version(pinned[name]) in bounds
 
 
 def test_the_version_stands_in_one_place() -> None:

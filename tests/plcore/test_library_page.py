@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 
 import numpy as np
@@ -10,15 +11,25 @@ import pytest
 from plcore import PLKNeighborsClassifier
 from plcore.evaluation import candidate_accuracy
 from tests.conftest import ROOT
+from tests.plcore.tables.encoders.models import encoder, mean_color
+from tests.plcore.tables.zips import birds, make_zip
 
 PAGE = (ROOT / "docs" / "library.md").read_text()
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
 
 
 @pytest.fixture(scope="module")
-def names():
+def names(tmp_path_factory):
     """What the code of the page has defined when all of it has run, and the first model before it is fitted anew."""
     found: dict[str, object] = {}
+    folder = tmp_path_factory.mktemp("page")
+    (folder / "birds.zip").write_bytes(make_zip(birds()))
+    encoder(folder / "resnet", {"kind": "image", "size": 4}, mean_color(4))
+    with contextlib.chdir(folder):
+        return run(found)
+
+
+def run(found):
     for number, block in enumerate(BLOCKS):
         exec(compile(block, f"docs/library.md, block {number}", "exec"), found)  # noqa: S102
         if not number:
@@ -29,7 +40,7 @@ def names():
 
 
 def test_there_is_code_for_every_heading():
-    assert len(BLOCKS) == 8
+    assert len(BLOCKS) == 9
     for section in re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]:
         assert "```python" in section, section.splitlines()[0]
 
@@ -72,3 +83,8 @@ def test_every_strategy_asks_its_own_rows(names):
     assert min(runs[name].errors[-1] for name in ("entropy", "margin", "apl")) < runs["random"].errors[0]
     assert len(names["moved"].rows) == 10
     assert len(names["changed_most"].rows) == 2
+
+
+def test_an_encoder_makes_a_vector_of_every_image(names):
+    assert names["vectors"].shape == (names["table"].n_rows, 3)
+    assert np.isfinite(names["vectors"][0]).all()
