@@ -14,7 +14,7 @@ import sys
 import threading
 
 from workflow.home import open_home
-from workflow.models.comparing import ComparingWorker
+from workflow.importing.encoding_worker import EncodingWorker
 from workflow.settings import Settings, SettingsError
 
 BELOW_PAGES = 10
@@ -36,7 +36,7 @@ def main() -> None:
     except SettingsError as error:
         sys.exit(str(error))
     try:
-        ComparingWorker(home, f"{platform.node()}-{os.getpid()}-{secrets.token_hex(4)}").work(stop)
+        EncodingWorker(home, f"{platform.node()}-{os.getpid()}-{secrets.token_hex(4)}").work(stop)
     finally:
         home.close()
 

@@ -229,3 +229,21 @@ class ComparisonRow(Base):
     seconds: Mapped[float | None]
     fault: Mapped[str | None]
     ended_at: Mapped[datetime | None]
+
+
+class EncodingRow(Base):
+    """Vectors of a project's rows, by an encoder of the owner's own: asked for, being made, or over."""
+
+    __tablename__ = "encodings"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), index=True)
+    asked_by: Mapped[int] = mapped_column(ForeignKey("people.id"))
+    asked_at: Mapped[datetime]
+    encoder: Mapped[str]
+    state: Mapped[str]
+    done: Mapped[int]
+    total: Mapped[int]
+    notes: Mapped[list[str]]
+    fault: Mapped[str | None]
+    ended_at: Mapped[datetime | None]

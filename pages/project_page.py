@@ -9,6 +9,7 @@ import streamlit as st
 from pages.parts import frame, kinds, state
 from pages.parts.learner_form import learner_form
 from pages.parts.more_rows_part import more_rows_part
+from pages.parts.own_encoder_part import own_encoder_part
 from workflow import projects, room
 from workflow.projects import ProjectNameError
 from workflow.room import RoomError, RoomSettings
@@ -51,6 +52,7 @@ def learner_part() -> None:
         st.caption(
             f"{share:.0%} of the questions are blind checks, drawn when the project was made; that does not change."
         )
+    own_encoder_part(page)
 
 
 def room_part() -> None:

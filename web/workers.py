@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workflow.models.comparing import anything_to_do
+from workflow.importing.encoding_worker import anything_to_do
 
 if TYPE_CHECKING:
     from workflow.home import Home
@@ -24,7 +24,8 @@ PATIENCE = 5.0
 
 
 class WorkerCrew:
-    """Keeps `WINNOW_WORKERS` training processes alive while some project has a model that they train."""
+    """Keeps `WINNOW_WORKERS` training processes alive while some project needs one: it has a model that they train,
+    or rows to be encoded."""
 
     def __init__(self, home: Home) -> None:
         self._home = home

@@ -13,7 +13,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import text
 
-from db import comparisons, projects, trained
+from db import comparisons, encodings, projects, trained
 from db.engine import MIGRATIONS, Database
 from db.models import Base
 
@@ -42,7 +42,7 @@ def test_any_working_directory_will_do(
     made = Database(sqlite_url)
     made.migrate()
     with made.read() as session:
-        assert session.execute(text("SELECT version_num FROM alembic_version")).scalar_one() == "0006"
+        assert session.execute(text("SELECT version_num FROM alembic_version")).scalar_one() == "0007"
     made.close()
 
 
@@ -142,4 +142,32 @@ def test_a_training_of_an_earlier_version_is_no_obstacle_to_a_comparison(
             one = comparisons.ask(session, 1, asked_by=1, asked_at=now, seq=0, answers=0, checks=0)
             assert comparisons.begin(session, one, seq=0, answers=0, checks=0)
         move(made, "0004", command.downgrade)
+    made.close()
+
+
+@pytest.mark.parametrize("backend", ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def test_encodings_come_and_go(backend: str, request: pytest.FixtureRequest) -> None:
+    """Up, down with one that waits, and up again: the projects stay, the encodings do not."""
+    made = Database(request.getfixturevalue(f"{backend}_url"))
+    move(made, "0006", command.upgrade)
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    with made.write() as session:
+        session.execute(
+            text("INSERT INTO people (name, role, created_at) VALUES ('ada', 'owner', '2026-01-01')")
+        )
+        session.execute(
+            text(
+                "INSERT INTO projects (name, table_hash, roles, settings, description, n_rows, n_classes, "
+                "n_to_ask, created_at, created_by, room) "
+                "VALUES ('birds', '0', '{}', '{}', '', 1, 2, 1, '2026-01-01', 1, '{}')"
+            )
+        )
+    for _ in range(2):
+        made.migrate()
+        with made.write() as session:
+            assert encodings.unfinished(session) == []
+            encodings.ask(session, 1, asked_by=1, asked_at=now, encoder="words")
+            assert [one.encoder for one in encodings.unfinished(session)] == ["words"]
+            assert [one.name for one in projects.everything(session)] == ["birds"]
+        move(made, "0006", command.downgrade)
     made.close()

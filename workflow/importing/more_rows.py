@@ -38,6 +38,10 @@ class RowsError(ValueError):
     """The rows cannot be added now; nothing was stored."""
 
 
+class AlreadyThere(RowsError):  # noqa: N818 - what a page says, not a fault
+    """The project has these very embeddings."""
+
+
 Version = tuple[str, int]
 """What rows are read for: the hash of the project's table, and the seq of the latest change of its classes or rows."""
 
@@ -111,7 +115,8 @@ def read_embeddings(seat: Seat, table_hash: str, vectors: NDArray[np.float32]) -
     """What these embeddings would make of the project: the same rows, no new ones; nothing is stored.
 
     table_hash : of the table that they were made of      vectors : (n, d), NaN for none
-    Raises RowsError where the project has another table by now, or these embeddings; else as ``read_rows``.
+    Raises RowsError where the project has another table by now, AlreadyThere where it has these embeddings; else as
+    ``read_rows``.
     """
     with seat.reading(owner=True) as reading:
         project = reading.project
@@ -123,7 +128,7 @@ def read_embeddings(seat: Seat, table_hash: str, vectors: NDArray[np.float32]) -
     grown = with_embeddings(table, vectors, called)
     before = table.embeddings
     if before is not None and not issparse(before) and np.array_equal(before, vectors, equal_nan=True):
-        raise RowsError("The project has these very embeddings already. Fix: nothing has to be done.")
+        raise AlreadyThere("The project has these very embeddings already. Fix: nothing has to be done.")
     return Addition(grown, _version(project, changes))
 
 

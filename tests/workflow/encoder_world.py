@@ -1,0 +1,72 @@
+"""A project of texts, an encoder in the data folder that knows some of them, and a look at each of its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from db import encodings, entries, projects
+from db.encodings import Encoding
+from plcore import LabelTable
+from plcore.loop import EntryKind
+from tests.plcore.tables.encoders.models import encoder, words_of
+from tests.workflow.text_world import text_frame
+from workflow.home import Home
+from workflow.importing import encoding_requests
+from workflow.importing.encoding import Encoder
+from workflow.seat import Seat
+
+KNOWN = text_frame()["text"][:3].tolist()
+"""Texts that the encoder tells from all others, each by a 1 in a place of its own."""
+VECTORS = np.vstack([np.eye(3), np.zeros((57, 3))])
+"""What it gives the rows of `text_project`."""
+
+
+def words_encoder(home: Home, name: str = "words") -> str:
+    """Its name; it takes 16 texts at once."""
+    encoder(home.encoders_dir / name, {"kind": "text"}, words_of(*KNOWN))
+    return name
+
+
+def asked(home: Home, owner: int, project: int, name: str = "words") -> Seat:
+    """The owner's seat at the project, whose rows were asked to be encoded."""
+    seat = Seat(home, owner, project)
+    encoding_requests.ask(seat, words_encoder(home, name))
+    return seat
+
+
+def latest(seat: Seat) -> Encoding:
+    with seat.home.database.read() as session:
+        found = encodings.latest(session, seat.project_id or 0)
+    assert found is not None
+    return found
+
+
+def table_of(seat: Seat) -> LabelTable:
+    """The project's table as it is now."""
+    with seat.home.database.read() as session:
+        return LabelTable.read(seat.home.table_path(projects.get(session, seat.project_id or 0).table_hash))
+
+
+def stored(seat: Seat) -> list[entries.LogEntry]:
+    """The entries by which rows or their embeddings came."""
+    with seat.home.database.read() as session:
+        found = entries.about_project(session, seat.project_id or 0)
+    return [one for one in found if one.kind == EntryKind.ROWS]
+
+
+def at_each_step(monkeypatch: pytest.MonkeyPatch, look: Callable[[int, int], object]) -> None:
+    """From now on `look` is called with (done, in all) after each batch, before anybody is told of it."""
+    encode = Encoder.encode
+
+    def watched(self: Encoder, table: LabelTable, open_file: Any, on_step: Any) -> Any:
+        def step(done: int, total: int, kind: str) -> None:
+            look(done, total)
+            on_step(done, total, kind)
+
+        return encode(self, table, open_file, step)
+
+    monkeypatch.setattr(Encoder, "encode", watched)

@@ -1,0 +1,237 @@
+"""Encodings in the background: who makes them, what they change, how they end, what is left by a worker that dies."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from db import encodings
+from plcore import LabelTable, Roles
+from tests.plcore.tables.encoders.models import encoder, mean_color
+from tests.workflow.encoder_world import VECTORS, asked, at_each_step, latest, stored, table_of
+from tests.workflow.text_world import text_frame, text_project
+from tests.workflow.world import annotator, answer_next, newest_version, small_project
+from workflow import importing, projects
+from workflow.home import Home
+from workflow.importing import encoding_requests, encoding_worker, more_rows
+from workflow.importing.encoding_worker import EncodingWorker, anything_to_do
+from workflow.seat import Seat
+
+
+@pytest.fixture
+def seat(home: Home, owner: int) -> Seat:
+    """The owner, who has asked for the rows of a project of texts to be encoded."""
+    return asked(home, owner, text_project(home, owner))
+
+
+@pytest.fixture
+def worker(home: Home) -> EncodingWorker:
+    return EncodingWorker(home, "one")
+
+
+@pytest.fixture(autouse=True)
+def told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However fast an encoding is, it says at each step how far it is, and asks whether it was cancelled."""
+    monkeypatch.setattr(encoding_worker, "TOLD_EVERY", 0.0)
+
+
+# What it does
+
+
+def test_what_was_asked_for_is_stored_once_in_the_name_of_who_asked(
+    seat: Seat, worker: EncodingWorker
+) -> None:
+    assert anything_to_do(seat.home)
+    assert worker.look()
+    done = latest(seat)
+    assert (done.state, done.fault, done.notes, done.done, done.total) == ("done", None, [], 60, 60)
+    table = table_of(seat)
+    assert table.roles.embedding == "embedding"
+    np.testing.assert_array_equal(table.embeddings, VECTORS)
+    (entry,) = stored(seat)
+    assert (entry.person_id, entry.labels[:2]) == (seat.person_id, ("60", "0"))
+    assert not anything_to_do(seat.home)
+    worker.encode_asked()
+    assert latest(seat) == done
+    assert len(stored(seat)) == 1
+
+
+def test_what_people_do_meanwhile_stays_and_is_learnt_from_both(
+    seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert seat.project_id is not None
+    project = seat.project_id
+    at_each_step(monkeypatch, lambda *_: answer_next(seat.home, seat.person_id, project))
+    worker.look()
+    assert latest(seat).state == encodings.DONE
+    with seat.learner() as opened:
+        assert opened.learner.progress().answers == 4
+        assert opened.learner.table.embeddings is not None
+
+
+def test_a_row_without_a_text_is_noted(home: Home, owner: int, worker: EncodingWorker) -> None:
+    frame = text_frame()
+    frame.loc[5, "text"] = ""
+    table = LabelTable.from_frame(frame, Roles(candidates="candidates", id="id", text="text"))
+    seat = asked(home, owner, projects.create_project(Seat(home, owner), "texts", table))
+    worker.look()
+    assert latest(seat).notes == ["1 rows have nothing to encode: 't5'."]
+    assert np.isnan(table_of(seat).embeddings[5]).all()
+    found = encoding_requests.encoders(seat).stored
+    assert found is not None
+    assert found.notes == ("1 rows have nothing to encode: 't5'.",)
+
+
+def test_how_far_it_is_is_told_and_training_goes_on_meanwhile(
+    seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = small_project(seat.home, seat.person_id, "other", model="plsvc", strategy="margin", train_every=1)
+    told = []
+
+    def look(_done: int, _total: int) -> None:
+        running = encoding_requests.encoders(seat).running
+        assert running is not None
+        told.append((running.begun, running.done, running.total, newest_version(seat.home, other)))
+        if running.done == 0:
+            answer_next(seat.home, seat.person_id, other)
+
+    at_each_step(monkeypatch, look)
+    worker.look()
+    assert told == [(True, 0, 0, 0), (True, 16, 60, 1), (True, 32, 60, 1), (True, 48, 60, 1)]
+    assert encoding_requests.encoders(seat).running is None
+
+
+def test_between_two_notes_nothing_is_written_but_the_last_step_always_is(
+    seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encoding_worker, "TOLD_EVERY", 3600.0)
+    told: list[int] = []
+    at_each_step(monkeypatch, lambda *_: told.append(latest(seat).done))
+    worker.look()
+    assert told == [0, 16, 16, 16]
+    assert latest(seat).done == 60
+
+
+# How it ends
+
+
+@pytest.mark.parametrize("at", [16, 60])
+def test_what_is_cancelled_stores_nothing(
+    seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    seen: list[int] = []
+
+    def cancel(done: int, _total: int) -> None:
+        seen.append(done)
+        if done == at:
+            encoding_requests.cancel(seat)
+
+    at_each_step(monkeypatch, cancel)
+    worker.look()
+    assert seen[-1] == at
+    assert latest(seat).state == encodings.CANCELLED
+    assert table_of(seat).embeddings is None
+    assert stored(seat) == []
+    assert not anything_to_do(seat.home)
+
+
+def test_what_is_cancelled_before_a_worker_begins_is_not_begun(
+    seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiting = latest(seat)
+    encoding_requests.cancel(seat)
+    at_each_step(monkeypatch, lambda *_: pytest.fail("it was cancelled"))
+    worker.encode(waiting)
+    assert latest(seat).state == encodings.CANCELLED
+
+
+def test_a_cancel_that_comes_after_the_last_step_is_too_late_and_the_page_says_so(
+    seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add = more_rows.add_rows
+
+    def cancelled(at: Seat, addition: more_rows.Addition) -> int:
+        encoding_requests.cancel(at)
+        return add(at, addition)
+
+    monkeypatch.setattr(more_rows, "add_rows", cancelled)
+    worker.look()
+    assert len(stored(seat)) == 1
+    found = encoding_requests.encoders(seat)
+    assert not found.cancelled
+    assert found.stored is not None
+
+
+def test_without_onnx_runtime_it_says_what_to_install(
+    seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    worker.look()
+    assert latest(seat).state == encodings.FAILED
+    failed = encoding_requests.encoders(seat).failed
+    assert failed is not None
+    assert "Fix: pip install 'winnow[onnx]'" in failed
+
+
+def test_a_failure_says_why_and_the_others_go_on(
+    home: Home, owner: int, seat: Seat, worker: EncodingWorker
+) -> None:
+    encoder(home.encoders_dir / "words", {"kind": "image", "size": 4}, mean_color())
+    (home.encoders_dir / "words2").mkdir()
+    gone = Seat(home, owner, text_project(home, owner, "gone"))
+    encoding_requests.ask(gone, "words2")
+    (home.encoders_dir / "words2").rmdir()
+    good = asked(home, owner, text_project(home, owner, "good"), "good")
+    worker.look()
+    assert latest(seat).fault == "No row has an image to encode. Fix: say which column holds it."
+    assert (latest(gone).state, str(latest(gone).fault)[:29]) == (
+        encodings.FAILED,
+        "No encoder is called 'words2'",
+    )
+    assert latest(good).state == encodings.DONE
+    assert len(stored(good)) == 1
+    assert not anything_to_do(home), "what has failed is not tried again by itself"
+
+
+def test_rows_that_came_meanwhile_have_no_vectors_and_so_nothing_is_stored(
+    seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    more = text_frame()[:1].assign(id="later", truth="")
+
+    def add(done: int, _total: int) -> None:
+        if done == 32:
+            upload = importing.read_upload(more.to_csv(index=False).encode())
+            more_rows.add_rows(seat, more_rows.read_rows(seat, upload))
+
+    at_each_step(monkeypatch, add)
+    worker.look()
+    assert latest(seat).state == encodings.FAILED
+    assert "have changed" in str(latest(seat).fault)
+    assert (table_of(seat).n_rows, table_of(seat).embeddings) == (61, None)
+
+
+def test_nothing_is_stored_in_the_name_of_who_may_not(home: Home, owner: int, worker: EncodingWorker) -> None:
+    seat = asked(home, owner, text_project(home, owner))
+    encoding_requests.cancel(seat)
+    ada = annotator(home, owner, "Ada")
+    with home.database.write() as session:
+        encodings.ask(
+            session, seat.project_id or 0, asked_by=ada, asked_at=datetime.now(UTC), encoder="words"
+        )
+    worker.look()
+    assert latest(seat).fault == "Only the owner may do this; Ada is an annotator."
+    assert stored(seat) == []
+
+
+def test_a_project_that_is_put_away_waits(seat: Seat, worker: EncodingWorker) -> None:
+    projects.archive_project(seat)
+    assert not anything_to_do(seat.home)
+    worker.look()
+    assert latest(seat).state == encodings.WAITING
+    projects.restore_project(seat)
+    assert anything_to_do(seat.home)
+    worker.look()
+    assert latest(seat).state == encodings.DONE

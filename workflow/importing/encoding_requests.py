@@ -1,0 +1,117 @@
+"""Embeddings for a project by an encoder of the owner's own, from a page: asked for, watched, cancelled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from db import encodings, trained
+from workflow.importing import encoding
+from workflow.importing.encoding import EncoderError
+from workflow.importing.encoding_worker import TASK
+
+if TYPE_CHECKING:
+    from db.encodings import Encoding
+    from workflow.common.opened import Reading
+    from workflow.seat import Seat
+
+__all__ = ["Encoded", "EncoderError", "Encoders", "Running", "ask", "cancel", "encoders"]
+
+
+@dataclass(frozen=True)
+class Running:
+    """An encoding that waits or runs. encoder : its name      begun : whether a worker has it
+
+    done, total : images, texts or segments; total is 0 before the first      fault : why no worker takes it for now
+    """
+
+    encoder: str
+    done: int
+    total: int
+    begun: bool
+    fault: str | None
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """The latest encoding that was stored, and when. notes : a sentence each about rows left out"""
+
+    encoder: str
+    at: datetime
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Encoders:
+    """names : the encoders in the data folder      folder : where they are looked for
+
+    failed : why the latest encoding failed, None where it did not      cancelled : whether somebody has ended it
+    """
+
+    names: tuple[str, ...]
+    folder: str
+    running: Running | None
+    stored: Encoded | None
+    failed: str | None
+    cancelled: bool
+
+
+def encoders(seat: Seat) -> Encoders:
+    """What there is to encode by, and how the latest encoding goes or went.
+
+    Raises NotAllowed unless the person is an owner, NotFound.
+    """
+    with seat.reading(owner=True) as reading:
+        last = encodings.latest(reading.session, reading.project.id)
+        done = encodings.latest(reading.session, reading.project.id, encodings.DONE)
+        running = _running(reading, last)
+    return Encoders(
+        names=encoding.names(seat.home),
+        folder=str(seat.home.encoders_dir),
+        running=running,
+        stored=None
+        if done is None
+        else Encoded(done.encoder, done.ended_at or done.asked_at, tuple(done.notes)),
+        failed=last.fault if last is not None and last.state == encodings.FAILED else None,
+        cancelled=last is not None and last.state == encodings.CANCELLED,
+    )
+
+
+def ask(seat: Seat, name: str) -> None:
+    """Have a worker encode the rows; where that is asked for or under way already, nothing changes.
+
+    Raises EncoderError where no encoder is called so, NotAllowed unless the person is an owner, NotSaved, NotFound.
+    """
+    with seat.owning() as owning:
+        encoding.folder_of(seat.home, name)
+        encodings.ask(
+            owning.session,
+            owning.project.id,
+            asked_by=seat.person_id,
+            asked_at=datetime.now(UTC),
+            encoder=name,
+        )
+
+
+def cancel(seat: Seat) -> None:
+    """End the encoding that waits or runs; its worker sees it soon. Harmless where there is none. What is stored
+    by then stays.
+
+    Raises NotAllowed, NotSaved, NotFound.
+    """
+    with seat.owning() as owning:
+        last = encodings.latest(owning.session, owning.project.id)
+        if last is not None:
+            encodings.end(owning.session, last.id, encodings.CANCELLED, datetime.now(UTC))
+
+
+def _running(reading: Reading, last: Encoding | None) -> Running | None:
+    if last is None or not last.unfinished:
+        return None
+    lease = trained.training(reading.session, reading.project.id, TASK)
+    own = lease if lease is not None and lease.key == str(last.id) else None
+    begun = own is not None and not own.ended and own.lease_until > datetime.now(UTC)
+    return Running(
+        last.encoder, last.done, last.total, begun, own.fault if own is not None and own.ended else None
+    )

@@ -1,0 +1,120 @@
+"""Encoding the rows of projects in the background, by encoders of the owner's own: one worker at a time a project.
+
+What an owner asked for waits in the database; a worker that dies leaves it to the next. Vectors are stored by the one
+entry of `add_rows`, once, whoever makes them.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from db import encodings, projects
+from db.engine import DatabaseUnavailableError
+from workflow.importing import encoding
+from workflow.importing.more_rows import AlreadyThere
+from workflow.models import comparing, leases
+from workflow.models.comparing import ComparingWorker
+from workflow.seat import Seat
+from workflow.training import Stopped
+
+if TYPE_CHECKING:
+    from db.encodings import Encoding
+    from workflow.home import Home
+
+logger = logging.getLogger("winnow")
+
+TASK = "encode"
+"""The task of the leases of encodings: trainings and comparisons go on meanwhile."""
+KILLED = (
+    "The encoding was ended from outside twice, perhaps because memory ran out. Fix: give the machine more memory, or "
+    "cancel it and take a smaller encoder. It is next tried in an hour."
+)
+TOLD_EVERY = 1.0
+"""Seconds between two notes of how far an encoding is."""
+
+
+def anything_to_do(home: Home) -> bool:
+    """Whether a worker is needed: to train a model, to compare some, or to encode rows."""
+    return comparing.anything_to_do(home) or bool(_find(home))
+
+
+def _find(home: Home) -> list[Encoding]:
+    """The encodings that are unfinished, of projects in use."""
+    with home.database.read() as session:
+        found = encodings.unfinished(session)
+        in_use = {project.id for project in projects.listed(session)} if found else set()
+    return [one for one in found if one.project_id in in_use]
+
+
+class EncodingWorker(ComparingWorker):
+    """Trains and compares what is due and, when that is done, encodes what was asked for."""
+
+    def look(self) -> bool:
+        """As `ComparingWorker.look`; then the encodings."""
+        if not super().look():
+            return False
+        self.encode_asked()
+        return True
+
+    def encode_asked(self) -> None:
+        """Make every encoding that was asked for."""
+        for one in _find(self.home):
+            self.go_on()
+            self.encode(one)
+
+    def encode(self, asked: Encoding) -> None:
+        """Make one encoding, in the name of who asked for it: nothing is stored that they may not store by now. Nothing
+        is done where another worker has it.
+        """
+        with leases.hold(self.home, asked.project_id, self.name, str(asked.id), TASK, KILLED) as lease:
+            if lease is None:
+                return
+            try:
+                notes = self._store(asked)
+            except _Cancelled:
+                return
+            except Stopped:
+                raise  # another worker begins it anew
+            except (SQLAlchemyError, DatabaseUnavailableError):
+                raise  # it is begun anew when the database is there again
+            except Exception as error:  # one project must not keep the others waiting
+                logger.exception("The rows of project %s cannot be encoded.", asked.project_id)
+                fault = str(error) or type(error).__name__
+                with self.home.database.write() as session:
+                    encodings.end(session, asked.id, encodings.FAILED, datetime.now(UTC), fault=fault)
+                return
+            with self.home.database.write() as session:
+                encodings.end_done(session, asked.id, datetime.now(UTC), notes)
+
+    def _store(self, asked: Encoding) -> tuple[str, ...]:
+        """Encode the rows and store their vectors; notes about rows left out."""
+        with self.home.database.write() as session:
+            if not encodings.begin(session, asked.id):
+                raise _Cancelled
+        told = -TOLD_EVERY
+
+        def tell(done: int, total: int, _kind: str) -> None:
+            nonlocal told
+            self.go_on()
+            if done < total and time.monotonic() - told < TOLD_EVERY:
+                return
+            told = time.monotonic()
+            with self.home.database.write() as session:
+                if not encodings.note(session, asked.id, done, total):
+                    raise _Cancelled
+            super(EncodingWorker, self).look()  # what people answer meanwhile is learnt
+
+        encoder = encoding.Encoder(encoding.folder_of(self.home, asked.encoder))
+        try:
+            return encoding.encode_project(Seat(self.home, asked.asked_by, asked.project_id), encoder, tell)
+        except AlreadyThere:  # stored by a worker that died before it could say so, or by hand
+            return ()
+
+
+class _Cancelled(Exception):  # noqa: N818 - not an error
+    """Somebody has ended the encoding, or another worker has."""
