@@ -10,7 +10,7 @@ from pages.parts import frame, state
 from pages.parts.frame import escape
 from pages.parts.words import span
 from workflow.importing import encoding_requests, more_rows
-from workflow.importing.encoding_requests import EncoderError, Encoders, Running
+from workflow.importing.encoding_requests import EncoderError, Encoders, EncodingNow
 
 KEY = f"{state.SETTINGS}-encoder"
 
@@ -65,7 +65,7 @@ def _watch(page: frame.ProjectPage) -> None:
     watch()
 
 
-def _say_running(running: Running) -> None:
+def _say_running(running: EncodingNow) -> None:
     name = escape(running.encoder)
     if running.fault is not None and not running.begun:
         st.warning(escape(running.fault), icon=":material/warning:")

@@ -43,7 +43,7 @@ from workflow.common.found import Search
 from workflow.common.log import read_class_changes
 from workflow.common.turn import StaleQuestion
 from workflow.home import Home
-from workflow.importing import encoding, more_rows
+from workflow.importing import encoding, encoding_requests, more_rows
 from workflow.media import spectrograms
 from workflow.outgoing import verifying
 from workflow.room import RoomSettings
@@ -93,6 +93,14 @@ class Ones:
 
 
 PICTURE = spectrograms.Asked()
+
+
+def folder(home: Home) -> str:
+    """The name of an encoder in the data folder; nobody runs it."""
+    (home.encoders_dir / "words").mkdir(parents=True, exist_ok=True)
+    return "words"
+
+
 EVERYBODYS: dict[str, UseCase] = {
     "answering.similar_rows": lambda seat, _world, _row: answering.similar_rows(seat, "1.1.1"),
     "answering.next_question": lambda seat, _world, _row: answering.next_question(seat),
@@ -153,6 +161,9 @@ OWNERS: dict[str, UseCase] = {
     "more_rows.takes_label_columns": lambda seat, _world, _row: more_rows.takes_label_columns(seat),
     "more_rows.read_rows": lambda seat, world, _row: more_rows.read_rows(seat, later_rows(world)),
     "more_rows.add_rows": lambda seat, world, _row: more_rows.add_rows(seat, addition(seat, world)),
+    "encoding_requests.encoders": lambda seat, _world, _row: encoding_requests.encoders(seat),
+    "encoding_requests.ask": lambda seat, _world, _row: encoding_requests.ask(seat, folder(seat.home)),
+    "encoding_requests.cancel": lambda seat, _world, _row: encoding_requests.cancel(seat),
     "oracle.answer_for_me": lambda seat, _world, _row: oracle.answer_for_me(seat, 1),
     "projects.learner_settings": lambda seat, _world, _row: projects.learner_settings(seat),
     "projects.change_learner": lambda seat, world, _row: projects.change_learner(seat, **world.CHANGE),
@@ -218,7 +229,7 @@ def test_no_use_case_is_without_its_rights() -> None:
 def stored(home: Home) -> tuple[object, ...]:
     """All that a use case could have changed."""
     with home.database.read() as session:
-        tables = ("projects", "people", "links", "entries", "open_questions")
+        tables = ("projects", "people", "links", "entries", "open_questions", "encodings")
         known = {
             str(one[0]) for one in session.connection().exec_driver_sql("SELECT name FROM sqlite_master")
         }

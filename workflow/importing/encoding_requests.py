@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from workflow.common.opened import Reading
     from workflow.seat import Seat
 
-__all__ = ["Encoded", "EncoderError", "Encoders", "Running", "ask", "cancel", "encoders"]
+__all__ = ["EncoderError", "Encoders", "EncodingNow", "StoredVectors", "ask", "cancel", "encoders"]
 
 
 @dataclass(frozen=True)
-class Running:
+class EncodingNow:
     """An encoding that waits or runs. encoder : its name      begun : whether a worker has it
 
     done, total : images, texts or segments; total is 0 before the first      fault : why no worker takes it for now
@@ -34,7 +34,7 @@ class Running:
 
 
 @dataclass(frozen=True)
-class Encoded:
+class StoredVectors:
     """The latest encoding that was stored, and when. notes : a sentence each about rows left out"""
 
     encoder: str
@@ -51,8 +51,8 @@ class Encoders:
 
     names: tuple[str, ...]
     folder: str
-    running: Running | None
-    stored: Encoded | None
+    running: EncodingNow | None
+    stored: StoredVectors | None
     failed: str | None
     cancelled: bool
 
@@ -72,7 +72,7 @@ def encoders(seat: Seat) -> Encoders:
         running=running,
         stored=None
         if done is None
-        else Encoded(done.encoder, done.ended_at or done.asked_at, tuple(done.notes)),
+        else StoredVectors(done.encoder, done.ended_at or done.asked_at, tuple(done.notes)),
         failed=last.fault if last is not None and last.state == encodings.FAILED else None,
         cancelled=last is not None and last.state == encodings.CANCELLED,
     )
@@ -106,12 +106,12 @@ def cancel(seat: Seat) -> None:
             encodings.end(owning.session, last.id, encodings.CANCELLED, datetime.now(UTC))
 
 
-def _running(reading: Reading, last: Encoding | None) -> Running | None:
+def _running(reading: Reading, last: Encoding | None) -> EncodingNow | None:
     if last is None or not last.unfinished:
         return None
     lease = trained.training(reading.session, reading.project.id, TASK)
     own = lease if lease is not None and lease.key == str(last.id) else None
     begun = own is not None and not own.ended and own.lease_until > datetime.now(UTC)
-    return Running(
+    return EncodingNow(
         last.encoder, last.done, last.total, begun, own.fault if own is not None and own.ended else None
     )

@@ -15,6 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from db import encodings, projects
 from db.engine import DatabaseUnavailableError
+from workflow import training
 from workflow.importing import encoding
 from workflow.importing.more_rows import AlreadyThere
 from workflow.models import comparing, leases
@@ -52,14 +53,12 @@ def _find(home: Home) -> list[Encoding]:
 
 
 class EncodingWorker(ComparingWorker):
-    """Trains and compares what is due and, when that is done, encodes what was asked for."""
+    """Trains what is due, encodes what was asked for and, when that is done, compares what is to be compared."""
 
-    def look(self) -> bool:
-        """As `ComparingWorker.look`; then the encodings."""
-        if not super().look():
-            return False
+    def compare_due(self) -> None:
+        """As `ComparingWorker.compare_due`; the encodings before, for somebody waits for them."""
         self.encode_asked()
-        return True
+        super().compare_due()
 
     def encode_asked(self) -> None:
         """Make every encoding that was asked for."""
@@ -107,7 +106,7 @@ class EncodingWorker(ComparingWorker):
             with self.home.database.write() as session:
                 if not encodings.note(session, asked.id, done, total):
                     raise _Cancelled
-            super(EncodingWorker, self).look()  # what people answer meanwhile is learnt
+            training.Worker.look(self)  # what people answer meanwhile is learnt
 
         encoder = encoding.Encoder(encoding.folder_of(self.home, asked.encoder))
         try:

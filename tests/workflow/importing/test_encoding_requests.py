@@ -48,7 +48,7 @@ def test_what_is_asked_for_waits_and_twice_is_once(seat: Seat) -> None:
     assert latest(seat) == first
     found = encoding_requests.encoders(seat)
     assert found.names == ("other", "words")
-    assert found.running == encoding_requests.Running("words", 0, 0, begun=False, fault=None)
+    assert found.running == encoding_requests.EncodingNow("words", 0, 0, begun=False, fault=None)
 
 
 def test_it_can_be_cancelled_and_asked_for_again(seat: Seat) -> None:
@@ -105,7 +105,9 @@ def test_the_outcome_of_the_latest_stays_beside_what_was_stored(seat: Seat) -> N
                 encodings.end(session, one.id, end, at, fault="no memory" if end == "failed" else None)
         found = encoding_requests.encoders(seat)
         assert found.running is None
-        assert found.stored == encoding_requests.Encoded("words", at, ("2 rows have nothing to encode.",))
+        assert found.stored == encoding_requests.StoredVectors(
+            "words", at, ("2 rows have nothing to encode.",)
+        )
         assert found.failed == ("no memory" if end == "failed" else None)
         assert found.cancelled == (end == "cancelled")
 

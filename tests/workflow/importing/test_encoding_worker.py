@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from db import encodings
-from plcore import LabelTable, Roles
+from plcore import LabelTable, LearnerSettings, Roles
 from tests.plcore.tables.encoders.models import encoder, mean_color
 from tests.workflow.encoder_world import VECTORS, asked, at_each_step, latest, stored, table_of
 from tests.workflow.text_world import text_frame, text_project
@@ -18,6 +18,7 @@ from workflow import importing, projects
 from workflow.home import Home
 from workflow.importing import encoding_requests, encoding_worker, more_rows
 from workflow.importing.encoding_worker import EncodingWorker, anything_to_do
+from workflow.models.comparing import ComparingWorker
 from workflow.seat import Seat
 
 
@@ -76,7 +77,11 @@ def test_a_row_without_a_text_is_noted(home: Home, owner: int, worker: EncodingW
     frame = text_frame()
     frame.loc[5, "text"] = ""
     table = LabelTable.from_frame(frame, Roles(candidates="candidates", id="id", text="text"))
-    seat = asked(home, owner, projects.create_project(Seat(home, owner), "texts", table))
+    seat = asked(
+        home,
+        owner,
+        projects.create_project(Seat(home, owner), "texts", table, LearnerSettings(n_neighbors=4)),
+    )
     worker.look()
     assert latest(seat).notes == ["1 rows have nothing to encode: 't5'."]
     assert np.isnan(table_of(seat).embeddings[5]).all()
@@ -113,6 +118,17 @@ def test_between_two_notes_nothing_is_written_but_the_last_step_always_is(
     worker.look()
     assert told == [0, 16, 16, 16]
     assert latest(seat).done == 60
+
+
+def test_who_asked_waits_for_no_comparison(
+    home: Home, owner: int, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Models are compared before the first answer where nobody has chosen one; that may take minutes."""
+    seat = asked(home, owner, text_project(home, owner, model="automatic"))
+    before: list[str] = []
+    monkeypatch.setattr(ComparingWorker, "compare", lambda *_: before.append(latest(seat).state))
+    worker.look()
+    assert before == [encodings.DONE]
 
 
 # How it ends
