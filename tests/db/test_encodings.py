@@ -33,7 +33,10 @@ def test_one_that_is_unfinished_is_not_doubled(database: Database) -> None:
     assert ask(database, birds, "colors") == first
     other = ask(database, frogs, "colors")
     assert other != first, "of another project"
-    expected = Encoding(first, birds, 1, NOW, "words", WAITING, 0, 0, [], None, None)
+    expected = Encoding(
+        id=first, project_id=birds, asked_by=1, asked_at=NOW, encoder="words", state=WAITING,
+        done=0, total=0, notes=[], fault=None, ended_at=None,
+    )  # fmt: skip
     assert latest(database, birds) == expected
     with database.write() as session:
         assert [one.id for one in encodings.unfinished(session)] == [first, other]

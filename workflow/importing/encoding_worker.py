@@ -6,28 +6,22 @@ entry of `add_rows`, once, whoever makes them.
 
 from __future__ import annotations
 
-import logging
 import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from sqlalchemy.exc import SQLAlchemyError
-
 from db import encodings, projects
-from db.engine import DatabaseUnavailableError
 from workflow import training
 from workflow.importing import encoding
 from workflow.importing.more_rows import AlreadyThere
 from workflow.models import comparing, leases
+from workflow.models.attempts import WorkCancelled, attempt
 from workflow.models.comparing import ComparingWorker
 from workflow.seat import Seat
-from workflow.training import Stopped
 
 if TYPE_CHECKING:
     from db.encodings import Encoding
     from workflow.home import Home
-
-logger = logging.getLogger("winnow")
 
 TASK = "encode"
 """The task of the leases of encodings: trainings and comparisons go on meanwhile."""
@@ -73,28 +67,21 @@ class EncodingWorker(ComparingWorker):
         with leases.hold(self.home, asked.project_id, self.name, str(asked.id), TASK, KILLED) as lease:
             if lease is None:
                 return
-            try:
-                notes = self._store(asked)
-            except _Cancelled:
-                return
-            except Stopped:
-                raise  # another worker begins it anew
-            except (SQLAlchemyError, DatabaseUnavailableError):
-                raise  # it is begun anew when the database is there again
-            except Exception as error:  # one project must not keep the others waiting
-                logger.exception("The rows of project %s cannot be encoded.", asked.project_id)
-                fault = str(error) or type(error).__name__
+
+            def fail(fault: str) -> None:
                 with self.home.database.write() as session:
                     encodings.end(session, asked.id, encodings.FAILED, datetime.now(UTC), fault=fault)
-                return
-            with self.home.database.write() as session:
-                encodings.end_done(session, asked.id, datetime.now(UTC), notes)
+
+            with attempt(fail, f"The rows of project {asked.project_id} cannot be encoded."):
+                notes = self._store(asked)
+                with self.home.database.write() as session:
+                    encodings.end_done(session, asked.id, datetime.now(UTC), notes)
 
     def _store(self, asked: Encoding) -> tuple[str, ...]:
         """Encode the rows and store their vectors; notes about rows left out."""
         with self.home.database.write() as session:
             if not encodings.begin(session, asked.id):
-                raise _Cancelled
+                raise WorkCancelled
         told = -TOLD_EVERY
 
         def tell(done: int, total: int, _kind: str) -> None:
@@ -105,7 +92,7 @@ class EncodingWorker(ComparingWorker):
             told = time.monotonic()
             with self.home.database.write() as session:
                 if not encodings.note(session, asked.id, done, total):
-                    raise _Cancelled
+                    raise WorkCancelled
             training.Worker.look(self)  # what people answer meanwhile is learnt
 
         encoder = encoding.Encoder(encoding.folder_of(self.home, asked.encoder))
@@ -113,7 +100,3 @@ class EncodingWorker(ComparingWorker):
             return encoding.encode_project(Seat(self.home, asked.asked_by, asked.project_id), encoder, tell)
         except AlreadyThere:  # stored by a worker that died before it could say so, or by hand
             return ()
-
-
-class _Cancelled(Exception):  # noqa: N818 - not an error
-    """Somebody has ended the encoding, or another worker has."""

@@ -8,7 +8,6 @@ chosen themselves nothing is adopted but by them.
 from __future__ import annotations
 
 import dataclasses
-import logging
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -16,16 +15,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy.exc import SQLAlchemyError
-
 from db import answers, comparisons, entries, projects
-from db.engine import DatabaseUnavailableError
 from plcore.loop import CONTROL, ModelComparison
 from workflow import kinds, training
 from workflow.common.log import follow, read_class_changes
 from workflow.kinds.adopting import CHECKS, COMPARISON, change_settings, left_to_comparisons
 from workflow.models import leases
-from workflow.training import Due, Stopped
+from workflow.models.attempts import WorkCancelled, attempt
+from workflow.training import Due
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -34,8 +31,6 @@ if TYPE_CHECKING:
     from db.projects import Project
     from plcore.loop import ModelFigures
     from workflow.home import Home
-
-logger = logging.getLogger("winnow")
 
 TASK = "compare"
 """The task of the leases of comparisons: they are no leases of trainings, which go on meanwhile."""
@@ -164,33 +159,22 @@ class ComparingWorker(training.Worker):
             if lease is None:
                 return None
             begun = time.monotonic()
-            try:
+
+            def fail(fault: str) -> None:
+                with self.home.database.write() as session:
+                    comparisons.end(session, asked.id, comparisons.FAILED, datetime.now(UTC), fault=fault)
+
+            with attempt(fail, f"The models of project {asked.project_id} cannot be compared."):
                 found = self._measure(asked)
                 self._close(asked, found, time.monotonic() - begun)
-            except _Cancelled:
-                return None
-            except Stopped:
-                raise  # another worker begins it anew
-            except (SQLAlchemyError, DatabaseUnavailableError):
-                raise  # it is begun anew when the database is there again
-            except Exception as error:  # one project must not keep the others waiting
-                logger.exception("The models of project %s cannot be compared.", asked.project_id)
-                with self.home.database.write() as session:
-                    comparisons.end(
-                        session,
-                        asked.id,
-                        comparisons.FAILED,
-                        datetime.now(UTC),
-                        fault=str(error) or type(error).__name__,
-                    )
-                return None
-        return found
+                return found
+            return None
 
     def _measure(self, asked: Comparison) -> ModelComparison:
         comparer, now = make_comparer(self.home, asked.project_id)
         with self.home.database.write() as session:
             if not comparisons.begin(session, asked.id, **dataclasses.asdict(now)):
-                raise _Cancelled
+                raise WorkCancelled
         told, before = -TOLD_EVERY, -1
 
         def tell(done: int, total: int, model: str) -> None:
@@ -205,7 +189,7 @@ class ComparingWorker(training.Worker):
             told = time.monotonic()
             with self.home.database.write() as session:
                 if not comparisons.note(session, asked.id, done, total, model):
-                    raise _Cancelled
+                    raise WorkCancelled
 
         found: ModelComparison = comparer.compare(tell, BUDGET)
         return found
@@ -221,7 +205,7 @@ class ComparingWorker(training.Worker):
             entries.lock(session, project.id)
             told: dict[str, Any] = {"report": found.to_json(), "seconds": seconds, "fault": fault}
             if not comparisons.end(session, asked.id, comparisons.DONE, datetime.now(UTC), **told):
-                raise _Cancelled
+                raise WorkCancelled
             # Settings that somebody has changed meanwhile are theirs.
             kept = projects.get(session, project.id).settings == project.settings
             if model is not None and fault is None and kept:
@@ -263,10 +247,6 @@ class ComparingWorker(training.Worker):
                 return f"{fault} {why}"
             self._stop.wait(training.POLL)  # another worker trains the project by its old model
             self.go_on()
-
-
-class _Cancelled(Exception):  # noqa: N818 - not an error
-    """Somebody has ended the comparison, or another worker has."""
 
 
 def _choice(project: Project, found: ModelComparison, *, first: bool) -> str | None:
