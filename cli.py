@@ -70,7 +70,7 @@ def serve() -> None:
 @main.command("link")
 def link() -> None:
     """Print a new one-time sign-in link for the owner of the running server. An unused earlier one ends."""
-    from workflow import team
+    from workflow.people import team
 
     with home() as here:
         if not here.address_file.exists():

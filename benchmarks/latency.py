@@ -22,8 +22,9 @@ from tests.browser.obtain import obtain
 from tests.browser.server import Server
 from tests.conftest import DATA
 from tests.workflow.world import newest_version
-from workflow import projects, team
+from workflow import projects
 from workflow.home import Home, open_home
+from workflow.people import team
 from workflow.seat import Seat
 from workflow.settings import Settings
 

@@ -20,8 +20,9 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.report import write
 from plcore.tables.sound import Sound, describe_sound, sound_facts, spectrogram, to_png
-from workflow import importing, team
+from workflow import importing
 from workflow.home import open_home
+from workflow.people import team
 from workflow.seat import Seat
 from workflow.settings import Settings
 

@@ -20,8 +20,9 @@ from plcore import LabelTable, LearnerSettings, Roles
 from tests.browser.conftest import ARGUMENTS
 from tests.browser.obtain import obtain
 from tests.browser.server import Server
-from workflow import answering, projects, team
+from workflow import answering, projects
 from workflow.home import Home, open_home
+from workflow.people import team
 from workflow.seat import Seat
 from workflow.settings import Settings
 

@@ -18,8 +18,9 @@ from plcore.common import one_thread_for_good
 from plcore.loop import MODEL_ENTRIES, Upkeep
 from plcore.loop.one_label import OneLabelPool, Trainer
 from tests.workflow.world import opened
-from workflow import answering, projects, team
+from workflow import answering, projects
 from workflow.home import Home, open_home
+from workflow.people import team
 from workflow.seat import Seat
 from workflow.settings import Settings
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts import frame, state
-from workflow import team
+from workflow.people import team
 
 page = frame.begin_owner()
 st.title("People")

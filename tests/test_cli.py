@@ -23,10 +23,11 @@ from tests.plcore.tables.zips import make_zip
 from tests.workflow.compared import Findings, findings
 from tests.workflow.vector_world import answer_truly, vector_frame, vector_project
 from tests.workflow.world import small_frame, small_project
-from workflow import queue, team
+from workflow import queue
 from workflow.common.log_lines import write_log_lines
 from workflow.home import close_home, open_home
 from workflow.outgoing.verifying import header_of
+from workflow.people import team
 from workflow.seat import Seat
 from workflow.settings import Settings
 

@@ -39,7 +39,7 @@ OPENS_BY_ITSELF = {
     "workflow/seat.py": "it is the way in",
     "workflow/kinds/opening.py": "the seat's own machinery",
     "workflow/saving.py": "the transaction that the seat takes",
-    "workflow/team.py": "signing in: nobody is there yet",
+    "workflow/people/team.py": "signing in: nobody is there yet",
     "workflow/demo.py": "the first project, before anybody is there",
     "workflow/training.py": "the worker, who is no person",
     "workflow/models/comparing.py": "the worker, who is no person",

@@ -13,9 +13,9 @@ from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from workflow import team
 from workflow.access import Person
 from workflow.home import home
+from workflow.people import team
 from workflow.saving import DatabaseReplacedError
 
 #: Header by which pages learn who is there (the person's id); any sent by the client is dropped.

@@ -13,8 +13,9 @@ from starlette.concurrency import run_in_threadpool
 from streamlit import config
 
 from web.workers import WorkerCrew
-from workflow import exporting, team
+from workflow import exporting
 from workflow.home import close_home, home
+from workflow.people import team
 
 if TYPE_CHECKING:
     import streamlit as st

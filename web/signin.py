@@ -9,8 +9,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from web.guard import cookie_name
-from workflow import team
 from workflow.home import home
+from workflow.people import team
 from workflow.saving import NotSaved
 
 _PAGE = """<!doctype html>

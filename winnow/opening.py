@@ -37,7 +37,7 @@ def home() -> Iterator[Home]:
 
 def owner(here: Home) -> Seat:
     """The owner's seat, at no project."""
-    from workflow import team
+    from workflow.people import team
     from workflow.seat import Seat
 
     return Seat(here, team.ensure_owner(here).id)

@@ -11,9 +11,10 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from pages.parts import state
-from workflow import projects, team
+from workflow import projects
 from workflow.access import NotAllowed, NotFound, Person
 from workflow.home import home
+from workflow.people import team
 from workflow.projects import ProjectSummary
 from workflow.saving import DatabaseReplacedError, NotSaved, why_nothing_is_saved
 from workflow.seat import Seat

@@ -13,8 +13,8 @@ from tests.browser.server import Server
 from tests.browser.test_training import wait_for_model
 from tests.packaging.wheel import Installed, build, install
 from tests.workflow.world import small_project
-from workflow import team
 from workflow.home import open_home
+from workflow.people import team
 from workflow.settings import Settings
 
 # The kernels are compiled for the new environment, and the machine may be busy.

@@ -16,8 +16,8 @@ from playwright.sync_api import Page, expect
 from tests.browser import room
 from tests.browser.server import Server
 from tests.workflow.world import small_project
-from workflow import team
 from workflow.home import open_home
+from workflow.people import team
 from workflow.settings import Settings
 
 pytestmark = pytest.mark.browser

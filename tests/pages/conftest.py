@@ -14,9 +14,9 @@ from streamlit.testing.v1.element_tree import InitialValue, Selectbox
 from pages.parts import frame
 from tests.conftest import ROOT
 from tests.migrated import lay_database
-from workflow import team
 from workflow.home import Home, close_home
 from workflow.home import home as process_home
+from workflow.people import team
 
 Open = Callable[..., AppTest]
 

@@ -13,9 +13,10 @@ from tests.conftest import ROOT
 from tests.pages.conftest import listed_problems
 from tests.plcore.tables.zips import make_zip, picture
 from tests.workflow.media.test_finding import FILES, ZIP, kept
-from workflow import answering, projects, team
+from workflow import answering, projects
 from workflow.home import Home, close_home
 from workflow.home import home as process_home
+from workflow.people import team
 from workflow.seat import Seat
 
 

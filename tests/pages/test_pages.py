@@ -7,8 +7,9 @@ from streamlit.testing.v1 import AppTest
 
 from tests.pages.conftest import Open, listed_problems, words
 from tests.workflow.world import annotator, answer_next, small_frame, small_project
-from workflow import answering, projects, queue, team
+from workflow import answering, projects, queue
 from workflow.home import Home
+from workflow.people import team
 from workflow.seat import Seat
 
 

@@ -27,13 +27,13 @@ from workflow import (
     reviewing,
     standing,
     stopping,
-    team,
     training,
 )
 from workflow.home import Home, close_home
 from workflow.home import home as process_home
 from workflow.kinds.one_label.progress import ProgressView
 from workflow.models import leases
+from workflow.people import team
 from workflow.seat import Seat
 
 Open = Callable[..., AppTest]

@@ -9,8 +9,9 @@ from tests.pages.conftest import Open, words
 from tests.pages.test_owner_pages import box, button
 from tests.pages.test_pages import upload
 from tests.workflow.world import annotator, full_disk, small_frame, small_project
-from workflow import classes, exporting, projects, room, saving, stopping, team
+from workflow import classes, exporting, projects, room, saving, stopping
 from workflow.home import Home
+from workflow.people import team
 from workflow.seat import Seat
 
 SAID = "database could not be written"

@@ -8,9 +8,10 @@ from starlette.testclient import TestClient
 from tests.web.conftest import COOKIE
 from tests.workflow.world import answer_next, file_of, small_project
 from web.headers import HEADERS
-from workflow import exporting, projects, team
+from workflow import exporting, projects
 from workflow.exporting import ExportChoice
 from workflow.home import Home
+from workflow.people import team
 from workflow.seat import Seat
 
 

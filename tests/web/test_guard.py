@@ -7,8 +7,8 @@ from starlette.testclient import TestClient, WebSocketDenialResponse
 from starlette.websockets import WebSocketDisconnect
 
 from tests.web.conftest import COOKIE
-from workflow import team
 from workflow.home import Home
+from workflow.people import team
 from workflow.seat import Seat
 
 from .conftest import BASE

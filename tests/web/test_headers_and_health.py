@@ -5,8 +5,8 @@ from starlette.testclient import TestClient
 
 from tests.web.conftest import COOKIE
 from web.headers import HEADERS
-from workflow import team
 from workflow.home import Home
+from workflow.people import team
 
 
 @pytest.mark.parametrize("path", ["/", "/signin", "/signin?link=x", "/healthz", "/nothing", "/signout"])

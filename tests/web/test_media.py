@@ -17,9 +17,10 @@ from tests.web.conftest import COOKIE
 from tests.workflow.media.test_finding import CSV, FILES, kept
 from tests.workflow.sounds import RECORDINGS, segments_project
 from web.headers import HEADERS
-from workflow import importing, team
+from workflow import importing
 from workflow.home import Home
 from workflow.media import spectrograms
+from workflow.people import team
 from workflow.seat import Seat
 
 ADDRESS = f"/files/{kept(picture(2))}"

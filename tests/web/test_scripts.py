@@ -8,9 +8,9 @@ from starlette.testclient import TestClient
 from tests.web.conftest import COOKIE
 from web.headers import HEADERS
 from web.scripts import FOLDER
-from workflow import team
 from workflow.common.scripts import scripts_in
 from workflow.home import Home
+from workflow.people import team
 
 SCRIPTS = scripts_in(FOLDER)
 ADDRESS = SCRIPTS.address("card/card.js")

@@ -13,8 +13,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from tests.browser.server import Server
-from workflow import team
 from workflow.home import open_home
+from workflow.people import team
 from workflow.seat import Seat
 from workflow.settings import Settings
 

@@ -8,8 +8,8 @@ from starlette.testclient import TestClient
 
 from tests.web.conftest import BASE, COOKIE
 from tests.workflow.world import full_disk
-from workflow import team
 from workflow.home import Home
+from workflow.people import team
 from workflow.seat import Seat
 
 

@@ -16,8 +16,8 @@ from streamlit.web.server.starlette.starlette_routes import BASE_ROUTE_UPLOAD_FI
 
 from tests.web.conftest import COOKIE
 from web import guard, server
-from workflow import team
 from workflow.home import Home
+from workflow.people import team
 from workflow.seat import Seat
 from workflow.settings import Settings
 

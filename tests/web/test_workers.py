@@ -13,8 +13,9 @@ from tests.workflow.world import small_project
 from web import workers
 from web.lifespan import base_url
 from web.workers import WorkerCrew
-from workflow import projects, team
+from workflow import projects
 from workflow.home import Home
+from workflow.people import team
 from workflow.seat import Seat
 
 SLEEPS = "import sys; sys.stdin.read()"

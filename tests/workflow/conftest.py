@@ -11,8 +11,8 @@ from tests.migrated import lay_database
 from tests.postgres import postgres_server, postgres_url
 from tests.workflow.kind_worlds import WORLDS, KindWorld
 from tests.workflow.world import annotator, small_project
-from workflow import team
 from workflow.home import Home, open_home
+from workflow.people import team
 from workflow.seat import Seat
 from workflow.settings import Settings
 

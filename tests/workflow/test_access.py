@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.workflow.world import annotator
-from workflow import access, projects, team
+from workflow import access, projects
 from workflow.home import Home
+from workflow.people import team
 from workflow.seat import Seat
 
 

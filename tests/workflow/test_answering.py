@@ -13,11 +13,12 @@ from sqlalchemy import text
 from plcore import AnswerError
 from tests.migrated import lay_database
 from tests.workflow.world import annotator, answer_next, count_entries, opened, small_project
-from workflow import answering, exporting, projects, queue, standing, team, undoing
+from workflow import answering, exporting, projects, queue, standing, undoing
 from workflow.access import NotAllowed, NotFound
 from workflow.common import turn
 from workflow.home import Home, open_home
 from workflow.kinds import opening
+from workflow.people import team
 from workflow.seat import Seat
 from workflow.settings import Settings
 

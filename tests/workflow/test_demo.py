@@ -14,8 +14,9 @@ from sklearn.datasets import load_digits
 
 from plcore import LabelTable
 from tests.workflow.world import small_project
-from workflow import answering, demo, oracle, projects, team
+from workflow import answering, demo, oracle, projects
 from workflow.home import Home, open_home
+from workflow.people import team
 from workflow.seat import Seat
 from workflow.settings import Settings
 

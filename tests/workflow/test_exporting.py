@@ -16,11 +16,12 @@ from plcore.tables import read_cells
 from plcore.tables.formats import read_table
 from tests.workflow.kind_worlds import KindWorld
 from tests.workflow.world import annotator, answer_next, exported, file_of, full_disk, opened
-from workflow import answering, exporting, projects, team
+from workflow import answering, exporting, projects
 from workflow.access import NotAllowed, NotFound
 from workflow.exporting import ALL, ANSWERED, SURE, ExportChoice
 from workflow.home import Home
 from workflow.kinds.one_label import FORMATS
+from workflow.people import team
 from workflow.saving import NotSaved
 from workflow.seat import Seat
 

@@ -13,9 +13,10 @@ import workflow.home
 from db.engine import Database
 from plcore import LabelTable, Roles
 from tests.workflow.world import small_project
-from workflow import projects, team
+from workflow import projects
 from workflow.access import NotAllowed, NotFound, require_owner, require_person, require_project
 from workflow.home import BrokenHomeError, open_home
+from workflow.people import team
 from workflow.seat import Seat
 from workflow.settings import Settings, SettingsError
 

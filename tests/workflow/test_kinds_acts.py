@@ -19,12 +19,13 @@ from plcore import AnswerError
 from tests.migrated import lay_database
 from tests.workflow.kind_worlds import WORLDS, KindWorld, check_same
 from tests.workflow.world import annotator, counts_agreed, file_of
-from workflow import answering, progress, queue, reviewing, standing, team, undoing
+from workflow import answering, progress, queue, reviewing, standing, undoing
 from workflow import instance_map as maps
 from workflow.access import NotAllowed
 from workflow.common.found import Search
 from workflow.common.turn import StaleQuestion, overlaps, place_of
 from workflow.home import Home, open_home
+from workflow.people import team
 from workflow.seat import Seat
 from workflow.settings import Settings
 

@@ -33,7 +33,6 @@ from workflow import (
     room,
     standing,
     stopping,
-    team,
     training,
     undoing,
 )
@@ -46,6 +45,7 @@ from workflow.home import Home
 from workflow.importing import encoding, encoding_requests, more_rows
 from workflow.media import spectrograms
 from workflow.outgoing import verifying
+from workflow.people import team
 from workflow.room import RoomSettings
 from workflow.seat import Seat
 

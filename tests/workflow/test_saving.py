@@ -12,8 +12,9 @@ from sqlalchemy import text
 from db import entries
 from plcore import LabelTable
 from tests.workflow.world import annotator, answer_next, full_disk, small_project
-from workflow import answering, classes, projects, reviewing, room, saving, stopping, team, undoing
+from workflow import answering, classes, projects, reviewing, room, saving, stopping, undoing
 from workflow.home import Home, open_home
+from workflow.people import team
 from workflow.seat import Seat
 
 Use = Callable[[Home, int, int], object]

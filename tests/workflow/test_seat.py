@@ -12,12 +12,13 @@ from db import projects as stored
 from plcore.loop import Place
 from tests.workflow.kind_worlds import WORLDS, KindWorld
 from tests.workflow.world import annotator, full_disk, small_project
-from workflow import projects, room, team
+from workflow import projects, room
 from workflow.access import NotAllowed, NotFound
 from workflow.answering import StaleQuestion
 from workflow.common.turn import Turn
 from workflow.home import Home
 from workflow.kinds import KINDS
+from workflow.people import team
 from workflow.room import RoomSettings
 from workflow.saving import NotSaved
 from workflow.seat import Seat

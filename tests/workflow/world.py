@@ -15,9 +15,10 @@ from sqlalchemy import text
 
 from db import projects as stored_projects
 from plcore import LabelTable, LearnerSettings, Roles, read_cells
-from workflow import answering, exporting, progress, projects, queue, standing, team
+from workflow import answering, exporting, progress, projects, queue, standing
 from workflow.home import Home
 from workflow.kinds.one_label import training
+from workflow.people import team
 from workflow.seat import Seat
 
 

@@ -17,7 +17,7 @@ from plcore.tables.media_files import MediaFiles
 from tests.plcore.tables.zips import WAV, make_zip, picture
 from tests.workflow.sounds import segments_project
 from tests.workflow.world import annotator, exported, opened
-from workflow import answering, importing, team
+from workflow import answering, importing
 from workflow.access import NotAllowed, NotFound
 from workflow.common import files
 from workflow.common.rows import row_view
@@ -25,6 +25,7 @@ from workflow.home import Home, open_home
 from workflow.importing import more_rows
 from workflow.media import finding
 from workflow.outgoing import backup
+from workflow.people import team
 from workflow.projects import ProjectNameError
 from workflow.saving import NotSaved
 from workflow.seat import Seat

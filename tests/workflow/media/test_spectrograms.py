@@ -15,12 +15,13 @@ from plcore import LearnerSettings
 from tests.plcore.tables.zips import WAV, make_zip, picture
 from tests.workflow.media.test_finding import kept, table_of
 from tests.workflow.sounds import RECORDINGS, files_project, segments_project, tone
-from workflow import importing, team
+from workflow import importing
 from workflow.access import NotAllowed, NotFound
 from workflow.home import Home
 from workflow.media import spectrograms
 from workflow.media.spectrograms import AROUND, HEIGHT, LONGEST, WIDTH, Asked, BadRequestError, NotDrawnError
 from workflow.outgoing import backup
+from workflow.people import team
 from workflow.seat import Seat
 
 NAME = kept(RECORDINGS["calls/0.wav"], "wav")

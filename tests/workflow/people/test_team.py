@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from workflow import team
 from workflow.access import NotAllowed
 from workflow.home import Home, open_home
+from workflow.people import team
 from workflow.seat import Seat
 from workflow.settings import Settings
 
@@ -25,7 +25,7 @@ def home(tmp_path: Path) -> Iterator[Home]:
 
 
 def wait(monkeypatch: pytest.MonkeyPatch, time: timedelta) -> None:
-    """Let this much time pass, as workflow.team sees it."""
+    """Let this much time pass, as workflow.people.team sees it."""
 
     class Later(datetime):
         @classmethod
