@@ -38,6 +38,7 @@ NAMES = (
     "texts",
     "honest_curve",
     "stopping",
+    "crowd",
 )
 LONG = (  # half an hour and more, so run only when named
     "model_accuracy",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plcore import evaluation, query
+from plcore import crowd, evaluation, query
 from plcore.compiling import compile_kernels
 from plcore.evaluation import (
     PARAMETER_GRIDS,
@@ -97,6 +97,7 @@ __all__ = [
     "SensingLearner",
     "TableError",
     "compile_kernels",
+    "crowd",
     "evaluation",
     "f1_scores",
     "learn_stream",

@@ -11,6 +11,7 @@ from numba.core import event
 from scipy import sparse
 
 from plcore.common.types import BoolArray, IntArray, StepProgress
+from plcore.crowd import DawidSkene
 from plcore.kernels.shares import margins, softmax_margins
 from plcore.loop.one_label.models import softmax_inside
 from plcore.margin import PLSVC, LMPlaneClassifier, M3PLClassifier
@@ -89,6 +90,12 @@ def _sensing() -> None:
     learner.predict(np.array([[0.5, 0.5]]))
 
 
+def _crowd() -> None:
+    votes = np.array([0, 0, 1]), np.array([0, 1, 0]), np.array([[1, 0], [0, 1], [1, 1]], dtype=bool)
+    free = np.ones((2, 2), dtype=bool)
+    DawidSkene(max_iter=1).fit_masks(*votes, free).posterior_masks(*votes, free)
+
+
 # What there is to compile, by name. Each step calls the code as the product calls it.
 STEPS: tuple[tuple[str, Callable[[], None]], ...] = (
     ("label sets", _sets),
@@ -101,6 +108,7 @@ STEPS: tuple[tuple[str, Callable[[], None]], ...] = (
     ("margin learners", _margin),
     ("margins", _margins),
     ("label vectors", _sensing),
+    ("annotators", _crowd),
 )
 
 

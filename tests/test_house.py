@@ -19,6 +19,7 @@ KINDS = ("one_label", "label_vectors")
 FACES = {
     "plcore",
     "plcore.common",
+    "plcore.crowd",
     "plcore.evaluation",
     "plcore.labels",
     "plcore.loop",
@@ -185,5 +186,5 @@ def test_first_levels_hold_few_rooms() -> None:
     def entries(folder: str) -> int:
         return sum(not path.name.startswith("__pycache__") for path in (ROOT / folder).iterdir())
 
-    assert entries("plcore") <= 16
+    assert entries("plcore") <= 17  # plcore.crowd is named in the public contract
     assert entries("workflow") <= 30

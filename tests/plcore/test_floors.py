@@ -14,7 +14,7 @@ FLOORS = (
     {"common"},
     {"kernels", "labels"},
     {"neighbors", "margin", "online", "kernel", "sensing"},
-    {"query", "evaluation"},
+    {"query", "evaluation", "crowd"},
     {"tables", "loop"},
 )
 """From the lowest up. A package imports from the floors below it; what else it may, or may not, is said here."""

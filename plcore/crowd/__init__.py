@@ -1,0 +1,36 @@
+"""Several annotators: their votes, how far they agree, how far each can be believed, and who is guessing."""
+
+from __future__ import annotations
+
+from plcore.crowd.agreement import LEAST_ROWS, Agreement, cohen_kappa, gwet_ac1, krippendorff_alpha
+from plcore.crowd.dawid_skene import DawidSkene
+from plcore.crowd.guessing import (
+    GuessCheck,
+    PaceCheck,
+    check_guessing,
+    least_honest,
+    too_fast,
+    who_is_guessing,
+)
+from plcore.crowd.label_vectors import votes_by_label
+from plcore.crowd.majority import majority
+from plcore.crowd.votes import CrowdVotes, read_votes
+
+__all__ = [
+    "LEAST_ROWS",
+    "Agreement",
+    "CrowdVotes",
+    "DawidSkene",
+    "GuessCheck",
+    "PaceCheck",
+    "check_guessing",
+    "cohen_kappa",
+    "gwet_ac1",
+    "krippendorff_alpha",
+    "least_honest",
+    "majority",
+    "read_votes",
+    "too_fast",
+    "votes_by_label",
+    "who_is_guessing",
+]

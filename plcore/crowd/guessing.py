@@ -1,0 +1,186 @@
+"""Who is guessing, and who is much too fast: rules that tell with their evidence in plain figures.
+
+**Guessing.** Every answer is held against what is known of its row from elsewhere: the truth, what the others say, or
+a model. Somebody who guesses is right as often as chance c has it among the choices that were shown; somebody honest
+is right at least as often as h(c) > c. Let p be how probable the answer is right by what is known. The answer is
+
+    1 / (h p / c + (1 - h)(1 - p) / (1 - c))
+
+times as likely of a guess as of the worst honest person; where nothing is known, p = c, it is 1. The product over all
+answers is told once it reaches 50. Of an honest person held against the truth it is a supermartingale of mean 1 at
+most, so that they are told of, ever, with a probability of at most 1/50, however often one looks (Ville's inequality;
+Wald's sequential test, 1945). What the others say is no truth: `benchmarks/results/crowd.md` has the figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from plcore.common.checks import is_real
+from plcore.common.types import FloatArray, IntArray
+from plcore.crowd.dawid_skene import DawidSkene
+from plcore.crowd.votes import CrowdVotes, read_votes
+
+TOLD_AT = 50.0
+"""How many times likelier of a guess: at most one honest person in so many is ever told of."""
+
+SKILL = 0.6
+"""Of the way from chance to always right that the worst honest person goes; with few choices more, for there a guess is
+right so often that thirty answers tell no less from it: `least_honest`."""
+
+FAST_SHARE, FASTEST, FEWEST, FEWEST_OTHERS = 1 / 3, 0.05, 10, 30
+"""Too fast: a median under this share of the others' and under this quantile of theirs, on so many answers each."""
+
+
+@dataclass(frozen=True)
+class GuessCheck:
+    """guessing: whether it is told; told_after: after how many of the answers; evidence: how many times likelier of a
+    guess than of honest work all of them are. right of answers, where guessing gives `chance` of them on average."""
+
+    guessing: bool
+    told_after: int | None
+    answers: int
+    right: float
+    chance: float
+    evidence: float
+
+    @property
+    def sentence(self) -> str:
+        """The evidence in words."""
+        return (
+            f"Right on {self.right:.3g} of {self.answers} answers that could be held against others'; guessing gives "
+            f"{self.chance:.3g}."
+        )
+
+
+@dataclass(frozen=True)
+class PaceCheck:
+    """too_fast; answers; seconds, others_seconds: the medians; faster: share of the answers that took less than nearly
+    all (95 %) of the others'."""
+
+    too_fast: bool
+    answers: int
+    seconds: float
+    others_seconds: float
+    faster: float
+
+    @property
+    def sentence(self) -> str:
+        """The evidence in words."""
+        return (
+            f"Half of {self.answers} answers took less than {self.seconds:.1f} s, of the others' "
+            f"{self.others_seconds:.1f} s; {self.faster:.0%} of them were faster than 95 % of the others'."
+        )
+
+
+def least_honest(chance: Any) -> FloatArray:
+    """How often the worst honest person is right where chance is right so often: .875 at two choices alike, .73 at
+    three, .70 at four, .64 at ten. Equal to chance, so that nothing is told, where chance is right in .6 or more."""
+    c = np.asarray(chance, dtype=np.float64)
+    return np.where(c < SKILL, c + (1 - c) * np.maximum(SKILL, 1.5 * c), c)
+
+
+def check_guessing(right: Any, chance: Any) -> GuessCheck:
+    """Hold one person's answers, in their order, against chance.
+
+    right : (k,) how probable each answer is right, by what is known from elsewhere: 1 and 0 where the truth is known
+    chance : (k,) how probable it was right if it was a guess: one over the number of choices, or the share of the class
+        that was answered among them; answers where that is 0 or .6 and more tell nothing and are left out
+    Raises ValueError where they are no numbers in [0, 1], or not as many.
+    """
+    p, c = np.asarray(right, dtype=np.float64), np.asarray(chance, dtype=np.float64)
+    if p.ndim != 1 or p.shape != c.shape:
+        raise ValueError(
+            f"right and chance must be vectors of one length. Got shapes {p.shape} and {c.shape}."
+        )
+    for name, values in (("right", p), ("chance", c)):
+        if (wrong := ~((values >= 0) & (values <= 1))).any():  # NaN fails it too
+            place = int(np.flatnonzero(wrong)[0])
+            raise ValueError(f"{name} must be probabilities in [0, 1]. Got {values[place]} at place {place}.")
+    tells = (c > 0) & (c < SKILL)
+    p, c = p[tells], c[tells]
+    h = least_honest(c)
+    evidence = -np.log(h * p / c + (1 - h) * (1 - p) / (1 - c)).cumsum()
+    told = np.flatnonzero(evidence >= np.log(TOLD_AT))
+    return GuessCheck(
+        bool(len(told)),
+        int(told[0]) + 1 if len(told) else None,
+        len(p),
+        float(p.sum()),
+        float(c.sum()),
+        float(np.exp(min(evidence[-1], 700.0))) if len(p) else 1.0,
+    )
+
+
+def who_is_guessing(votes: Any, candidates: Any = None, known: Any = None) -> dict[Hashable, GuessCheck]:
+    """{annotator: check} of everybody, each held against what all but they say, in the order of the votes.
+
+    votes, candidates : as for `DawidSkene.fit`; the candidates of a row are the choices that were shown
+    known : None, or (n, m) distributions from elsewhere, as the truth (1 for one class) or a model's; a row of zeros
+        where nothing is known. Where given they take the place of the others
+    Somebody who always takes the same class is right as often as that class is: chance is its share among the
+    candidates, by the shares of classes in what is known. Rows on which nobody else has said anything tell nothing.
+    """
+    read = read_votes(votes, candidates)
+    if known is not None:
+        given = np.asarray(known, dtype=np.float64)
+        if given.shape != read.candidates.shape or not (given >= 0).all():
+            raise ValueError(
+                f"known must be probabilities {read.candidates.shape}, a column for every class. "
+                f"Got shape {given.shape}."
+            )
+        return {name: _check(read, place, given) for place, name in enumerate(read.annotators)}
+    found = {}
+    for place, name in enumerate(read.annotators):
+        others = read.who != place
+        if not others.any():
+            found[name] = check_guessing([], [])
+            continue
+        model = DawidSkene().fit_masks(
+            read.rows[others], read.who[others], read.masks[others], read.candidates
+        )
+        said = np.bincount(read.rows[others], minlength=len(read.candidates)) > 0
+        found[name] = _check(read, place, model.label_distributions_ * said[:, None])
+    return found
+
+
+def _check(read: CrowdVotes, place: int, known: FloatArray) -> GuessCheck:
+    """known (n, m): zeros in rows of which nothing is known."""
+    of: IntArray = np.flatnonzero((read.who == place) & (known[read.rows].sum(axis=1) > 0))
+    rows, masks = read.rows[of], read.masks[of]
+    shown = read.candidates[rows]
+    # One row's worth on all classes alike: one that nobody has named is no proof of guessing.
+    shares = known.sum(axis=0) + 1 / known.shape[1]
+    weights = shares * shown
+    right = (known[rows] * masks).sum(axis=1) / known[rows].sum(axis=1)
+    chance = (weights * masks).sum(axis=1) / weights.sum(axis=1)
+    inside = (masks & shown).any(axis=1)
+    return check_guessing(np.clip(right[inside], 0, 1), np.clip(chance[inside], 0, 1))
+
+
+def too_fast(seconds: Any, others_seconds: Any) -> PaceCheck:
+    """Whether one person's answers take so little time that they can hardly have looked.
+
+    seconds : (k,) of their answers      others_seconds : (l,) of the others', to questions of the same kind
+    Told where the median is under a third of the others' and under the time that 95 % of the others' answers took,
+    on at least 10 answers, and 30 of the others. Medians, so that breaks do not count. Times that are no positive
+    numbers are left out.
+    """
+    own, others = _times(seconds), _times(others_seconds)
+    mine, theirs = (float(np.median(times)) if len(times) else np.nan for times in (own, others))
+    bound = float(np.quantile(others, FASTEST)) if len(others) else 0.0
+    faster = float(np.mean(own < bound)) if len(own) else 0.0
+    enough = len(own) >= FEWEST and len(others) >= FEWEST_OTHERS
+    told = enough and mine < min(FAST_SHARE * theirs, bound)
+    return PaceCheck(told, len(own), mine, theirs, faster)
+
+
+def _times(seconds: Any) -> FloatArray:
+    if is_real(seconds):
+        raise ValueError(f"seconds must be a sequence of numbers. Got {seconds!r}.")
+    times = np.asarray(seconds, dtype=np.float64).ravel()
+    return times[np.isfinite(times) & (times > 0)]

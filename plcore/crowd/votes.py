@@ -1,0 +1,202 @@
+"""Votes of several annotators: one written convention, and the check at the door.
+
+A vote is (row, annotator, labels): the number of a row from 0, who, and what they said: the name of a class, or a set
+of names where they narrowed it down or ruled something out. Of several votes of one annotator on one row the last
+counts, as in a log where an answer was corrected.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from plcore.common.checks import is_whole
+from plcore.common.types import AnyArray, BoolArray, IntArray
+from plcore.common.words import listed, shortened
+from plcore.labels.candidates import check_candidates, holds_sets, infer_labels
+
+COLUMNS = ("row", "annotator", "labels")
+SETS = (set, frozenset, list, tuple, np.ndarray)
+FORM = "Every vote must be (row, annotator, labels)"
+
+
+@dataclass(frozen=True)
+class CrowdVotes:
+    """rows, who int64 (v,): row number and place in `annotators`; masks bool (v, m); in the order they came.
+
+    classes (m,); annotators sorted; candidates bool (n, m), all True where none were given.
+    """
+
+    rows: IntArray
+    who: IntArray
+    masks: BoolArray
+    classes: AnyArray
+    annotators: tuple[Hashable, ...]
+    candidates: BoolArray
+
+    @property
+    def shared(self) -> IntArray:
+        """The rows, ascending, that two or more people have answered."""
+        return np.flatnonzero(np.bincount(self.rows, minlength=len(self.candidates)) >= 2)
+
+
+def read_votes(votes: Any, candidates: Any = None, classes: Any = None) -> CrowdVotes:
+    """Check votes and bring them into one form.
+
+    votes : DataFrame with the columns row, annotator, labels; or a sequence of (row, annotator, labels)
+    candidates : None, or of the n rows what their label may be, in any form that `fit` of a classifier takes; where
+        its columns have no names (an array), the classes are the numbers 0..m-1, or, where the votes are text, the
+        m sorted names that were voted; with sets of names the classes are all names in them and in the votes
+    classes : None, or the names that there are, where candidates do not say them; else those voted, sorted
+    Raises ValueError naming the first vote that is no good, counted from 0, and CandidateError for candidates.
+    """
+    triples = _triples(votes)
+    rows = np.array([_row(number, row) for number, (row, _, _) in enumerate(triples)], dtype=np.int64)
+    people = [_annotator(number, name) for number, (_, name, _) in enumerate(triples)]
+    sets = [_labels(number, labels) for number, (_, _, labels) in enumerate(triples)]
+    sets = _as_classes(sets)
+    matrix, names = _candidates(candidates, classes, sets)
+    at = {name: place for place, name in enumerate(names.tolist())}
+    masks = np.zeros((len(sets), len(names)), dtype=bool)
+    for number, labels in enumerate(sets):
+        for name in labels:
+            if name not in at:
+                raise ValueError(
+                    f"Vote {number}: there is no class {shortened(repr(name))}; there are "
+                    f"{listed([str(one) for one in names.tolist()])}. "
+                    "Fix: correct the vote, or give the candidates a column for this class."
+                )
+            masks[number, at[name]] = True
+    if matrix is None:
+        matrix = np.ones((int(rows.max(initial=-1)) + 1, len(names)), dtype=bool)
+    if (beyond := np.flatnonzero(rows >= len(matrix))).size:
+        raise ValueError(
+            f"Vote {beyond[0]}: there is no row {rows[beyond[0]]}; the candidates have {len(matrix)} rows, counted "
+            "from 0. Fix: give candidates for all rows, or leave the vote out."
+        )
+    annotators = tuple(sorted(set(people), key=lambda name: (type(name).__name__, name)))
+    place = {name: number for number, name in enumerate(annotators)}
+    who = np.array([place[name] for name in people], dtype=np.int64)
+    kept = last_votes(rows, who)
+    return CrowdVotes(rows[kept], who[kept], masks[kept], names, annotators, matrix)
+
+
+def last_votes(rows: IntArray, who: IntArray) -> IntArray:
+    """The places, ascending, of the last vote of each annotator on each row. rows, who (v,)"""
+    pairs = pd.DataFrame({"row": rows, "who": who})
+    return np.flatnonzero(~pairs.duplicated(keep="last").to_numpy())
+
+
+def _triples(votes: Any) -> list[tuple[Any, Any, Any]]:
+    if isinstance(votes, pd.DataFrame):
+        if missing := [name for name in COLUMNS if name not in votes.columns]:
+            raise ValueError(
+                f"votes must have the columns {', '.join(map(repr, COLUMNS))}; {missing[0]!r} is missing. "
+                f"Got {listed([str(name) for name in votes.columns])}. Fix: votes.rename(columns=...)."
+            )
+        return list(zip(*(votes[name].tolist() for name in COLUMNS), strict=True))
+    if isinstance(votes, str) or not isinstance(votes, Iterable):
+        raise ValueError(
+            f"votes must be a DataFrame or a sequence of (row, annotator, labels). Got {shortened(repr(votes))}."
+        )
+    found = []
+    for number, vote in enumerate(votes):
+        if not isinstance(vote, Sequence) or isinstance(vote, str) or len(vote) != 3:
+            raise ValueError(f"{FORM}; vote {number} is {shortened(repr(vote))}.")
+        found.append((vote[0], vote[1], vote[2]))
+    return found
+
+
+def _row(number: int, row: Any) -> int:
+    if not is_whole(row) or row < 0:
+        raise ValueError(
+            f"Vote {number}: a row is named by its number, a whole number from 0. Got {shortened(repr(row))}. "
+            "Fix: for names of rows, pandas.factorize(names) gives numbers."
+        )
+    return int(row)
+
+
+def _missing(value: Any) -> bool:
+    return (
+        value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and np.isnan(value))
+    )
+
+
+def _annotator(number: int, name: Any) -> Hashable:
+    if _missing(name) or not isinstance(name, (str, int, np.integer)) or isinstance(name, bool):
+        raise ValueError(
+            f"Vote {number}: an annotator is named by text or a whole number. Got {shortened(repr(name))}."
+        )
+    return name if isinstance(name, str) else int(name)
+
+
+def _labels(number: int, labels: Any) -> list[Any]:
+    """What a vote names, each once."""
+    named = list(labels) if isinstance(labels, SETS) else [labels]
+    named = [name.item() if isinstance(name, np.generic) else name for name in named]
+    if not named:
+        raise ValueError(
+            f"Vote {number}: it names no class. Fix: leave it out; who says 'cannot tell' says nothing of the row."
+        )
+    for name in named:
+        if _missing(name) or not isinstance(name, (str, int, bool)):
+            raise ValueError(
+                f"Vote {number}: labels are the name of a class (text, a whole number or a bool) or a set of names. "
+                f"Got {shortened(repr(name))}."
+            )
+    return named
+
+
+def _as_classes(sets: list[list[Any]]) -> list[list[Any]]:
+    """The same names; ValueError where some are text and others are numbers: 3 and "3" would be two classes."""
+    kinds = Counter(type(name).__name__ for labels in sets for name in labels)
+    if len(kinds) > 1:
+        rare = min(kinds, key=lambda kind: kinds[kind])
+        number = next(i for i, labels in enumerate(sets) if any(type(one).__name__ == rare for one in labels))
+        raise ValueError(
+            f"Vote {number}: the classes must all be text, or all whole numbers, or all bools. "
+            f"Got {shortened(repr(sets[number]))}, of which others are {' and '.join(sorted(set(kinds) - {rare}))}. "
+            "Fix: write all classes in one way, for example as text."
+        )
+    return sets
+
+
+def _candidates(candidates: Any, classes: Any, sets: list[list[Any]]) -> tuple[BoolArray | None, AnyArray]:
+    voted = sorted({name for labels in sets for name in labels})
+    if candidates is None:
+        names = voted if classes is None else list(classes)
+        if not names:
+            raise ValueError("There are no votes, so no classes. Fix: give candidates, or at least one vote.")
+        return None, np.asarray(infer_labels(np.array(names, dtype=object)))
+    matrix, columns = check_candidates(candidates)
+    if holds_sets(candidates):
+        return _with_columns(matrix, columns, voted)
+    unnamed = not isinstance(candidates, pd.DataFrame) and (
+        sparse.issparse(candidates) or np.ndim(candidates) == 2
+    )
+    if unnamed and any(isinstance(name, str) for name in voted):
+        if len(voted) != matrix.shape[1]:
+            raise ValueError(
+                f"The candidates have {matrix.shape[1]} columns without names, and the votes name "
+                f"{len(voted)} classes: {listed(voted)}. Fix: give the candidates as a DataFrame whose "
+                "columns are the classes."
+            )
+        return matrix, np.asarray(voted, dtype=object)
+    return matrix, columns
+
+
+def _with_columns(matrix: BoolArray, columns: AnyArray, voted: list[Any]) -> tuple[BoolArray, AnyArray]:
+    """The same candidates with a column for every class that was voted: of sets nobody can say which there are."""
+    names = columns.tolist()
+    if not (missing := set(voted) - set(names)) or len({type(name) for name in (*names, *missing)}) > 1:
+        return matrix, columns
+    every = sorted({*names, *missing})
+    wider = np.zeros((len(matrix), len(every)), dtype=bool)
+    wider[:, [every.index(name) for name in names]] = matrix
+    return wider, np.asarray(infer_labels(np.array(every, dtype=object)))
