@@ -38,8 +38,8 @@ class SortedVotes:
 
 
 @dataclass(frozen=True)
-class Rounds:
-    """What a run gave: distributions (n, m), masses (m,), confusions (people, said, true), the objective's history."""
+class CrowdRounds:
+    """What rounds gave: distributions (n, m), masses (m,), confusions (people, said, true), the objective's history."""
 
     distributions: FloatArray
     masses: FloatArray
@@ -82,7 +82,7 @@ def run_rounds(
     strength: float,
     mass: float,
     max_iter: int,
-) -> Rounds:
+) -> CrowdRounds:
     """Expectation and maximisation from the shares of the votes on.
 
     shape (said, true), strength : prior of every confusion matrix: `strength` answers on every class, in these shares
@@ -109,4 +109,4 @@ def run_rounds(
         if len(objective) > 1 and objective[-1] - objective[-2] < TOLERANCE * max(len(votes.who), 1):
             converged = True
             break
-    return Rounds(distributions, masses, confusions, objective, converged)
+    return CrowdRounds(distributions, masses, confusions, objective, converged)

@@ -40,7 +40,7 @@ def run(found):
 
 
 def test_there_is_code_for_every_heading():
-    assert len(BLOCKS) == 9
+    assert len(BLOCKS) == 10
     for section in re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]:
         assert "```python" in section, section.splitlines()[0]
 
@@ -70,6 +70,18 @@ def test_the_search_and_the_ensembles_learn(names):
     plain = PLKNeighborsClassifier().fit(X, candidates).predict_proba(X)
     right = np.arange(len(X)), truth
     assert np.log(names["calibrated"].predict_proba(X)[right]).mean() > np.log(plain[right]).mean()
+
+
+def test_several_annotators_are_as_the_page_says(names):
+    votes, crowd = names["votes"], names["crowd"]
+    assert names["majority"](votes).tolist() == ["wren", "emu", "robin"]
+    assert crowd.classes_.tolist() == ["emu", "robin", "wren"]
+    np.testing.assert_allclose(crowd.label_distributions_.sum(axis=1), 1)
+    assert crowd.label_distributions_[[0, 1, 2], [1, 2, 2]].tolist() == [0, 0, 0]
+    assert "ben" in crowd.confusion_
+    assert names["low"] <= names["alpha"] <= names["high"]
+    assert names["gwet_ac1"](votes).reason in PAGE
+    assert names["too_fast"]([0.4] * 12, [4.0] * 40).too_fast
 
 
 def test_every_strategy_asks_its_own_rows(names):
