@@ -60,7 +60,7 @@ def read_votes(votes: Any, candidates: Any = None, classes: Any = None) -> Crowd
     rows = np.array([_row(number, row) for number, (row, _, _) in enumerate(triples)], dtype=np.int64)
     people = [_annotator(number, name) for number, (_, name, _) in enumerate(triples)]
     sets = [_labels(number, labels) for number, (_, _, labels) in enumerate(triples)]
-    sets = _as_classes(sets)
+    _refuse_mixed(sets)
     matrix, names = _candidates(candidates, classes, sets)
     at = {name: place for place, name in enumerate(names.tolist())}
     masks = np.zeros((len(sets), len(names)), dtype=bool)
@@ -153,8 +153,8 @@ def _labels(number: int, labels: Any) -> list[Any]:
     return named
 
 
-def _as_classes(sets: list[list[Any]]) -> list[list[Any]]:
-    """The same names; ValueError where some are text and others are numbers: 3 and "3" would be two classes."""
+def _refuse_mixed(sets: list[list[Any]]) -> None:
+    """Raise ValueError where some names are text and others are numbers: 3 and "3" would be two classes."""
     kinds = Counter(type(name).__name__ for labels in sets for name in labels)
     if len(kinds) > 1:
         rare = min(kinds, key=lambda kind: kinds[kind])
@@ -164,39 +164,41 @@ def _as_classes(sets: list[list[Any]]) -> list[list[Any]]:
             f"Got {shortened(repr(sets[number]))}, of which others are {' and '.join(sorted(set(kinds) - {rare}))}. "
             "Fix: write all classes in one way, for example as text."
         )
-    return sets
 
 
 def _candidates(candidates: Any, classes: Any, sets: list[list[Any]]) -> tuple[BoolArray | None, AnyArray]:
+    """Candidates bool (n, m), None where there are none, and the classes of their columns."""
     voted = sorted({name for labels in sets for name in labels})
+    known = voted if classes is None else list(classes)
     if candidates is None:
-        names = voted if classes is None else list(classes)
-        if not names:
+        if not known:
             raise ValueError("There are no votes, so no classes. Fix: give candidates, or at least one vote.")
-        return None, np.asarray(infer_labels(np.array(names, dtype=object)))
+        return None, np.asarray(infer_labels(np.array(known, dtype=object)))
     matrix, columns = check_candidates(candidates)
     if holds_sets(candidates):
-        return _with_columns(matrix, columns, voted)
+        return _with_columns(matrix, columns, known, in_order=classes is not None)
     unnamed = not isinstance(candidates, pd.DataFrame) and (
         sparse.issparse(candidates) or np.ndim(candidates) == 2
     )
-    if unnamed and any(isinstance(name, str) for name in voted):
-        if len(voted) != matrix.shape[1]:
+    if unnamed and any(isinstance(name, str) for name in known):
+        if len(known) != matrix.shape[1]:
             raise ValueError(
-                f"The candidates have {matrix.shape[1]} columns without names, and the votes name "
-                f"{len(voted)} classes: {listed(voted)}. Fix: give the candidates as a DataFrame whose "
-                "columns are the classes."
+                f"The candidates have {matrix.shape[1]} columns without names, and there are {len(known)} classes: "
+                f"{listed(known)}. Fix: give the candidates as a DataFrame whose columns are the classes."
             )
-        return matrix, np.asarray(voted, dtype=object)
+        return matrix, np.asarray(known, dtype=object)
     return matrix, columns
 
 
-def _with_columns(matrix: BoolArray, columns: AnyArray, voted: list[Any]) -> tuple[BoolArray, AnyArray]:
-    """The same candidates with a column for every class that was voted: of sets nobody can say which there are."""
+def _with_columns(
+    matrix: BoolArray, columns: AnyArray, known: list[Any], in_order: bool
+) -> tuple[BoolArray, AnyArray]:
+    """The same candidates with a column for every class that is known: sets do not say which others there are."""
     names = columns.tolist()
-    if not (missing := set(voted) - set(names)) or len({type(name) for name in (*names, *missing)}) > 1:
+    if len({type(name) for name in (*names, *known)}) > 1:
         return matrix, columns
-    every = sorted({*names, *missing})
+    every = [*known, *(name for name in names if name not in known)]
+    every = every if in_order else sorted(every)
     wider = np.zeros((len(matrix), len(every)), dtype=bool)
     wider[:, [every.index(name) for name in names]] = matrix
     return wider, np.asarray(infer_labels(np.array(every, dtype=object)))

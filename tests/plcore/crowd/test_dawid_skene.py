@@ -227,6 +227,18 @@ def test_a_row_alone_under_a_fixed_fit():
         model.posterior([(0, 1, 1)], np.ones((1, 7), dtype=bool))
 
 
+def test_candidates_of_a_new_row_come_in_any_form():
+    columns = ["wren", "emu", "kea"]
+    votes = [(0, "a", "wren"), (1, "a", "kea"), (1, "b", "emu"), (2, "b", "emu")]
+    model = DawidSkene().fit(votes, pd.DataFrame(np.ones((3, 3), dtype=bool), columns=columns))
+    expected = model.posterior([(0, "c", "emu")], pd.DataFrame([[0, 1, 1]], columns=columns))
+    assert expected[0, 0] == 0
+    for same in ([{"emu", "kea"}], np.array([[False, True, True]])):
+        np.testing.assert_array_equal(model.posterior([(0, "c", "emu")], same), expected)
+    with pytest.raises(ValueError, match="the classes that were fitted"):
+        model.posterior([(0, "c", "emu")], [{"emu", "owl"}])
+
+
 def test_of_several_votes_of_one_person_on_a_row_the_last_counts():
     votes = some_votes()
     row, who, said = votes[0]

@@ -102,7 +102,7 @@ def test_what_does_not_go_with_the_candidates_is_named():
         read_votes([(0, "a", "emu"), (0, "b", "wren")], frame)
     with pytest.raises(ValueError, match="Vote 0: there is no row 2; the candidates have 2 rows"):
         read_votes([(2, "a", "emu")], frame)
-    with pytest.raises(ValueError, match="3 columns without names, and the votes name 1 classes"):
+    with pytest.raises(ValueError, match="3 columns without names, and there are 1 classes"):
         read_votes([(0, "a", "emu")], np.ones((2, 3), dtype=bool))
     with pytest.raises(CandidateError, match="row 1"):
         read_votes([(0, "a", "emu")], pd.DataFrame([[1, 1], [0, 0]], columns=["emu", "kea"]))
