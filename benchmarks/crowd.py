@@ -34,7 +34,7 @@ OVERLAPS = (1, 2, 3, 5)
 SEEDS = 3
 WORSE, BETTER = 0.005, 0.02
 SPAMMERS = ("any class alike", "always the first", "always the same")
-HONEST = ("the least honest", "three points better", "right in 9 of 10")
+HONEST = ("the least honest", "right in 9 of 10")
 FIRST, LONG = 30, 300
 ROUNDS_VOTES, ROUNDS_CLASSES = 10_000, 26
 
@@ -146,7 +146,7 @@ def answers_of(kind: str, y: np.ndarray, shown: np.ndarray, rng: np.random.Gener
         same = rng.integers(m)
         return np.where(shown[:, same], same, drawn(shown.astype(float), rng))
     size = shown.sum(axis=1)
-    right = np.full(k, 0.9) if kind == HONEST[2] else least_honest(1 / size) + 0.03 * (kind == HONEST[1])
+    right = np.full(k, 0.9) if kind == HONEST[1] else least_honest(1 / size)
     wrong = shown.copy()
     wrong[np.arange(k), y] = False
     return np.where(rng.random(k) < right, y, drawn(wrong.astype(float), rng))
@@ -304,8 +304,8 @@ persons a line.
 
 On the sets, among the candidates of rows that have two or more; {persons} persons a line. Held against the truth, or
 against the distributions that ten others give, two of whom have answered each row. The least honest are right as often
-as the table above says, the next in three of a hundred answers more. Asked for: at least 95 % of those who guess told
-within 30 answers, at most 2 % of honest people ever.
+as the table above says. Asked for: at least 95 % of those who guess told within 30 answers, at most 2 % of honest
+people ever.
 
 {guessing_table(persons)}
 
