@@ -122,6 +122,40 @@ class ProjectRow(Base):
     source_hash: Mapped[str | None]
 
 
+class MemberRow(Base):
+    """What a person may do in a project. Who is an owner of this Winnow needs no row: every project is theirs too."""
+
+    __tablename__ = "members"
+    __table_args__ = (
+        CheckConstraint("role IN ('owner', 'reviewer', 'annotator', 'viewer')", name="role"),
+        Index("ix_members_person", "person_id", "project_id"),
+    )
+
+    project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), primary_key=True)
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id"), primary_key=True)
+    role: Mapped[str]
+    added_at: Mapped[datetime]
+    # NULL: by the step that brought roles, for who could see every project before
+    added_by: Mapped[int | None] = mapped_column(ForeignKey("people.id"))
+
+
+class GroupRow(Base):
+    """People under a name, to be invited at once. Being in a group gives no rights."""
+
+    __tablename__ = "groups"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(unique=True)
+    created_at: Mapped[datetime]
+
+
+class GroupMemberRow(Base):
+    __tablename__ = "group_members"
+
+    group_id: Mapped[int] = mapped_column(ForeignKey("groups.id"), primary_key=True)
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id"), primary_key=True)
+
+
 class EntryRow(Base):
     """A line of a project's log: answer, skip or withdrawal. `label` is '' where none is asked about."""
 

@@ -13,7 +13,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import text
 
-from db import comparisons, encodings, projects, trained
+from db import comparisons, encodings, members, projects, trained
 from db.engine import MIGRATIONS, Database
 from db.models import Base
 
@@ -42,7 +42,7 @@ def test_any_working_directory_will_do(
     made = Database(sqlite_url)
     made.migrate()
     with made.read() as session:
-        assert session.execute(text("SELECT version_num FROM alembic_version")).scalar_one() == "0007"
+        assert session.execute(text("SELECT version_num FROM alembic_version")).scalar_one() == "0008"
     made.close()
 
 
@@ -170,4 +170,42 @@ def test_encodings_come_and_go(backend: str, request: pytest.FixtureRequest) -> 
             assert [one.encoder for one in encodings.unfinished(session)] == ["words"]
             assert [one.name for one in projects.everything(session)] == ["birds"]
         move(made, "0006", command.downgrade)
+    made.close()
+
+
+@pytest.mark.parametrize("backend", ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def test_whoever_saw_every_project_goes_on_seeing_those_there_are(
+    backend: str, request: pytest.FixtureRequest
+) -> None:
+    made = Database(request.getfixturevalue(f"{backend}_url"))
+    move(made, "0007", command.upgrade)
+    with made.write() as session:
+        for name, role in (("owner", "owner"), ("ada", "annotator"), ("bob", "annotator")):
+            session.execute(
+                text("INSERT INTO people (name, role, created_at) VALUES (:name, :role, '2026-01-01')"),
+                {"name": name, "role": role},
+            )
+        session.execute(text("UPDATE people SET disabled_at = '2026-02-01' WHERE name = 'bob'"))
+        for name in ("birds", "frogs"):
+            session.execute(
+                text(
+                    "INSERT INTO projects (name, table_hash, roles, settings, description, n_rows, n_classes, "
+                    "n_to_ask, created_at, created_by, room) "
+                    "VALUES (:name, '0', '{}', '{}', '', 1, 2, 1, '2026-01-01', 1, '{}')"
+                ),
+                {"name": name},
+            )
+    for _ in range(2):
+        made.migrate()
+        with made.read() as session:
+            assert members.roles_of(session, 1) == {}
+            assert (
+                members.roles_of(session, 2)
+                == members.roles_of(session, 3)
+                == {1: "annotator", 2: "annotator"}
+            )
+            (_, ada), _ = members.listed(session, 1)
+            assert ada.added_by is None
+            assert ada.added_at.tzinfo is not None
+        move(made, "0007", command.downgrade)
     made.close()

@@ -1,0 +1,103 @@
+"""Members of projects: who may do what in which. Owners of this Winnow are none: every project is theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+
+from sqlalchemy import and_, bindparam, delete, exists, insert, or_, select, update
+from sqlalchemy.orm import Session
+
+from db.models import Base, EntryRow, MemberRow, PersonRow
+from db.people import Person
+
+
+@dataclass(frozen=True)
+class Member:
+    """`role` is 'owner', 'reviewer', 'annotator' or 'viewer'; `added_by` a person, None where nobody added them."""
+
+    project_id: int
+    person_id: int
+    role: str
+    added_at: datetime
+    added_by: int | None
+
+
+_PEOPLE, _TABLE = Base.metadata.tables["people"], Base.metadata.tables["members"]
+_PERSON = [_PEOPLE.c[one.name] for one in fields(Person)]
+# Built once: it runs several times for every answer, and to build it takes as long as to run it.
+_WITH_ROLE = (
+    select(*_PERSON, _TABLE.c.role)
+    .select_from(
+        _PEOPLE.outerjoin(
+            _TABLE, and_(_TABLE.c.person_id == _PEOPLE.c.id, _TABLE.c.project_id == bindparam("project_id"))
+        )
+    )
+    .where(_PEOPLE.c.id == bindparam("person_id"))
+)
+
+
+def person_at(session: Session, person_id: int, project_id: int) -> tuple[Person, str | None] | None:
+    """The person with this id, disabled or not, and their role in the project, None where they are no member of it;
+    None where there is no such person. One statement: it is part of every answer.
+    """
+    wanted = {"person_id": person_id, "project_id": project_id}
+    found = session.execute(_WITH_ROLE, wanted).one_or_none()
+    return None if found is None else (Person(*found[:-1]), found[-1])
+
+
+def roles_of(session: Session, person_id: int) -> dict[int, str]:
+    """{project: role} of a person, also of projects that are not in use."""
+    found = select(MemberRow.project_id, MemberRow.role).where(MemberRow.person_id == person_id)
+    return {one.project_id: one.role for one in session.execute(found)}
+
+
+def listed(session: Session, project_id: int) -> list[tuple[Person, Member]]:
+    """The members of a project, disabled people too, in the order of their names."""
+    found = (
+        select(*_PERSON, *(_TABLE.c[one.name] for one in fields(Member)))
+        .join(_TABLE, _TABLE.c.person_id == _PEOPLE.c.id)
+        .where(_TABLE.c.project_id == project_id)
+        .order_by(_PEOPLE.c.name, _PEOPLE.c.id)
+    )
+    cut = len(_PERSON)
+    return [(Person(*row[:cut]), Member(*row[cut:])) for row in session.execute(found)]
+
+
+def concerned(session: Session, project_id: int, kinds: Sequence[str]) -> list[Person]:
+    """Who can be met in a project: its members, the owners of this Winnow, and whoever has ever made an entry of one of
+    these kinds in it; in the order in which they came.
+    """
+    member = exists().where(MemberRow.project_id == project_id, MemberRow.person_id == PersonRow.id)
+    entry = exists().where(
+        EntryRow.project_id == project_id, EntryRow.person_id == PersonRow.id, EntryRow.kind.in_(kinds)
+    )
+    found = select(*_PERSON).where(or_(PersonRow.role == "owner", member, entry)).order_by(_PEOPLE.c.id)
+    return [Person(*row) for row in session.execute(found)]
+
+
+def put(
+    session: Session, project_id: int, person_id: int, role: str, *, at: datetime, by: int | None
+) -> None:
+    """Make a person a member, or give a member another role; who added them, and when, stays then."""
+    key = MemberRow.project_id == project_id, MemberRow.person_id == person_id
+    if session.execute(update(MemberRow).where(*key).values(role=role).returning(MemberRow.role)).first():
+        return
+    values = {"project_id": project_id, "person_id": person_id, "role": role, "added_at": at, "added_by": by}
+    session.execute(insert(MemberRow).values(values))
+
+
+def remove(session: Session, project_id: int, person_id: int) -> None:
+    """End a membership; harmless where there is none."""
+    key = MemberRow.project_id == project_id, MemberRow.person_id == person_id
+    session.execute(delete(MemberRow).where(*key))
+
+
+def owners(session: Session, project_id: int) -> list[int]:
+    """The people, by id, who own a project and may sign in: its own owners, and those of this Winnow."""
+    own = exists().where(
+        MemberRow.project_id == project_id, MemberRow.person_id == PersonRow.id, MemberRow.role == "owner"
+    )
+    found = select(PersonRow.id).where(PersonRow.disabled_at.is_(None), or_(PersonRow.role == "owner", own))
+    return list(session.execute(found.order_by(PersonRow.id)).scalars())
