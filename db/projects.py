@@ -40,6 +40,11 @@ class Project:
     stop_rules: dict[str, Any] | None
     source_hash: str | None
 
+    @property
+    def in_use(self) -> bool:
+        """Neither archived nor in the bin."""
+        return self.archived_at is None and self.deleted_at is None
+
 
 _TABLE = Base.metadata.tables["projects"]
 _COLUMNS = select(*(_TABLE.c[one.name] for one in fields(Project)))
@@ -84,7 +89,7 @@ def add(
     return session.execute(insert(ProjectRow).values(values).returning(ProjectRow.id)).scalar_one()
 
 
-_LARGEST = 2**31 - 1
+LARGEST = 2**31 - 1
 """The greatest id that a column takes."""
 
 
@@ -92,19 +97,12 @@ def get(session: Session, project_id: int) -> Project:
     """The project with this id, also when it is archived or in the bin. Raises NoSuchProjectError."""
     found = None
     if (
-        0 < project_id <= _LARGEST
+        0 < project_id <= LARGEST
     ):  # other numbers, from an address or a shell, the database may refuse to look for
         found = session.execute(_BY_ID, {"id": project_id}).one_or_none()
     if found is None:
         raise NoSuchProjectError(f"There is no project {project_id}.")
     return Project(*found)
-
-
-def by_name(session: Session, name: str) -> Project | None:
-    """The project in use that has this name."""
-    in_use = ProjectRow.archived_at.is_(None), ProjectRow.deleted_at.is_(None)
-    found = session.execute(_COLUMNS.where(ProjectRow.name == name, *in_use)).first()
-    return None if found is None else Project(*found)
 
 
 def by_source(session: Session, source_hash: str) -> Project | None:
@@ -116,7 +114,7 @@ def by_source(session: Session, source_hash: str) -> Project | None:
 
 def listed(session: Session) -> list[Project]:
     """The projects in use, neither archived nor in the bin, in the order they were made."""
-    return [one for one in everything(session) if one.archived_at is None and one.deleted_at is None]
+    return [one for one in everything(session) if one.in_use]
 
 
 def everything(session: Session) -> list[Project]:

@@ -8,10 +8,10 @@ import streamlit as st
 
 from pages.parts import frame, kinds, question_card, state
 from workflow import answering, room, standing, undoing
-from workflow.access import NotAllowed, NotFound
+from workflow.access import NotAllowed, NotFound, Right
 from workflow.saving import DatabaseReplacedError
 
-page = frame.begin_project("Annotate")
+page = frame.begin_project("Annotate", Right.ANSWER)
 frame.toast_from_last_page()
 frame.project_title("Annotate", page)
 parts = kinds.parts_of(page)

@@ -9,6 +9,7 @@ from pages.parts.frame import escape
 from pages.parts.prepared_files import draw_files
 from pages.parts.words import counted
 from workflow import exporting
+from workflow.access import Right
 from workflow.exporting import ABOVE, CHOICES, DATA_SET, SURE, CardDetails, ExportChoice, ExportView
 
 PREVIEW_ROWS = 20
@@ -26,7 +27,7 @@ KNOWN = {
 }
 """Fields of `CardDetails` that are text: how they are asked for, and an example."""
 
-page = frame.begin_project("Export", owner=True)
+page = frame.begin_project("Export", Right.OWN)
 frame.project_title("Export", page)
 frame.say_refusal()
 words = kinds.parts_of(page).EXPORT

@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages.parts import frame, state
+from pages.parts import frame, role_words, state
 from pages.parts.sign_out import sign_out_button
 from pages.parts.words import ago, counted
 from workflow import projects
+from workflow.access import Right, Role
 from workflow.projects import ProjectNameError, ProjectSummary
 
 page = frame.begin()
@@ -19,14 +20,16 @@ frame.toast_from_last_page()
 def next_step(project: ProjectSummary) -> tuple[str, str, str, str]:
     """What to do next: in words, then the button's label, icon and page."""
     if not project.left:
-        if page.person.is_owner:
+        if project.may(Right.OWN):
             return (
                 f"{project.words.finished} Export the table.",
                 "Export",
                 ":material/download:",
                 "export.py",
             )
-        return project.words.finished, "Look", ":material/keyboard:", "annotate.py"
+        return project.words.finished, "Look", ":material/monitoring:", "progress.py"
+    if not project.may(Right.ANSWER):
+        return "Look at how far it is.", "Look", ":material/monitoring:", "progress.py"
     if project.last_answer is None:
         return "Answer the first question.", "Start", ":material/keyboard:", "annotate.py"
     return (
@@ -54,6 +57,8 @@ def project_card(project: ProjectSummary) -> None:
         words, actions = st.columns([3, 1], vertical_alignment="center", gap="large")
         with words:
             st.markdown(f"**{frame.escape(project.name)}**")
+            if project.role is not Role.OWNER:
+                st.caption(f"You are {role_words.WITH_ARTICLE[project.role]} here.")
             if project.description:
                 st.caption(frame.escape(project.description))
             share = project.answered / (project.answered + project.left) if project.left else 1.0
@@ -62,11 +67,16 @@ def project_card(project: ProjectSummary) -> None:
         with actions:
             if st.button(label, key=f"go-{project.id}", type="primary", icon=icon, width="stretch"):
                 st.switch_page(target, query_params=about)
-            if st.button("Progress", key=f"see-{project.id}", icon=":material/monitoring:", width="stretch"):
+            seen = target == "progress.py"  # the first button leads there already
+            if not seen and st.button(
+                "Progress", key=f"see-{project.id}", icon=":material/monitoring:", width="stretch"
+            ):
                 st.switch_page("progress.py", query_params=about)
         with st.container(horizontal=True, gap="medium"):
-            links = [("annotate.py", "Annotate"), ("review_page.py", "Review")]
-            if page.person.is_owner:
+            links = []
+            if project.may(Right.ANSWER):
+                links += [("annotate.py", "Annotate"), ("review_page.py", "Review")]
+            if project.may(Right.OWN):
                 links += [("export.py", "Export"), ("project_page.py", "Rename, settings, archive, delete")]
             for file, words_of_link in links:
                 st.page_link(file, label=words_of_link, query_params=about, width="content")
@@ -123,9 +133,10 @@ if page.person.is_owner:
             "3. **Review** what was answered, and **export** the table with one label per row."
         )
     st.page_link("import_table.py", label="Import a table of your own", icon=":material/upload:")
-    put_away_part()
 elif not known:
-    st.info("No project yet. The owner of this Winnow has to import a table first.")
+    st.info(frame.NOTHING_SHARED, icon=":material/inbox:")
+put_away_part()
 with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-    st.caption(f"Signed in as {frame.escape(page.person.name)} ({page.person.role}).")
+    owns = " You own this Winnow." if page.person.is_owner else ""
+    st.caption(f"Signed in as {frame.escape(page.person.name)}.{owns}")
     sign_out_button()

@@ -16,6 +16,7 @@ from workflow.common.first_look import first_look
 from workflow.projects import CONTROL_SHARE, ProjectNameError
 
 PREVIEW_ROWS = 8
+CREATED = "Project created. Only you see it until you share it: Project settings, Sharing"
 
 page = frame.begin_owner()
 st.title("Import a table")
@@ -130,7 +131,7 @@ def settings_form(upload: importing.Upload, checked: importing.Checked, name: st
                     )
                 for name_ in (state.UPLOAD, state.CHECKED, state.COLUMNS):
                     st.session_state.pop(name_, None)
-                st.session_state[state.FLASH] = "Project created"
+                st.session_state[state.FLASH] = CREATED
                 st.switch_page("annotate.py", query_params={"project": str(project_id)})
 
 

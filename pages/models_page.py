@@ -8,6 +8,7 @@ from pages.parts import frame, state
 from pages.parts.frame import escape
 from pages.parts.model_words import OPTIMISM, adoption_line, say_running, say_story, seconds
 from pages.parts.words import counted
+from workflow.access import Right
 from workflow.models import choosing, showing
 from workflow.models.showing import Done, ModelLine, ModelStory, ModelsView
 
@@ -17,7 +18,7 @@ HINT = (
     "by chance the predictions are among the row's candidates: 0 % is chance, 100 % is always. It needs no true label."
 )
 
-page = frame.begin_project("Models", owner=True)
+page = frame.begin_project("Models", Right.OWN)
 frame.toast_from_last_page()
 frame.project_title("Models", page)
 frame.say_refusal()

@@ -1,4 +1,4 @@
-"""Project settings: name, learner, answering room, classes, more rows, and how a project is put away."""
+"""Project settings: name, learner, answering room, classes, more rows, sharing, and how a project is put away."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ import streamlit as st
 
 from pages.parts import frame, kinds, state
 from pages.parts.learner_form import learner_form
+from pages.parts.members_part import members_part
 from pages.parts.more_rows_part import more_rows_part
 from pages.parts.own_encoder_part import own_encoder_part
 from workflow import projects, room
+from workflow.access import Right
 from workflow.projects import ProjectNameError
 from workflow.room import RoomError, RoomSettings
 
-page = frame.begin_project("Project settings", owner=True)
+page = frame.begin_project("Project settings", Right.OWN)
 frame.toast_from_last_page()
 frame.project_title("Project settings", page)
 parts = kinds.parts_of(page)
@@ -119,10 +121,14 @@ def rows_part() -> None:
     more_rows_part(page)
 
 
-tabs = st.tabs(["Name", "Learning", "Answering room", "Classes", "More rows", "Put away"])
+def sharing_part() -> None:
+    members_part(page)
+
+
+tabs = st.tabs(["Name", "Learning", "Answering room", "Classes", "More rows", "Sharing", "Put away"])
 for tab, part in zip(
     tabs,
-    (about_part, learner_part, room_part, names_part, rows_part, put_away_part),
+    (about_part, learner_part, room_part, names_part, rows_part, sharing_part, put_away_part),
     strict=True,
 ):
     with tab:

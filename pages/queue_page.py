@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pages.parts import frame, kinds
+from workflow.access import Right
 
-page = frame.begin_project("Queue")
+page = frame.begin_project("Queue", Right.ANSWER)
 frame.toast_from_last_page()
 frame.project_title("Queue", page)
 frame.say_refusal()

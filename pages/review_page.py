@@ -7,9 +7,9 @@ import streamlit as st
 from pages.parts import answered_rows, frame, kinds, state
 from pages.parts.score_review import score_review
 from workflow import reviewing
-from workflow.access import NotFound
+from workflow.access import NotFound, Right
 
-page = frame.begin_project("Review")
+page = frame.begin_project("Review", Right.ANSWER)
 frame.project_title("Review", page)
 parts = kinds.parts_of(page)
 KEY = f"{state.REVIEW}-{page.project.id}"

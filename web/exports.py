@@ -13,7 +13,8 @@ from workflow.seat import Seat
 
 
 def prepared_file(request: Request) -> Response:
-    """The file, to be stored and never shown; 404 unless it was prepared for this person; 403 for who is no owner."""
+    """The file, to be stored and never shown; 404 unless it was prepared for this person, and for who is no
+    member of the project; 403 for a member who is no owner."""
     person_id = int(
         request.headers.get(PERSON_HEADER, "0")
     )  # set by the guard, which lets nobody else through

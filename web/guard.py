@@ -15,8 +15,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from workflow.access import Person
 from workflow.home import home
-from workflow.people import team
+from workflow.people import members, team
 from workflow.saving import DatabaseReplacedError
+from workflow.seat import Seat
 
 #: Header by which pages learn who is there (the person's id); any sent by the client is dropped.
 PERSON_HEADER = "x-winnow-person"
@@ -75,7 +76,7 @@ class Guard:
 
     async def _upload(self, scope: Scope, receive: Receive, send: Send, person: Person) -> None:
         """Let the request through to Streamlit's upload route, or say why not."""
-        if not person.is_owner:
+        if not await run_in_threadpool(members.may_upload, Seat(home(), person.id)):
             words = "Only owners upload files. Fix: ask an owner to import the table."
             await _refuse(scope, receive, send, PlainTextResponse(words, 403))
         elif scope["method"] != "PUT":

@@ -33,7 +33,8 @@ _DRAWING = ThreadPoolExecutor(2, thread_name_prefix="spectrogram")
 
 
 def kept_file(request: Request) -> Response:
-    """The file, or the range that a player asks for; 404 unless a project in use names it; 403 for the disabled."""
+    """The file, or the range that a player asks for; 404 unless a project in use that this person may see
+    names it; 403 for the disabled."""
 
     def give(seat: Seat, name: str) -> Response:
         path, content_type = media.find(seat, name)

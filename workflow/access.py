@@ -1,14 +1,39 @@
-"""Who may do what. Every use case asks here, inside its own transaction, whatever the page has shown."""
+"""Who may do what: the rights of each role, asked by every use case inside its own transaction.
+
+Who is not a member of a project is told of it what is told of a project that does not exist, in the same words.
+"""
 
 from __future__ import annotations
 
-from sqlalchemy.orm import Session
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from db import people, projects
+from db import members, people, projects
 from db.people import Person
 from db.projects import Project
 
-__all__ = ["NotAllowed", "NotFound", "Person", "require_owner", "require_person", "require_project"]
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+__all__ = [
+    "RIGHTS",
+    "NotAllowed",
+    "NotFound",
+    "Person",
+    "Right",
+    "Rights",
+    "Role",
+    "no_project",
+    "project_for",
+    "require_person",
+    "require_right",
+    "role_at_project",
+    "role_here",
+    "visible_projects",
+]
 
 
 class NotAllowed(PermissionError):  # noqa: N818 - what a page says, not a fault
@@ -16,34 +41,141 @@ class NotAllowed(PermissionError):  # noqa: N818 - what a page says, not a fault
 
 
 class NotFound(LookupError):  # noqa: N818 - what a page says, not a fault
-    """What was asked for does not exist, or not any more."""
+    """What was asked for does not exist for this person, or not any more."""
+
+
+class Right(StrEnum):
+    """What a use case asks for."""
+
+    SEE = "see"
+    """The project is there: its rows, progress, map and guidelines."""
+    ANSWER = "answer"
+    """Its questions; one's own answers, taken back and corrected."""
+    REVIEW = "review"
+    """Everybody's answers, with who gave them; corrections of them; how right the scores of a file are."""
+    OWN = "own"
+    """Settings, classes, models, more rows, export, and who may see it."""
+
+
+class Role(StrEnum):
+    """What a person is in a project. Owners of this Winnow are owners of every project."""
+
+    OWNER = "owner"
+    REVIEWER = "reviewer"
+    ANNOTATOR = "annotator"
+    VIEWER = "viewer"
+
+
+RIGHTS: Mapping[Role, frozenset[Right]] = MappingProxyType(
+    {
+        Role.OWNER: frozenset(Right),
+        Role.REVIEWER: frozenset({Right.SEE, Right.ANSWER, Right.REVIEW}),
+        Role.ANNOTATOR: frozenset({Right.SEE, Right.ANSWER}),
+        Role.VIEWER: frozenset({Right.SEE}),
+    }
+)
+"""The one table of who may do what in a project."""
+
+_REFUSALS = {
+    Right.SEE: "Only members may see this",
+    Right.ANSWER: "Only annotators, reviewers and the owner may do this",
+    Right.REVIEW: "Only reviewers and the owner may do this",
+    Right.OWN: "Only the owner may do this",
+}
+
+
+@dataclass(frozen=True)
+class Rights:
+    """A person whose rights were checked.
+
+    role : in the project they are at; at none, OWNER for an owner of this Winnow, None for everybody else
+    """
+
+    person: Person
+    role: Role | None
+
+    def may(self, right: Right) -> bool:
+        return right in RIGHTS[self.role] if self.role is not None else right is Right.SEE
+
+    @property
+    def whose(self) -> int | None:
+        """The person whose answers alone may be seen; None for who may see everybody's."""
+        return None if self.may(Right.REVIEW) else self.person.id
 
 
 def require_person(session: Session, person_id: int) -> Person:
     """The person, if they are known and not disabled. Raises NotAllowed."""
-    person = people.find(session, person_id)
+    return _not_disabled(people.find(session, person_id))
+
+
+def role_here(session: Session, person_id: int) -> Rights:
+    """The person, at no project. Raises NotAllowed where they are unknown or disabled."""
+    person = require_person(session, person_id)
+    return Rights(person, Role.OWNER if person.is_owner else None)
+
+
+def role_at_project(session: Session, person_id: int, project_id: int) -> Rights:
+    """The person, and what they are in this project.
+
+    Raises
+    ------
+    NotAllowed
+        The person is unknown or disabled.
+    NotFound
+        They are no member of it, whether there is such a project or not.
+    """
+    asked = project_id if 0 < project_id <= projects.LARGEST else 0
+    person, role = members.person_at(session, person_id, asked) or (None, None)
+    person = _not_disabled(person)
+    if person.is_owner:
+        return Rights(person, Role.OWNER)
+    if role is None:
+        raise no_project(project_id)
+    return Rights(person, Role(role))
+
+
+def require_right(rights: Rights, right: Right) -> None:
+    """Raises NotAllowed where the person has not this right."""
+    if not rights.may(right):
+        where = " of this project" if rights.role is not None else ""
+        raise NotAllowed(
+            f"{_REFUSALS[right]}; {rights.person.name} is {_a(rights.role or rights.person.role)}{where}."
+        )
+
+
+def project_for(session: Session, project_id: int, *, anywhere: bool = False) -> Project:
+    """The project, for a member. anywhere : also where it is archived or in the bin. Raises NotFound."""
+    try:
+        project = projects.get(session, project_id)
+    except projects.NoSuchProjectError as error:
+        raise no_project(project_id) from error
+    if not anywhere and not project.in_use:
+        where = "archived" if project.deleted_at is None else "in the bin"
+        raise NotFound(f"{project.name} is {where}; the owner can restore it on the Home page.")
+    return project
+
+
+def visible_projects(session: Session, person: Person) -> list[tuple[Project, Role]]:
+    """Every project, in use or not, that this person may see, with what they are in it; in the order they were made."""
+    known = projects.everything(session)
+    if person.is_owner:
+        return [(one, Role.OWNER) for one in known]
+    roles = members.roles_of(session, person.id)
+    return [(one, Role(roles[one.id])) for one in known if one.id in roles]
+
+
+def no_project(project_id: int | str) -> NotFound:
+    """What is said of a project that does not exist, and to who is no member of one that does."""
+    return NotFound(
+        f"There is no project {project_id} here, or nobody has shared it with you. Fix: choose one on the Home page."
+    )
+
+
+def _not_disabled(person: Person | None) -> Person:
     if person is None or person.disabled_at is not None:
         raise NotAllowed("Your access has ended. Ask the owner of this Winnow for a new sign-in link.")
     return person
 
 
-def require_owner(session: Session, person_id: int) -> Person:
-    """The person, if they are an owner and not disabled. Raises NotAllowed."""
-    person = require_person(session, person_id)
-    if not person.is_owner:
-        raise NotAllowed(f"Only the owner may do this; {person.name} is an annotator.")
-    return person
-
-
-def require_project(session: Session, project_id: int) -> Project:
-    """The project, if there is one with this id, neither archived nor in the bin. Raises NotFound."""
-    try:
-        project = projects.get(session, project_id)
-    except projects.NoSuchProjectError:
-        project = None
-    if project is None:
-        raise NotFound(f"There is no project {project_id} here. Fix: choose one on the Home page.")
-    if project.archived_at is not None or project.deleted_at is not None:
-        where = "archived" if project.deleted_at is None else "in the bin"
-        raise NotFound(f"{project.name} is {where}; the owner can restore it on the Home page.")
-    return project
+def _a(role: str) -> str:
+    return f"{'an' if role[0] in 'ao' else 'a'} {role}"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from db import questions
 from plcore import AnswerError
 from plcore.loop import Place
-from workflow.access import NotAllowed, NotFound
+from workflow.access import NotAllowed, NotFound, Right
 from workflow.common.alike import SimilarRow, begin_comparison, still_shown
 from workflow.common.answers import Given, Saved
 from workflow.common.turn import StaleQuestion, place_of
@@ -64,7 +64,7 @@ def get_ready(seat: Seat) -> None:
     ------
     NotAllowed, NotFound
     """
-    with seat.learner() as opened:
+    with seat.learner(Right.ANSWER) as opened:
         opened.kind.get_ready(opened.learner)
 
 
@@ -153,13 +153,13 @@ def similar_rows(seat: Seat, token: str) -> tuple[SimilarRow, ...]:
         The question is no longer before this person.
     NotAllowed, NotFound
     """
-    with seat.learner() as opened:
+    with seat.learner(Right.ANSWER) as opened:
         asked = questions.get(opened.session, opened.project_id, opened.person_id)
         if asked is None or asked.token != token:
             raise StaleQuestion("That question is no longer open before you.")
         comparison = begin_comparison(opened, asked.row)
     nearest = comparison.nearest()
-    with seat.learner() as opened:  # meanwhile an answer may have been taken back
+    with seat.learner(Right.ANSWER) as opened:  # meanwhile an answer may have been taken back
         return still_shown(opened, nearest)
 
 

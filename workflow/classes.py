@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from db import entries, projects, questions, review
 from db.entries import NO_ROW, DuplicateEntry, NewEntry
 from plcore.loop import ClassChange, ClassError, ClassMap, EntryKind
+from workflow.access import Right
 from workflow.common.log import read_class_changes
 from workflow.saving import NotSaved
 
@@ -91,7 +92,7 @@ def classes_view(seat: Seat) -> ClassesView:
         The person is not an owner.
     NotFound
     """
-    with seat.learner(owner=True) as opened:
+    with seat.learner(Right.OWN) as opened:
         _check_can_change(opened)
         class_map = opened.learner.pool.class_map
         left = opened.learner.candidates
@@ -107,7 +108,7 @@ def classes_view(seat: Seat) -> ClassesView:
 
 def touched(seat: Seat, name: str) -> Touched:
     """What a change of this class touches. Raises ClassError where there is no such class, and as `classes_view`."""
-    with seat.learner(owner=True) as opened:
+    with seat.learner(Right.OWN) as opened:
         _check_can_change(opened)
         learner = opened.learner
         if name not in learner.classes:
@@ -152,7 +153,7 @@ def take_back(seat: Seat, version: int) -> tuple[str, ...]:
 
 
 def _store(seat: Seat, version: int, kind: str, names: tuple[str, ...]) -> tuple[str, ...]:
-    with seat.learner(owner=True) as opened:
+    with seat.learner(Right.OWN) as opened:
         _check_can_change(opened)
         imported = opened.learner.pool.class_map.imported
     try:

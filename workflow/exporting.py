@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from db import entries
-from workflow.access import NotFound
+from workflow.access import NotFound, Right
 from workflow.common.found import names_of
 from workflow.common.prepared import FAILED, READY, WAITING, PreparedFile, Taken, Whose, clear
 from workflow.common.snapshot import ABOVE, ALL, ANSWERED, CHOICES, SURE
@@ -92,7 +92,7 @@ def export_view(seat: Seat, n_rows: int, above: float = ABOVE) -> ExportView:
     """
     from plcore.tables import read_cells
 
-    with seat.learner(owner=True) as opened:
+    with seat.learner(Right.OWN) as opened:
         kind, found = opened.kind, opened.kind.snapshot(opened)
         sources, names = found.sources(), names_of(opened.session)
         table, classes = opened.learner.table, opened.learner.classes
@@ -112,7 +112,7 @@ def prepare(seat: Seat, choice: ExportChoice, stem: str) -> str:
 
     Raises as `export_view`; ValueError where the project has no such file; NotSaved where nothing can be written.
     """
-    with seat.learner(owner=True) as opened:
+    with seat.learner(Right.OWN) as opened:
         file = find_file(opened.kind, choice.file, opened.learner.table.cells)
         taken, whose = file.take(file.form, opened, choice), Whose(opened.person_id, opened.project_id)
     rows = f"-{choice.rows}" if file.by_rows and choice.rows != "all" else ""
@@ -150,7 +150,7 @@ def find(seat: Seat, key: str) -> tuple[Path, str]:
 
 def take(seat: Seat, choice: ExportChoice) -> Taken:
     """What a file holds now, to be written by whoever asks for it. Raises as `prepare`, but for NotSaved."""
-    with seat.learner(owner=True) as opened:
+    with seat.learner(Right.OWN) as opened:
         file = find_file(opened.kind, choice.file, opened.learner.table.cells)
         return file.take(file.form, opened, choice)
 
@@ -169,7 +169,7 @@ def file_for(seat: Seat, file_name: str, sort: str = TABLE) -> str:
 
     Raises as `export_view`, and ValueError where the name asks for none.
     """
-    with seat.reading(owner=True):
+    with seat.reading(Right.OWN):
         kind = seat.kind
     return file_called(kind, file_name, sort)
 
@@ -181,5 +181,5 @@ def clear_left(home: Home) -> None:
 
 def _whose(seat: Seat) -> Whose:
     """The owner and the project of a seat, checked."""
-    with seat.reading(owner=True) as reading:
+    with seat.reading(Right.OWN) as reading:
         return Whose(reading.person.id, reading.project.id)

@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from workflow import answering
+from workflow.access import Right
 from workflow.common.figures import SIMULATED
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def can_answer(seat: Seat) -> bool:
     Raises NotAllowed, NotFound.
     """
     with seat.learner() as opened:
-        return opened.person.is_owner and opened.kind.hides_truth(opened.learner)
+        return opened.may(Right.OWN) and opened.kind.hides_truth(opened.learner)
 
 
 def answer_for_me(seat: Seat, n: int) -> int:
@@ -53,7 +54,7 @@ def answer_for_me(seat: Seat, n: int) -> int:
     """
     if not 1 <= n <= MOST:
         raise ValueError(f"The number of answers must be in 1..{MOST:,}. Got {n}.")
-    with seat.learner(owner=True) as opened:
+    with seat.learner(Right.OWN) as opened:
         if not opened.kind.hides_truth(opened.learner):
             raise NoTruth(
                 "This project hides no true labels, so nobody can answer for you. Fix: import a table with a column "

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from db import projects, questions
 from workflow import kinds
+from workflow.access import Right, Role, visible_projects
 from workflow.common.groups import of_these_classes
 from workflow.common.summary import ProjectSummary, summarised
 from workflow.kinds import counting
@@ -15,9 +16,8 @@ from workflow.kinds.adopting import change_settings
 from workflow.saving import saving_files
 
 if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
     from plcore import LabelTable
+    from workflow.common.opened import Reading
     from workflow.common.room import Groups
     from workflow.seat import Seat
 
@@ -83,8 +83,8 @@ def create_project(
         The disk is full, or the database cannot be written. No project was made.
     """
     name, home = _checked_name(name), seat.home
-    with seat.reading(owner=True) as reading:
-        _check_free(reading.session, name)  # before a table is written that nothing would name
+    with seat.reading(Right.OWN) as reading:
+        _check_free(reading, name)  # before a table is written that nothing would name
     settings = settings or default_settings(table)
     kind = kinds.of_settings(settings)
     # The learner before anything is stored: a table it cannot learn from leaves nothing behind.
@@ -97,7 +97,7 @@ def create_project(
     with saving_files():
         table_hash = home.store_table(table)
     with seat.owning() as owning:
-        _check_free(owning.session, name)
+        _check_free(owning, name)
         project_id = projects.add(
             owning.session,
             name=name,
@@ -125,11 +125,14 @@ def default_settings(table: LabelTable) -> kinds.KindSettings:
 
 
 def list_projects(seat: Seat) -> list[ProjectSummary]:
-    """Every project, the one with the latest answer first. Reads the log's counts only, builds no learner."""
+    """Every project in use that the person is a member of, the one with the latest answer first. Reads the log's counts
+    only, builds no learner.
+    """
     with seat.reading() as reading:
-        in_use = projects.listed(reading.session)
-        counting.keep_only(seat.home, {project.id for project in in_use})
-        summaries = [summarised(seat.home, reading.session, project) for project in in_use]
+        session, home = reading.session, seat.home
+        counting.keep_only(home, {project.id for project in projects.listed(session)})
+        seen = [one for one in visible_projects(session, reading.person) if one[0].in_use]
+        summaries = [summarised(home, session, project, role) for project, role in seen]
     return sorted(summaries, key=lambda one: one.last_answer or one.created_at, reverse=True)
 
 
@@ -144,7 +147,8 @@ def get_project(seat: Seat) -> ProjectSummary:
         The person is unknown or disabled.
     """
     with seat.reading() as reading:
-        return summarised(seat.home, reading.session, reading.project)
+        assert reading.role is not None  # noqa: S101 - a member's, as they are at a project
+        return summarised(seat.home, reading.session, reading.project, reading.role)
 
 
 def change_strategy(seat: Seat, strategy: str) -> None:
@@ -184,7 +188,7 @@ def learner_settings(seat: Seat) -> dict[str, Any]:
         The person is not an owner.
     NotFound
     """
-    with seat.reading(owner=True) as reading:
+    with seat.reading(Right.OWN) as reading:
         found: dict[str, Any] = kinds.read_settings(reading.project).to_json()
         return found
 
@@ -207,7 +211,7 @@ def rename_project(seat: Seat, name: str, description: str) -> None:
             "Fix: shorten it."
         )
     with seat.owning() as owning:
-        _check_free(owning.session, name, except_for=owning.project.id)
+        _check_free(owning, name, except_for=owning.project.id)
         projects.rename(owning.session, owning.project.id, name, description)
 
 
@@ -248,7 +252,7 @@ def restore_project(seat: Seat) -> None:
     """
     with seat.owning(anywhere=True) as owning:
         session, project = owning.session, owning.project
-        _check_free(session, project.name, except_for=project.id)
+        _check_free(owning, project.name, except_for=project.id)
         projects.bin_project(session, project.id, None)
         projects.archive(session, project.id, None)
 
@@ -262,17 +266,17 @@ class PutAway:
 
 
 def put_away(seat: Seat) -> PutAway:
-    """What is archived and what is in the bin. Raises NotAllowed unless the person is an owner."""
-    with seat.reading(owner=True) as reading:
+    """What is archived and what is in the bin, of the projects that this person owns. Raises NotAllowed."""
+    with seat.reading() as reading:
         session, home = reading.session, seat.home
-        known = projects.everything(session)
+        known = [one for one, role in visible_projects(session, reading.person) if role is Role.OWNER]
         binned = [one for one in known if one.deleted_at is not None]
         archived = [one for one in known if one.archived_at is not None and one.deleted_at is None]
         binned.sort(key=lambda one: one.deleted_at or one.created_at, reverse=True)
         archived.sort(key=lambda one: one.archived_at or one.created_at, reverse=True)
         return PutAway(
-            archived=tuple(summarised(home, session, one) for one in archived),
-            binned=tuple(summarised(home, session, one) for one in binned),
+            archived=tuple(summarised(home, session, one, Role.OWNER) for one in archived),
+            binned=tuple(summarised(home, session, one, Role.OWNER) for one in binned),
         )
 
 
@@ -287,7 +291,10 @@ def _checked_name(name: str) -> str:
     return name
 
 
-def _check_free(session: Session, name: str, except_for: int | None = None) -> None:
-    found = projects.by_name(session, name)
-    if found is not None and found.id != except_for:
+def _check_free(reading: Reading, name: str, except_for: int | None = None) -> None:
+    """Raises ProjectNameError where a project in use has the name, of those that this person may see: of others they
+    are not to learn in this way, either.
+    """
+    seen = visible_projects(reading.session, reading.person)
+    if any(one.in_use and one.name == name and one.id != except_for for one, _ in seen):
         raise ProjectNameError(f"A project named '{name}' exists already. Fix: choose another name.")

@@ -6,7 +6,7 @@ import csv
 import io
 from typing import TYPE_CHECKING, Any
 
-from workflow.access import NotAllowed
+from workflow.access import NotAllowed, Right
 
 if TYPE_CHECKING:
     from workflow.seat import Seat
@@ -21,8 +21,8 @@ def list_queue(seat: Seat, search: str = "") -> Any:
         The person is not an owner and the project has blind checks: what is not in the queue would be one.
     NotFound
     """
-    with seat.learner() as opened:
-        if not opened.person.is_owner and opened.kind.has_blind_checks(opened.learner):
+    with seat.learner(Right.ANSWER) as opened:
+        if not opened.may(Right.OWN) and opened.kind.has_blind_checks(opened.learner):
             raise NotAllowed(
                 "In a project with blind checks the queue is for the owner: it would show which they are."
             )
@@ -38,6 +38,6 @@ def queue_csv(seat: Seat, *, wait: bool = False) -> bytes:
         seat.settle()
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    with seat.learner(owner=True) as opened:
+    with seat.learner(Right.OWN) as opened:
         writer.writerows(opened.kind.queue_lines(opened))
     return text.getvalue().encode()

@@ -11,11 +11,11 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from db import entries, people, review
+from db import entries, members, review
 from plcore import AnswerError
 from plcore.evaluation import Precision
 from plcore.loop import Place
-from workflow.access import NotAllowed
+from workflow.access import NotAllowed, Right
 from workflow.answering import NOTE_LENGTH, ask_next, checked_note
 from workflow.common.answers import Given, Saved
 from workflow.common.found import (
@@ -68,33 +68,37 @@ def options(seat: Seat) -> SearchOptions:
     ------
     NotAllowed, NotFound
     """
-    with seat.learner() as opened:
+    with seat.learner(Right.ANSWER) as opened:
         classes = tuple(opened.learner.classes)
         scored = opened.learner.table.candidate_weights is not None
-    with seat.reading() as reading:
-        session, whose = reading.session, reading.whose
+    with seat.reading(Right.ANSWER) as reading:
+        session, project_id, whose = reading.session, reading.project.id, reading.whose
         return SearchOptions(
             classes=classes,
-            people=tuple((one.id, one.name) for one in people.listed(session)) if whose is None else (),
+            people=tuple((one.id, one.name) for one in members.concerned(session, project_id, SAYS_SOMETHING))
+            if whose is None
+            else (),
             everybody=whose is None,
-            anything=review.any_answer(session, reading.project.id, SAYS_SOMETHING, whose),
+            anything=review.any_answer(session, project_id, SAYS_SOMETHING, whose),
             scored=scored and whose is None,
         )
 
 
 def find(seat: Seat, search: Search, page: int = 0) -> ReviewList:
-    """The answers that fit, the newest first; an annotator finds their own alone. page : from 0
+    """The answers that fit, the newest first; who is no reviewer finds their own alone. page : from 0
 
     Raises
     ------
     NotAllowed, NotFound
     """
+    with seat.reading(Right.ANSWER):
+        pass  # the kind asks for no right but to see the project
     return seat.kind.find_answers(seat, search, page)
 
 
 def open_row(seat: Seat, row: int) -> Any:
-    """The row and its whole history, as the project's kind reviews it (`reviewing` in its folder); an annotator sees
-    rows they have answered something of, and their own part of the history.
+    """The row and its whole history, as the project's kind reviews it (`reviewing` in its folder); who is no reviewer
+    sees rows they have answered something of, and their own part of the history.
 
     Raises
     ------
@@ -102,7 +106,7 @@ def open_row(seat: Seat, row: int) -> Any:
         There is no such row, or it is none of this person's.
     NotAllowed
     """
-    with seat.learner() as opened:
+    with seat.learner(Right.ANSWER) as opened:
         return opened.kind.open_row(opened, row)
 
 
@@ -110,9 +114,9 @@ def scores(seat: Seat, threshold: float, label: str | None = None) -> ScoreRevie
     """How right the scores are that came with the table, of candidates from this score on; None where it has none.
 
     label : whose shares by score are wanted, None: those of all labels
-    Raises ValueError for a label that is no class; NotAllowed unless the person is an owner; NotFound.
+    Raises ValueError for a label that is no class; NotAllowed unless the person may review; NotFound.
     """
-    with seat.learner(owner=True) as opened:
+    with seat.learner(Right.REVIEW) as opened:
         found, classes = opened.kind.scores_given(opened.learner), opened.learner.classes
     return None if found is None else review_scores(found, classes, threshold, label)
 
@@ -122,7 +126,7 @@ def ask_scored(seat: Seat, threshold: float, label: str) -> Any:
 
     Raises AnswerError where none is free; as `workflow.answering.ask_next` and `scores`.
     """
-    with seat.learner(owner=True) as opened:
+    with seat.learner(Right.REVIEW) as opened:
         found, classes = opened.kind.scores_given(opened.learner), list(opened.learner.classes)
     if found is None:
         raise AnswerError(
@@ -150,7 +154,7 @@ def correct(
     note: str | None = None,
     flagged: bool = False,
 ) -> Saved:
-    """Answer a row anew, exactly once. The owner may, and whoever has answered something of the row themselves.
+    """Answer a row anew, exactly once. Who reviews may, and whoever has answered something of the row themselves.
 
     token, shown : of the row as it was opened      kind, labels, changes : see `correcting` in the project's kind
     A token that was used gives the earlier entry with ``repeated`` set; nothing is stored.
@@ -173,8 +177,8 @@ def correct(
             if earlier is None or (earlier.person_id, earlier.row) != (turn.person_id, row):
                 raise StaleQuestion("This row was answered anew since you opened it. Fix: open it again.")
             return turn.saved(earlier, repeated=True)
-        if not may_correct(log, turn.person):
-            raise NotAllowed("Only the owner, or who has answered a row, may correct it.")
+        if not may_correct(log, turn.opened.whose):
+            raise NotAllowed("Only reviewers, the owner, or who has answered a row, may correct it.")
         stored: entries.LogEntry = turn.opened.kind.correct(turn, row, token, given, changes or {}, log)
         open_now = turn.open_now()
         if open_now is not None and open_now.row == row:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from db import projects
 from plcore.tables import TableError, read_table
+from workflow.access import Right
 from workflow.common.groups import groups_now, read_groups
 from workflow.common.room import DESCRIPTION_LENGTH, GUIDELINES_LENGTH, Groups, RoomError, RoomSettings
 
@@ -95,7 +96,7 @@ def groups_in_file(seat: Seat, data: bytes, name: str) -> dict[str, tuple[str, .
         The person is not an owner.
     NotFound
     """
-    with seat.learner(owner=True) as opened:
+    with seat.learner(Right.OWN) as opened:
         _check_takes_groups(opened)
         class_map = opened.learner.pool.class_map
     return read_groups(read_table(data, name), class_map)
@@ -112,7 +113,7 @@ def set_groups(seat: Seat, groups: Groups) -> None:
         The person is not an owner.
     NotSaved, NotFound
     """
-    with seat.learner(owner=True) as opened:
+    with seat.learner(Right.OWN) as opened:
         _check_takes_groups(opened)
     with seat.owning() as owning:
         room = replace(RoomSettings.from_json(owning.project.room), groups=dict(groups))

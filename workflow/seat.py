@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from db import projects
 from db.entries import DuplicateEntry
 from workflow import access
+from workflow.access import Right
 from workflow.common.opened import Opened, Reading
 from workflow.common.turn import StaleQuestion, Turn
 from workflow.kinds import Kind
@@ -22,7 +23,6 @@ from workflow.saving import saving, saying_why
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from db.people import Person
     from workflow.home import Home
 
 
@@ -42,18 +42,20 @@ class Seat:
         return replace(self, project_id=project_id)
 
     @contextmanager
-    def reading(self, *, owner: bool = False) -> Iterator[Reading]:
-        """A transaction that reads.
+    def reading(self, right: Right = Right.SEE) -> Iterator[Reading]:
+        """A transaction that reads. right : that the person must have; at no project, all but SEE belong to the owners
+        of this Winnow
 
         Raises
         ------
         NotAllowed
-            The person is unknown or disabled, or `owner` is set and they are not one.
+            The person is unknown or disabled, or has not this right.
         NotFound
-            There is no such project, or it is archived or in the bin.
+            There is no such project, or it is archived or in the bin; in the same words as where there is none, this
+            person is no member of it.
         """
         with self.home.database.read() as session:
-            yield self._enter(session, owner=owner)
+            yield self._enter(session, right)
 
     @contextmanager
     def owning(self, *, anywhere: bool = False) -> Iterator[Reading]:
@@ -62,19 +64,19 @@ class Seat:
         Raises as ``reading``, and NotSaved where the database cannot be written.
         """
         with saving(self.home) as session:
-            yield self._enter(session, owner=True, anywhere=anywhere)
+            yield self._enter(session, Right.OWN, anywhere=anywhere)
 
     @contextmanager
-    def learner(self, *, owner: bool = False) -> Iterator[Opened[Any]]:
+    def learner(self, right: Right = Right.SEE) -> Iterator[Opened[Any]]:
         """The project with its learner, which has taken in the whole log; one thread at a time has it.
 
         Raises as ``reading``.
         """
-        with open_to_read(self.home, self._here, lambda session: self._enter(session, owner=owner)) as opened:
+        with open_to_read(self.home, self._here, lambda session: self._enter(session, right)) as opened:
             yield opened
 
     @contextmanager
-    def turn(self) -> Iterator[Turn[Any, Any, Any]]:
+    def turn(self, right: Right = Right.ANSWER) -> Iterator[Turn[Any, Any, Any]]:
         """This person's turn at the project: a transaction that writes, at whose beginning the learner takes in the
         whole log. After the commit the learner takes in what the block wrote.
 
@@ -85,7 +87,8 @@ class Seat:
         NotSaved, NotAllowed, NotFound
         """
         try:
-            with saying_why(), open_to_write(self.home, self._here, self._enter) as opened:
+            enter = partial(self._enter, right=right)
+            with saying_why(), open_to_write(self.home, self._here, enter) as opened:
                 yield opened.kind.make_turn(opened)
         except DuplicateEntry as error:
             raise StaleQuestion("This question was answered a moment ago, in another tab.") from error
@@ -107,18 +110,13 @@ class Seat:
             raise LookupError("This seat is at no project. Fix: give it a project_id.")
         return self.project_id
 
-    def _enter(self, session: Session, *, owner: bool = False, anywhere: bool = False) -> Reading:
+    def _enter(self, session: Session, right: Right = Right.SEE, *, anywhere: bool = False) -> Reading:
         """Check the person and find the project, inside this transaction. Raises as ``reading``."""
-        person: Person
-        if owner:
-            person = access.require_owner(session, self.person_id)
-        else:
-            person = access.require_person(session, self.person_id)
         if self.project_id is None:
-            return Reading(session, person)
-        if not anywhere:
-            return Reading(session, person, access.require_project(session, self.project_id))
-        try:
-            return Reading(session, person, projects.get(session, self.project_id))
-        except projects.NoSuchProjectError as error:
-            raise access.NotFound(f"There is no project {self.project_id}.") from error
+            rights = access.role_here(session, self.person_id)
+            access.require_right(rights, right)
+            return Reading(rights.person, rights.role, session)
+        rights = access.role_at_project(session, self.person_id, self.project_id)
+        project = access.project_for(session, self.project_id, anywhere=anywhere)
+        access.require_right(rights, right)
+        return Reading(rights.person, rights.role, session, project)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from db import entries, questions
 from workflow import kinds
+from workflow.access import Right
 from workflow.common.answers import Saved
 from workflow.common.history import OwnAnswer, latest_standing, latest_withdrawn
 from workflow.common.turn import RESERVED_FOR, saved_of
@@ -56,7 +57,7 @@ def standing(seat: Seat) -> Standing:
     NotAllowed, NotFound
     """
     since = datetime.now(UTC) - RESERVED_FOR
-    with seat.learner() as opened:
+    with seat.learner(Right.ANSWER) as opened:
         session, learner, kind = opened.session, opened.learner, opened.kind
         found = entries.latest(session, opened.project_id, opened.person_id, 1)
         history = own_answers(opened)

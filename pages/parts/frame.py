@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from typing import NoReturn
 from urllib.parse import urlsplit
 
 import streamlit as st
 
 from pages.parts import state
 from workflow import projects
-from workflow.access import NotAllowed, NotFound, Person
+from workflow.access import NotAllowed, NotFound, Person, Right, no_project
 from workflow.home import home
-from workflow.people import team
+from workflow.people import members, team
 from workflow.projects import ProjectSummary
 from workflow.saving import DatabaseReplacedError, NotSaved, why_nothing_is_saved
 from workflow.seat import Seat
 
 PERSON_HEADER = "X-Winnow-Person"
+NOTHING_SHARED = "The owner has not shared a project with you yet. Ask them to; then load this page again."
+_NUMBER = re.compile("[0-9]{1,9}")
 
 
 @dataclass(frozen=True)
@@ -59,26 +62,38 @@ def say_where_nothing_is_saved(page: Page) -> None:
         st.error(why, icon=":material/error:")
 
 
+WHOSE = {
+    Right.OWN: "This page is the owner's.",
+    Right.REVIEW: "This page is for reviewers and the owner.",
+    Right.ANSWER: "This page is for those who answer. You may look at this project's progress.",
+}
+"""What a page says to who has not the right that it needs."""
+
+
 def begin_owner() -> Page:
-    """As ``begin``, for pages of the owner alone."""
+    """As ``begin``, for pages of the owners of this Winnow alone."""
     page = begin()
     if not page.person.is_owner:
-        st.info("This page is the owner's.", icon=":material/lock:")
-        _way_home()
-        st.stop()
+        _refuse(Right.OWN)
     return page
 
 
-def begin_project(title: str, *, owner: bool = False) -> ProjectPage:
-    """As ``begin``, with the project named in the address, or the one used last."""
-    page = begin_owner() if owner else begin()
-    chosen = _chosen_project(page)
+def begin_project(title: str, right: Right = Right.SEE) -> ProjectPage:
+    """As ``begin``, with the project named in the address, or the one used last. right : that the page needs there"""
+    page = begin()
+    chosen = _chosen_project(page, right)
     if chosen is None:
+        if right is Right.OWN and not page.person.is_owner:
+            _refuse(right)
         st.title(title)
-        st.info("There is no project yet.", icon=":material/inbox:")
         if page.person.is_owner:
+            st.info("There is no project yet.", icon=":material/inbox:")
             st.page_link("import_table.py", label="Import a table", icon=":material/upload:")
+        else:
+            st.info(NOTHING_SHARED, icon=":material/inbox:")
         st.stop()
+    if not chosen.may(right):
+        _refuse(right)
     st.session_state[state.PROJECT] = chosen.id
     if st.query_params.get("project") != str(chosen.id):
         st.query_params["project"] = str(chosen.id)
@@ -105,6 +120,22 @@ def project_title(title: str, page: ProjectPage) -> None:
             label_visibility="collapsed",
         )
     left.markdown(f"##### {title} · {escape(page.project.name)}")
+
+
+def rights_at_chosen(page: Page) -> frozenset[Right]:
+    """What the person may do at the project of the address, or the one used last; where there is neither, anywhere."""
+    asked = st.query_params.get("project", "")
+    chosen = int(asked) if _NUMBER.fullmatch(asked) else st.session_state.get(state.PROJECT)
+    if chosen is not None:
+        with suppress(NotFound):
+            return members.rights_of(page.seat.at(chosen))
+    return members.rights_of(page.seat)
+
+
+def _refuse(right: Right) -> NoReturn:
+    st.info(WHOSE[right], icon=":material/lock:")
+    _way_home()
+    st.stop()
 
 
 def _way_home() -> None:
@@ -171,13 +202,15 @@ def say_refusal() -> None:
             st.error(escape(refused), icon=":material/error:")
 
 
-def _chosen_project(page: Page) -> ProjectSummary | None:
-    """The project in the address; without one, that of the page before, else the one worked on last."""
+def _chosen_project(page: Page, right: Right) -> ProjectSummary | None:
+    """The project in the address; without one, that of the page before, else the one worked on last in which the person
+    has this right, else any.
+    """
     asked = st.query_params.get("project")
     if asked is not None:
         try:
-            if not re.fullmatch("[0-9]{1,9}", asked):
-                raise NotFound(f"There is no project '{asked}'. Fix: choose one on the Home page.")
+            if not _NUMBER.fullmatch(asked):
+                raise no_project(f"'{asked}'")
             return projects.get_project(page.seat.at(int(asked)))
         except NotFound as missing:
             st.session_state.pop(state.REFUSED, None)  # a press on a page left open; this says why
@@ -186,4 +219,4 @@ def _chosen_project(page: Page) -> ProjectSummary | None:
             st.stop()
     known = projects.list_projects(page.seat)
     before = [one for one in known if one.id == st.session_state.get(state.PROJECT)]
-    return next(iter(before or known), None)
+    return next(iter(before or [one for one in known if one.may(right)] or known), None)

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.parts import frame
 from pages.parts.frame import ProjectPage
 from pages.parts.words import counted
-from workflow.access import NotAllowed
+from workflow.access import NotAllowed, Right
 from workflow.answering import AnswerError
 from workflow.queue import list_queue
 
@@ -66,7 +66,7 @@ def below(
             with frame.refusals(AnswerError):
                 ask(lines[picked[0]])
                 st.switch_page("annotate.py", query_params={"project": str(page.project.id)})
-        if page.person.is_owner:
+        if page.project.may(Right.OWN):
             st.download_button(
                 "Queue (CSV)",
                 data=csv,

@@ -1,4 +1,4 @@
-"""How right the scores are that came with a table: a part of the Review page, for owners."""
+"""How right the scores are that came with a table: a part of the Review page, for reviewers and owners."""
 
 from __future__ import annotations
 

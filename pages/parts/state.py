@@ -89,3 +89,12 @@ EXPORT = "winnow_export"
 
 SCORES = "winnow_scores"
 """Beginning of the widget keys of the scores on the Review page, with the project behind it."""
+
+MEMBERS = "winnow_members"
+"""Beginning of the widget keys of who may see a project, with the project behind it."""
+
+GROUPS = "winnow_groups"
+"""Beginning of the widget keys of the groups on the People page."""
+
+INVITED_TO = "winnow_invited_to"
+"""Beginning of the widget keys of the projects that are shared with whoever is invited."""

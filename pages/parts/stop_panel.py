@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages.parts.frame import ProjectPage, refusals_said_later, say_refusal
 from workflow import stopping
+from workflow.access import Right
 from workflow.stopping import StopRules, StopView
 
 TITLES = {"settled": "Settled", "flat": "Curve flat", "budget": "Budget"}
@@ -45,7 +46,7 @@ def panel(page: ProjectPage, view: StopView, words: StopWords) -> None:
             st.markdown(f"{icon} **{TITLES[one.rule]}** · {one.words}")
         if len(view.verdicts) > 1:
             st.caption("Any one of these is enough. They tell you; nobody is kept from answering.")
-        if page.person.is_owner:
+        if page.project.may(Right.OWN):
             _editor(page, view, words)
 
 

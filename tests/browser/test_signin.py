@@ -88,6 +88,8 @@ def test_an_invited_annotator_answers_beside_the_owner(
 ) -> None:
     page.goto(f"{server.base}/people")
     page.get_by_label("Name of the annotator").fill("Ada")
+    room.type_choice(page, page.get_by_role("combobox", name="Share with them"), "Demo")
+    page.keyboard.press("Escape")  # the list stays open for more
     page.get_by_role("button", name="Make a sign-in link").click()
     link = page.get_by_test_id("stCode").inner_text().strip()
     browser = context.browser

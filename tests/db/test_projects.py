@@ -31,11 +31,9 @@ def test_projects_are_found_listed_and_archived(database: Database) -> None:
         assert (found.id, found.name, found.created_at, found.archived_at) == (birds, "birds", NOW, None)
         assert found.roles == {"candidates": "c", "numbers": ["x"]}
         assert found.settings == {"n_neighbors": 3}
-        assert projects.by_name(session, "frogs") == projects.get(session, frogs)
         projects.archive(session, frogs, NOW)
     with database.read() as session:
         assert [one.name for one in projects.listed(session)] == ["birds"]
-        assert projects.by_name(session, "frogs") is None
         assert projects.get(session, frogs).archived_at == NOW
         assert projects.count(session) == 2
         with pytest.raises(projects.NoSuchProjectError, match="99"):

@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.pages.conftest import Open, listed_problems, words
-from tests.workflow.world import annotator, answer_next, small_frame, small_project
+from tests.workflow.world import annotator, answer_next, small_frame, small_project, somebody
 from workflow import answering, projects, queue
 from workflow.home import Home
 from workflow.people import team
@@ -31,7 +31,10 @@ def test_home_of_an_owner_without_projects_says_what_to_do(owner: int, show: Ope
 
 
 def test_home_of_an_annotator_without_projects(home: Home, owner: int, show: Open) -> None:
-    assert "has to import a table first" in words(show(annotator(home, owner, "Ada")))
+    small_project(home, owner, "secret")
+    said = words(show(somebody(home, owner, "Ada")))
+    assert "The owner has not shared a project with you yet" in said
+    assert "secret" not in said
 
 
 def test_home_lists_projects_with_their_counts(home: Home, owner: int, show: Open) -> None:

@@ -11,7 +11,7 @@ from web.headers import HEADERS
 from workflow import exporting, projects
 from workflow.exporting import ExportChoice
 from workflow.home import Home
-from workflow.people import team
+from workflow.people import members, team
 from workflow.seat import Seat
 
 
@@ -65,6 +65,7 @@ def test_an_annotator_is_refused_though_they_know_the_address(
     client: TestClient, home: Home, seat: Seat, key: str
 ) -> None:
     client.cookies.set(COOKIE, team.redeem_link(home, team.make_link(seat, "Bob")))
+    members.share(Seat(home, seat.person_id), "Bob", [seat.project_id or 0], "reviewer")
     answer = client.get(address(seat, key))
     assert (answer.status_code, "Only the owner" in answer.text) == (403, True)
 

@@ -17,10 +17,10 @@ from tests.web.conftest import COOKIE
 from tests.workflow.media.test_finding import CSV, FILES, kept
 from tests.workflow.sounds import RECORDINGS, segments_project
 from web.headers import HEADERS
-from workflow import importing
+from workflow import importing, projects
 from workflow.home import Home
 from workflow.media import spectrograms
-from workflow.people import team
+from workflow.people import members, team
 from workflow.seat import Seat
 
 ADDRESS = f"/files/{kept(picture(2))}"
@@ -41,6 +41,13 @@ def owner(home: Home) -> int:
 def signed_in(client: TestClient, home: Home, owner: int) -> TestClient:
     client.cookies.set(COOKIE, team.redeem_link(home, team.make_start_link(home)))
     return client
+
+
+def invite_bob(client: TestClient, home: Home, owner: int) -> None:
+    """Sign Bob in, who may look at every project."""
+    seat = Seat(home, owner)
+    client.cookies.set(COOKIE, team.redeem_link(home, team.make_link(seat, "bob")))
+    members.share(seat, "bob", [one.id for one in projects.list_projects(seat)], "viewer")
 
 
 def test_without_a_sign_in_there_is_nothing(client: TestClient, owner: int) -> None:
@@ -97,7 +104,7 @@ def test_other_names_are_not_found(signed_in: TestClient, path: str) -> None:
 
 
 def test_a_disabled_person_is_refused(client: TestClient, home: Home, owner: int) -> None:
-    client.cookies.set(COOKIE, team.redeem_link(home, team.make_link(Seat(home, owner), "bob")))
+    invite_bob(client, home, owner)
     assert client.get(ADDRESS).status_code == 200
     team.disable_person(Seat(home, owner), owner + 1)
     assert client.get(ADDRESS).status_code == 401
@@ -149,7 +156,7 @@ def test_a_recording_has_a_picture_for_those_who_get_the_recording(
 
 def test_a_picture_is_refused_to_the_disabled(client: TestClient, home: Home, owner: int) -> None:
     segments_project(home, owner)
-    client.cookies.set(COOKIE, team.redeem_link(home, team.make_link(Seat(home, owner), "bob")))
+    invite_bob(client, home, owner)
     assert client.get(DRAWN).status_code == 200
     team.disable_person(Seat(home, owner), owner + 1)
     assert client.get(DRAWN).status_code == 401

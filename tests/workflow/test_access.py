@@ -3,40 +3,97 @@
 from __future__ import annotations
 
 import pytest
+from sqlalchemy import event
 
-from tests.workflow.world import annotator
+from tests.workflow.world import annotator, small_project, somebody
 from workflow import access, projects
+from workflow.access import RIGHTS, Right, Role
 from workflow.home import Home
 from workflow.people import team
 from workflow.seat import Seat
 
 
-def test_persons_and_owners(home: Home, owner: int) -> None:
+def test_persons(home: Home, owner: int) -> None:
     ada = annotator(home, owner, "Ada")
     with home.database.read() as session:
         assert access.require_person(session, ada).name == "Ada"
-        assert access.require_owner(session, owner).is_owner
-        with pytest.raises(access.NotAllowed, match="Only the owner may do this; Ada is an annotator"):
-            access.require_owner(session, ada)
-        for require in (access.require_person, access.require_owner):
-            with pytest.raises(
-                access.NotAllowed, match="Ask the owner of this Winnow for a new sign-in link"
-            ):
-                require(session, 99)
+        with pytest.raises(access.NotAllowed, match="Ask the owner of this Winnow for a new sign-in link"):
+            access.require_person(session, 99)
     team.disable_person(Seat(home, owner), ada)
     with home.database.read() as session:
-        for require in (access.require_person, access.require_owner):
-            with pytest.raises(access.NotAllowed, match="Your access has ended"):
-                require(session, ada)
+        with pytest.raises(access.NotAllowed, match="Your access has ended"):
+            access.require_person(session, ada)
+        with pytest.raises(access.NotAllowed, match="Your access has ended"):
+            access.role_here(session, ada)
     assert issubclass(access.NotAllowed, PermissionError)
     assert issubclass(access.NotFound, LookupError)
+
+
+def test_roles_at_no_project(home: Home, owner: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    with home.database.read() as session:
+        assert access.role_here(session, owner).role is Role.OWNER
+        nobody = access.role_here(session, ada)
+        assert nobody.role is None
+        assert [right for right in Right if nobody.may(right)] == [Right.SEE]
+        with pytest.raises(access.NotAllowed, match=r"Only the owner may do this; Ada is an annotator\.$"):
+            access.require_right(nobody, Right.OWN)
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_roles_at_a_project(home: Home, owner: int, project: int, role: Role) -> None:
+    ada = annotator(home, owner, "Ada", role)
+    with home.database.read() as session:
+        rights = access.role_at_project(session, ada, project)
+        assert (rights.person.name, rights.role) == ("Ada", role)
+        assert {right for right in Right if rights.may(right)} == RIGHTS[role]
+        assert rights.whose == (None if role in (Role.OWNER, Role.REVIEWER) else ada)
+        for right in Right:
+            if right in RIGHTS[role]:
+                access.require_right(rights, right)
+            else:
+                with pytest.raises(access.NotAllowed, match=f"Ada is an? {role} of this project"):
+                    access.require_right(rights, right)
+        owners = access.role_at_project(session, owner, project)
+        assert (owners.role, owners.whose) == (Role.OWNER, None)
+
+
+@pytest.mark.parametrize("number", [2, 99, 0, -1, 2**31, 10**30])
+def test_who_is_no_member_hears_of_no_project(home: Home, owner: int, project: int, number: int) -> None:
+    eve = somebody(home, owner, "Eve")
+    words = []
+    with home.database.read() as session:
+        for one in (project, number):
+            with pytest.raises(access.NotFound, match="nobody has shared it with you") as refused:
+                access.role_at_project(session, eve, one)
+            words.append(str(refused.value).replace(f"project {one} ", "project N "))
+        with pytest.raises(access.NotFound) as missing:
+            access.project_for(session, number)  # as an owner of this Winnow hears it
+        words.append(str(missing.value).replace(f"project {number} ", "project N "))
+    assert len(set(words)) == 1
+
+
+def test_a_person_sees_the_projects_they_are_members_of(home: Home, owner: int, project: int) -> None:
+    ada, eve = annotator(home, owner, "Ada", "viewer"), somebody(home, owner, "Eve")
+    second = small_project(home, owner, "second")
+    projects.archive_project(Seat(home, owner, second))
+
+    def seen(person: int) -> list[tuple[int, str]]:
+        with home.database.read() as session:
+            found = access.visible_projects(session, access.require_person(session, person))
+        return [(one.id, role) for one, role in found]
+
+    assert seen(owner) == [(project, "owner"), (second, "owner")]
+    assert seen(ada) == [(project, "viewer")]
+    assert seen(eve) == []
 
 
 def test_projects_in_use(home: Home, owner: int, project: int) -> None:
     def words() -> str:
         with home.database.read() as session:
+            assert access.project_for(session, project, anywhere=True).id == project
             try:
-                return access.require_project(session, project).name
+                return access.project_for(session, project).name
             except access.NotFound as refusal:
                 return str(refusal)
 
@@ -48,8 +105,13 @@ def test_projects_in_use(home: Home, owner: int, project: int) -> None:
     assert words() == "small is in the bin; the owner can restore it on the Home page."
     projects.restore_project(seat)
     assert words() == "small"
-    with (
-        home.database.read() as session,
-        pytest.raises(access.NotFound, match=r"no project 99 here. Fix: choose"),
-    ):
-        access.require_project(session, 99)
+
+
+def test_a_press_asks_once_what_the_person_is(home: Home, owner: int, project: int) -> None:
+    """One statement for person and role: it stands in the way of every answer."""
+    said = []
+    with home.database.read() as session:
+        connection = session.connection()
+        event.listen(connection, "before_cursor_execute", lambda *all_of_it: said.append(all_of_it[2]))
+        access.role_at_project(session, owner, project)
+    assert len(said) == 1

@@ -13,7 +13,7 @@ from plcore.loop import Place
 from tests.workflow.kind_worlds import WORLDS, KindWorld
 from tests.workflow.world import annotator, full_disk, small_project
 from workflow import projects, room
-from workflow.access import NotAllowed, NotFound
+from workflow.access import NotAllowed, NotFound, Right
 from workflow.answering import StaleQuestion
 from workflow.common.turn import Turn
 from workflow.home import Home
@@ -31,8 +31,8 @@ READING: dict[str, Way] = {
     "turn": lambda seat: seat.turn(),
 }
 OWNERS: dict[str, Way] = {
-    "reading": lambda seat: seat.reading(owner=True),
-    "learner": lambda seat: seat.learner(owner=True),
+    "reading": lambda seat: seat.reading(Right.OWN),
+    "learner": lambda seat: seat.learner(Right.OWN),
     "owning": lambda seat: seat.owning(),
     "owning anywhere": lambda seat: seat.owning(anywhere=True),
 }

@@ -18,7 +18,7 @@ from plcore import LabelTable, LearnerSettings, Roles, read_cells
 from workflow import answering, exporting, progress, projects, queue, standing
 from workflow.home import Home
 from workflow.kinds.one_label import training
-from workflow.people import team
+from workflow.people import members, team
 from workflow.seat import Seat
 
 
@@ -59,12 +59,20 @@ def small_project(home: Home, owner: int, name: str = "small", **settings: objec
     )  # type: ignore[arg-type]
 
 
-def annotator(home: Home, owner: int, name: str) -> int:
-    """A signed-in annotator of this name."""
+def somebody(home: Home, owner: int, name: str) -> int:
+    """A signed-in person of this name, a member of no project."""
     secret = team.redeem_link(home, team.make_link(Seat(home, owner), name))
     person = team.person_of(home, secret)
     assert person is not None
     return person.id
+
+
+def annotator(home: Home, owner: int, name: str, role: str = "annotator") -> int:
+    """A signed-in person of this name, with this role in every project there is by now."""
+    person = somebody(home, owner, name)
+    known = [one.id for one in projects.list_projects(Seat(home, owner))]
+    members.share(Seat(home, owner), name, known, role)
+    return person
 
 
 def answer_next(home: Home, person: int, project: int, choice: int = 0) -> standing.Saved:

@@ -20,7 +20,6 @@ from workflow.common.folding import folded
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from db.people import Person
     from plcore import LabelTable
 
 PAGE = 50
@@ -170,15 +169,15 @@ def check_row(table: LabelTable, row: int) -> None:
 
 
 def entries_about(
-    session: Session, project_id: int, row: int, person: Person
+    session: Session, project_id: int, row: int, whose: int | None
 ) -> tuple[list[entries.LogEntry], list[entries.LogEntry]]:
-    """Every entry about the row, and those that this person may see: the owner all, others their own.
+    """Every entry about the row, and those that may be seen. whose : as `workflow.access.Rights.whose`
 
-    Raises NotFound where a person who is no owner has none.
+    Raises NotFound where a person who may see their own alone has none.
     """
     every = found_in.of_row(session, project_id, row)
-    visible = every if person.is_owner else [one for one in every if one.person_id == person.id]
-    if not person.is_owner and not visible:
+    visible = [one for one in every if whose in (None, one.person_id)]
+    if whose is not None and not visible:
         raise access.NotFound("This row has no answer of yours. Fix: choose one from the list.")
     return every, visible
 
@@ -188,13 +187,13 @@ def taken_back(log: Sequence[entries.LogEntry]) -> set[int | None]:
     return {one.target_seq for one in log if one.target_seq is not None}
 
 
-def may_correct(log: Sequence[entries.LogEntry], person: Person) -> bool:
-    """Whether this person may correct a row with these entries: the owner what anybody has answered, others what they
-    have answered themselves; answers taken back do not count.
+def may_correct(log: Sequence[entries.LogEntry], whose: int | None) -> bool:
+    """Whether a row with these entries may be corrected: by who reviews, what anybody has answered, by others what they
+    have answered themselves; answers taken back do not count. whose : as `workflow.access.Rights.whose`
     """
     withdrawn = taken_back(log)
     answers = [one for one in log if one.kind in SAYS_SOMETHING and one.seq not in withdrawn]
-    return any(person.is_owner or one.person_id == person.id for one in answers)
+    return any(whose in (None, one.person_id) for one in answers)
 
 
 def rows_holding(table: LabelTable, words: Sequence[str]) -> np.ndarray:

@@ -6,10 +6,11 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
+from workflow.access import Rights
+
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from db.people import Person
     from db.projects import Project
     from plcore import Entry
     from plcore.loop import Learner
@@ -20,11 +21,10 @@ LearnerT_co = TypeVar("LearnerT_co", bound="Learner", covariant=True)
 
 
 @dataclass(frozen=True)
-class Reading:
+class Reading(Rights):
     """A transaction of a person whose rights were checked in it. at : the seat's project, None where it has none"""
 
     session: Session
-    person: Person
     at: Project | None = None
 
     @property
@@ -34,14 +34,9 @@ class Reading:
             raise LookupError("This seat is at no project. Fix: give it a project_id.")
         return self.at
 
-    @property
-    def whose(self) -> int | None:
-        """The person whose answers alone may be seen; None for the owner, who may see everybody's."""
-        return None if self.person.is_owner else self.person.id
-
 
 @dataclass(frozen=True)
-class Opened(Generic[LearnerT_co]):
+class Opened(Rights, Generic[LearnerT_co]):
     """A transaction at a project, with a learner that has taken in every entry of the log.
 
     kind : does what depends on the kind of project
@@ -50,7 +45,6 @@ class Opened(Generic[LearnerT_co]):
 
     home: Home
     session: Session
-    person: Person
     project: Project
     kind: Kind
     learner: LearnerT_co

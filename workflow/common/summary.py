@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from db import entries
 from workflow import kinds
+from workflow.access import RIGHTS, Right, Role
 from workflow.kinds import counting
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ class ProjectSummary:
     kind : the name of its kind in `workflow.kinds.KINDS`      words : how pages speak of such projects
     n_to_ask : rows, or labels of rows in a project of label vectors, that were open at import
     answered, left : what is answered and what is open, as the pool of its learner counts it
-    by_row : whether these two count rows, not labels of rows
+    by_row : whether these two count rows, not labels of rows      role : what the person is in it
     """
 
     id: int
@@ -40,6 +41,11 @@ class ProjectSummary:
     kind: str
     words: kinds.KindWords
     by_row: bool
+    role: Role
+
+    def may(self, right: Right) -> bool:
+        """Whether the person for whom this was made has this right in the project."""
+        return right in RIGHTS[self.role]
 
     def to_json(self) -> dict[str, object]:
         """It for programs, in the words that the commands use."""
@@ -57,8 +63,8 @@ class ProjectSummary:
         }
 
 
-def summarised(home: Home, session: Session, project: Project) -> ProjectSummary:
-    """The project with its counts, by its log alone: no learner is built for it."""
+def summarised(home: Home, session: Session, project: Project, role: Role) -> ProjectSummary:
+    """The project with its counts, by its log alone: no learner is built for it. role : of who asks"""
     last = entries.last(session, project.id)
     answered, left = counting.counts(home, session, project)
     return ProjectSummary(
@@ -75,4 +81,5 @@ def summarised(home: Home, session: Session, project: Project) -> ProjectSummary
         kind=kinds.kind_name(project),
         words=kinds.words(project),
         by_row=kinds.read_settings(project).by_row,
+        role=role,
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from plcore import LabelTable
 from plcore.common import StepProgress, listed
 from plcore.tables import VECTOR_ENDINGS, Encoder, EncoderError, MediaError, write_vectors
+from workflow.access import Right
 from workflow.common.files import path_of
 from workflow.common.whole_file import whole_file
 from workflow.importing import more_rows
@@ -45,7 +46,7 @@ def encode_project(seat: Seat, encoder: Encoder, on_step: StepProgress | None = 
     It may take long, and is no work for the server's process. The project goes on meanwhile; where it gets more rows,
     nothing is stored, as RowsError says. Raises EncoderError, and as `workflow.importing.more_rows.add_rows`.
     """
-    with seat.reading(owner=True) as reading:
+    with seat.reading(Right.OWN) as reading:
         table_hash = reading.project.table_hash
     table = LabelTable.read(seat.home.table_path(table_hash))
     folder = seat.home.media_dir

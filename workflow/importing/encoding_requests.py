@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from db import encodings, trained
+from workflow.access import Right
 from workflow.importing import encoding
 from workflow.importing.encoding import EncoderError
 from workflow.importing.encoding_worker import TASK
@@ -62,7 +63,7 @@ def encoders(seat: Seat) -> Encoders:
 
     Raises NotAllowed unless the person is an owner, NotFound.
     """
-    with seat.reading(owner=True) as reading:
+    with seat.reading(Right.OWN) as reading:
         last = encodings.latest(reading.session, reading.project.id)
         done = encodings.latest(reading.session, reading.project.id, encodings.DONE)
         running = _running(reading, last)

@@ -21,6 +21,7 @@ from db.entries import NO_ROW, DuplicateEntry, NewEntry
 from plcore import LabelTable, Roles, TableError
 from plcore.loop import ClassChange, ClassMap, EntryKind
 from plcore.tables import Doubt, Grown, column_way, find_doubts, with_embeddings, with_rows
+from workflow.access import Right
 from workflow.common.log import read_class_changes
 from workflow.importing.uploads import Upload
 from workflow.projects import CannotLearn
@@ -61,7 +62,7 @@ class Addition:
 
 def columns(seat: Seat) -> tuple[str, ...]:
     """The columns of the project's table. Raises NotAllowed unless the person is an owner, NotFound."""
-    with seat.learner(owner=True) as opened:
+    with seat.learner(Right.OWN) as opened:
         return tuple(map(str, opened.learner.table.cells.columns))
 
 
@@ -70,19 +71,19 @@ def takes_label_columns(seat: Seat) -> bool:
 
     Raises as ``columns``.
     """
-    with seat.reading(owner=True) as reading:
+    with seat.reading(Right.OWN) as reading:
         return column_way(Roles.from_json(reading.project.roles)) is not None
 
 
 def takes_vectors(seat: Seat) -> bool:
     """Whether the project's rows have embeddings, so that new rows need them, too. Raises as ``columns``."""
-    with seat.reading(owner=True) as reading:
+    with seat.reading(Right.OWN) as reading:
         return Roles.from_json(reading.project.roles).embedding is not None
 
 
 def version(seat: Seat) -> Version:
     """What an addition that is read now is read for; another can no longer be stored. Raises as ``columns``."""
-    with seat.reading(owner=True) as reading:
+    with seat.reading(Right.OWN) as reading:
         return _version(reading.project, read_class_changes(reading.session, reading.project.id))
 
 
@@ -99,7 +100,7 @@ def read_rows(seat: Seat, upload: Upload, label_columns: Sequence[str] = ()) -> 
         The person is not an owner.
     NotFound
     """
-    with seat.reading(owner=True) as reading:
+    with seat.reading(Right.OWN) as reading:
         project = reading.project
         changes = read_class_changes(reading.session, project.id)
     table = LabelTable.read(seat.home.table_path(project.table_hash))
@@ -118,7 +119,7 @@ def read_embeddings(seat: Seat, table_hash: str, vectors: NDArray[np.float32]) -
     Raises RowsError where the project has another table by now, AlreadyThere where it has these embeddings; else as
     ``read_rows``.
     """
-    with seat.reading(owner=True) as reading:
+    with seat.reading(Right.OWN) as reading:
         project = reading.project
         changes = read_class_changes(reading.session, project.id)
     if project.table_hash != table_hash:
@@ -147,7 +148,7 @@ def add_rows(seat: Seat, addition: Addition) -> int:
     """
     home, grown = seat.home, addition.grown
     kind, table = seat.kind, grown.table
-    with seat.reading(owner=True) as reading:
+    with seat.reading(Right.OWN) as reading:
         project, last = reading.project, entries.last_seq(reading.session, reading.project.id)
         changes = read_class_changes(reading.session, project.id)
         _check_fresh(addition, project, changes)

@@ -41,6 +41,7 @@ from plcore.tables import (
     with_vectors,
 )
 from workflow import kinds, projects
+from workflow.access import Right
 from workflow.common.room import MOST_GROUPED, Groups
 from workflow.importing.named_columns import adjusted
 from workflow.projects import CannotLearn
@@ -217,7 +218,7 @@ def create(
 def made_before(seat: Seat, upload: Upload) -> list[Doubt]:
     """The doubt that a project was made from the same file already, whatever its columns were taken for; none where
     there is none. Raises NotAllowed unless the person is an owner."""
-    with seat.reading(owner=True) as reading:
+    with seat.reading(Right.OWN) as reading:
         found = stored.by_source(reading.session, upload.source_hash)
     if found is None:
         return []

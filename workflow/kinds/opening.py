@@ -92,7 +92,7 @@ def open_to_write(home: Home, project_id: int, enter: Enter) -> Iterator[Opened[
 
 
 def _opened(home: Home, reading: Reading, kind: Kind, learner: Learner) -> Opened[Any]:
-    return Opened(home, reading.session, reading.person, reading.project, kind, learner)
+    return Opened(reading.person, reading.role, home, reading.session, reading.project, kind, learner)
 
 
 def _caught_up(slot: Slot, kind: Kind, reading: Reading, most: int | None = None) -> Learner | None:

@@ -6,8 +6,7 @@ import functools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from db import projects
-from workflow.access import NotFound
+from workflow.access import NotFound, visible_projects
 from workflow.common.files import PATH, path_of
 from workflow.common.rows import RowView, row_images, row_view
 from workflow.common.thumbnails import CONTENT_TYPE, small_url, thumbnail_of
@@ -15,6 +14,7 @@ from workflow.common.thumbnails import CONTENT_TYPE, small_url, thumbnail_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from db.projects import Project
     from workflow.seat import Seat
 
 __all__ = ["PATH", "SOUND", "find", "find_small", "row_of", "small_pictures"]
@@ -29,7 +29,8 @@ def find(seat: Seat, name: str) -> tuple[Path, str]:
     Raises
     ------
     NotFound
-        No project in use names such a file. The words are the same for a name that no file could have.
+        No project in use that this person may see names such a file. The words are the same for a name that no file
+        could have.
     NotAllowed
         The person is unknown or disabled.
     """
@@ -37,7 +38,8 @@ def find(seat: Seat, name: str) -> tuple[Path, str]:
 
     home = seat.home
     with seat.reading() as reading:
-        tables = {one.table_hash for one in projects.listed(reading.session) if _may_name_files(one)}
+        seen = visible_projects(reading.session, reading.person)
+        tables = {one.table_hash for one, _ in seen if one.in_use and _may_name_files(one)}
     if not is_kept_name(name) or not any(name in _named_by(home.table_path(table)) for table in tables):
         raise NotFound("There is no such file here.")
     path = path_of(home.media_dir, name)
@@ -101,7 +103,7 @@ def row_of(seat: Seat, row: int) -> RowView:
     return row_view(table, row)
 
 
-def _may_name_files(project: projects.Project) -> bool:
+def _may_name_files(project: Project) -> bool:
     return bool(project.roles.get("image") or project.roles.get("audio"))
 
 

@@ -9,6 +9,7 @@ from db import comparisons
 from plcore.common import StepProgress
 from plcore.loop import ModelComparison
 from workflow import kinds
+from workflow.access import Right
 from workflow.kinds.adopting import AUTOMATIC, change_settings
 from workflow.models import comparing
 from workflow.models.showing import found_by
@@ -99,7 +100,7 @@ def measure(seat: Seat, progress: StepProgress | None = None) -> ModelComparison
 
     Raises CannotCompare, NotAllowed unless the person is an owner, NotFound.
     """
-    with seat.reading(owner=True) as reading:
+    with seat.reading(Right.OWN) as reading:
         project_id = reading.project.id
     try:
         found: ModelComparison = comparing.make_comparer(seat.home, project_id)[0].compare(progress)

@@ -12,6 +12,7 @@ from db import comparisons, trained
 from plcore.evaluation import exact_interval
 from plcore.loop import ModelComparison, ModelFigures
 from workflow import kinds
+from workflow.access import Right
 from workflow.kinds.adopting import Adoption, read_adoptions
 from workflow.models import comparing
 from workflow.models.comparing import short
@@ -117,7 +118,7 @@ class ModelsView:
 
 def models_view(seat: Seat) -> ModelsView:
     """Everything the page shows. Raises NotAllowed unless the person is an owner, NotFound."""
-    with seat.reading(owner=True) as reading:
+    with seat.reading(Right.OWN) as reading:
         story = _story(reading)
         last = comparisons.latest(reading.session, reading.project.id)
         done = comparisons.latest(reading.session, reading.project.id, comparisons.DONE)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from db import entries
 from plcore import LabelTable
 from plcore.loop import ClassChange, EntryKind, class_changes
+from workflow.access import Right
 from workflow.common.found import names_of
 from workflow.common.log import learner_entry, take_in
 from workflow.common.log_columns import LogError, LogLine, line_of, values_of
@@ -82,7 +83,7 @@ def verify_project(seat: Seat, path: Path | None = None) -> tuple[Verified, ...]
     NotFound, OSError
     """
     alone = None if path is None else verify_file(path)
-    with seat.reading(owner=True) as reading:
+    with seat.reading(Right.OWN) as reading:
         project = reading.project
         log = entries.after(reading.session, project.id, 0)
         names = names_of(reading.session)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from db import links, people, sign_ins
 from db.people import Person
 from workflow import access
+from workflow.access import Right
 from workflow.saving import saving
 
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ def sign_out(home: Home, sign_in_secret: str) -> None:
 
 def list_people(seat: Seat) -> list[Person]:
     """Everybody, disabled people too. Raises NotAllowed unless the person is an owner."""
-    with seat.reading(owner=True) as reading:
+    with seat.reading(Right.OWN) as reading:
         return people.listed(reading.session)
 
 

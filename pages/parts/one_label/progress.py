@@ -14,6 +14,7 @@ from pages.parts.one_label.words import STOP
 from pages.parts.progress_parts import count, number, rows_per_label, since, too_few
 from pages.parts.words import counted, span
 from workflow import training
+from workflow.access import Right
 from workflow.kinds.one_label.progress import ProgressView
 from workflow.models.showing import ModelStory, model_story, running_now, short
 from workflow.progress import FEWEST_MEASURED, read_progress, watched
@@ -88,7 +89,7 @@ def _model(page: ProjectPage, story: ModelStory) -> None:
     say_story(story, last=3)
     if story.by_checks:
         st.caption(OPTIMISM)
-    if story.adoptions and page.person.is_owner:
+    if story.adoptions and page.project.may(Right.OWN):
         st.page_link(
             "models_page.py",
             label="Models: compare, or take another",

@@ -8,6 +8,7 @@ from pages.parts import frame, queue_table, state
 from pages.parts.frame import ProjectPage
 from pages.parts.small_pictures import picture_column
 from workflow import answering, projects
+from workflow.access import Right
 from workflow.queue import queue_csv
 
 
@@ -18,7 +19,7 @@ def queue_page(page: ProjectPage) -> None:
     # Keys name what they are about: a box never shows another project's strategy, a tick never means another row.
     box = f"{state.STRATEGY}-{page.project.id}-{view.strategy}"
     table = f"{state.QUEUE}-{page.project.id}-{hash(tuple(one.row for one in view.rows))}"
-    if page.person.is_owner:
+    if page.project.may(Right.OWN):
         right.selectbox(
             "Asked first",
             list(view.strategies),

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from db.entries import LogEntry
-from db.people import Person
 from plcore import LabelTable, Roles
 from plcore.loop import EntryKind
 from workflow.access import NotFound
@@ -19,8 +18,8 @@ from workflow.common import found
 from workflow.common.found import PAGE, ReviewList, Search
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
-OWNER = Person(1, "owner", "owner", NOW, None)
-ADA = Person(2, "Ada", "annotator", NOW, None)
+EVERYBODYS, ADA = None, 2
+"""Whose answers may be seen."""
 
 
 def entry(seq: int, kind: str, person: int = 2, target: int | None = None) -> LogEntry:
@@ -75,16 +74,16 @@ def test_a_row_there_is_not_is_not_found() -> None:
             found.check_row(table(), row)
 
 
-def test_the_owner_corrects_what_anybody_and_others_what_they_have_answered() -> None:
+def test_who_reviews_corrects_what_anybody_and_others_what_they_have_answered() -> None:
     answer, others, skipped = entry(1, "is"), entry(2, "bad", 3), entry(3, "skip")
     assert found.may_correct([answer], ADA)
-    assert found.may_correct([answer], OWNER)
+    assert found.may_correct([answer], EVERYBODYS)
     assert not found.may_correct([others], ADA)
-    assert found.may_correct([others], OWNER)
-    for person in (OWNER, ADA):
-        assert not found.may_correct([], person)
-        assert not found.may_correct([skipped], person)
-        assert not found.may_correct([answer, entry(4, "withdraw", target=1)], person)
+    assert found.may_correct([others], EVERYBODYS)
+    for whose in (EVERYBODYS, ADA):
+        assert not found.may_correct([], whose)
+        assert not found.may_correct([skipped], whose)
+        assert not found.may_correct([answer, entry(4, "withdraw", target=1)], whose)
     assert found.taken_back([answer, entry(4, "withdraw", target=1)]) >= {1}
 
 

@@ -8,6 +8,7 @@ from db import entries
 from db import projects as stored
 from tests.workflow.kind_worlds import KindWorld
 from workflow import answering
+from workflow.access import Role
 from workflow.common.summary import ProjectSummary, summarised
 from workflow.home import Home
 from workflow.kinds import KINDS
@@ -16,7 +17,7 @@ from workflow.seat import Seat
 
 def summary_of(home: Home, project: int) -> ProjectSummary:
     with home.database.read() as session:
-        return summarised(home, session, stored.get(session, project))
+        return summarised(home, session, stored.get(session, project), Role.OWNER)
 
 
 def test_a_new_project_has_no_last_answer(world: KindWorld, seat: Seat) -> None:

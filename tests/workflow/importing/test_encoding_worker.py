@@ -238,7 +238,7 @@ def test_nothing_is_stored_in_the_name_of_who_may_not(home: Home, owner: int, wo
             session, seat.project_id or 0, asked_by=ada, asked_at=datetime.now(UTC), encoder="words"
         )
     worker.look()
-    assert latest(seat).fault == "Only the owner may do this; Ada is an annotator."
+    assert latest(seat).fault == "Only the owner may do this; Ada is an annotator of this project."
     assert stored(seat) == []
 
 

@@ -98,7 +98,8 @@ def test_the_page_has_news_when_a_comparison_or_the_settings_change(
 
 
 def test_annotators_see_what_answers_and_no_comparison(home: Home, owner: int) -> None:
-    ada = Seat(home, annotator(home, owner, "Ada"), small_project(home, owner, model="automatic"))
+    project = small_project(home, owner, model="automatic")
+    ada = Seat(home, annotator(home, owner, "Ada"), project)
     with pytest.raises(NotAllowed):
         showing.models_view(ada)
     assert showing.model_story(ada).automatic

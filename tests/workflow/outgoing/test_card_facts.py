@@ -13,6 +13,7 @@ from tests.workflow.kind_worlds import KindWorld
 from tests.workflow.outgoing.cards import facts_of
 from tests.workflow.world import annotator, answer_next, small_project
 from workflow import classes, oracle, projects, undoing
+from workflow.access import Right
 from workflow.common.found import names_of
 from workflow.home import Home
 from workflow.outgoing.card_facts import CardFacts, without_names
@@ -21,7 +22,7 @@ from workflow.seat import Seat
 
 
 def facts(seat: Seat, *, named: bool = False) -> CardFacts:
-    with seat.learner(owner=True) as opened:
+    with seat.learner(Right.OWN) as opened:
         session = opened.session
         names = names_of(session) if named else without_names(session, opened.project_id)
         return facts_of(opened, names)

@@ -16,7 +16,7 @@ from tests.hugging_face import datasets
 from tests.workflow.kind_worlds import KindWorld
 from tests.workflow.outgoing.cards import facts_of
 from workflow import exporting
-from workflow.access import NotAllowed
+from workflow.access import NotAllowed, Right
 from workflow.common.snapshot import ANSWERED
 from workflow.outgoing.card_facts import without_names
 from workflow.outgoing.card_text import CardDetails
@@ -48,7 +48,7 @@ def test_a_card_of_every_kind(world: KindWorld, seat: Seat, ada: Seat) -> None:
     seat.settle()
     files = files_in(seat, license="mit")
     text = files[CARD].decode()
-    with seat.learner(owner=True) as opened:
+    with seat.learner(Right.OWN) as opened:
         found = facts_of(opened, without_names(opened.session, opened.project_id))
     front = yaml.safe_load(text.split("---\n")[1])
     assert front["pretty_name"] == "small"

@@ -16,7 +16,7 @@ from tests.workflow.four import ask, four_class_project
 from tests.workflow.kind_worlds import KindWorld
 from tests.workflow.world import annotator, answer_next, file_of, small_frame, small_project
 from workflow import answering, classes, importing, projects, reviewing, undoing
-from workflow.access import NotAllowed
+from workflow.access import NotAllowed, Right
 from workflow.common.log_lines import seal, write_log_lines
 from workflow.home import Home
 from workflow.importing import more_rows
@@ -29,7 +29,7 @@ WRITTEN = datetime(2026, 4, 1, tzinfo=UTC)
 
 def write(seat: Seat, path: Path, first: int | None = None) -> list[bytes]:
     """The log as a file, of the first entries alone where asked; its lines."""
-    with seat.learner(owner=True) as opened:
+    with seat.learner(Right.OWN) as opened:
         log = entries.after(opened.session, opened.project_id, 0)[:first]
         names = {one.id: one.name for one in people.listed(opened.session)}
         ids = list(map(str, opened.learner.table.ids))

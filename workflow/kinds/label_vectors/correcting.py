@@ -21,7 +21,6 @@ from workflow.kinds.label_vectors.turn import WHOLE_ROW, LabelVectorTurn
 
 if TYPE_CHECKING:
     from db import entries
-    from db.people import Person
 
 Pool = LabelVectorPool[LabelTable]
 
@@ -55,7 +54,7 @@ def correct(
         raise StaleQuestion("The labels of this row have changed since you opened it. Fix: open it again.")
     if given.labels:
         raise AnswerError(f"A correction of a label vector names what changes, not {list(given.labels)}.")
-    _check(pool, row, turn.person, kind, changes)
+    _check(pool, row, turn.opened.whose, kind, changes)
     counting = still_counting(pool, row, pool.fold.entries(row))
     was_flagged = any(one.flagged and one.seq in counting for one in log)
     to_withdraw: list[Entry] = []
@@ -79,9 +78,10 @@ def correct(
     }
     predicted, writer = _said_before(log), turn.writer(Place(row))
     for number, one in enumerate(to_withdraw):
-        if not turn.person.is_owner and one.annotator != turn.annotator:
+        if turn.opened.whose is not None and one.annotator != turn.annotator:
             raise AnswerError(
-                "Only the owner takes back what somebody else has said. Fix: say of a label whether it is right."
+                "Only reviewers and the owner take back what somebody else has said. Fix: say of a label whether it is "
+                "right."
             )
         # The correction's own token goes with its first answer: by that, undo finds the second.
         own = token if not to_say and number == 0 else f"withdraw.{one.seq}"
@@ -121,16 +121,16 @@ def _said_before(log: Sequence[entries.LogEntry]) -> dict[str, str]:
     return {label: said for one in log if one.seq not in withdrawn for label, said in model_said(one).items()}
 
 
-def forgettable(pool: Pool, row: int, person: Person) -> tuple[str, ...]:
+def forgettable(pool: Pool, row: int, whose: int | None) -> tuple[str, ...]:
     """The labels of the row that this person may make not known: people answered them, the file left them empty; and
-    for who is not an owner, nobody else has named them.
+    for who does not review, nobody else has named them. whose : as `workflow.access.Rights.whose`
     """
     now = pool.fold.fold(row)
     others = {
         label
         for one in pool.fold.entries(row)
         for label in one.labels
-        if one.kind in VALUES and not person.is_owner and one.annotator != str(person.id)
+        if one.kind in VALUES and whose is not None and one.annotator != str(whose)
     }
     free = (now.seqs > 0) & (pool.original[row] == UNKNOWN)
     return tuple(
@@ -173,10 +173,10 @@ def row_stamp(pool: Pool, row: int) -> str:
     return vector_stamp((*pool.cells[row].tolist(), int(pool.bad[row])))
 
 
-def _check(pool: Pool, row: int, person: Person, kind: str, changes: Mapping[str, int]) -> None:
+def _check(pool: Pool, row: int, whose: int | None, kind: str, changes: Mapping[str, int]) -> None:
     if kind not in CORRECTIONS or (kind == EntryKind.BAD and changes):
         raise AnswerError(f"A correction is 'labels', or 'bad' without labels. Got {kind!r}, {changes}.")
-    free = forgettable(pool, row, person)
+    free = forgettable(pool, row, whose)
     for label, cell in changes.items():
         pool.check_label(label)
         if cell not in (1, 0, UNKNOWN):
@@ -184,7 +184,7 @@ def _check(pool: Pool, row: int, person: Person, kind: str, changes: Mapping[str
         if cell == UNKNOWN and label not in free:
             raise AnswerError(
                 f"{label!r} cannot be made not known: nobody has answered it, the file says it, or somebody else has "
-                "said it, which the owner alone takes back. Fix: say whether it is right."
+                "said it, which reviewers and the owner alone take back. Fix: say whether it is right."
             )
 
 

@@ -75,11 +75,12 @@ class VectorRowReview:
 
 def find_answers(doors: Doors[Learner], search: Search, page: int) -> ReviewList:
     """The answers that fit and still count (see `.correcting.still_counting`), each with the labels whose value comes
-    from it. An annotator finds their own alone, and which of them count is then judged as if there were no others.
+    from it. Who is no reviewer finds their own alone, and which of them count is then judged as if there were no
+    others.
     """
     with doors.reading() as reading:
         project_id = reading.project.id
-        whose = search.person_id if reading.person.is_owner else reading.person.id
+        whose = search.person_id if reading.whose is None else reading.whose
         wanted = found_in.Wanted(
             kinds=checked_kinds(search),
             person_id=whose,
@@ -122,17 +123,17 @@ def find_answers(doors: Doors[Learner], search: Search, page: int) -> ReviewList
 
 
 def open_row(opened: Opened[Learner], row: int) -> VectorRowReview:
-    """The row, the values of its labels, and its whole history; an annotator sees rows they have answered something of,
-    and their own part of the history.
+    """The row, the values of its labels, and its whole history; who is no reviewer sees rows they have answered
+    something of, and their own part of it.
 
     Raises NotFound where there is no such row, or it is none of this person's.
     """
     table, pool, session, person = opened.learner.table, opened.learner.pool, opened.session, opened.person
     check_row(table, row)
-    every, visible = entries_about(session, opened.project_id, row, person)
+    every, visible = entries_about(session, opened.project_id, row, opened.whose)
     names = names_of(session)
     revision = entries.count_for(session, opened.project_id, person.id, row)
-    now, free = pool.fold.fold(row), forgettable(pool, row, person)
+    now, free = pool.fold.fold(row), forgettable(pool, row, opened.whose)
     counting = still_counting(pool, row, pool.fold.entries(row))
     withdrawn, by_seq = taken_back(every), {one.seq: one for one in every}
     seen = {one.seq: names.get(one.person_id, "") for one in visible}
@@ -159,7 +160,7 @@ def open_row(opened: Opened[Learner], row: int) -> VectorRowReview:
             )
             for one in visible
         ),
-        may_correct=may_correct(every, person),
+        may_correct=may_correct(every, opened.whose),
         flagged=any(one.flagged and one.seq in counting for one in every),
     )
 

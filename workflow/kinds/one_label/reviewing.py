@@ -31,7 +31,6 @@ from workflow.common.rows import RowView, row_view
 from workflow.kinds.one_label.turn import row_token
 
 if TYPE_CHECKING:
-    from db.people import Person
     from workflow.common.opened import Doors, Opened
 
 Learner = ActiveLearner[LabelTable]
@@ -57,13 +56,13 @@ class RowReview:
 
 
 def find_answers(doors: Doors[Learner], search: Search, page: int) -> ReviewList:
-    """The answered rows that fit; an annotator finds their own answers alone."""
+    """The answered rows that fit; who is no reviewer finds their own answers alone."""
     with doors.learner() as opened:
         table, class_map = opened.learner.table, opened.learner.pool.class_map
     with doors.reading() as reading:
         session, project_id = reading.session, reading.project.id
         names = names_of(session)
-        wanted = _wanted(search, reading.person, class_map)
+        wanted = _wanted(search, reading.whose, class_map)
         if words := search.words.split():
             holds = rows_holding(table, words)
             places = [place for place in found_in.places(session, project_id, wanted) if holds[place[1]]]
@@ -83,14 +82,14 @@ def find_answers(doors: Doors[Learner], search: Search, page: int) -> ReviewList
 
 
 def open_row(opened: Opened[Learner], row: int) -> RowReview:
-    """The row and its whole history; an annotator sees rows they have answered, and their own part of the history.
+    """The row and its whole history; who is no reviewer sees rows they have answered, and their own part of it.
 
     Raises NotFound where there is no such row, or it is none of this person's.
     """
     learner, session, person = opened.learner, opened.session, opened.person
     check_row(learner.table, row)
     state, class_map = learner.state(row), learner.pool.class_map
-    every, visible = entries_about(session, opened.project_id, row, person)
+    every, visible = entries_about(session, opened.project_id, row, opened.whose)
     names = names_of(session)
     revision = entries.count_for(session, opened.project_id, person.id, row)
     withdrawn = taken_back(every)
@@ -113,13 +112,13 @@ def open_row(opened: Opened[Learner], row: int) -> RowReview:
             )
             for one in visible
         ),
-        may_correct=may_correct(every, person),
+        may_correct=may_correct(every, opened.whose),
         classes=class_map.classes,
         flagged=bool(standing) and standing[-1].flagged,
     )
 
 
-def _wanted(search: Search, person: Person, class_map: ClassMap) -> found_in.Wanted:
+def _wanted(search: Search, whose: int | None, class_map: ClassMap) -> found_in.Wanted:
     renamed = {
         name: now
         for label in class_map.classes
@@ -129,7 +128,7 @@ def _wanted(search: Search, person: Person, class_map: ClassMap) -> found_in.Wan
     return found_in.Wanted(
         exact=(EntryKind.IS,),
         kinds=checked_kinds(search),
-        person_id=search.person_id if person.is_owner else person.id,
+        person_id=search.person_id if whose is None else whose,
         labels=class_map.names_of(search.label) if search.label is not None else (),
         flagged=search.flagged,
         disagrees=search.disagrees,

@@ -229,9 +229,9 @@ def test_redo_is_refused_where_the_label_is_known_by_now(home: Home, owner: int,
 
 
 def test_two_people_are_never_asked_the_same(home: Home, owner: int) -> None:
-    people = [annotator(home, owner, name) for name in ("Ada", "Bo", "Cy")]
     for question in ("instance", "cell", "diagnosis"):
         project = vector_project(home, owner, question, question=question)
+        people = [annotator(home, owner, name) for name in ("Ada", "Bo", "Cy")]
         seen = set()
         for _ in range(4):
             asked = [shown(home, person, project) for person in people]
@@ -274,8 +274,8 @@ def test_who_left_a_question_open_is_told_what_became_of_it(
     home: Home, owner: int, question: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Given to somebody else after two minutes, and then answered by them: two causes, two sentences."""
-    ada = annotator(home, owner, "Ada")
     project = vector_project(home, owner, question=question)
+    ada = annotator(home, owner, "Ada")
     asked = shown(home, owner, project)
     with monkeypatch.context() as later:
         two_minutes_later(later)

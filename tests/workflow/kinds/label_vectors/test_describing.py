@@ -5,6 +5,7 @@ from __future__ import annotations
 from plcore.loop.label_vectors import PREDICTOR_ENTRIES
 from tests.workflow.vector_world import answer_truly, vector_project
 from workflow import kinds
+from workflow.access import Right
 from workflow.home import Home
 from workflow.kinds.label_vectors.describing import describe
 from workflow.seat import Seat
@@ -12,7 +13,7 @@ from workflow.seat import Seat
 
 def test_known_labels_and_measures(home: Home, owner: int) -> None:
     seat = Seat(home, owner, vector_project(home, owner, control_share=0.3, question="instance"))
-    with seat.learner(owner=True) as opened:
+    with seat.learner(Right.OWN) as opened:
         before = describe(opened, kinds.stop_rules(opened.project))
         known = (opened.learner.pool.original >= 0).mean()
         assert before.before == f"{known:.1%} of the labels of rows known"
@@ -20,7 +21,7 @@ def test_known_labels_and_measures(home: Home, owner: int) -> None:
     for _ in range(10):
         answer_truly(home, owner, seat.project_id or 0)
     seat.settle()
-    with seat.learner(owner=True) as opened:
+    with seat.learner(Right.OWN) as opened:
         found, pool = describe(opened, kinds.stop_rules(opened.project)), opened.learner.pool
         assert found.after == f"{(pool.cells >= 0).mean():.1%} known" != before.after
         assert found.blind_checks == int(pool.control_cells.sum())

@@ -20,9 +20,9 @@ def test_where_there_are_blind_checks_the_queue_is_for_the_owner(
     home: Home, owner: int, question: str
 ) -> None:
     """What is open and not in it would be one of them."""
-    ada = annotator(home, owner, "Ada")
     plain = vector_project(home, owner, "plain", question=question)
     blind = vector_project(home, owner, "blind", question=question, control_share=0.2)
+    ada = annotator(home, owner, "Ada")
     for project in (plain, blind):
         answer_truly(home, ada, project)
     assert queue.list_queue(Seat(home, ada, plain)) == queue.list_queue(Seat(home, owner, plain))

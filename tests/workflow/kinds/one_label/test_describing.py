@@ -10,13 +10,14 @@ import pytest
 from plcore.evaluation import wilson_interval
 from tests.workflow.world import answer_next, small_project
 from workflow import answering, kinds
+from workflow.access import Right
 from workflow.home import Home
 from workflow.kinds.one_label.describing import describe
 from workflow.seat import Seat
 
 
 def described(seat: Seat) -> tuple[dict, object]:
-    with seat.learner(owner=True) as opened:
+    with seat.learner(Right.OWN) as opened:
         return asdict(describe(opened, kinds.stop_rules(opened.project))), opened.learner.pool
 
 

@@ -1,0 +1,129 @@
+"""Who may see a project: a part of its settings. People with a role each; more are added by name, or as a group."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from pages.parts import frame, role_words, state
+from pages.parts.frame import ProjectPage
+from pages.parts.words import counted
+from workflow.people import members
+from workflow.people.members import MemberError, MemberLine, Role
+
+
+def members_part(page: ProjectPage) -> None:
+    """The members, then the two ways to add more."""
+    key, view = f"{state.MEMBERS}-{page.project.id}", members.list_members(page.seat)
+    st.markdown("##### Who may see this project")
+    st.caption("Nobody else finds it: not on Home, not by its address, not its files.")
+    frame.say_refusal()
+    for one in view.members:
+        _line(page, one, key)
+    if len(view.members) == sum(one.everywhere for one in view.members):
+        st.info("Nobody else sees this project yet. Add somebody below.", icon=":material/group_add:")
+    if view.others:
+        _add_people(page, view.others, key)
+    elif page.person.is_owner:
+        st.page_link("people.py", label="People: invite somebody new", icon=":material/person_add:")
+    if view.groups:
+        _add_group(page, view.groups, key)
+
+
+def _line(page: ProjectPage, one: MemberLine, key: str) -> None:
+    with st.container(
+        border=True, horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
+    ):
+        you = " (you)" if one.person_id == page.person.id else ""
+        ended = " · access ended" if one.ended else ""
+        st.markdown(f"**{frame.escape(one.name)}**{you}{ended}")
+        if one.everywhere:
+            st.markdown("Owner of this Winnow: sees every project")
+            return
+        roles, box = list(role_words.ROLES), f"{key}-role-{one.person_id}-{one.role}"
+        st.selectbox(
+            f"Role of {one.name}",
+            roles,
+            index=roles.index(one.role),
+            format_func=role_words.short,
+            key=box,
+            on_change=_change,
+            args=(page, one, box),
+            label_visibility="collapsed",
+            width=150,
+        )
+        with st.popover("Remove", icon=":material/person_remove:"):
+            st.markdown("They no longer find this project. Their answers stay.")
+            st.button(
+                f"Remove {one.name}",
+                key=f"{key}-remove-{one.person_id}",
+                type="primary",
+                on_click=_do,
+                args=(lambda: members.remove_member(page.seat, one.person_id), f"{one.name} is removed"),
+            )
+
+
+def _change(page: ProjectPage, one: MemberLine, box: str) -> None:
+    role: Role = st.session_state[box]
+    _do(
+        lambda: members.give_role(page.seat, [one.person_id], role),
+        f"{one.name} is {role_words.WITH_ARTICLE[role]} now",
+    )
+
+
+def _do(act: Callable[[], object], words: str) -> None:
+    with frame.refusals_said_later(MemberError):
+        act()
+        st.session_state[state.FLASH] = words
+
+
+def _add_people(page: ProjectPage, others: tuple[tuple[int, str], ...], key: str) -> None:
+    names = dict(others)
+    with st.form(f"{key}-add", border=True):
+        # What is offered is part of the key: a browser goes on sending the words a box was drawn with.
+        box = f"{key}-people-{hash(others)}"
+        left, right = st.columns(2)
+        left.multiselect(
+            "Add people", list(names), format_func=names.__getitem__, key=box, placeholder="choose names"
+        )
+        with right:
+            role_words.role_box("As", f"{key}-as")
+        st.form_submit_button(
+            "Add them",
+            type="primary",
+            icon=":material/person_add:",
+            on_click=_added,
+            args=(page, box, f"{key}-as"),
+        )
+
+
+def _added(page: ProjectPage, box: str, role: str) -> None:
+    chosen = st.session_state[box]
+    if chosen:
+        _do(
+            lambda: members.give_role(page.seat, chosen, st.session_state[role]),
+            f"{counted(len(chosen), 'person', 'people')} added",
+        )
+
+
+def _add_group(page: ProjectPage, groups: tuple[tuple[int, str, int], ...], key: str) -> None:
+    words = {number: f"{name}: {counted(free, 'person', 'people')} to add" for number, name, free in groups}
+    with st.form(f"{key}-group", border=True):
+        box = f"{key}-which-{hash(groups)}"
+        left, right = st.columns(2)
+        left.selectbox("Add a group", list(words), format_func=words.__getitem__, key=box)
+        with right:
+            role_words.role_box("As", f"{key}-group-as")
+        st.form_submit_button(
+            "Add the group",
+            icon=":material/group_add:",
+            on_click=_group_added,
+            args=(page, box, f"{key}-group-as"),
+        )
+
+
+def _group_added(page: ProjectPage, box: str, role: str) -> None:
+    with frame.refusals_said_later(MemberError):
+        number = members.invite_group(page.seat, st.session_state[box], st.session_state[role])
+        st.session_state[state.FLASH] = f"{counted(number, 'person', 'people')} added"

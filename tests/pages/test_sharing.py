@@ -1,0 +1,211 @@
+"""Who may see a project, as the pages draw it: the part in the settings, groups, invitations, the navigation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from tests.pages.conftest import Open, words
+from tests.workflow.world import annotator, answer_next, small_project, somebody
+from workflow import projects
+from workflow.access import Role
+from workflow.home import Home
+from workflow.people import groups, members
+from workflow.seat import Seat
+
+SETTINGS = "project_page.py"
+
+
+@pytest.fixture
+def seat(home: Home, owner: int) -> Seat:
+    return Seat(home, owner, small_project(home, owner))
+
+
+def box(found, label: str):
+    return next(one for one in found if one.label == label)
+
+
+def roles(seat: Seat) -> dict[str, str]:
+    return {one.name: one.role for one in members.list_members(seat).members}
+
+
+@pytest.fixture
+def settings(seat: Seat, show: Open) -> Callable[[], AppTest]:
+    return lambda: show(seat.person_id, SETTINGS, project=str(seat.project_id))
+
+
+def test_people_are_added_by_name_and_given_roles(seat: Seat, settings: Callable[[], AppTest]) -> None:
+    ada, bob = (somebody(seat.home, seat.person_id, name) for name in ("Ada *", "Bob"))
+    test = settings()
+    assert "Nobody else sees this project yet" in words(test)
+    box(test.multiselect, "Add people").set_value([ada, bob])
+    box(test.selectbox, "As").set_value(Role.REVIEWER)
+    box(test.button, "Add them").click().run()
+    assert roles(seat) == {"owner": "owner", "Ada *": "reviewer", "Bob": "reviewer"}
+    assert [one.value for one in test.toast] == ["2 people added"]
+    assert "Ada \\*" in words(test), "a name is shown as it is"
+    assert not [one for one in test.multiselect if one.label == "Add people"], "nobody is left to add"
+    box(test.selectbox, "Role of Bob").set_value(Role.VIEWER).run()
+    assert roles(seat)["Bob"] == "viewer"
+    box(test.button, "Remove Bob").click().run()
+    assert roles(seat) == {"owner": "owner", "Ada *": "reviewer"}
+    assert not test.exception
+
+
+def test_a_change_that_is_refused_is_said(
+    seat: Seat, settings: Callable[[], AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada = annotator(seat.home, seat.person_id, "Ada")
+    test = settings()
+
+    def refuse(*_: object) -> None:
+        raise members.MemberError("A project needs an owner who can sign in.")
+
+    monkeypatch.setattr(members, "remove_member", refuse)
+    box(test.button, "Remove Ada").click().run()
+    assert "needs an owner who can sign in" in words(test)
+    assert members.rights_of(Seat(seat.home, ada, seat.project_id))
+
+
+def test_a_group_is_made_changed_invited_and_removed(
+    seat: Seat, show: Open, settings: Callable[[], AppTest]
+) -> None:
+    nowhere = Seat(seat.home, seat.person_id)
+    assert "Groups" not in [one.value for one in show(seat.person_id, "people.py").subheader]
+    ada, bob = (somebody(seat.home, seat.person_id, name) for name in ("Ada", "Bob"))
+    test = show(seat.person_id, "people.py")
+    box(test.text_input, "Name of a new group").set_value("Experts")
+    box(test.multiselect, "People in it").set_value([ada])
+    box(test.button, "Make the group").click().run()
+    assert [one.people for one in groups.list_groups(nowhere)] == [(ada,)]
+    box(test.text_input, "Name of a new group").set_value("experts")
+    box(test.button, "Make the group").click().run()
+    assert "A group named 'Experts' exists already" in words(test).replace("\\", "")
+    box(test.multiselect, "People in it").set_value([ada, bob])
+    box(test.button, "Save").click().run()
+    assert [one.people for one in groups.list_groups(nowhere)] == [(ada, bob)]
+
+    invited = settings()
+    box([one for one in invited.selectbox if one.key and "-group-as" in one.key], "As").set_value(Role.VIEWER)
+    box(invited.button, "Add the group").click().run()
+    assert roles(seat) == {"owner": "owner", "Ada": "viewer", "Bob": "viewer"}
+
+    test = show(seat.person_id, "people.py")
+    box(test.button, "Remove the group").click().run()
+    assert groups.list_groups(nowhere) == []
+    assert roles(seat)["Ada"] == "viewer"
+    assert not test.exception
+
+
+def test_projects_are_shared_with_whoever_is_invited(seat: Seat, show: Open) -> None:
+    second = small_project(seat.home, seat.person_id, "second")
+    test = show(seat.person_id, "people.py")
+    box(test.text_input, "Name of the annotator").set_value("Ada")
+    box(test.multiselect, "Share with them").set_value([second])
+    box(test.selectbox, "As").set_value(Role.VIEWER)
+    box(test.button, "Make a sign-in link").click().run()
+    assert not test.exception
+    assert roles(seat.at(second)) == {"owner": "owner", "Ada": "viewer"}
+    assert roles(seat) == {"owner": "owner"}
+    assert box(test.multiselect, "Share with them").value == []
+    box(test.text_input, "Name of the annotator").set_value("Bob")
+    box(test.button, "Make a sign-in link").click().run()
+    assert roles(seat) == {"owner": "owner"}, "nothing is shared that was not chosen"
+
+
+def test_without_projects_there_is_nothing_to_share(owner: int, show: Open) -> None:
+    assert not [one for one in show(owner, "people.py").multiselect if one.label == "Share with them"]
+
+
+SHOWN = {
+    Role.OWNER: "Annotate Queue Progress Map Review Models Export Project settings",
+    Role.REVIEWER: "Annotate Queue Progress Map Review",
+    Role.ANNOTATOR: "Annotate Queue Progress Map Review",
+    Role.VIEWER: "Progress Map",
+}
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_the_navigation_shows_what_the_role_may_see(
+    seat: Seat, show: Open, role: Role, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    eve = annotator(seat.home, seat.person_id, "Eve", role)
+    small_project(seat.home, seat.person_id, "not hers")
+    seen: list[str] = []
+    navigation = st.navigation
+
+    def look(pages, **more):
+        seen[:] = [one.title for one in pages if one.visibility == "visible"]
+        return navigation(pages, **more)
+
+    monkeypatch.setattr(st, "navigation", look)
+    test = show(eve)
+    assert " ".join(seen) == f"Home {SHOWN[role]}"
+    assert "not hers" not in words(test)
+    show(eve, project=str(seat.project_id))
+    assert " ".join(seen) == f"Home {SHOWN[role]}"
+    show(seat.person_id)
+    assert " ".join(seen) == (
+        "Home Annotate Queue Progress Map Review Models Export Import People Project settings"
+    )
+    show(somebody(seat.home, seat.person_id, "Zoe"))
+    assert seen == ["Home"]
+
+
+def test_the_navigation_follows_the_project_in_the_address(
+    seat: Seat, show: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    eve = annotator(seat.home, seat.person_id, "Eve", "viewer")
+    second = small_project(seat.home, seat.person_id, "second")
+    members.share(Seat(seat.home, seat.person_id), "Eve", [second], "owner")
+    seen: list[str] = []
+    navigation = st.navigation
+
+    def look(pages, **more):
+        seen[:] = [one.title for one in pages if one.visibility == "visible"]
+        return navigation(pages, **more)
+
+    monkeypatch.setattr(st, "navigation", look)
+    show(eve, "progress.py", project=str(seat.project_id))
+    assert "Export" not in seen
+    show(eve, "progress.py", project=str(second))
+    assert "Export" in seen
+    test = show(eve, "export.py")
+    assert "second" in words(test), "the one of hers that the page can be about"
+
+
+@pytest.mark.parametrize("page", ["annotate.py", "queue_page.py", "review_page.py"])
+def test_a_viewer_is_told_whose_page_it_is(seat: Seat, show: Open, page: str) -> None:
+    eve = annotator(seat.home, seat.person_id, "Eve", "viewer")
+    test = show(eve, page, project=str(seat.project_id))
+    assert words(test).strip().startswith("This page is for those who answer.")
+    assert not test.button
+
+
+def test_home_of_a_viewer_and_of_a_project_owner(seat: Seat, show: Open) -> None:
+    eve = annotator(seat.home, seat.person_id, "Eve", "viewer")
+    test = show(eve)
+    assert "You are a viewer here." in words(test)
+    assert "Look at how far it is." in words(test)
+    assert [one.label for one in test.button if one.label in ("Look", "Start", "Continue")] == ["Look"]
+    assert not [one for one in test.get("page_link") if one.proto.label in ("Annotate", "Review", "Export")]
+    members.give_role(seat, [eve], "owner")
+    projects.archive_project(seat)
+    test = show(eve)
+    assert "Archived (1)" in [one.label for one in test.expander]
+    box(test.button, "Restore").click().run()
+    assert projects.get_project(seat).name == "small"
+
+
+def test_a_reviewer_finds_the_answers_of_all(seat: Seat, show: Open) -> None:
+    home, project = seat.home, seat.project_id or 0
+    ada = annotator(home, seat.person_id, "Ada")
+    eve = annotator(home, seat.person_id, "Eve", "reviewer")
+    saved = answer_next(home, ada, project)
+    test = show(eve, "review_page.py", project=str(project))
+    assert list(test.dataframe[0].value.Row) == [saved.row_id]
+    assert list(test.dataframe[0].value.Person) == ["Ada"]
+    assert [one for one in test.selectbox if one.label == "Person"]

@@ -1,0 +1,267 @@
+"""Every use case with the right that it needs: one line each, a call as a page makes it.
+
+`test_kinds_rights.py` tries them over every kind of project and every role, and `tests/access_matrix.py` makes
+docs/access.md of them. A new use case needs a line here; a test says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from db import groups as stored_groups
+from db import people as stored_people
+from db import projects as stored_projects
+from plcore import LabelTable
+from plcore.loop import StopRules
+from plcore.tables import with_rows
+from plcore.tables.encoders.encoding import Encoded
+from tests.workflow.kind_worlds import KindWorld
+from workflow import (
+    answering,
+    classes,
+    exporting,
+    importing,
+    media,
+    oracle,
+    progress,
+    projects,
+    queue,
+    reviewing,
+    room,
+    standing,
+    stopping,
+    training,
+    undoing,
+)
+from workflow import instance_map as maps
+from workflow.access import Right
+from workflow.common.found import Search
+from workflow.common.log import read_class_changes
+from workflow.home import Home
+from workflow.importing import encoding, encoding_requests, more_rows
+from workflow.media import spectrograms
+from workflow.models import choosing, showing
+from workflow.outgoing import verifying
+from workflow.people import groups, members, team
+from workflow.room import RoomSettings
+from workflow.seat import Seat
+
+
+def prepared_key(seat: Seat) -> str:
+    """Of a file that was written for them."""
+    key = exporting.prepare(seat, exporting.ExportChoice(), "small")
+    exporting.wait(seat, key)
+    return key
+
+
+UseCase = Callable[[Seat, KindWorld, int], Any]
+"""Given a seat at the project, its world, and a row that this person has answered."""
+
+
+def later_rows(world: KindWorld) -> importing.Upload:
+    """An upload with a row that the world's table does not have."""
+    cells = world.table().cells[:1]
+    cells[cells.columns[0]] = "later"
+    return importing.read_upload(cells.to_csv(index=False).encode())
+
+
+def addition(seat: Seat, world: KindWorld) -> more_rows.Addition:
+    """One row for the project; nobody needs rights to make the table of it."""
+    with seat.home.database.read() as session:
+        found = [one for one in stored_projects.everything(session) if one.id == seat.project_id]
+        changes = read_class_changes(session, seat.project_id or 0)
+    grown = with_rows(world.table(), later_rows(world).cells)
+    version = found[0].table_hash if found else "", changes[-1].seq if changes else 0
+    return more_rows.Addition(grown, version)
+
+
+def table_now(seat: Seat) -> tuple[str, int]:
+    """Hash and rows of the project's table; nobody needs rights to look it up here."""
+    with seat.home.database.read() as session:
+        found = [one for one in stored_projects.everything(session) if one.id == seat.project_id]
+    return (found[0].table_hash, found[0].n_rows) if found else ("", 0)
+
+
+class Ones:
+    """What stands for an encoder: a vector of ones for each row."""
+
+    def encode(self, table: LabelTable, _open: object, _tell: object) -> Encoded:
+        return Encoded(np.ones((table.n_rows, 2), dtype=np.float32), ())
+
+
+PICTURE = spectrograms.Asked()
+
+
+def folder(home: Home) -> str:
+    """The name of an encoder in the data folder; nobody runs it."""
+    (home.encoders_dir / "words").mkdir(parents=True, exist_ok=True)
+    return "words"
+
+
+def guest(seat: Seat) -> int:
+    """Somebody who is a member of no project, unless a test makes them one; stored without asking anybody."""
+    with seat.home.database.write() as session:
+        known = {one.name: one.id for one in stored_people.listed(session)}
+        return known.get("Guest") or stored_people.add(session, "Guest", "annotator", datetime.now(UTC))
+
+
+def group(seat: Seat) -> int:
+    """A group with the guest in it; stored without asking anybody."""
+    person = guest(seat)
+    with seat.home.database.write() as session:
+        known = stored_groups.listed(session)
+        return known[0].id if known else stored_groups.add(session, "Guests", [person], datetime.now(UTC))
+
+
+SEE: dict[str, UseCase] = {
+    "progress.read_progress": lambda seat, _world, _row: progress.read_progress(seat),
+    "progress.watched": lambda seat, _world, _row: progress.watched(seat),
+    "stopping.stop_view": lambda seat, _world, _row: stopping.stop_view(seat),
+    "finding.small_pictures": lambda seat, _world, row: media.small_pictures(seat, [row]),
+    "finding.row_of": lambda seat, _world, row: media.row_of(seat, row),
+    "instance_map.instance_map": lambda seat, _world, _row: maps.instance_map(seat),
+    "room.room_of": lambda seat, _world, _row: room.room_of(seat),
+    "room.class_names": lambda seat, _world, _row: room.class_names(seat),
+    "room.groups_of": lambda seat, _world, _row: room.groups_of(seat),
+    "projects.get_project": lambda seat, _world, _row: projects.get_project(seat),
+    "oracle.can_answer": lambda seat, _world, _row: oracle.can_answer(seat),
+    "training.training_state": lambda seat, _world, _row: training.training_state(seat),
+    "members.rights_of": lambda seat, _world, _row: members.rights_of(seat),
+    "showing.model_story": lambda seat, _world, _row: showing.model_story(seat),
+    "showing.running_now": lambda seat, _world, _row: showing.running_now(seat),
+    "showing.watched": lambda seat, _world, _row: showing.watched(seat),
+}
+ANSWER: dict[str, UseCase] = {
+    "answering.similar_rows": lambda seat, _world, _row: answering.similar_rows(seat, "1.1.1"),
+    "answering.next_question": lambda seat, _world, _row: answering.next_question(seat),
+    "answering.get_ready": lambda seat, _world, _row: answering.get_ready(seat),
+    "answering.ask_next": lambda seat, _world, row: answering.ask_next(seat, row),
+    "answering.submit_answer": lambda seat, _world, _row: answering.submit_answer(seat, "1.1.1", "skip"),
+    "undoing.undo": lambda seat, _world, _row: undoing.undo(seat, 10_000),
+    "undoing.redo": lambda seat, _world, _row: undoing.redo(seat, 10_000),
+    "standing.standing": lambda seat, _world, _row: standing.standing(seat),
+    "queue.list_queue": lambda seat, _world, _row: queue.list_queue(seat),
+    "reviewing.options": lambda seat, _world, _row: reviewing.options(seat),
+    "reviewing.find": lambda seat, _world, _row: reviewing.find(seat, Search()),
+    "reviewing.open_row": lambda seat, _world, row: reviewing.open_row(seat, row),
+    "reviewing.correct": lambda seat, _world, row: reviewing.correct(seat, row, "1.1.1", "bad"),
+}
+REVIEW: dict[str, UseCase] = {
+    "reviewing.scores": lambda seat, _world, _row: reviewing.scores(seat, 0.5),
+    "reviewing.ask_scored": lambda seat, _world, _row: reviewing.ask_scored(
+        seat, 0.5, room.class_names(seat)[0]
+    ),
+}
+OWN: dict[str, UseCase] = {
+    "queue.queue_csv": lambda seat, _world, _row: queue.queue_csv(seat),
+    "exporting.export_view": lambda seat, _world, _row: exporting.export_view(seat, 3),
+    "exporting.prepare": lambda seat, _world, _row: exporting.prepare(
+        seat, exporting.ExportChoice(), "small"
+    ),
+    "exporting.prepared": lambda seat, _world, _row: exporting.prepared(seat),
+    "exporting.wait": lambda seat, _world, _row: exporting.wait(seat, "key"),
+    "exporting.remove": lambda seat, _world, _row: exporting.remove(seat, "key"),
+    "exporting.find": lambda seat, _world, _row: exporting.find(seat, prepared_key(seat)),
+    "exporting.take": lambda seat, _world, _row: exporting.take(seat, exporting.ExportChoice()),
+    "exporting.file_for": lambda seat, _world, _row: exporting.file_for(seat, "birds.csv"),
+    "verifying.verify_project": lambda seat, _world, _row: verifying.verify_project(seat),
+    "stopping.change_stop_rules": lambda seat, _world, _row: stopping.change_stop_rules(seat, StopRules()),
+    "room.change_room": lambda seat, _world, _row: room.change_room(seat, RoomSettings("new")),
+    "room.groups_in_file": lambda seat, _world, _row: room.groups_in_file(
+        seat, f"class,group\n{room.class_names(seat)[0]},any\n".encode(), "groups.csv"
+    ),
+    "room.set_groups": lambda seat, _world, _row: room.set_groups(seat, {"any": room.class_names(seat)}),
+    "classes.classes_view": lambda seat, _world, _row: classes.classes_view(seat),
+    "classes.touched": lambda seat, _world, _row: classes.touched(seat, room.class_names(seat)[0]),
+    "classes.change_classes": lambda seat, _world, _row: classes.change_classes(seat, 0, "add", ["new"]),
+    "classes.take_back": lambda seat, _world, _row: classes.take_back(seat, 1),
+    "more_rows.takes_vectors": lambda seat, _world, _row: more_rows.takes_vectors(seat),
+    "more_rows.version": lambda seat, _world, _row: more_rows.version(seat),
+    "more_rows.columns": lambda seat, _world, _row: more_rows.columns(seat),
+    "more_rows.takes_label_columns": lambda seat, _world, _row: more_rows.takes_label_columns(seat),
+    "more_rows.read_rows": lambda seat, world, _row: more_rows.read_rows(seat, later_rows(world)),
+    "more_rows.add_rows": lambda seat, world, _row: more_rows.add_rows(seat, addition(seat, world)),
+    "encoding_requests.encoders": lambda seat, _world, _row: encoding_requests.encoders(seat),
+    "encoding_requests.ask": lambda seat, _world, _row: encoding_requests.ask(seat, folder(seat.home)),
+    "encoding_requests.cancel": lambda seat, _world, _row: encoding_requests.cancel(seat),
+    "oracle.answer_for_me": lambda seat, _world, _row: oracle.answer_for_me(seat, 1),
+    "projects.learner_settings": lambda seat, _world, _row: projects.learner_settings(seat),
+    "projects.change_learner": lambda seat, world, _row: projects.change_learner(seat, **world.CHANGE),
+    "projects.change_strategy": lambda seat, _world, _row: projects.change_strategy(seat, "random"),
+    "projects.rename_project": lambda seat, _world, _row: projects.rename_project(seat, "renamed", ""),
+    "more_rows.read_embeddings": lambda seat, _world, _row: more_rows.read_embeddings(
+        seat, table_now(seat)[0], np.zeros((table_now(seat)[1], 3), dtype=np.float32)
+    ),
+    "encoding.encode_project": lambda seat, _world, _row: encoding.encode_project(seat, Ones()),  # type: ignore[arg-type]
+    "members.list_members": lambda seat, _world, _row: members.list_members(seat),
+    "members.give_role": lambda seat, _world, _row: members.give_role(seat, [guest(seat)], "viewer"),
+    "members.remove_member": lambda seat, _world, _row: members.remove_member(seat, guest(seat)),
+    "members.invite_group": lambda seat, _world, _row: members.invite_group(seat, group(seat), "viewer"),
+    "showing.models_view": lambda seat, _world, _row: showing.models_view(seat),
+    "choosing.compare_now": lambda seat, _world, _row: choosing.compare_now(seat),
+    "choosing.cancel": lambda seat, _world, _row: choosing.cancel(seat),
+    "choosing.adopt": lambda seat, _world, _row: choosing.adopt(seat, "plknn"),
+    "choosing.back_to_automatic": lambda seat, _world, _row: choosing.back_to_automatic(seat),
+    "choosing.measure": lambda seat, _world, _row: choosing.measure(seat),
+}
+OWN_ANYWHERE: dict[str, UseCase] = {
+    "projects.archive_project": lambda seat, _world, _row: projects.archive_project(seat),
+    "projects.bin_project": lambda seat, _world, _row: projects.bin_project(seat),
+    "projects.restore_project": lambda seat, _world, _row: projects.restore_project(seat),
+}
+"""The owner's, also of a project that is archived or in the bin."""
+AT_NO_PROJECT: dict[str, UseCase] = {
+    "projects.list_projects": lambda seat, _world, _row: projects.list_projects(seat),
+    "team.get_person": lambda seat, _world, _row: team.get_person(seat),
+    "finding.find": lambda seat, _world, _row: media.find(seat, "a" * 64 + ".png"),
+    "spectrograms.kept": lambda seat, _world, _row: spectrograms.kept(seat, "a" * 64 + ".wav", PICTURE),
+    "spectrograms.draw": lambda seat, _world, _row: spectrograms.draw(seat, "a" * 64 + ".wav", PICTURE),
+    "finding.find_small": lambda seat, _world, _row: media.find_small(seat, "a" * 64 + ".png"),
+    "projects.put_away": lambda seat, _world, _row: projects.put_away(seat),
+    "members.may_upload": lambda seat, _world, _row: members.may_upload(seat),
+}
+"""For everybody who is signed in: they give what is of projects that this person may see."""
+OWN_WINNOW: dict[str, UseCase] = {
+    "projects.create_project": lambda seat, world, _row: projects.create_project(seat, "new", world.table()),
+    "uploads.made_before": lambda seat, _world, _row: importing.made_before(
+        seat, importing.read_upload(b"id,labels\n1,a|b\n")
+    ),
+    "uploads.create": lambda seat, world, _row: importing.create(seat, "newer", world.table()),
+    "team.list_people": lambda seat, _world, _row: team.list_people(seat),
+    "team.make_link": lambda seat, _world, _row: team.make_link(seat, "Zoe"),
+    "team.disable_person": lambda seat, _world, _row: team.disable_person(seat, seat.person_id + 50),
+    "members.share": lambda seat, _world, _row: members.share(seat, "Guest", [], "viewer"),
+    "groups.list_groups": lambda seat, _world, _row: groups.list_groups(seat),
+    "groups.make_group": lambda seat, _world, _row: groups.make_group(seat, "Experts", []),
+    "groups.change_group": lambda seat, _world, _row: groups.change_group(seat, group(seat), "Others", []),
+    "groups.remove_group": lambda seat, _world, _row: groups.remove_group(seat, group(seat)),
+}
+"""For owners of this Winnow."""
+BY_RIGHT: Mapping[Right, Mapping[str, UseCase]] = {
+    Right.SEE: SEE,
+    Right.ANSWER: ANSWER,
+    Right.REVIEW: REVIEW,
+    Right.OWN: {**OWN, **OWN_ANYWHERE},
+}
+"""Those at a project."""
+ASKED_WITHIN = {"answering.show_again"}
+"""Parts of other use cases: what they cannot do is logged there, for what came before it is stored."""
+NOTES = {
+    "queue.list_queue": "in a project with blind checks the owner alone, as it would show which they are",
+    "reviewing.options": "who does not review learns of their own answers alone",
+    "reviewing.find": "who does not review finds their own answers alone",
+    "reviewing.open_row": "who does not review opens rows they have answered, with their own part of the history",
+    "reviewing.correct": "who does not review corrects rows they have answered",
+    "projects.list_projects": "those that the person is a member of",
+    "projects.put_away": "those that the person owns",
+    "members.rights_of": "at no project: what the person may do in any",
+    "finding.find": "files of projects that the person is a member of; of others as of files that do not exist",
+    "finding.find_small": "as finding.find",
+    "spectrograms.kept": "as finding.find",
+    "spectrograms.draw": "as finding.find",
+}
+"""What the table of rights alone does not say."""

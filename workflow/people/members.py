@@ -1,0 +1,218 @@
+"""Who may see a project, and what each may do there: listed and changed by its owners."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from db import groups, members, people, questions
+from workflow import access
+from workflow.access import RIGHTS, Right, Role
+
+if TYPE_CHECKING:
+    from db.people import Person
+    from workflow.common.opened import Reading
+    from workflow.seat import Seat
+
+__all__ = [
+    "MemberError",
+    "MemberLine",
+    "Members",
+    "Role",
+    "give_role",
+    "invite_group",
+    "list_members",
+    "may_upload",
+    "remove_member",
+    "rights_of",
+    "share",
+]
+
+
+class MemberError(ValueError):
+    """A person, a group or a role does not fit, or a project would be left without an owner."""
+
+
+@dataclass(frozen=True)
+class MemberLine:
+    """One who may see the project. ended : they cannot sign in now
+
+    everywhere : an owner of this Winnow, whose role nobody changes here
+    """
+
+    person_id: int
+    name: str
+    role: Role
+    ended: bool
+    everywhere: bool
+    added_at: datetime | None
+
+
+@dataclass(frozen=True)
+class Members:
+    """Who may see a project.
+
+    others : (id, name) of whoever can sign in and is no member      groups : (id, name, how many are no members)
+    """
+
+    members: tuple[MemberLine, ...]
+    others: tuple[tuple[int, str], ...]
+    groups: tuple[tuple[int, str, int], ...]
+
+
+def list_members(seat: Seat) -> Members:
+    """Who may see the project, owners of this Winnow first, and who could be added.
+
+    Raises NotAllowed unless the person owns it, NotFound.
+    """
+    with seat.reading(Right.OWN) as reading:
+        session, project_id = reading.session, reading.project.id
+        everybody = [one for one in people.listed(session) if one.disabled_at is None]
+        found = [
+            MemberLine(one.id, one.name, Role.OWNER, ended=False, everywhere=True, added_at=None)
+            for one in everybody
+            if one.is_owner
+        ] + [
+            MemberLine(
+                one.id,
+                one.name,
+                Role(member.role),
+                one.disabled_at is not None,
+                one.is_owner,
+                member.added_at,
+            )
+            for one, member in members.listed(session, project_id)
+            if not one.is_owner
+        ]
+        within = {one.person_id for one in found}
+        others = tuple((one.id, one.name) for one in everybody if one.id not in within)
+        free = {number for number, _ in others}
+        grouped = tuple(
+            (one.id, one.name, len(free.intersection(one.people))) for one in groups.listed(session)
+        )
+        return Members(tuple(found), others, grouped)
+
+
+def give_role(seat: Seat, person_ids: Collection[int], role: str) -> None:
+    """Make these people members of the project, or give members another role: all of them, or nobody.
+
+    Raises
+    ------
+    MemberError
+        There is no such role or person, one owns this Winnow, or the project would have no owner who can sign in.
+    NotAllowed
+        The person of the seat does not own the project.
+    NotSaved, NotFound
+    """
+    role = _checked(role)
+    with seat.owning() as owning:
+        for person_id in person_ids:
+            person = _member_to_be(people.find(owning.session, person_id))
+            _put(owning, owning.project.id, person, role)
+            if Right.ANSWER not in RIGHTS[role]:
+                _let_go(owning, person_id)
+        _check_owned(owning)
+
+
+def remove_member(seat: Seat, person_id: int) -> None:
+    """End a membership: the pages that this person has open at the project stop at their next press. Their answers
+    stay. Harmless for who is none.
+
+    Raises as ``give_role``.
+    """
+    with seat.owning() as owning:
+        _member_to_be(people.find(owning.session, person_id))
+        members.remove(owning.session, owning.project.id, person_id)
+        _let_go(owning, person_id)
+        _check_owned(owning)
+
+
+def invite_group(seat: Seat, group_id: int, role: str) -> int:
+    """Make everybody in a group a member who is none yet; how many those were. Who is a member keeps their role.
+
+    Raises as ``give_role``.
+    """
+    role = _checked(role)
+    with seat.owning() as owning:
+        session, project_id = owning.session, owning.project.id
+        group = groups.find(session, group_id)
+        if group is None:
+            raise MemberError("There is no such group any more. Fix: load the page again and choose another.")
+        within = {one.id for one, _ in members.listed(session, project_id)}
+        known = {
+            one.id: one for one in people.listed(session) if not one.is_owner and one.disabled_at is None
+        }
+        new = [known[one] for one in group.people if one in known and one not in within]
+        for person in new:
+            _put(owning, project_id, person, role)
+        return len(new)
+
+
+def share(seat: Seat, name: str, project_ids: Collection[int], role: str) -> None:
+    """Give the person of this name a role in several projects at once. For owners of this Winnow, at no project.
+
+    Raises as ``give_role``; NotFound where there is no such project.
+    """
+    role, wanted = _checked(role), " ".join(name.split()).casefold()
+    with seat.owning() as owning:
+        session = owning.session
+        known = [one for one in people.listed(session) if one.name.casefold() == wanted]
+        person = _member_to_be(known[0] if known else None)
+        for project_id in project_ids:
+            _put(owning, access.project_for(session, project_id).id, person, role)
+
+
+def rights_of(seat: Seat) -> frozenset[Right]:
+    """What the person may do at the project of the seat; at none, whatever they may do in any project.
+
+    Raises NotAllowed where they are unknown or disabled, NotFound.
+    """
+    with seat.reading() as reading:
+        if reading.role is not None:
+            return RIGHTS[reading.role]
+        roles = members.roles_of(reading.session, reading.person.id).values()
+        return frozenset().union(*(RIGHTS[Role(one)] for one in roles))
+
+
+def may_upload(seat: Seat) -> bool:
+    """Whether the person may send files: an owner of this Winnow makes projects of them, the owner of a project adds
+    rows to it. Raises NotAllowed where they are unknown or disabled.
+    """
+    return Right.OWN in rights_of(seat)
+
+
+def _checked(role: str) -> Role:
+    try:
+        return Role(role)
+    except ValueError as error:
+        raise MemberError(f"A role is one of {', '.join(Role)}. Got {role!r}.") from error
+
+
+def _member_to_be(person: Person | None) -> Person:
+    if person is None:
+        raise MemberError(
+            "There is nobody of that name here. Fix: an owner of this Winnow makes them a sign-in link on the People "
+            "page."
+        )
+    if person.is_owner:
+        raise MemberError(f"{person.name} owns this Winnow, and so every project in it.")
+    return person
+
+
+def _put(owning: Reading, project_id: int, person: Person, role: Role) -> None:
+    members.put(owning.session, project_id, person.id, role, at=datetime.now(UTC), by=owning.person.id)
+
+
+def _let_go(owning: Reading, person_id: int) -> None:
+    """Others may be asked about the row that was before this person."""
+    questions.delete(owning.session, owning.project.id, person_id)
+
+
+def _check_owned(owning: Reading) -> None:
+    """Raises MemberError, so that nothing is stored, where nobody who can sign in owns the project any more."""
+    if not members.owners(owning.session, owning.project.id):
+        raise MemberError(
+            "A project needs an owner who can sign in, and nobody else is one. Fix: make somebody else an owner first."
+        )
