@@ -187,6 +187,7 @@ def _refusals() -> tuple[type[Exception], ...]:
     from workflow.models.choosing import CannotCompare
     from workflow.oracle import NoTruth
     from workflow.outgoing.backup import BackupError
+    from workflow.people.members import MemberError
     from workflow.projects import ProjectNameError
     from workflow.saving import NotSaved
     from workflow.settings import SettingsError
@@ -197,6 +198,7 @@ def _refusals() -> tuple[type[Exception], ...]:
         CannotLearn,
         EncoderError,
         LogError,
+        MemberError,
         NoTruth,
         SettingsError,
         StaleQuestion,

@@ -24,10 +24,11 @@ from tests.workflow.compared import Findings, findings
 from tests.workflow.vector_world import answer_truly, vector_frame, vector_project
 from tests.workflow.world import small_frame, small_project
 from workflow import queue
+from workflow.access import Right
 from workflow.common.log_lines import write_log_lines
 from workflow.home import close_home, open_home
 from workflow.outgoing.verifying import header_of
-from workflow.people import team
+from workflow.people import members, team
 from workflow.seat import Seat
 from workflow.settings import Settings
 
@@ -317,7 +318,7 @@ def test_rank_writes_the_queue_of_either_kind(shell: Shell, tmp_path: Path, ques
         home.close()
     for project, lines in expected.items():
         assert shell.done("rank", project) == lines
-    assert shell.refused("rank", 77).startswith("Error: There is no project 77 here.")
+    assert shell.refused("rank", 77).startswith("Error: There is no project 77 here,")
 
 
 def test_a_comparison_of_a_file_and_of_a_project(shell: Shell, table: Path, findings: Findings) -> None:
@@ -462,7 +463,7 @@ def write_log(home: Path, project: int, path: Path) -> None:
     """The project's log as sealed lines."""
     here = open_home(Settings.from_environment({"WINNOW_HOME": str(home)}))
     owner = team.ensure_owner(here)
-    with Seat(here, owner.id, project).learner(owner=True) as opened:
+    with Seat(here, owner.id, project).learner(Right.OWN) as opened:
         log, ids = entries.after(opened.session, project, 0), list(map(str, opened.learner.table.ids))
         header = header_of(opened.project, log, datetime(2026, 4, 1, tzinfo=UTC))
         path.write_bytes(b"".join(write_log_lines(log, {owner.id: owner.name}, ids, header)))
@@ -513,3 +514,20 @@ def test_a_data_set_with_its_card(shell: Shell, table: Path, tmp_path: Path) -> 
     assert "all of the log" in shell.done("verify", log, "--project", 1)
     assert "a name of license" in shell.refused("export", 1, "--to", target, "--card", "licence=mit")
     assert "named is yes or no" in shell.refused("export", 1, "--to", target, "--card", "named=1")
+
+
+def test_a_project_is_shared_as_it_is_made(shell: Shell, table: Path, tmp_path: Path) -> None:
+    shell.done("projects")  # makes the home and its owner
+    here = open_home(Settings.from_environment({"WINNOW_HOME": str(tmp_path / "home")}))
+    seat = Seat(here, team.ensure_owner(here).id)
+    for name in ("Ada", "Bob: the birder"):
+        team.make_link(seat, name)
+    for shared, said in (("Eve", "nobody of that name"), ("Ada:king", "Got 'king'")):
+        assert said in shell.refused("import", table, "--share", shared)
+        assert shell.done("projects") == "", "nothing was made"
+    shell.done("import", table, "--share", "ada:reviewer", "--share", "Bob: the birder:annotator")
+    found = members.list_members(seat.at(1)).members
+    assert {one.name: one.role for one in found[1:]} == {"Ada": "reviewer", "Bob: the birder": "annotator"}
+    shell.done("import", table, "--name", "second", "--share", "Ada")
+    assert [one.role for one in members.list_members(seat.at(2)).members] == ["owner", "annotator"]
+    here.close()

@@ -15,10 +15,26 @@ from winnow.export_command import export_options, teller
 from winnow.opening import home, owner
 
 
+def _shares(
+    _context: click.Context, _option: click.Parameter, given: tuple[str, ...]
+) -> tuple[tuple[str, str], ...]:
+    """(name, role) of each; a name may hold colons, so a role is what stands behind the last one."""
+    found = (one.rpartition(":") for one in given)
+    return tuple((name, role) if colon else (role, "annotator") for name, colon, role in found)
+
+
 @click.command("import")
 @click.argument("file", type=click.Path(exists=True, path_type=Path))
 @click.option("--name", help="Name of the project; default: the file's name.")
 @click.option("--description", default="", help="What the annotators should know.")
+@click.option(
+    "--share",
+    "shared",
+    multiple=True,
+    metavar="NAME[:ROLE]",
+    callback=_shares,
+    help="Let this person see it, as owner, reviewer, annotator (default) or viewer. As often as needed.",
+)
 @file_options
 @setting_option
 @column_options
@@ -26,6 +42,7 @@ def import_table(
     file: Path,
     name: str | None,
     description: str,
+    shared: tuple[tuple[str, str], ...],
     files: Mapping[str, Any],
     settings: Mapping[str, Any],
     columns: Mapping[str, Any],
@@ -36,14 +53,19 @@ def import_table(
     wrong.
     """
     from workflow import importing
+    from workflow.people import members
 
     with home() as here:
+        for person, role in shared:
+            members.share(owner(here), person, [], role)  # whoever is unknown is said before anything is made
         upload, table = importing.read_as_named(file, columns, **files)
         seat, chosen = owner(here), importing.settings_for(table, settings)
         odd = (*importing.made_before(seat, upload), *importing.find_doubts(table))
         for said in (*upload.notes, *map(str, (*odd, *importing.doubts_about(table, chosen)))):
             click.echo(said, err=True)
         project_id = importing.create(seat, name or file.stem, table, chosen, description, upload)
+        for person, role in shared:
+            members.share(seat, person, [project_id], role)
     click.echo(f"Project {project_id}: {table.n_rows} rows, {len(table.classes)} classes.")
 
 
