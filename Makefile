@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 unexport PYTHONDONTWRITEBYTECODE # or every process of the tests would compile the whole house again
 
-.PHONY: run test check lint bench screenshots browser clean
+.PHONY: run test check lint bench screenshots access browser clean
 
 run: .venv/.ready  ## start Winnow and print the sign-in link
 	@exec $(BIN)/python app.py
@@ -25,6 +25,9 @@ bench: .venv/.ready-dev browser  ## the benchmark tables of benchmarks/results
 
 screenshots: browser  ## every page, into screenshots/
 	$(BIN)/python -m tests.browser.screenshots
+
+access: .venv/.ready-dev  ## docs/access.md, from the code
+	$(BIN)/python -m tests.access_matrix
 
 browser: .venv/.ready-dev
 	@$(BIN)/python -m tests.browser.obtain

@@ -1,0 +1,106 @@
+"""`python -m tests.access_matrix` writes docs/access.md: who may do what, from the tables that the tests hold.
+
+The rights of each role are those of `workflow/access.py`, the right of each use case that of
+`tests/workflow/use_cases.py`, of each address that of `tests/web/addresses.py`, of each page that of `pages/main.py`.
+`test_access_matrix.py` fails where the paper is not what they say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from tests.conftest import ROOT
+from tests.web import addresses
+from tests.workflow import use_cases
+from workflow.access import RIGHTS, Right, Role
+
+PAPER = ROOT / "docs" / "access.md"
+ROLES = (Role.OWNER, Role.REVIEWER, Role.ANNOTATOR, Role.VIEWER)
+YES, NO, NOT_THERE = "yes", "no", "not there"
+
+_BEGINNING = """# Who may do what
+
+Made by `make access` from the code and from what the tests try; do not edit it by hand.
+
+Every person who signs in is an *owner of this Winnow* or not. Whoever started it is one: every project is theirs, and
+they alone make projects, and links for people. Everybody else sees the projects that were shared with them, and has
+one role in each.
+
+*yes*: allowed. *no*: refused, in words that say who may. *not there*: answered as if the project, or the file, did not
+exist, in the same words. Whose access has ended is refused everywhere.
+"""
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
+    head = list(head)
+    yield f"| {' | '.join(head)} |"
+    yield f"|{'---|' * len(head)}"
+    for row in rows:
+        yield f"| {' | '.join(row)} |"
+    yield ""
+
+
+def _cells(right: Right) -> list[str]:
+    """What each role is answered at a project, then who is no member of it."""
+    return [*(YES if right in RIGHTS[role] else NO for role in ROLES), NOT_THERE]
+
+
+def _rights() -> Iterator[str]:
+    yield "## Roles in a project\n"
+    text = (ROOT / "workflow" / "access.py").read_text()
+    said = dict(re.findall(r'^    ([A-Z]+) = "[a-z]+"\n    """(.*?)"""', text, re.M | re.S))
+    rows = ([f"**{right}**: {said[right.name]}", *_cells(right)] for right in Right)
+    yield from _table(["right", *ROLES, "no member"], rows)
+
+
+def pages() -> list[tuple[str, str, Right]]:
+    """(file, title, right) of the pages that are about a project."""
+    text = (ROOT / "pages" / "main.py").read_text()
+    found = re.findall(r'\("(\w+\.py)", "([^"]+)", "\w+", "\w+", Right\.(\w+)\)', text)
+    found += re.findall(r'entry\("(\w+\.py)", "([^"]+)", "\w+", "\w+", shown=Right\.(\w+) in rights\)', text)
+    return [(file, title, Right[right]) for file, title, right in found]
+
+
+def _pages() -> Iterator[str]:
+    yield "## Pages\n"
+    yield "Home is everybody's and lists what was shared with them; Import and People are for owners of this Winnow.\n"
+    yield from _table(["page", *ROLES, "no member"], ([title, *_cells(right)] for _, title, right in pages()))
+
+
+def _use_cases() -> Iterator[str]:
+    yield "## Use cases\n"
+    yield "At a project. An owner of this Winnow is an owner of every project.\n"
+
+    def line(name: str, cells: Iterable[str]) -> list[str]:
+        return [f"`{name}`", *cells, use_cases.NOTES.get(name, "")]
+
+    head = [*ROLES, "no member", "but"]
+    for right, acts in use_cases.BY_RIGHT.items():
+        yield f"### {right}\n"
+        yield from _table(["use case", *head], (line(name, _cells(right)) for name in acts))
+    yield "### At no project\n"
+    rows = [line(name, [YES, YES]) for name in use_cases.AT_NO_PROJECT]
+    rows += [line(name, [YES, NO]) for name in use_cases.OWN_WINNOW]
+    yield from _table(["use case", "owner of this Winnow", "everybody else", "but"], rows)
+
+
+def _addresses() -> Iterator[str]:
+    yield "## Addresses\n"
+    yield "Who is not signed in is sent to `/signin`, or gets 401. *no* is 403, *not there* 404.\n"
+    signed_in = [YES] * (len(ROLES) + 1)
+    rows = [[f"`{path}`", YES, *signed_in] for path in addresses.OPEN]
+    rows += [[f"`{path}`", NO, *signed_in] for path in addresses.SIGNED_IN]
+    rows += [[f"`{path}`", NO, *_cells(right)] for path, right in addresses.AT_A_PROJECT.items()]
+    rows += [[f"`{path}`", NO, *_cells(right)[:-1], NO] for path, right in addresses.OF_ANY_PROJECT.items()]
+    yield from _table(["address", "not signed in", *ROLES, "no member"], rows)
+
+
+def paper() -> str:
+    """The whole of docs/access.md."""
+    parts = (_rights(), _pages(), _use_cases(), _addresses())
+    return "\n".join([_BEGINNING, *(line for part in parts for line in part)]).rstrip() + "\n"
+
+
+if __name__ == "__main__":
+    PAPER.write_text(paper())

@@ -1,0 +1,24 @@
+"""Every HTTP address of the server with the right that it needs. A new route needs a line here; a test says so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from workflow.access import Right
+
+OPEN = ("/healthz", "/signin")
+"""For everybody, signed in or not."""
+
+SIGNED_IN = ("/", "/signout", "/scripts/{version}/{name:path}", "/_stcore/stream")
+"""For whoever is signed in. Pages, which come by /_stcore/stream, ask use cases."""
+
+AT_A_PROJECT: Mapping[str, Right] = {
+    "/files/{name}": Right.SEE,
+    "/files/{name}/small": Right.SEE,
+    "/files/{name}/spectrogram": Right.SEE,
+    "/exports/{project:int}/{key}": Right.OWN,
+}
+"""For members of a project that the address is about. Files belong to every project whose table names them."""
+
+OF_ANY_PROJECT: Mapping[str, Right] = {"/_stcore/upload_file": Right.OWN}
+"""For who has this right anywhere."""

@@ -1,0 +1,125 @@
+"""Every address as every role: what `addresses.py`, and with it docs/access.md, says."""
+
+from __future__ import annotations
+
+import pytest
+from starlette.testclient import TestClient
+
+from plcore import LearnerSettings
+from tests.plcore.tables.zips import WAV, make_zip, picture
+from tests.web import addresses
+from tests.web.conftest import COOKIE
+from tests.workflow.media.test_finding import CSV, FILES, kept
+from tests.workflow.sounds import RECORDINGS, segments_project
+from web import server
+from web.guard import UPLOADS
+from workflow import exporting, importing
+from workflow.access import RIGHTS, Right, Role
+from workflow.home import Home
+from workflow.people import members, team
+from workflow.seat import Seat
+
+PICTURE, SOUND = kept(picture(2)), kept(RECORDINGS["calls/0.wav"], "wav")
+NOBODY = "no member"
+
+
+@pytest.fixture
+def seat(home: Home) -> Seat:
+    """The owner at a project with pictures, beside one with recordings."""
+    owner = Seat(home, team.ensure_owner(home).id)
+    upload = importing.read_upload(make_zip({"birds.csv": CSV.encode(), "call.wav": WAV, **FILES}))
+    checked = importing.check(upload, upload.suggest_roles())
+    assert checked.table is not None
+    segments_project(home, owner.person_id)
+    return owner.at(importing.create(owner, "birds", checked.table, LearnerSettings(n_neighbors=3)))
+
+
+def sign_in(client: TestClient, seat: Seat, role: str) -> int:
+    """Somebody with this role in both projects; their number."""
+    nowhere = Seat(seat.home, seat.person_id)
+    secret = team.redeem_link(seat.home, team.make_link(nowhere, "Eve"))
+    client.cookies.set(COOKIE, secret)
+    person = team.person_of(seat.home, secret)
+    assert person is not None
+    if role != NOBODY:
+        members.share(nowhere, "Eve", range(1, (seat.project_id or 0) + 1), role)
+    return person.id
+
+
+def prepared(seat: Seat, person: int) -> str:
+    """The address of a file that this person had prepared while they owned the project."""
+    made = exporting.prepare(Seat(seat.home, person, seat.project_id), exporting.ExportChoice(), "birds")
+    exporting.wait(seat, made)
+    return f"/exports/{seat.project_id}/{made}"
+
+
+def asked(path: str, address: str) -> str:
+    """An address of this route."""
+    files = {"small": PICTURE, "spectrogram": SOUND}
+    name = files.get(path.rpartition("/")[2], PICTURE)
+    return address if path.startswith("/exports") else path.replace("{name}", name)
+
+
+def test_every_route_has_its_line() -> None:
+    ours = {*addresses.OPEN, *addresses.SIGNED_IN, *addresses.AT_A_PROJECT, *addresses.OF_ANY_PROJECT}
+    assert {route.path for route in server.ROUTES} <= ours
+    streamlits = {"/", "/_stcore/stream", UPLOADS}
+    assert ours - {route.path for route in server.ROUTES} == streamlits
+    assert set(addresses.OF_ANY_PROJECT) == {UPLOADS}
+
+
+@pytest.mark.parametrize("role", [*Role, NOBODY])
+def test_every_role_is_answered_as_the_paper_says(client: TestClient, seat: Seat, role: str) -> None:
+    person = sign_in(client, seat, Role.OWNER)
+    address = prepared(seat, person)
+    if role == NOBODY:
+        for project in range(1, (seat.project_id or 0) + 1):
+            members.remove_member(seat.at(project), person)
+    else:
+        sign_in(client, seat, role)
+    rights = RIGHTS[Role(role)] if role in list(Role) else frozenset[Right]()
+    for path, right in addresses.AT_A_PROJECT.items():
+        wanted = 200 if right in rights else 404 if role == NOBODY else 403
+        assert client.get(asked(path, address)).status_code == wanted, path
+    for path in (*addresses.OPEN, "/", "/signout"):
+        assert client.get(path).status_code == 200, path
+    upload = client.delete(f"{UPLOADS}/x")
+    assert (upload.status_code == 403) == (Right.OWN not in rights)
+
+
+def test_who_is_no_member_is_answered_as_if_nothing_were_there(client: TestClient, seat: Seat) -> None:
+    """Status, words and headers are those of a file, and of a project, that does not exist."""
+    address = prepared(seat, sign_in(client, seat, Role.OWNER))
+    client.cookies.clear()
+    person = sign_in(client, seat, Role.OWNER)
+    for project in range(1, (seat.project_id or 0) + 1):
+        members.remove_member(seat.at(project), person)
+    unknown = {"small": kept(picture(98)), "spectrogram": kept(b"RIFF", "wav")}
+    for path in addresses.AT_A_PROJECT:
+        there = client.get(asked(path, address))
+        if path.startswith("/exports"):
+            gone = client.get(address.replace(f"/{seat.project_id}/", "/99/"))
+            assert there.text.replace(f"project {seat.project_id} ", "project 99 ") == gone.text
+        else:
+            name = unknown.get(path.rpartition("/")[2], kept(picture(98)))
+            gone = client.get(path.replace("{name}", name))
+            assert there.text == gone.text == "There is no such file here."
+        assert there.status_code == gone.status_code == 404
+        headers = [{**one.headers, "content-length": ""} for one in (there, gone)]
+        assert headers[0] == headers[1]
+
+
+def test_without_a_sign_in_only_what_is_open_answers(client: TestClient, seat: Seat) -> None:
+    for path in addresses.OPEN:
+        assert client.get(path).status_code == 200
+    closed = [asked(path, "/exports/1/x") for path in addresses.AT_A_PROJECT]
+    for path in (*closed, "/", "/signout", "/scripts/1/card.js", f"{UPLOADS}/x"):
+        assert client.get(path).status_code == 401, path
+
+
+def test_whose_access_has_ended_is_signed_out(client: TestClient, seat: Seat) -> None:
+    person = sign_in(client, seat, Role.OWNER)
+    address = prepared(seat, person)
+    team.disable_person(Seat(seat.home, seat.person_id), person)
+    for path in addresses.AT_A_PROJECT:
+        assert client.get(asked(path, address)).status_code == 401, path
