@@ -183,8 +183,10 @@ def withdrawal_of(session: Session, project_id: int, seq: int) -> LogEntry | Non
     return None if row is None else as_entry(row)
 
 
-def changed_since(session: Session, project_id: int, row: int, moment: datetime) -> bool:
-    """Whether an entry after this moment gave the row other candidates."""
+def changed_since(
+    session: Session, project_id: int, row: int, moment: datetime, person_id: int | None = None
+) -> bool:
+    """Whether an entry after this moment, of this person or of anybody, gave the row other candidates."""
     before = (
         select(EntryRow.seq)
         .where(EntryRow.project_id == project_id, EntryRow.at <= moment)
@@ -192,12 +194,12 @@ def changed_since(session: Session, project_id: int, row: int, moment: datetime)
         .limit(1)
         .scalar_subquery()
     )
-    changes = session.execute(
-        select(EntryRow.before, EntryRow.after).where(
-            EntryRow.project_id == project_id, EntryRow.row == row, EntryRow.seq > func.coalesce(before, 0)
-        )
+    changes = select(EntryRow.before, EntryRow.after).where(
+        EntryRow.project_id == project_id, EntryRow.row == row, EntryRow.seq > func.coalesce(before, 0)
     )
-    return any(old != new for old, new in changes)
+    if person_id is not None:
+        changes = changes.where(EntryRow.person_id == person_id)
+    return any(old != new for old, new in session.execute(changes))
 
 
 def last(session: Session, project_id: int) -> LogEntry | None:

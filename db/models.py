@@ -207,7 +207,10 @@ class QuestionRow(Base):
     undecided: Mapped[int]
     predicted: Mapped[str | None]
     shown_at: Mapped[datetime]  # first shown: what the seconds spent are counted from
-    reserved_at: Mapped[datetime]  # last shown: what the reservation is counted from
+    reserved_at: Mapped[datetime]  # last shown
+    reserved_until: Mapped[
+        datetime
+    ]  # nobody else is shown the row until then, but for those whom it waits for too
 
 
 class ModelRow(Base):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
-from sqlalchemy import bindparam, insert, select
+from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy import delete as sql_delete
 from sqlalchemy.orm import Session
 
@@ -20,7 +21,7 @@ class OpenQuestion:
     token : names this showing: person, row, label or none, revision (entries of this person about it before)
     strategy, score, model_version, decides, undecided, predicted : why it is asked, and what the model says
     shown_at : when it was first shown; the seconds spent count from it
-    reserved_at : when it was last shown; the reservation of its row counts from it
+    reserved_at : when it was last shown      reserved_until : when its row is offered to others again
     """
 
     project_id: int
@@ -35,6 +36,7 @@ class OpenQuestion:
     undecided: int
     shown_at: datetime
     reserved_at: datetime
+    reserved_until: datetime
     label: str | None = None
     predicted: str | None = None
 
@@ -48,7 +50,12 @@ _PUT = insert(_TABLE)
 _PLACES = select(_TABLE.c.row, _TABLE.c.label).where(
     _TABLE.c.project_id == bindparam("project"),
     _TABLE.c.person_id != bindparam("person"),
-    _TABLE.c.reserved_at >= bindparam("since"),
+    _TABLE.c.reserved_until > bindparam("now"),
+)
+_HAND_BACK = (
+    update(_TABLE)
+    .where(_THEIRS, _TABLE.c.reserved_until > bindparam("now"))
+    .values(reserved_until=bindparam("now"))
 )
 
 
@@ -77,14 +84,14 @@ def close_all(session: Session, project_id: int) -> None:
     session.execute(sql_delete(QuestionRow).where(QuestionRow.project_id == project_id))
 
 
+def hand_back(session: Session, project_id: int, person_id: int, now: datetime) -> None:
+    """Offer the row of the person's question to others; it stays theirs until somebody else has it."""
+    session.execute(_HAND_BACK, {"project": project_id, "person": person_id, "now": now})
+
+
 def reserved_places(
-    session: Session, project_id: int, except_person: int, since: datetime
-) -> set[tuple[int, str | None]]:
-    """Rows, each with the one label asked about or None, reserved for somebody else at `since` or later."""
-    others = {"project": project_id, "person": except_person, "since": since}
-    return {(row, label or None) for row, label in session.execute(_PLACES, others)}
-
-
-def reserved_rows(session: Session, project_id: int, except_person: int, since: datetime) -> set[int]:
-    """Rows reserved for somebody else at `since` or later."""
-    return {row for row, _ in reserved_places(session, project_id, except_person, since)}
+    session: Session, project_id: int, except_person: int, now: datetime
+) -> Counter[tuple[int, str | None]]:
+    """Rows, each with the one label asked about or None, that others have before them now, and how many have it."""
+    others = {"project": project_id, "person": except_person, "now": now}
+    return Counter((row, label or None) for row, label in session.execute(_PLACES, others))

@@ -70,6 +70,7 @@ def answer() -> None:
     try:
         draw = parts.question_card(page.project.id, answering.next_question(page.seat))
         now = standing.standing(page.seat)
+        st.session_state[state.ASKED] = page.project.id
     except (NotAllowed, NotFound, answering.NotSaved, DatabaseReplacedError) as refusal:
         st.error(frame.escape(str(refusal)), icon=":material/error:")
         return

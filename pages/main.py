@@ -48,4 +48,7 @@ shown = [
     st.Page("home.py", title="Home", url_path="home", visibility="hidden"),  # the first is at / alone
 ]
 with frame.refusals():  # where a page has not said it itself
-    st.navigation(shown, position="top").run()
+    opened = st.navigation(shown, position="top")
+    if opened.url_path != "annotate":
+        frame.leave_question(page.seat)
+    opened.run()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 
 from pages.parts import frame, kinds, state
-from pages.parts.learner_form import learner_form
+from pages.parts.learner_form import Setting, learner_form
 from pages.parts.members_part import members_part
 from pages.parts.more_rows_part import more_rows_part
 from pages.parts.own_encoder_part import own_encoder_part
@@ -41,15 +42,39 @@ def about_part() -> None:
                 saved("Saved: name and description")
 
 
-def learner_part() -> None:
+def settings_form(name: str, settings: Sequence[Setting], button: str, words: str) -> Mapping[str, Any]:
+    """Draw these settings and a button that saves them; all settings as they are now."""
     now = projects.learner_settings(page.seat)
-    key = f"{KEY}-learner-{hash(tuple(sorted((name, str(value)) for name, value in now.items())))}"
-    chosen = learner_form(now, key, parts.LEARNING)
+    key = f"{KEY}-{name}-{hash(tuple(sorted((name, str(value)) for name, value in now.items())))}"
+    chosen = learner_form(now, key, settings)
     changed: dict[str, Any] = {name: value for name, value in chosen.items() if value != now[name]}
-    if st.button("Save how it learns", type="primary", disabled=not changed, key=f"{key}-save"):
+    if st.button(button, type="primary", disabled=not changed, key=f"{key}-save"):
         with frame.refusals(ValueError):
             projects.change_learner(page.seat, **changed)
-            saved("Saved: how the project learns and asks")
+            saved(f"Saved: {words}")
+    return now
+
+
+def answering_part() -> None:
+    if not parts.ANSWERING:
+        st.info("In projects of label vectors one person answers each label.", icon=":material/person:")
+        return
+    now = settings_form(
+        "answering", parts.ANSWERING, "Save who answers", "how many people answer a row, and what it comes to"
+    )
+    if now["own_since"] is not None:
+        st.caption(
+            "In this project people answer for themselves. What they said stays theirs: that does not change."
+        )
+    else:
+        st.caption(
+            "With one person a row each answer goes on from those before it. Once several people answer for "
+            "themselves, that does not change any more."
+        )
+
+
+def learner_part() -> None:
+    now = settings_form("learner", parts.LEARNING, "Save how it learns", "how the project learns and asks")
     if share := now.get("control_share"):
         st.caption(
             f"{share:.0%} of the questions are blind checks, drawn when the project was made; that does not change."
@@ -125,10 +150,19 @@ def sharing_part() -> None:
     members_part(page)
 
 
-tabs = st.tabs(["Name", "Learning", "Answering room", "Classes", "More rows", "Sharing", "Put away"])
+TABS = {
+    "Name": about_part,
+    "Learning": learner_part,
+    "People a row": answering_part,
+    "Answering room": room_part,
+    "Classes": names_part,
+    "More rows": rows_part,
+    "Sharing": sharing_part,
+    "Put away": put_away_part,
+}
 for tab, part in zip(
-    tabs,
-    (about_part, learner_part, room_part, names_part, rows_part, sharing_part, put_away_part),
+    st.tabs(list(TABS)),
+    TABS.values(),
     strict=True,
 ):
     with tab:

@@ -33,6 +33,7 @@ __all__ = [
     "ask_next",
     "checked_note",
     "get_ready",
+    "leave",
     "next_question",
     "show_again",
     "similar_rows",
@@ -139,6 +140,18 @@ def submit_answer(
     if kind in turn.STAYS_AFTER:
         show_again(seat, place)
     return saved
+
+
+def leave(seat: Seat) -> None:
+    """Offer the row that is before this person to others, for they look at something else now. It stays theirs until
+    somebody else has it.
+
+    Raises
+    ------
+    NotSaved, NotAllowed, NotFound
+    """
+    with seat.turn() as turn:
+        turn.hand_back()
 
 
 def similar_rows(seat: Seat, token: str) -> tuple[SimilarRow, ...]:

@@ -11,7 +11,7 @@ from workflow import kinds
 from workflow.access import Right
 from workflow.common.answers import Saved
 from workflow.common.history import OwnAnswer, latest_standing, latest_withdrawn
-from workflow.common.turn import RESERVED_FOR, saved_of
+from workflow.common.turn import saved_of
 from workflow.undoing import own_answers
 
 if TYPE_CHECKING:
@@ -56,17 +56,17 @@ def standing(seat: Seat) -> Standing:
     ------
     NotAllowed, NotFound
     """
-    since = datetime.now(UTC) - RESERVED_FOR
+    now = datetime.now(UTC)
     with seat.learner(Right.ANSWER) as opened:
         session, learner, kind = opened.session, opened.learner, opened.kind
         found = entries.latest(session, opened.project_id, opened.person_id, 1)
         history = own_answers(opened)
-        taken = questions.reserved_rows(session, opened.project_id, opened.person_id, since)
+        taken = questions.reserved_places(session, opened.project_id, opened.person_id, now)
         reached = kind.stop_view(learner, kinds.stop_rules(opened.project)).reached
         return Standing(
             answered=learner.pool.n_answered,
             left=learner.pool.n_open,
-            elsewhere=len(taken),
+            elsewhere=len({row for row, _ in taken}),
             settled=kind.share_settled(learner),
             has_proof=learner.settings.proves_done,
             done=learner.done,

@@ -36,7 +36,7 @@ def own_answers(opened: Opened[Any]) -> tuple[OwnAnswer, ...]:
         opened.learner,
         opened.person_id,
         opened.project_id,
-        lambda row, parts: opened.kind.stands_as_before(opened.learner, row, parts),
+        lambda row, parts: opened.kind.stands_as_before(opened.learner, row, parts, str(opened.person_id)),
     )
 
 
@@ -113,7 +113,7 @@ def redo(seat: Seat, seq: int | None = None) -> Saved | None:
         parts, writer = _pressed(turn, entry), turn.writer(place_of(entry))
         if turn.is_taken(place_of(entry)):
             raise StaleQuestion("That row is before somebody else now; nothing was changed.")
-        if not turn.opened.kind.stands_as_before(turn.learner, entry.row, parts):
+        if not turn.opened.kind.stands_as_before(turn.learner, entry.row, parts, turn.annotator):
             raise StaleQuestion(f"{writer.CHANGED} Answer it anew instead.")
         for number, part in enumerate(parts):
             stored = writer.write(

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from pages.parts import state
-from workflow import projects
+from workflow import answering, projects
 from workflow.access import NotAllowed, NotFound, Person, Right, no_project
 from workflow.home import home
 from workflow.people import members, team
@@ -54,6 +54,14 @@ def begin() -> Page:
     except DatabaseReplacedError as refusal:
         st.error(str(refusal), icon=":material/error:")
         st.stop()
+
+
+def leave_question(seat: Seat) -> None:
+    """Offer the row that was on this tab's screen to others, now that another page is there."""
+    left = st.session_state.pop(state.ASKED, None)
+    if left is not None:
+        with suppress(NotAllowed, NotFound, NotSaved):  # it is offered in a few minutes anyway
+            answering.leave(seat.at(left))
 
 
 def say_where_nothing_is_saved(page: Page) -> None:

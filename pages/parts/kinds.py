@@ -26,6 +26,8 @@ class KindParts(Protocol):
     REVIEW: ReviewWords
     STOP: StopWords
     LEARNING: tuple[Setting, ...]
+    ANSWERING: tuple[Setting, ...]
+    """How many people answer a row, and what their answers make of it; empty where one does."""
     """The lines of the form that says how the project learns and asks."""
     FIRST_QUESTION: str
     """What the card asks of the first row, with its labels below."""

@@ -11,7 +11,8 @@ import streamlit as st
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting. choices : {value: words}, or these for a model; empty: it is a number between least and most
+    """One setting. choices : {value: words}, or these for a model; empty: it is a number between least and most, or
+    yes or no where its value is
 
     models : for which it means something; empty: for all      whole : an integer
     unset : the words for None, where it may be None
@@ -59,6 +60,8 @@ def _box(one: Setting, choices: Mapping[str, str], value: Any, key: str) -> Any:
             )
             or None
         )
+    if isinstance(value, bool):
+        return st.toggle(one.label, value=value, help=one.hint, key=key)
     if one.whole and (value is None or value == int(value)):  # a share is left a number
         most = None if one.most is None else int(max(one.most, value or 0))
         return st.number_input(

@@ -103,7 +103,13 @@ def draw_card(
             "of": heading.of,
         },
     }
-    card(key=state.CARD, data=data, on_press_change=on_press, on_similar_change=on_press)
+    card(
+        key=state.CARD,
+        data=data,
+        on_press_change=on_press,
+        on_similar_change=on_press,
+        on_here_change=on_press,
+    )
 
 
 def why_stop(standing: Standing, done: str) -> str | None:

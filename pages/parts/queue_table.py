@@ -31,6 +31,8 @@ class Queue(Protocol):
     def open(self) -> int: ...
     @property
     def blind(self) -> int: ...
+    @property
+    def begun(self) -> int: ...
 
 
 def found(page: ProjectPage, placeholder: str, place: DeltaGenerator | None = None) -> Any:
@@ -104,6 +106,13 @@ def counts(view: Queue, unit: str) -> str:
     if view.blind:
         blind = "is asked as a blind check" if view.blind == 1 else "are asked as blind checks"
         words += f", {view.blind:,} of which {blind} and not listed"
+    if view.begun:
+        wait = (
+            "waits for another person's answer and comes"
+            if view.begun == 1
+            else "wait for another person's answer and come"
+        )
+        words += f"; {view.begun:,} {wait} before these"
     return f"{words}."
 
 

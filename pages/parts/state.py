@@ -9,6 +9,10 @@ TURN = "winnow_turn"
 NOTICE = "winnow_notice"
 """What to say once at the next drawing of the page."""
 
+ASKED = "winnow_asked"
+"""The project whose question was on this tab's screen last; its row is offered to others once the tab shows something
+else."""
+
 CARD = "winnow_card"
 """Widget key of the question card."""
 

@@ -30,6 +30,9 @@ class Drawing(Protocol):
     def control_share(self) -> float: ...
 
 
+OVERLAP = "overlap"
+"""Strategy of a question about a row that others have answered and one more person is to."""
+
 TableT = TypeVar("TableT")
 SettingsT = TypeVar("SettingsT", bound=Drawing)
 FoldT = TypeVar("FoldT", bound=EntryFold[Any])
@@ -99,8 +102,8 @@ class Pool(ABC, Generic[TableT, SettingsT, FoldT]):
 
     @abstractmethod
     def apply(self, entry: Entry) -> object | None:
-        """Take in one entry and return what it changed for models, None where nothing. Raises AnswerError, and changes
-        nothing, if the entry is impossible."""
+        """Take in one entry and return what it changed for models, something false where nothing. Raises AnswerError,
+        and changes nothing, if the entry is impossible."""
 
     # Who may be asked what
 
@@ -198,7 +201,8 @@ class Learner(Protocol):
     def next_question(
         self, annotator: str, exclude: Collection[int | tuple[int, str | None]] = frozenset()
     ) -> Any: ...
-    def question_for(self, row: int, label: str | None = None) -> Any: ...
+    def places_left(self, row: int, label: str | None = None) -> int: ...
+    def question_for(self, row: int, label: str | None = None, annotator: str | None = None) -> Any: ...
     def get_ready(self) -> None: ...
     def state(self, row: int) -> Any: ...
     def progress(self) -> Any: ...

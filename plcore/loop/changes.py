@@ -1,4 +1,5 @@
-"""Changes of a project's classes, and of its rows where more came later, as entries of its log say them."""
+"""Changes of what a project's entries are about, as entries of its log say them: of its classes, of its rows where more
+came later, and of whose answers count."""
 
 from __future__ import annotations
 
@@ -9,11 +10,14 @@ from plcore.loop.entries import Entry, EntryKind
 
 ROWS = "rows"
 """Kind of the change that brings more rows, with the classes that were new in them added before."""
+ASIDE = "aside"
+"""Kind of the change after which a person's answers, earlier and later ones, do not count."""
 NAMES_TAKEN = {
     "add": ("name",),
     "rename": ("old", "new"),
     "merge": ("from", "into"),
     ROWS: ("how many before",),
+    ASIDE: ("annotator",),
     "back": (),
 }
 NO_ROW = -1
@@ -29,7 +33,7 @@ class ClassChange:
     """One change.
 
     names : ("add") name | ("rename") old, new | ("merge") from, into | ("rows") the number of rows there were |
-        ("back") none
+        ("aside") the annotator | ("back") none
     target : the seq of the change a "back" takes back
     """
 
@@ -52,14 +56,16 @@ class ClassChange:
 
 
 def class_changes(entries: Iterable[Entry]) -> tuple[ClassChange, ...]:
-    """The changes among log entries, in order: of kind "class" with labels (kind, *names), withdrawals of such, and of
-    kind "rows" with labels (how many rows there were, ...)."""
+    """The changes among log entries, in order: of kind "class" with labels (kind, *names), of kind "rows" with labels
+    (how many rows there were, ...), of kind "aside" with labels (annotator,), and withdrawals of such."""
     found = []
     for entry in entries:
         if entry.kind == EntryKind.CLASS:
             found.append(ClassChange(entry.seq, entry.labels[0], tuple(entry.labels[1:])))
         elif entry.kind == EntryKind.ROWS:
             found.append(ClassChange(entry.seq, ROWS, tuple(entry.labels[:1])))
+        elif entry.kind == EntryKind.ASIDE:
+            found.append(ClassChange(entry.seq, ASIDE, entry.labels))
         elif entry.row == NO_ROW and entry.kind == EntryKind.WITHDRAW:
             found.append(ClassChange(entry.seq, "back", target=entry.target))
     return tuple(found)
@@ -68,3 +74,14 @@ def class_changes(entries: Iterable[Entry]) -> tuple[ClassChange, ...]:
 def batches_of(changes: Iterable[ClassChange]) -> tuple[int, ...]:
     """How many rows there were before each time that more were added."""
     return tuple(int(change.names[0]) for change in changes if change.kind == ROWS)
+
+
+def aside_after(changes: Iterable[ClassChange]) -> frozenset[str]:
+    """The annotators whose answers do not count after these changes."""
+    standing: dict[int | None, str] = {}
+    for change in changes:
+        if change.kind == ASIDE:
+            standing[change.seq] = change.names[0]
+        elif change.kind == "back":
+            standing.pop(change.target, None)
+    return frozenset(standing.values())

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from plcore.common.types import AnyArray, BoolArray
-from plcore.loop.changes import ROWS, ClassChange, ClassError
+from plcore.loop.changes import ASIDE, ROWS, ClassChange, ClassError, aside_after
 
 
 class Era(NamedTuple):
@@ -46,6 +46,7 @@ class ClassMap:
         into, added ones at the end.
     seq : of the latest change, 0 without any.
     latest : the change that can be taken back now, or None.
+    aside : the annotators whose answers do not count.
     taken_back : seq of the latest entry that took a change back, 0 without any. Names shown before it may have meant
         more classes than they do now.
     """
@@ -79,6 +80,10 @@ class ClassMap:
             self._tabled = [self._root[name] for name in self.tabled]  # the root of each class of the table
         except KeyError as error:
             raise ClassError(f"The table has a class {error.args[0]!r} that was never added.") from None
+
+    @property
+    def aside(self) -> frozenset[str]:
+        return aside_after(self.changes)
 
     def changed(self, change: ClassChange) -> ClassMap:
         """The map after one more change. Raises ClassError; this one stays as it is."""
@@ -201,11 +206,16 @@ class ClassMap:
         if change.kind == "back":
             self._take_back(change)
             return
+        if change.kind == ASIDE:
+            if change.names[0] in self.aside:
+                raise ClassError(f"The answers of annotator {change.names[0]!r} are set aside already.")
+            self._begin_same(change)
+            return
         if (
             change.kind == ROWS
         ):  # they may have any of the classes: what made these can no longer be taken back
             self._standing.clear()
-            self._begin(change, before.names, before.roots, n_known)
+            self._begin_same(change)
             return
         if change.kind == "add":
             self._check_new(change.names[0])
@@ -231,6 +241,9 @@ class ClassMap:
         self._begin(change, tuple(names), tuple(roots), n_known)
 
     def _take_back(self, change: ClassChange) -> None:
+        if self.aside != aside_after([*self.changes, change]):
+            self._begin_same(change)
+            return
         latest = self._standing[-1][0] if self._standing else None
         if latest is None or latest.seq != change.target:
             can = f"the latest is entry {latest.seq}" if latest else "there is none"
@@ -243,6 +256,11 @@ class ClassMap:
             self._dead.add(earlier.n_known)
             self._root = {name: root for name, root in self._root.items() if root not in self._dead}
         self._begin(change, earlier.names, earlier.roots, self.eras[-1].n_known)
+
+    def _begin_same(self, change: ClassChange) -> None:
+        """As `_begin`, with the classes that there were."""
+        before = self.eras[-1]
+        self._begin(change, before.names, before.roots, before.n_known)
 
     def _begin(
         self, change: ClassChange, names: tuple[str, ...], roots: tuple[frozenset[int], ...], n_known: int

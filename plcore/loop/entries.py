@@ -39,6 +39,11 @@ class EntryKind(StrEnum):
     """The classes of the project change; about no row."""
     ROWS = "rows"
     """More rows came in; about no row that was there."""
+    VERDICT = "verdict"
+    """A reviewer settles what the row is, whatever people have answered: one of these labels; without any, a bad
+    item."""
+    ASIDE = "aside"
+    """A person's answers do not count; about no row."""
     MODEL = "model"
     """Another model answers from here on, or who chooses it changes; about no row, and nothing that a model learns."""
 

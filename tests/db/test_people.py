@@ -9,6 +9,7 @@ from db.questions import OpenQuestion
 from .conftest import NOW, add_project
 
 LATER = NOW + timedelta(hours=1)
+NOON = NOW + (LATER - NOW) / 2
 MUCH_LATER = NOW + timedelta(days=30)
 
 
@@ -99,6 +100,7 @@ def test_the_open_question_is_replaced_and_reserves_its_row(database: Database) 
         undecided=9,
         shown_at=NOW,
         reserved_at=NOW,
+        reserved_until=NOON,
     )
     with database.write() as session:
         assert questions.get(session, project, 1) is None
@@ -106,13 +108,18 @@ def test_the_open_question_is_replaced_and_reserves_its_row(database: Database) 
         questions.put(session, asked)
         assert questions.get(session, project, 1) == asked
     with database.read() as session:
-        assert questions.reserved_rows(session, project, 2, NOW) == {3}
-        assert questions.reserved_rows(session, project, 1, NOW) == set()
-        assert questions.reserved_rows(session, project, 2, LATER) == set()
-        assert questions.reserved_rows(session, project + 1, 2, NOW) == set()
+        assert questions.reserved_places(session, project, 2, NOW) == {(3, None): 1}
+        assert not questions.reserved_places(session, project, 1, NOW), (
+            "their own row is not before somebody else"
+        )
+        assert not questions.reserved_places(session, project, 2, NOON)
+        assert not questions.reserved_places(session, project + 1, 2, NOW)
     with database.write() as session:
-        questions.put(session, OpenQuestion(**(vars(asked) | {"reserved_at": LATER})))
-        assert questions.reserved_rows(session, project, 2, LATER) == {3}
+        questions.put(session, OpenQuestion(**(vars(asked) | {"reserved_at": NOON, "reserved_until": LATER})))
+        questions.put(session, OpenQuestion(**(vars(asked) | {"person_id": 2})))
+        assert questions.reserved_places(session, project, 3, NOW) == {(3, None): 2}
+        questions.hand_back(session, project, 2, NOW)
+        assert questions.reserved_places(session, project, 3, NOW) == {(3, None): 1}
         renewed = questions.get(session, project, 1)
         assert renewed is not None
         assert renewed.shown_at == NOW

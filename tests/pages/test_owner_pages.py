@@ -37,7 +37,12 @@ def box(boxes, label: str):
 
 def test_every_learner_setting_is_in_the_form_or_fixed_for_good() -> None:
     fields = {field.name for field in dataclasses.fields(LearnerSettings)}
-    assert {one.name for one in one_label.LEARNING} == fields - one_label_kind.DRAWN - {"adopted"}
+    assert {
+        one.name for one in (*one_label.LEARNING, *one_label.ANSWERING)
+    } == fields - one_label_kind.DRAWN - {
+        "adopted",
+        "own_since",
+    }
     assert set(MODELS) == set(MODEL_ENTRIES)
     trained = {name for name, one in MODEL_ENTRIES.items() if one.upkeep is Upkeep.TRAINED}
     assert set(TRAINED) == {"automatic"} | trained

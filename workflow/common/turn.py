@@ -5,10 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from statistics import median
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from db import entries, questions
-from plcore.loop import Place
+from db import answers, entries, questions
+from plcore.loop import EntryKind, Place
 from workflow.common.answers import Given, Saved
 from workflow.common.history import SECOND, stored_by
 from workflow.common.log import learner_entry
@@ -24,7 +25,11 @@ if TYPE_CHECKING:
     from workflow.common.writer import EntryWriter
 
 RESERVED_FOR = timedelta(minutes=2)
-"""How long a row shown to one person is not offered to another."""
+"""How long a row shown to one person is not offered to another, at least."""
+TIMES_THEIR_PACE = 3
+"""As long as so many of the person's median times to answer, where that is longer."""
+PACE_OF = 50
+"""Latest entries of a person that their median time is of."""
 
 LearnerT = TypeVar("LearnerT", bound="Learner")
 AskedT = TypeVar("AskedT")
@@ -123,11 +128,17 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         """Take the question that is before this person away; harmless when there is none."""
         questions.delete(self.session, self.project_id, self.person_id)
 
+    def hand_back(self) -> None:
+        """Offer the row of the question that is before this person to others."""
+        questions.hand_back(self.session, self.project_id, self.person_id, self.now)
+
     def taken(self) -> set[Place]:
-        """Places that are before other people."""
-        since = self.now - RESERVED_FOR
-        found = questions.reserved_places(self.session, self.project_id, self.person_id, since)
-        return {Place(*one) for one in found}
+        """Places that are before other people, as many as they wait for."""
+        found = questions.reserved_places(self.session, self.project_id, self.person_id, self.now)
+        return {Place(*one) for one, people in found.items() if people >= self._places_left(Place(*one))}
+
+    def _places_left(self, place: Place) -> int:
+        return max(1, self.learner.places_left(*place))
 
     def is_taken(self, place: Place) -> bool:
         """Whether the place, or a part of it, is before somebody else."""
@@ -142,7 +153,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
 
         Raises AnswerError where nothing can be asked about it.
         """
-        return self._show(self.learner.question_for(*place))
+        return self._show(self._asked(place))
 
     def show_next(self) -> ShownT | None:
         """The question already before this person, where they may still answer it: so a refresh shows it again, and
@@ -152,8 +163,8 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         if open_now is not None:
             place = place_of(open_now)
             if not overlaps(place, taken) and self.may_ask(place):
-                asked = self.learner.question_for(*place)
-                is_fresh = self.now - open_now.reserved_at < RESERVED_FOR / 2
+                asked = self._asked(place)
+                is_fresh = self.now + self._lease() / 2 < open_now.reserved_until
                 if is_fresh and _as_stored(asked, open_now):
                     return self.word(asked, open_now.token)  # nothing to write
                 return self._show(asked)
@@ -202,6 +213,17 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         """How many entries this person has written about the place."""
         return entries.count_for(self.session, self.project_id, self.person_id, *place)
 
+    def _asked(self, place: Place) -> AskedT:
+        asked: AskedT = self.learner.question_for(*place, annotator=self.annotator)
+        return asked
+
+    def _lease(self) -> timedelta:
+        """How long a row that is shown now is this person's."""
+        spent = answers.seconds_of_latest(
+            self.session, self.project_id, PACE_OF, (EntryKind.SKIP,), person_id=self.person_id
+        )
+        return max(RESERVED_FOR, timedelta(seconds=TIMES_THEIR_PACE * median(spent or [0.0])))
+
     def _show(self, asked: Any) -> ShownT:
         return self.word(asked, self._reserve(asked))
 
@@ -229,6 +251,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
                 predicted=asked.predicted,
                 shown_at=open_now.shown_at if open_now is not None and same else self.now,
                 reserved_at=self.now,
+                reserved_until=self.now + self._lease(),
             ),
         )
         return token

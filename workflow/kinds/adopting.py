@@ -63,6 +63,7 @@ def change_settings(
     entries.lock(session, project.id)
     kind = kinds.kind_of(project)
     earlier = kind.read_settings(project.settings)
+    settings = settings.beginning(earlier, entries.last_seq(session, project.id))
     projects.change_settings(session, project.id, settings.to_json())
     trained.forget_fault(session, project.id)
     before, after = kind.model_of(earlier), kind.model_of(settings)

@@ -22,15 +22,18 @@ if TYPE_CHECKING:
 
 @dataclass
 class _Count:
-    """What was counted of a project, up to the entry `seq`. kept : what its kind keeps for the next count"""
+    """What was counted of a project under these settings, up to the entry `seq`. kept : what its kind keeps for the
+    next count
+    """
 
+    settings: Any = None
     seq: int = -1
     counts: tuple[int, int] = (0, 0)
     kept: Any = None
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
-_known: WeakKeyDictionary[Database, dict[tuple[int, datetime, bool], _Count]] = WeakKeyDictionary()
+_known: WeakKeyDictionary[Database, dict[tuple[int, datetime], _Count]] = WeakKeyDictionary()
 
 
 def counts(home: Home, session: Session, project: Project) -> tuple[int, int]:
@@ -39,8 +42,10 @@ def counts(home: Home, session: Session, project: Project) -> tuple[int, int]:
     settings = kind.read_settings(project.settings)
     # A deleted project may leave its id to another.
     known = _known.setdefault(home.database, {})
-    found = known.setdefault((project.id, project.created_at, settings.by_row), _Count())
+    found = known.setdefault((project.id, project.created_at), _Count())
     with found.lock:
+        if found.settings != settings:
+            found.settings, found.seq, found.kept = settings, -1, None
         if found.seq != (now := entries.last_seq(session, project.id)):
             answered, left, found.kept = kind.count(home, session, project, settings, found.kept)
             found.counts, found.seq = (answered, left), now
@@ -51,6 +56,6 @@ def counts(home: Home, session: Session, project: Project) -> tuple[int, int]:
 
 def keep_only(home: Home, in_use: Collection[int]) -> None:
     """Free what was kept for the next count of projects that are not in use any more. in_use : ids of those that are"""
-    for (project_id, *_), found in list(_known.get(home.database, {}).items()):
+    for (project_id, _), found in list(_known.get(home.database, {}).items()):
         if project_id not in in_use:
             found.kept = None

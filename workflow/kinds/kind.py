@@ -47,6 +47,9 @@ class KindSettings(Protocol):
     def by_row(self) -> bool:
         """Whether a question is about a whole row, not about one label of it."""
 
+    def beginning(self, earlier: Any, seq: int) -> Any:
+        """These settings after the earlier ones, from the entry `seq` on."""
+
     @property
     def control_share(self) -> float:
         """Share of the rows, or cells, drawn as controls, and of the questions that are about one of them."""
@@ -179,7 +182,7 @@ class Kind(Protocol):
     def make_turn(self, opened: Any) -> Any:
         """The turn of the person who has opened the project."""
 
-    def stands_as_before(self, learner: Any, row: int, parts: Parts) -> bool:
+    def stands_as_before(self, learner: Any, row: int, parts: Parts, annotator: str) -> bool:
         """Whether the row's labels are what they were before one press. parts : the entries that the press stored"""
 
     def answer(self, turn: Any, question: questions.OpenQuestion, given: Given) -> entries.LogEntry:

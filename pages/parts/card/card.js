@@ -10,6 +10,7 @@ import { onKey } from "./keys.js";
 import { fillSimilar } from "./similar.js";
 import { letGo } from "./sound.js";
 import { activeIn, begin, buttonOf, keepDraft, roomOf, say } from "./state.js";
+import { leave, stay } from "./staying.js";
 import { pressWaiting } from "./waiting.js";
 
 /** @import { Component, Data, Room, State } from "./types.js" */
@@ -56,11 +57,13 @@ function listen(state) {
   if (!state.listener) {
     state.listener = (event) => onKey(state, event);
     window.addEventListener("keydown", state.listener, true);
+    stay(state);
   }
   return () => {
     if (state.call !== call || !state.listener) return;
     window.removeEventListener("keydown", state.listener, true);
     state.listener = null;
+    leave(state);
     state.dialog?.close();
   };
 }

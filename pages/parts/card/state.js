@@ -26,6 +26,7 @@ export function begin({ data, parentElement, setTriggerValue }, rooms) {
     busy: false,
     late: undefined,
     saving: undefined,
+    staying: undefined,
     answered: null,
     note: "",
     flagged: false,

@@ -168,6 +168,8 @@ export interface State {
   data: Data;
   send(name: "press", value: Press): void;
   send(name: "similar", value: { token: string }): void;
+  /** The question is still looked at. */
+  send(name: "here", value: { token: string }): void;
   /** The nodes that stay: the card itself, what opens over it, what a screen reader hears. */
   holder: HTMLElement;
   over: HTMLElement;
@@ -179,6 +181,8 @@ export interface State {
   busy: boolean;
   late: number | undefined;
   saving: number | undefined;
+  /** Tells the server that the question is looked at. */
+  staying: number | undefined;
   /** Token of the question answered last. */
   answered: string | null;
   note: string;

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pages.parts.label_vectors.card import class_list, question_card
 from pages.parts.label_vectors.classes import classes_part
 from pages.parts.label_vectors.create import FIRST_QUESTION, PREPARING, settings, summary
-from pages.parts.label_vectors.form import LEARNING
+from pages.parts.label_vectors.form import ANSWERING, LEARNING
 from pages.parts.label_vectors.groups import groups_part
 from pages.parts.label_vectors.progress import progress_page
 from pages.parts.label_vectors.queue import queue_page
@@ -13,6 +13,7 @@ from pages.parts.label_vectors.review import review_row
 from pages.parts.label_vectors.words import EXPORT, MAP, REVIEW, STOP
 
 __all__ = [
+    "ANSWERING",
     "EXPORT",
     "FIRST_QUESTION",
     "LEARNING",

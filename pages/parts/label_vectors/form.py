@@ -43,3 +43,6 @@ LEARNING: tuple[Setting, ...] = (
         whole=True,
     ),
 )
+
+ANSWERING: tuple[Setting, ...] = ()
+"""One person answers each label."""

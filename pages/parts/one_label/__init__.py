@@ -5,7 +5,7 @@ from __future__ import annotations
 from pages.parts.one_label.card import class_list, question_card
 from pages.parts.one_label.classes import classes_part
 from pages.parts.one_label.create import FIRST_QUESTION, PREPARING, settings, summary
-from pages.parts.one_label.form import LEARNING
+from pages.parts.one_label.form import ANSWERING, LEARNING
 from pages.parts.one_label.groups import groups_part
 from pages.parts.one_label.progress import progress_page
 from pages.parts.one_label.queue import queue_page
@@ -13,6 +13,7 @@ from pages.parts.one_label.review import review_row
 from pages.parts.one_label.words import EXPORT, MAP, REVIEW, STOP
 
 __all__ = [
+    "ANSWERING",
     "EXPORT",
     "FIRST_QUESTION",
     "LEARNING",

@@ -52,3 +52,49 @@ LEARNING: tuple[Setting, ...] = (
         step=0.5,
     ),
 )
+
+ANSWERING: tuple[Setting, ...] = (
+    Setting(
+        "overlap",
+        "People a row",
+        "How many people answer each row. Nobody sees what others said of it before they have answered themselves.",
+        least=1,
+        most=50,
+        whole=True,
+    ),
+    Setting(
+        "overlap_share",
+        "Share of the rows",
+        "The share of the rows, drawn at random, that so many people answer; one person answers each of the others.",
+        least=0.01,
+        most=1.0,
+        step=0.05,
+    ),
+    Setting(
+        "agree",
+        "Stop when so many agree",
+        "Nobody else is asked about a row as soon as so many people say the same of it.",
+        least=2,
+        most=50,
+        whole=True,
+        unset="never: all are asked",
+    ),
+    Setting(
+        "fold",
+        "What several answers make of a row",
+        "By how right each person is: learnt from all answers, who differs from the others counts less "
+        "(Dawid and Skene's model, inside the candidates of each row).",
+        {
+            "latest": "the latest answer counts",
+            "majority": "the label that most people name",
+            "intersection": "the labels that all of them allow",
+            "dawid-skene": "by how right each person is",
+        },
+    ),
+    Setting(
+        "checks_by_all",
+        "Ask everybody the blind checks",
+        "Blind checks are rows drawn at random. Asked of everybody they tell how far people agree, and how right "
+        "each is.",
+    ),
+)

@@ -10,7 +10,7 @@ a `no` with the others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -42,14 +42,25 @@ class LabelVectorFold(EntryFold[FoldedVector]):
     """The entries of all rows, and the cells that follow from them.
 
     first : int8 (n, L), the cells before any answer      classes : the L label names
+    aside : annotators whose answers do not count
     """
+
+    def __init__(
+        self,
+        first: AnyArray,
+        classes: Sequence[str],
+        closed: dict[int, str],
+        aside: Collection[str] = frozenset(),
+    ) -> None:
+        super().__init__(first, classes, closed)
+        self._aside = frozenset(aside)
 
     def fold_of(self, row: int, entries: Sequence[Entry]) -> FoldedVector:
         """What these entries alone would make of a row, unchecked; changes nothing."""
         cells, seqs = self.first[row].copy(), np.zeros(self.first.shape[1], dtype=np.int64)
         out, answer = False, None
         for entry in entries:
-            if entry.kind not in ANSWERS:
+            if entry.kind not in ANSWERS or entry.annotator in self._aside:
                 continue
             answer, out = entry, entry.kind == EntryKind.BAD
             if not out:

@@ -12,7 +12,7 @@ import numpy as np
 
 from plcore.common.types import AnyArray, BoolArray, Features, IntArray
 from plcore.loop.base import Pool, row_batches
-from plcore.loop.changes import ClassChange, batches_of
+from plcore.loop.changes import ClassChange, aside_after, batches_of
 from plcore.loop.entries import PUT_ASIDE, AnswerError, Entry
 from plcore.loop.label_vectors.fold import (
     ANSWERS,
@@ -75,7 +75,7 @@ class LabelVectorPool(Pool[TableT, LabelVectorSettings, LabelVectorFold]):
     them.
 
     test_rows : bool (n,), a seeded share of the rows whose vector is fully known at import; never asked
-    changes : of the rows, all of them in the log; the labels never change
+    changes : of the rows and of whose answers count, all of them in the log; the labels never change
     control_cells : bool (n, L), a seeded uniform share of the cells of all other rows that are not known at import,
         or, where whole rows are asked about, all such cells of a uniform share of these rows. They are asked blindly
         now and then, in the order of their draw, so that their answers measure the model.
@@ -107,7 +107,7 @@ class LabelVectorPool(Pool[TableT, LabelVectorSettings, LabelVectorFold]):
         for shared in (self.original, self.test_rows, self.control_cells):
             shared.flags.writeable = False  # callers see these arrays themselves
         closed = dict.fromkeys(np.flatnonzero(self.test_rows).tolist(), "it is held out to measure the model")
-        self.fold = LabelVectorFold(self.original, self.classes, closed)
+        self.fold = LabelVectorFold(self.original, self.classes, closed, aside_after(changes))
         self.standings = Standings(self.fold, labels_of)
         self.cells = self.original.copy()
         self.open: BoolArray = ~known & ~self.test_rows[:, None]

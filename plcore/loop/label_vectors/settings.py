@@ -115,6 +115,10 @@ class LabelVectorSettings:
         """Whether "settled" is a proof about predictions: nothing is proved of label vectors."""
         return False
 
+    def beginning(self, earlier: LabelVectorSettings, seq: int) -> LabelVectorSettings:  # noqa: ARG002
+        """These settings after the earlier ones, from the entry `seq` on: they mean the same whenever they begin."""
+        return self
+
     @property
     def by_row(self) -> bool:
         """Whether a question is about a whole row, not about one label of it."""

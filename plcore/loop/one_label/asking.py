@@ -10,6 +10,7 @@ import numpy as np
 from plcore.common.types import BoolArray, FloatArray, IntArray
 from plcore.loop.one_label.models import Model
 from plcore.loop.one_label.pool import CandidateChange, OneLabelPool
+from plcore.loop.places import Place
 from plcore.loop.registry import Upkeep
 from plcore.neighbors.graph import Graph, find_graph
 from plcore.query.explanation import Explanation
@@ -86,6 +87,28 @@ class RowChooser:
         """Do now what the next question would wait for."""
         self._strategy.next(1)
 
+    def next_row(self, annotator: str, shown: set[int]) -> int | None:
+        """The row to ask this annotator about, as `ActiveLearner.next_question` says. shown : rows not to be asked"""
+        pool = self._pool
+        barred = shown | {place.row for place in pool.standings.unsure(annotator)}
+        resting = [place.row for place in pool.standings.resting(annotator) if place.row not in barred]
+        late = barred | set(resting)
+        control = [row for row in pool.control_left().tolist() if row not in late]
+        control = [row for row in control if not pool.asked.is_over(row, annotator)]
+        # Those with entries that this annotator knows of come last.
+        control.sort(key=lambda row: bool(pool.own_entries(row, annotator)))
+        if control and pool.control_is_due():
+            return int(control[0])
+        if (begun := next((row for row in pool.begun(annotator) if row not in late), None)) is not None:
+            return begun
+        held = pool.test_rows | pool.control_rows
+        allowed = pool.fresh() & ~held
+        allowed[[row for row in late if 0 <= row < len(allowed)]] = False
+        best = self.best(allowed, [row for row in shown if 0 <= row < len(held) and not held[row]])
+        if best is not None:
+            return best
+        return next((row for row in (*control, *resting) if pool.may_ask(Place(row), annotator)), None)
+
     def best(self, allowed: BoolArray, shown: Iterable[int]) -> int | None:
         """The best row inside `allowed` (n,), None where there is none; ties by row number.
 
@@ -102,21 +125,20 @@ class RowChooser:
         """The score of a row by the strategy."""
         return self._strategy.score_of(int(self._pool.place[row]))
 
-    def explain(self, row: int) -> Explanation | None:
+    def explain(self, row: int, *, hide: bool) -> Explanation | None:
         """What an answer about a row could change; None where no votes are kept from which that would follow.
 
-        A blind question shows the reason of the second best row, so that nobody can tell it by its reason, nor by its
-        return.
+        hide : show the reason of the second best row: nobody is to tell a blind question by its reason, nor by its
+            return, nor a row that somebody else has answered
         """
         if self.ranker is None:
             return None
-        blind = self._pool.control_rows[row]
-        place = next(iter(self._strategy.next(2)[::-1]), None) if blind else self._pool.place[row]
+        place = next(iter(self._strategy.next(2)[::-1]), None) if hide else self._pool.place[row]
         return None if place is None else self.ranker.explain(int(place), answers=False)
 
     def ranking(self) -> tuple[IntArray, FloatArray]:
         """(rows, scores): every row that can be chosen, by score descending, then row number."""
-        open_rows = np.flatnonzero(self._pool.sizes[self._pool.train] >= 2)
+        open_rows = np.flatnonzero(self._pool.fresh()[self._pool.train])
         scores = self._strategy.scores_[open_rows]
         order = np.argsort(-scores, kind="stable")
         return self._pool.train[open_rows[order]], scores[order]

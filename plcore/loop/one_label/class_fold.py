@@ -7,8 +7,7 @@ one that is still possible takes nothing away. `none` makes the classes that wer
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -16,18 +15,25 @@ from plcore.common.types import BoolArray
 from plcore.loop.changes import ClassError
 from plcore.loop.classes import ClassMap, Era
 from plcore.loop.entries import AnswerError, Entry, EntryKind
-from plcore.loop.one_label.fold import ANSWERS, CandidateFold, FoldedCandidates
-
-MakeFold = Callable[[BoolArray, Sequence[str], dict[int, str]], CandidateFold]
+from plcore.loop.one_label.fold import ANSWERS, CandidateFold, FoldedCandidates, Merger
 
 
-def fold_under(class_map: ClassMap, roots: BoolArray) -> MakeFold:
-    """What to call in place of `CandidateFold` to fold the rows of `with_classes(table, class_map)`.
+def fold_under(
+    class_map: ClassMap,
+    roots: BoolArray,
+    first: BoolArray,
+    closed: dict[int, str],
+    merger: Merger | None = None,
+) -> CandidateFold:
+    """The fold of the rows of `with_classes(table, class_map)`, before any entry.
 
     roots : bool (n, n_roots), the candidates of the table at the roots of its classes
+    first, closed, merger : as for `CandidateFold`
     The fold takes entries with the labels they were written with; these are not to be mapped to later classes.
     """
-    return partial(ClassFold, class_map=class_map, roots=roots) if class_map.changes else CandidateFold
+    if not class_map.changes:
+        return CandidateFold(first, class_map.classes, closed, merger)
+    return ClassFold(first, class_map.classes, closed, merger, class_map.aside, class_map, roots)
 
 
 class ClassFold(CandidateFold):
@@ -43,16 +49,18 @@ class ClassFold(CandidateFold):
         first: BoolArray,
         classes: Sequence[str],
         closed: dict[int, str],
+        merger: Merger | None,
+        aside: Collection[str],
         class_map: ClassMap,
         roots: BoolArray,
     ) -> None:
-        super().__init__(first, classes, closed)
+        super().__init__(first, classes, closed, merger, aside)
         self._map = class_map
         self._roots = roots
 
-    def fold_of(self, row: int, entries: Sequence[Entry]) -> FoldedCandidates:
+    def chain(self, row: int, entries: Sequence[Entry]) -> FoldedCandidates:
         if row in self._closed or not entries:
-            return super().fold_of(row, ())
+            return super().chain(row, ())
         left = self._roots[row] & self._map.alive
         out, answer = False, None
         for entry in entries:
@@ -61,7 +69,7 @@ class ClassFold(CandidateFold):
             answer = entry
             era = self._map.era(entry.seq)
             known = self._map.alive & (np.arange(len(left)) < era.n_known)
-            if entry.kind == EntryKind.BAD:
+            if entry.kind == EntryKind.BAD or (entry.kind == EntryKind.VERDICT and not entry.labels):
                 out = True
             elif entry.kind == EntryKind.NOT:
                 narrowed = left & ~self._map.roots(entry.labels, era)

@@ -6,19 +6,30 @@ is left; `none` says that no label is right of those that were left when it was 
 `bad` makes the row a bad item, without any candidate, until a later answer sets some; `unsure` and `skip` leave
 everything as it is. `withdraw` makes another entry as if it had never been. An answer that would leave nothing is
 refused; an earlier `not` or `none` that would leave nothing now, as another entry was withdrawn, is passed over.
+`verdict` settles the row whatever else is said of it: one of these labels, or without any a bad item.
+
+Where several people are to answer a row, what each makes of it is folded like this from their own entries alone; a rule
+makes one of these views (`.several`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Sequence
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from plcore.common.types import BoolArray
 from plcore.loop.entries import PUT_ASIDE, AnswerError, Entry, EntryFold, EntryKind
 
-ANSWERS: tuple[str, ...] = (EntryKind.IS, EntryKind.AMONG, EntryKind.NOT, EntryKind.NONE, EntryKind.BAD)
+ANSWERS: tuple[str, ...] = (
+    EntryKind.IS,
+    EntryKind.AMONG,
+    EntryKind.NOT,
+    EntryKind.NONE,
+    EntryKind.BAD,
+    EntryKind.VERDICT,
+)
 KINDS = (*ANSWERS, *PUT_ASIDE, EntryKind.WITHDRAW)
 
 
@@ -35,11 +46,62 @@ class FoldedCandidates(NamedTuple):
         return np.zeros_like(self.left) if self.out else self.left
 
 
+Chain = Callable[[Sequence[Entry]], FoldedCandidates]
+"""Folds entries of one row, each after those before it."""
+
+
+class Merger(Protocol):
+    """Makes one fold of what several people say of a row (`.several.Several`)."""
+
+    @property
+    def since(self) -> int:
+        """Seq of the last entry before people answered for themselves."""
+
+    def merge(self, row: int, entries: Sequence[Entry], chain: Chain) -> FoldedCandidates:
+        """entries : answers that count, in order"""
+
+
 class CandidateFold(EntryFold[FoldedCandidates]):
     """The entries of all rows, and the candidates that follow from them.
 
     first : bool (n, m), the candidates before any answer
+    merger : makes one of the answers of several people; None: each answer counts after those before it, whoever gave it
+    aside : annotators whose answers do not count
     """
+
+    def __init__(
+        self,
+        first: BoolArray,
+        classes: Sequence[str],
+        closed: dict[int, str],
+        merger: Merger | None = None,
+        aside: Collection[str] = frozenset(),
+    ) -> None:
+        super().__init__(first, classes, closed)
+        self._merger, self._aside = merger, frozenset(aside)
+
+    def counted(self, row: int, *, aside: bool = False) -> list[Entry]:
+        """The answers about a row that count: neither withdrawn nor set aside; in order. aside : these too"""
+        entries = self.entries(row)
+        return [one for one in entries if one.kind in ANSWERS] if aside else self._counted(entries)
+
+    def _counted(self, entries: Sequence[Entry]) -> list[Entry]:
+        return [one for one in entries if one.kind in ANSWERS and one.annotator not in self._aside]
+
+    def view(
+        self, row: int, entries: Sequence[Entry], annotator: str, seq: int | None = None
+    ) -> FoldedCandidates:
+        """What this annotator has before them after these entries of a row: what they made of it themselves, where
+        people answer for themselves; else what all did.
+
+        seq : of the entry that they write; None: the next one
+        """
+        since = None if self._merger is None else self._merger.since
+        if since is not None and (seq is None or seq > since):
+            return self.chain(row, [one for one in entries if one.annotator == annotator and one.seq > since])
+        return self.chain(
+            row, [one for one in entries if one.annotator not in self._aside or one.annotator == annotator]
+        )
 
     def fold_with(self, entry: Entry) -> FoldedCandidates:
         """What the entries of its row would make of it with this one, which `check` lets pass; changes nothing."""
@@ -47,8 +109,11 @@ class CandidateFold(EntryFold[FoldedCandidates]):
         return self.fold_of(entry.row, kept if entry.kind == EntryKind.WITHDRAW else [*kept, entry])
 
     def changed_at(self, row: int) -> int:
-        """Seq of the unwithdrawn entry since which the row is as it is; 0 where none has changed it."""
-        entries, before, seq = self.entries(row), self.fold_of(row, ()).votes, 0
+        """Seq of the unwithdrawn entry since which the row is as it is; 0 where none has changed it. Where people
+        answer for themselves, that of the latest answer that counts."""
+        entries, before, seq = self.counted(row), self.fold_of(row, ()).votes, 0
+        if self._merger is not None:
+            return entries[-1].seq if entries else 0
         for count, entry in enumerate(entries, start=1):
             after = self.fold_of(row, entries[:count]).votes
             if not np.array_equal(before, after):
@@ -57,12 +122,20 @@ class CandidateFold(EntryFold[FoldedCandidates]):
 
     def fold_of(self, row: int, entries: Sequence[Entry]) -> FoldedCandidates:
         """What these entries alone would make of a row, unchecked; changes nothing."""
+        counted = self._counted(entries)
+        verdicts = [one for one in counted if one.kind == EntryKind.VERDICT]
+        if verdicts or self._merger is None:
+            return self.chain(row, verdicts[-1:] or counted)
+        return self._merger.merge(row, counted, lambda some: self.chain(row, some))
+
+    def chain(self, row: int, entries: Sequence[Entry]) -> FoldedCandidates:
+        """What these entries make of a row, each after those before it, whoever gave them."""
         left, out, answer = self.first[row], False, None
         for entry in entries:
             if entry.kind not in ANSWERS:
                 continue
             answer = entry
-            if entry.kind == EntryKind.BAD:
+            if entry.kind == EntryKind.BAD or (entry.kind == EntryKind.VERDICT and not entry.labels):
                 out = True
             elif entry.kind == EntryKind.NOT:
                 narrowed = left & ~self._mask(entry.labels)
@@ -82,11 +155,15 @@ class CandidateFold(EntryFold[FoldedCandidates]):
             EntryKind.IS: "one label",
             EntryKind.NOT: "one label",
             EntryKind.AMONG: "one label or more",
+            EntryKind.VERDICT: "labels",
         }
         wanted = takes.get(entry.kind, "no labels")
-        fits = {"one label": len(given) == 1, "one label or more": len(given) >= 1, "no labels": not given}[
-            wanted
-        ]
+        fits = {
+            "one label": len(given) == 1,
+            "one label or more": len(given) >= 1,
+            "labels": True,
+            "no labels": not given,
+        }[wanted]
         if not fits or len(set(given)) != len(given):
             raise AnswerError(f"{where}: {entry.kind!r} takes {wanted}, each once. Got {list(given)}.")
         unknown = [label for label in given if label not in self.column]
@@ -94,7 +171,9 @@ class CandidateFold(EntryFold[FoldedCandidates]):
             raise AnswerError(
                 f"{where}: {unknown[0]!r} is not a class. The classes: {', '.join(self.column)}."
             )
-        left = self.fold(entry.row).left
+        if entry.kind == EntryKind.VERDICT:
+            return  # it may name any class: it settles what people did not
+        left = self.view(entry.row, self.entries(entry.row), entry.annotator, entry.seq).left
         if entry.kind == EntryKind.NONE and left.all():
             raise AnswerError(f"{where}: every class is a candidate, so 'none' leaves nothing. Use 'bad'.")
         if not given:

@@ -12,13 +12,13 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray, Table
-from plcore.loop.base import CONTROL
+from plcore.loop.base import CONTROL, OVERLAP
 from plcore.loop.changes import ClassChange
 from plcore.loop.entries import AnswerError, Entry
 from plcore.loop.one_label.asking import RowChooser
 from plcore.loop.one_label.disambiguation import disambiguate
 from plcore.loop.one_label.first_update import FirstUpdate
-from plcore.loop.one_label.models import Model, NeighborModel, ScoredModel
+from plcore.loop.one_label.models import Model, NeighborModel, ScoredModel, even_shares
 from plcore.loop.one_label.online_model import OnlineModel
 from plcore.loop.one_label.pool import OneLabelPool
 from plcore.loop.one_label.reports import CurvePoint, Disambiguation, Progress, Question, RowState
@@ -70,14 +70,17 @@ class ActiveLearner(Generic[TableT]):
 
     def apply(self, entry: Entry) -> None:
         """Take in one entry. Raises AnswerError, and changes nothing, if it is impossible (see `.fold`)."""
-        change = self.pool.apply(entry)
         settings = self.settings
-        if change is None or (np.array_equal(change.old, change.new) and not settings.is_online):
-            return
-        if not self.pool.control_rows[change.row]:
-            self._chooser.learn(change)
-            self._model.learn(change)
-        if not settings.is_trained:
+        changes = [
+            change
+            for change in self.pool.apply(entry)
+            if settings.is_online or not np.array_equal(change.old, change.new)
+        ]
+        for change in changes:
+            if not self.pool.control_rows[change.row]:
+                self._chooser.learn(change)
+                self._model.learn(change)
+        if changes and not settings.is_trained:
             self._chooser.model_changed()
             # After a control answer too, which it does not learn: the version must not tell which one was blind.
             self.model_version = entry.seq
@@ -135,6 +138,10 @@ class ActiveLearner(Generic[TableT]):
         they skipped can be asked; one label of a row cannot: a question is about all candidates."""
         return self.pool.may_ask(Place(self.pool.check_row(row), label), annotator)
 
+    def places_left(self, row: int, label: str | None = None) -> int:
+        """How many people may have the row before them now: one, or as many as are still to answer it."""
+        return self.pool.places_left(self.pool.check_row(row), label)
+
     def get_ready(self) -> None:
         """Do now what the next question would wait for."""
         self._chooser.get_ready()
@@ -149,46 +156,44 @@ class ActiveLearner(Generic[TableT]):
         highest score of the strategy come first, ties by row number. Never a test row, a bad item, a row with
         one candidate, or one that this annotator is unsure about; rows they skipped come back after 20 further
         entries of theirs, or when nothing else is left, the oldest skip first.
+        Where several people answer a row, those that others have begun come before all that are new, and nobody is
+        asked about a row they have answered.
         """
-        pool = self.pool
-        shown = {place.row for place in as_places(exclude)}
-        barred = shown | {place.row for place in pool.standings.unsure(annotator)}
-        resting = [place.row for place in pool.standings.resting(annotator) if place.row not in barred]
-        control = [row for row in pool.control_left().tolist() if row not in barred and row not in resting]
-        control.sort(key=lambda row: bool(pool.fold.entries(row)))  # those with entries already come last
-        if control and pool.control_is_due():
-            return self.question_for(control[0])
-        held = self.test_rows | pool.control_rows
-        allowed = ~held
-        allowed[[row for row in barred if 0 <= row < len(allowed)]] = False
-        allowed[resting] = False
-        best = self._chooser.best(allowed, [row for row in shown if 0 <= row < len(held) and not held[row]])
-        if best is not None:
-            return self.question_for(best)
-        return next((self.question_for(row) for row in (*control, *resting) if pool.is_open(row)), None)
+        row = self._chooser.next_row(annotator, {place.row for place in as_places(exclude)})
+        return None if row is None else self.question_for(row, annotator=annotator)
 
-    def question_for(self, row: int, label: str | None = None) -> Question:
-        """The question about one row now. Raises AnswerError for test rows and bad items, and for one label
-        of a row: a question is about all its candidates."""
+    def question_for(self, row: int, label: str | None = None, annotator: str | None = None) -> Question:
+        """The question about one row now, with the candidates that are before this annotator.
+
+        Where people answer for themselves it tells nothing of what others said of the row: shares are those of a model
+        that has not learnt from it, or even ones.
+        Raises AnswerError for test rows and bad items, and for one label of a row: a question is about all its
+        candidates.
+        """
         pool = self.pool
         row = pool.check_asked(row)
         if label is not None:
             raise AnswerError(f"A question is about a whole row here, not about one label. Got {label!r}.")
-        own = pool.candidates[row]
-        shares = self._model.shares_of_others(row)
-        has_model = self._model.said is not None
-        blind = bool(pool.control_rows[row])
-        why = self._chooser.explain(row)
+        own = pool.candidates_for(row, annotator)
+        blind, begun = bool(pool.control_rows[row]), pool.asked.has_begun(row, annotator)
+        shares = self._model.shares_of_others(row, own, learnt=begun and not blind)
+        says = self._model.said is not None and shares is not None and own.any()
+        shares = even_shares(own[None])[0] if shares is None else shares
+        why = self._chooser.explain(row, hide=blind or begun)
+        if blind or begun:
+            strategy, score = (CONTROL, self.settings.control_share) if blind else (OVERLAP, 0.0)
+        else:
+            strategy, score = self.settings.strategy_entry.name, self._chooser.score_of(row)
         return Question(
             row=row,
             choices=pool.names(own),
             probabilities=tuple(shares[own].tolist()),
-            strategy=CONTROL if blind else self.settings.strategy_entry.name,
-            score=self.settings.control_share if blind else self._chooser.score_of(row),
+            strategy=strategy,
+            score=score,
             decides=len(why.changes) if why else 0,
             undecided=why.undecided if why else 0,
             model_version=self.model_version,
-            predicted=self.classes[int(shares.argmax())] if has_model and own.any() else None,
+            predicted=self.classes[int(shares.argmax())] if says else None,
         )
 
     def ranking(self) -> tuple[IntArray, FloatArray]:
@@ -215,7 +220,9 @@ class ActiveLearner(Generic[TableT]):
         may change decisions about new points. Models of which nothing is proved are done when nothing is open.
         """
         if (proof := self._proof) is None:
-            return not (self.pool.sizes[self.pool.train] >= 2).any()
+            return not self.pool.asked.waiting()[self.pool.train].any()
+        if self.pool.asked.begun():
+            return False
         return bool(proof.settled_ == 1.0 and proof.n_undecided_ == 0)
 
     @property

@@ -34,8 +34,11 @@ class Model(ABC):
         """Take in new candidates of a training row, where the model follows each answer."""
 
     @abstractmethod
-    def shares(self, rows: IntArray) -> FloatArray:
-        """(r, m) label distributions of rows inside their candidates now; 0 where a row has none."""
+    def shares(self, rows: IntArray, inside: BoolArray | None = None) -> FloatArray:
+        """(r, m) label distributions of rows inside their candidates now; 0 where a row has none.
+
+        inside : bool (r, m), other candidates instead
+        """
 
     def margins(self, rows: IntArray) -> FloatArray:
         """(r,) the largest share of each row less the second largest."""
@@ -46,9 +49,13 @@ class Model(ABC):
         how unsure each is itself."""
         return np.asarray(1.0 - self.margins(rows))
 
-    def shares_of_others(self, row: int) -> FloatArray:
-        """(m,) as `shares` of one row, without the row's own vote where it has one."""
-        return np.asarray(self.shares(np.array([row]))[0])
+    def shares_of_others(self, row: int, own: BoolArray, *, learnt: bool) -> FloatArray | None:
+        """(m,) as `shares` of one row inside the candidates `own` (m,), without the row's own vote where it has one.
+
+        learnt : the model may have learnt from answers to the row which nobody is to tell from its shares; None then,
+            where it cannot leave the row out
+        """
+        return None if learnt else np.asarray(self.shares(np.array([row]), own[None])[0])
 
 
 class NeighborModel(Model):
@@ -75,15 +82,16 @@ class NeighborModel(Model):
         votes = self.held_votes.votes[places]
         self._said[places] = np.where(votes.any(axis=1), votes.argmax(axis=1), -1)
 
-    def shares(self, rows: IntArray) -> FloatArray:
-        return votes_to_distributions(self._votes(rows), self._pool.candidates[rows])
+    def shares(self, rows: IntArray, inside: BoolArray | None = None) -> FloatArray:
+        inside = self._pool.candidates[rows] if inside is None else inside
+        return votes_to_distributions(self._votes(rows), inside)
 
-    def shares_of_others(self, row: int) -> FloatArray:
+    def shares_of_others(self, row: int, own: BoolArray, *, learnt: bool) -> FloatArray:  # noqa: ARG002 - left out
         pool = self._pool
         votes = self._votes(np.array([row]))[0]
         if not (pool.test_rows[row] or pool.control_rows[row]):  # a training row is its own first neighbour
             votes = votes - self._ranker.votes_.weights[pool.place[row], 0] * pool.candidates[row]
-        return np.asarray(votes_to_distributions(votes[None], pool.candidates[[row]])[0])
+        return np.asarray(votes_to_distributions(votes[None], own[None])[0])
 
     def _votes(self, rows: IntArray) -> IntArray:
         pool = self._pool
@@ -137,8 +145,8 @@ class ScoredModel(Model):
             return super().effects(rows)
         return np.asarray(self._effects[self._pool.place[rows]])
 
-    def shares(self, rows: IntArray) -> FloatArray:
-        candidates = self._pool.candidates[rows]
+    def shares(self, rows: IntArray, inside: BoolArray | None = None) -> FloatArray:
+        candidates = self._pool.candidates[rows] if inside is None else inside
         if self._scores is None:
             return even_shares(candidates)
         return softmax_inside(np.asarray(self._scores[rows]), candidates)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from plcore.common.types import FloatArray, IntArray
+from plcore.common.types import BoolArray, FloatArray, IntArray
 from plcore.loop.one_label.fits import class_scores
 from plcore.loop.one_label.models import Model, softmax_inside
 from plcore.loop.one_label.pool import CandidateChange, OneLabelPool
@@ -88,5 +88,6 @@ class OnlineModel(Model):
             return np.zeros(0, dtype=np.int64)
         return np.asarray(class_scores(self._model, self._X_held).argmax(axis=1), dtype=np.int64)
 
-    def shares(self, rows: IntArray) -> FloatArray:
-        return softmax_inside(class_scores(self._model, self._X[rows]), self._pool.candidates[rows])
+    def shares(self, rows: IntArray, inside: BoolArray | None = None) -> FloatArray:
+        inside = self._pool.candidates[rows] if inside is None else inside
+        return softmax_inside(class_scores(self._model, self._X[rows]), inside)

@@ -5,7 +5,7 @@ Everything here follows from table, settings and log alone, whatever model learn
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -19,10 +19,12 @@ from plcore.loop.changes import ClassChange, batches_of
 from plcore.loop.classed_table import with_classes
 from plcore.loop.classes import ClassMap
 from plcore.loop.entries import Entry, EntryKind
+from plcore.loop.one_label.asked import Asked, AskedOfSeveral
 from plcore.loop.one_label.class_fold import fold_under
 from plcore.loop.one_label.fold import ANSWERS, KINDS, CandidateFold
 from plcore.loop.one_label.reports import CurvePoint, RowState
 from plcore.loop.one_label.settings import LearnerSettings
+from plcore.loop.places import Place
 from plcore.loop.standings import Standings
 
 TableT = TypeVar("TableT", bound=Table)
@@ -85,11 +87,15 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
 
         closed = dict.fromkeys(np.flatnonzero(self.test_rows).tolist(), "it is held out to measure accuracy")
         closed |= dict.fromkeys(np.flatnonzero(self.exact).tolist(), "its exact label was given at import")
-        self.fold = fold_under(self.class_map, roots)(first, self.classes, closed)
-        self.standings = Standings(self.fold, lambda _: (None,), rests=RESTS)
         self.candidates = first.copy()
         self._sizes_at_first: IntArray = first.sum(axis=1)
         self.sizes = self._sizes_at_first.copy()
+        self.asked = Asked(self.sizes)
+        if settings.several:
+            several = self._drawn_for_several()
+            self.asked = AskedOfSeveral(settings, first, several, self.control_rows, held)
+        self.fold = fold_under(self.class_map, roots, first, closed, self.asked.rule)
+        self.standings = Standings(self.fold, lambda _: (None,), rests=RESTS)
         self.seq = 0
         self.answers = 0  # unwithdrawn ones
         self.answered = np.zeros(n, dtype=bool)
@@ -104,11 +110,18 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         left = int((~self.test_rows[: len(self.batches[0])]).sum()) - 1  # one row at least to learn from
         return np.concatenate([first[:left], *later])
 
+    def _drawn_for_several(self) -> BoolArray:
+        """(n,) the rows that several people are to answer: a seeded share of all."""
+        drawn = np.zeros(len(self.original), dtype=bool)
+        for batch in self.batches:
+            drawn[self._drawn(~drawn, batch, self.settings.overlap_share, 4)] = True
+        return drawn
+
     # Entries
 
-    def apply(self, entry: Entry) -> CandidateChange | None:
-        """Take in one entry and return what it changed, None where nothing. Raises AnswerError, and changes nothing, if
-        the entry is impossible.
+    def apply(self, entry: Entry) -> list[CandidateChange]:
+        """Take in one entry and return what it changed, row by row. Raises AnswerError, and changes nothing, if the
+        entry is impossible.
 
         Old equals new where only `changed_at` has moved, as when the first of two equal answers is withdrawn.
         """
@@ -118,10 +131,17 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         self.standings.record(entry)
         self.seq = entry.seq
         if kind not in ANSWERS:
-            return None
+            return []
         self.answers += 1 if entry.target is None else -1
         row = int(entry.row)
+        others = self.asked.take(row, self.fold)
+        changes = (self._fold_anew(one) for one in (row, *others))
+        return [change for change in changes if change is not None]
+
+    def _fold_anew(self, row: int) -> CandidateChange | None:
+        """What its entries make of a row now; None where it is as it was."""
         folded = self.fold.fold(row)
+        self.asked.settle(row, folded)
         self.answered[row] = folded.answer is not None
         self.bad[row] = folded.out
         new, old = folded.votes, self.candidates[row].copy()
@@ -133,19 +153,51 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         return CandidateChange(row, old, new)
 
     def weights_of(self, rows: IntArray, candidates: BoolArray) -> FloatArray | None:
-        """(r, m) how much the table lets each of these candidates (r, m) of rows count; None where all count alike."""
+        """(r, m) how much each of these candidates (r, m) of rows counts: by the model of the annotators where one has
+        answers of the row, else by the table; None where all count alike."""
         weights = self.table.candidate_weights
-        return None if weights is None else weights_after_answers(weights[rows], candidates)
+        known = None if weights is None else weights_after_answers(weights[rows], candidates)
+        return self.asked.weights(rows, candidates, known)
 
     # Who may be asked what
 
     def is_open(self, row: int, label: str | None = None) -> bool:
-        """Whether the row can be asked about: it still has two candidates or more. One label of it never can."""
-        return bool(label is None and self.sizes[row] >= 2 and not self.test_rows[row])
+        """Whether the row can be asked about: it still has two candidates or more; where people answer for themselves,
+        not enough of them have. One label of it never can."""
+        return label is None and self.places_left(row) > 0
+
+    def places_left(self, row: int, label: str | None = None) -> int:
+        """How many people may have the row before them now."""
+        if label is not None or self.test_rows[row]:
+            return 0
+        return self.asked.places_left(row)
+
+    def may_ask(self, place: Place, annotator: str) -> bool:
+        """As for any pool; where people answer for themselves nobody is asked twice."""
+        return super().may_ask(place, annotator) and not self.asked.is_over(place.row, annotator)
+
+    def candidates_for(self, row: int, annotator: str | None) -> BoolArray:
+        """(m,) the candidates that this annotator has before them; None: as all answers leave them."""
+        if annotator is None or self.asked.rule is None:
+            return np.asarray(self.candidates[row])
+        return self.fold.view(row, self.fold.entries(row), annotator).votes
+
+    def own_entries(self, row: int, annotator: str) -> list[Entry]:
+        """The entries of a row that this annotator knows of: their own, or all where one answer follows another."""
+        entries = self.fold.entries(row)
+        return entries if self.asked.rule is None else [one for one in entries if one.annotator == annotator]
+
+    def fresh(self) -> BoolArray:
+        """(n,) the rows that can be asked about and wait for their first answer, test rows among them."""
+        return self.asked.fresh()
+
+    def begun(self, annotator: str) -> Iterator[int]:
+        """Rows that train, have answers that count and wait for one of this annotator, those begun first first."""
+        return (row for row in self.asked.begun() if not self.asked.is_over(row, annotator))
 
     def control_left(self) -> IntArray:
         """Control rows that are still to be asked, in the order of their draw."""
-        return np.asarray(self._control_order[self.sizes[self._control_order] >= 2])
+        return np.asarray(self._control_order[self.asked.waiting()[self._control_order]])
 
     # How things stand
 
@@ -193,13 +245,14 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
 
     @property
     def n_answered(self) -> int:
-        """Rows with an answer that counts and at most one candidate; none of them is open."""
-        return int((self.answered & (self.sizes < 2)).sum())
+        """Rows with an answer that counts that are not open: at most one candidate is left, or nobody is to answer."""
+        return int((self.answered & ~self.asked.open()).sum())
 
     @property
     def n_open(self) -> int:
-        """Rows, but for test rows, with two candidates or more."""
-        return int((self.sizes[~self.test_rows] >= 2).sum())
+        """Rows, but for test rows, with two candidates or more; where people answer for themselves, those that wait for
+        more of them."""
+        return int((self.asked.open() & ~self.test_rows).sum())
 
     @property
     def share_ambiguous(self) -> float:

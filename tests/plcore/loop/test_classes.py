@@ -212,7 +212,7 @@ SETS = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [1, 1, 1, 1], [0, 0, 1, 1]], dtype=
 def fold_of(class_map: ClassMap, closed: dict[int, str] | None = None) -> CandidateFold:
     roots = class_map.rooted(SETS)
     first = class_map.onto(roots)
-    return fold_under(class_map, roots)(first, class_map.classes, closed or {})
+    return fold_under(class_map, roots, first, closed or {})
 
 
 def left_after(log: list[Entry], row: int) -> str:
@@ -292,7 +292,7 @@ def test_a_class_that_was_answered_cannot_quietly_vanish() -> None:
 
 
 def test_without_changes_the_fold_is_the_plain_one() -> None:
-    assert fold_under(ClassMap(FIRST), SETS) is CandidateFold
+    assert type(fold_under(ClassMap(FIRST), SETS, SETS, {})) is CandidateFold
     assert isinstance(fold_of(mapped(("add", "eel"))), ClassFold)
 
 

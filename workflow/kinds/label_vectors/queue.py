@@ -38,7 +38,7 @@ class VectorQueueView:
     """``rows`` are the first that match, at most SHOWN; ``matching`` of ``listed`` rows match.
 
     open : as every page counts it, rows if by_row, else labels
-    blind : how many of these are blind checks, not listed
+    blind : how many of these are blind checks, not listed      begun : 0, one person answers each
     """
 
     by_row: bool
@@ -48,6 +48,7 @@ class VectorQueueView:
     listed: int
     open: int
     blind: int
+    begun: int = 0
 
 
 def list_queue(opened: Opened[Learner], search: str) -> VectorQueueView:

@@ -69,7 +69,7 @@ class LabelVectorWriter(EntryWriter):
         return learner.pool.words(learner.pool.fold.fold_of(self._place.row, self._kept), about)
 
 
-def stands_as_before(learner: Learner, row: int, parts: Parts) -> bool:
+def stands_as_before(learner: Learner, row: int, parts: Parts, annotator: str) -> bool:  # noqa: ARG001
     """Whether the labels that the entries of one press name are what they were before them."""
     folded = learner.pool.fold.fold(row)
     return all(

@@ -62,9 +62,11 @@ def names_now(turn: OneLabelTurn, labels: tuple[str, ...]) -> tuple[str, ...]:
 
 def _check_shown(turn: OneLabelTurn, question: questions.OpenQuestion, shown: str | None) -> None:
     """Raise StaleQuestion where the row's candidates have changed since they were shown."""
-    now = turn.learner.pool.names(turn.learner.candidates_of(question.row))
-    changed = entries.changed_since(turn.session, turn.project_id, question.row, question.reserved_at)
-    same = {stamp(names) for names in turn.learner.pool.class_map.earlier_names(now)}
+    pool = turn.learner.pool
+    now = pool.names(pool.candidates_for(question.row, turn.annotator))
+    whose = turn.person_id if turn.learner.settings.several else None
+    changed = entries.changed_since(turn.session, turn.project_id, question.row, question.reserved_at, whose)
+    same = {stamp(names) for names in pool.class_map.earlier_names(now)}
     if changed or (shown is not None and shown not in same):
         raise StaleQuestion(
             f"The candidates of this row have changed since it was shown; they are now {', '.join(now)}."

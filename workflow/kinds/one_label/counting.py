@@ -46,11 +46,11 @@ def count(
 ) -> tuple[int, int, Kept | None]:
     """(answered, open, what to give as `kept` at the next count), rows as the pool of a learner counts them."""
     changes = read_class_changes(session, project.id)
-    if not changes:
+    if not changes and not settings.several:
         answered = answers.answered_rows(session, project.id, ANSWERS)
         return answered, max(0, project.n_to_ask - answered), None
-    # After a change of the classes the stored `after` of an entry may mean other labels, so the log is folded anew; a
-    # long one only once.
+    # After a change of the classes the stored `after` of an entry may mean other labels, and where people answer for
+    # themselves it is theirs alone, so the log is folded anew; a long one only once.
     if kept is None or not follow(session, project.id, kept, kept.apply):
         kept = OneLabelPool(_labels(home.table_path(project.table_hash)), settings, changes)
         follow(session, project.id, kept, kept.apply)

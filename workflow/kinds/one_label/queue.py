@@ -35,7 +35,8 @@ class QueueView:
     """``rows`` are the first that match, at most SHOWN; ``matching`` of ``listed`` rows match.
 
     listed : rows in the whole queue      open : rows as every page counts them      blind : those of them that are not
-    listed because they are blind checks
+    listed because they are blind checks      begun : those not listed because others have answered them: they are asked
+    of the next person before all that are listed
     strategy : as it is stored      strategies : the words of all that can be chosen instead
     """
 
@@ -46,6 +47,7 @@ class QueueView:
     listed: int
     open: int
     blind: int
+    begun: int
 
 
 def list_queue(opened: Opened[Learner], search: str) -> QueueView:
@@ -65,7 +67,8 @@ def list_queue(opened: Opened[Learner], search: str) -> QueueView:
         matching=len(found),
         listed=len(order),
         open=pool.n_open,
-        blind=int((pool.control_rows & (pool.sizes >= 2)).sum()),
+        blind=int((pool.control_rows & pool.asked.open()).sum()),
+        begun=len(tuple(pool.asked.begun())),
     )
 
 

@@ -20,5 +20,7 @@ def make_pool(table: LabelTable, settings: LearnerSettings, changes: Sequence[Cl
 
 
 def labels_at(pool: Pool, entry: Entry) -> tuple[str, ...]:
-    """What the log stores as `before`, or `after`, of an entry where the pool stands there: the row's candidates."""
-    return pool.names(pool.candidates[entry.row])
+    """What the log stores as `before`, or `after`, of an entry where the pool stands there: the candidates that its
+    person has before them."""
+    entries = pool.fold.entries(entry.row)
+    return pool.names(pool.fold.view(entry.row, entries, entry.annotator, entry.seq).votes)

@@ -11,9 +11,10 @@ Learner = ActiveLearner[LabelTable]
 
 
 def shown_to_all(learner: Learner) -> BoolArray:
-    """(n,) bool: rows whose answers have left one label, no held-out row and no blind check among them; a new array."""
+    """(n,) bool: rows whose answers have left one label, no held-out row, no blind check and none that more people are
+    to answer among them; a new array."""
     pool = learner.pool
-    held = pool.test_rows | pool.control_rows
+    held = pool.test_rows | pool.control_rows | pool.asked.waiting()
     return np.asarray(pool.answered & (pool.sizes == 1) & ~pool.bad & ~held)
 
 

@@ -62,9 +62,10 @@ class OneLabelWriter(EntryWriter):
 
     @property
     def left(self) -> tuple[str, ...]:
-        """The row's candidates with the entries written so far, in class order; none of a bad item."""
+        """The candidates that the person has before them with the entries written so far, in class order; none of a
+        bad item."""
         pool = self._turn.learner.pool
-        return pool.names(pool.fold.fold_of(self._place.row, self._kept).votes)
+        return pool.names(pool.fold.view(self._place.row, self._kept, self._turn.annotator).votes)
 
     def state(self, entry: Entry) -> tuple[str, ...]:  # noqa: ARG002 - the same for every entry
         return self.left
@@ -87,10 +88,12 @@ class OneLabelWriter(EntryWriter):
             raise AnswerError(f"Entry {entry.target} does not stand any more.")
 
 
-def stands_as_before(learner: Learner, row: int, parts: Parts) -> bool:
-    """Whether the row's candidates are what they were before the entries of one press, and its labels mean the same."""
-    called_now, first = learner.pool.class_map.called_now, parts[0]
-    return called_now(first.before, first.seq) == learner.pool.names(learner.candidates_of(row)) and all(
+def stands_as_before(learner: Learner, row: int, parts: Parts, annotator: str) -> bool:
+    """Whether the candidates before this annotator are what they were before the entries of one press of theirs, and
+    its labels mean the same."""
+    pool, first = learner.pool, parts[0]
+    called_now = pool.class_map.called_now
+    return called_now(first.before, first.seq) == pool.names(pool.candidates_for(row, annotator)) and all(
         called_now(one.labels, one.seq) is not None for one in parts
     )
 

@@ -1,0 +1,98 @@
+"""The model of the annotators in a project: Dawid and Skene's, restricted to the candidates of each row.
+
+What it says of a row follows from the answers to the row and from how right each person was, as it stood when it was
+last fitted. It is fitted anew to all answers whenever they have grown by a fiftieth, counted in entries, so that the
+same log gives the same labels wherever it is folded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from plcore.common.types import BoolArray, FloatArray, IntArray
+from plcore.crowd import DawidSkene
+
+LEAST_SHARE = 0.05
+"""Candidates whose probability is below this share of the most probable one's are ruled out."""
+FIT_EVERY = 50
+"""The model is fitted anew after a share of 1 / FIT_EVERY more entries."""
+
+
+class AnnotatorModel:
+    """first : bool (n, m), the candidates before any answer"""
+
+    def __init__(self, first: BoolArray) -> None:
+        self._first = first
+        self._model: DawidSkene | None = None  # before there are answers
+        self._numbers: dict[str, int] = {}
+        self._sets: dict[int, tuple[IntArray, BoolArray]] = {}  # row -> its annotators, and what each allows
+        self._shares: dict[int, FloatArray] = {}
+        self._entries = self._fitted_at = 0
+
+    def keep(self, row: int, annotators: Sequence[str], sets: BoolArray) -> Sequence[int]:
+        """Take note of what each annotator allows of a row, bool (a, m), after one more entry about it; the rows whose
+        candidates are others by it.
+        """
+        self._entries += 1
+        self._sets.pop(row, None)
+        self._shares.pop(row, None)
+        if len(annotators):
+            self._sets[row] = self._number(annotators), sets
+        if self._entries - self._fitted_at >= max(1, self._fitted_at // FIT_EVERY):
+            self._fitted_at = self._entries
+            return self._fit(row)
+        if len(annotators):
+            self._shares[row] = self._posterior(row, *self._sets[row])
+        return (row,)
+
+    def left(self, row: int, annotators: Sequence[str], sets: BoolArray) -> BoolArray:
+        """(m,) the candidates of a row that these answers leave, bool (a, m), by the model as it was fitted last."""
+        return _likely(self._posterior(row, self._number(annotators), sets))
+
+    def shares(self) -> tuple[IntArray, FloatArray]:
+        """(rows, shares (r, m)): what the model says of every row that has answers."""
+        rows = np.array(sorted(self._shares), dtype=np.int64)
+        return rows, np.array([self._shares[row] for row in rows.tolist()]).reshape(len(rows), -1)
+
+    def _number(self, annotators: Sequence[str]) -> IntArray:
+        known = self._numbers
+        return np.array([known.setdefault(name, len(known)) for name in annotators], dtype=np.int64)
+
+    def _fit(self, row: int) -> list[int]:
+        """Fit it to all answers; the row, and the others whose candidates are others now."""
+        rows, before = sorted(self._sets), self._shares
+        if not rows:
+            self._model, self._shares = None, {}
+            return [row]
+        sizes = [len(self._sets[one][0]) for one in rows]
+        places = np.repeat(np.arange(len(rows)), sizes)
+        annotators = np.concatenate([self._sets[one][0] for one in rows])
+        sets = np.concatenate([self._sets[one][1] for one in rows])
+        candidates = self._first[rows].copy()
+        np.logical_or.at(candidates, places, sets)
+        self._model = DawidSkene().fit_masks(places, annotators, sets, candidates)
+        shares = self._model.label_distributions_
+        self._shares = dict(zip(rows, shares, strict=True))
+        return [
+            one
+            for one in dict.fromkeys([row, *rows])
+            if one == row
+            or one not in before
+            or not np.array_equal(_likely(before[one]), _likely(self._shares[one]))
+        ]
+
+    def _posterior(self, row: int, annotators: IntArray, sets: BoolArray) -> FloatArray:
+        votes = (
+            np.zeros(len(annotators), np.int64),
+            annotators,
+            sets,
+            (self._first[row] | sets.any(axis=0))[None],
+        )
+        model = self._model or DawidSkene().fit_masks(*votes)
+        return np.asarray(model.posterior_masks(*votes)[0])
+
+
+def _likely(shares: FloatArray) -> BoolArray:
+    return np.asarray(shares >= LEAST_SHARE * shares.max())

@@ -1,0 +1,164 @@
+"""Whom each row is still to be put before: `Asked` where one answer follows another, `AskedOfSeveral` where people
+answer for themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from plcore.common.types import BoolArray, FloatArray, IntArray
+from plcore.loop.entries import EntryKind
+from plcore.loop.one_label.fold import CandidateFold, FoldedCandidates
+from plcore.loop.one_label.settings import LearnerSettings
+from plcore.loop.one_label.several import EVERYBODY, Several, View
+
+
+class Asked:
+    """Rows are asked about until one candidate is left, whoever answers.
+
+    sizes : (n,) how many are left, as they stand
+    """
+
+    rule: Several | None = None
+    """Makes one of the answers of several people; None: each counts after those before it."""
+
+    def __init__(self, sizes: IntArray) -> None:
+        self._sizes = sizes
+
+    def take(self, row: int, fold: CandidateFold) -> Sequence[int]:  # noqa: ARG002 - the sizes say it all
+        """Take note of a row whose entries have changed; the other rows that are to be folded anew for it."""
+        return ()
+
+    def settle(self, row: int, folded: FoldedCandidates) -> None:
+        """Take note of what the row has come to."""
+
+    def places_left(self, row: int) -> int:
+        """How many people may have the row before them now."""
+        return int(self._sizes[row] >= 2)
+
+    def waiting(self) -> BoolArray:
+        """(n,) rows that somebody can be asked about."""
+        return np.asarray(self._sizes >= 2)
+
+    def open(self) -> BoolArray:
+        """(n,) those of them that count as open: rows that are for everybody do not, once enough have answered."""
+        return self.waiting()
+
+    def fresh(self) -> BoolArray:
+        """(n,) those of them that can be chosen for what their answer tells: without enough of an answer so far."""
+        return self.waiting()
+
+    def has_begun(self, row: int, annotator: str | None) -> bool:  # noqa: ARG002 - answers are for all to see
+        """Whether somebody else has answered the row, and this annotator is not to know how."""
+        return False
+
+    def begun(self) -> Iterable[int]:
+        """Rows that train and wait for the answer of another person, in the order of their first."""
+        return ()
+
+    def is_over(self, row: int, annotator: str) -> bool:  # noqa: ARG002 - anybody may go on
+        """Whether this annotator has said all they can of the row."""
+        return False
+
+    def weights(
+        self,
+        rows: IntArray,  # noqa: ARG002 - of any row
+        candidates: BoolArray,  # noqa: ARG002
+        known: FloatArray | None,
+    ) -> FloatArray | None:
+        """(r, m) how much each of these candidates (r, m) of rows counts, None where all count alike.
+
+        known : the same by the table alone
+        """
+        return known
+
+
+class AskedOfSeveral(Asked):
+    """Rows are asked about until enough people have answered.
+
+    first : bool (n, m) candidates before any answer      drawn : (n,) rows for several people
+    control, held : (n,) blind checks; these and test rows
+    """
+
+    rule: Several
+
+    def __init__(
+        self,
+        settings: LearnerSettings,
+        first: BoolArray,
+        drawn: BoolArray,
+        control: BoolArray,
+        held: BoolArray,
+    ) -> None:
+        super().__init__(first.sum(axis=1))
+        wanted = np.where(drawn, settings.overlap, 1)
+        at_first = np.minimum(wanted, settings.agree or EVERYBODY)
+        if settings.checks_by_all:
+            wanted, at_first = (np.where(control, EVERYBODY, one) for one in (wanted, at_first))
+        self.rule = Several(settings, wanted, first)
+        self._enough, self._held = settings.overlap, held
+        self._places: IntArray = np.where(self._sizes >= 2, at_first, 0)
+        self._answers: IntArray = np.zeros(len(first), dtype=np.int64)  # people whose answer counts
+        self._views: dict[int, list[View]] = {}
+        self._over: dict[int, frozenset[str]] = {}
+        self._begun: dict[int, None] = {}
+
+    def take(self, row: int, fold: CandidateFold) -> Sequence[int]:
+        answers = [one for one in fold.counted(row, aside=True) if one.kind != EntryKind.VERDICT]
+        counted = [one for one in fold.counted(row) if one.kind != EntryKind.VERDICT]
+        everybody = self.rule.views(answers, lambda some: fold.chain(row, some))
+        views = everybody
+        if len(counted) < len(answers):
+            views = self.rule.views(counted, lambda some: fold.chain(row, some))
+        early = {one.annotator for one in answers if one.seq <= self.rule.since}
+        self._over[row] = frozenset(early.union(view.annotator for view in everybody if view.over))
+        self._views[row] = views
+        self._answers[row] = len(views)
+        if self.rule.model is None:
+            return ()
+        heard = [view for view in views if not view.folded.out]
+        sets = np.array([view.folded.left for view in heard], dtype=bool)
+        changed = self.rule.model.keep(row, [view.annotator for view in heard], sets)
+        return [one for one in changed if one != row]
+
+    def settle(self, row: int, folded: FoldedCandidates) -> None:
+        views = self._views.get(row, [])
+        self._places[row] = self.rule.places_left(row, views, folded) if self._sizes[row] >= 2 else 0
+        if views and self._places[row] and not self._held[row]:
+            self._begun.setdefault(row)
+        else:
+            self._begun.pop(row, None)
+
+    def places_left(self, row: int) -> int:
+        return int(self._places[row])
+
+    def waiting(self) -> BoolArray:
+        return np.asarray(self._places > 0)
+
+    def open(self) -> BoolArray:
+        return np.asarray((self._places > 0) & (self._answers < self._enough))
+
+    def fresh(self) -> BoolArray:
+        return np.asarray((self._places > 0) & (self._answers == 0))
+
+    def has_begun(self, row: int, annotator: str | None) -> bool:
+        return any(view.annotator != annotator for view in self._views.get(row, ()))
+
+    def begun(self) -> Iterable[int]:
+        return tuple(self._begun)
+
+    def is_over(self, row: int, annotator: str) -> bool:
+        return annotator in self._over.get(row, ())
+
+    def weights(self, rows: IntArray, candidates: BoolArray, known: FloatArray | None) -> FloatArray | None:
+        if self.rule.model is None:
+            return known
+        voted, shares = self.rule.model.shares()
+        _, places, found = np.intersect1d(rows, voted, assume_unique=True, return_indices=True)
+        if not len(places):
+            return known
+        weights = candidates.astype(float) if known is None else known.copy()
+        weights[places] = shares[found] * candidates[places]
+        return weights

@@ -1,0 +1,276 @@
+"""Several people's answers to a row: the rules, and that a replayed log comes to what it came to live."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plcore import ActiveLearner, AnswerError, Entry, LearnerSettings
+from plcore.common import BoolArray, FloatArray
+from plcore.loop import ClassChange, EntryKind
+from plcore.loop.one_label.settings import FOLDS
+from tests.plcore.loop.fake_table import FakeFeatures, FakeTable, blobs
+
+CLASSES = ("ant", "bee", "cat", "dog")
+PEOPLE = ("ann", "bob", "cem")
+KINDS = ("is", "is", "is", "among", "not", "none", "bad", "unsure", "skip", "withdraw", "verdict")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table that `with_classes` can change. candidates : bool (n, 4)"""
+
+    candidates: BoolArray
+    classes: tuple[str, ...] = CLASSES
+    truth: None = None
+    candidate_weights: None = None
+
+    def features(self) -> FakeFeatures:
+        return FakeFeatures()
+
+    @property
+    def X(self) -> FloatArray:  # noqa: N802 - as FakeTable has it
+        return np.zeros((len(self.candidates), 2))
+
+
+def learner_of(sets: list[str], **options: object) -> ActiveLearner[FakeTable]:
+    """Rows with candidates by initial, two unlike features each."""
+    rows = np.array([[name[0] in one for name in CLASSES] for one in sets])
+    X = np.random.default_rng(0).normal(size=(len(rows), 2))
+    return ActiveLearner(FakeTable(X, rows, classes=CLASSES), LearnerSettings(n_neighbors=2, **options))  # type: ignore[arg-type]
+
+
+def tell(learner: ActiveLearner[FakeTable], *answers: str, row: int = 0) -> tuple[str, ...]:
+    """Answers as "ann is ant", one after the other; what they leave of the row."""
+    for one in answers:
+        person, kind, *labels = one.split()
+        learner.apply(Entry(learner.seq + 1, kind, row, person, tuple(labels)))
+    return learner.state(row).candidates
+
+
+@pytest.mark.parametrize(
+    ("fold", "answers", "left"),
+    [
+        ("latest", ["ann is ant", "bob is bee"], "bee"),
+        ("latest", ["ann not ant", "bob not bee"], "ant cat"),  # what ann said is not before bob
+        ("majority", ["ann is ant", "bob is bee", "cem is ant"], "ant"),
+        ("majority", ["ann is ant", "bob is bee"], "ant bee"),
+        ("majority", ["ann among ant bee", "bob is bee"], "bee"),
+        ("majority", ["ann is ant", "bob is bee", "bob is ant"], "ant"),
+        ("intersection", ["ann among ant bee", "bob among bee cat"], "bee"),
+        ("intersection", ["ann is ant", "bob among bee cat"], "ant bee cat"),
+        ("intersection", ["ann none", "bob among ant bee"], "ant bee dog"),
+        ("majority", ["ann bad", "bob is bee"], "bee"),
+        ("majority", ["ann bad", "bob bad", "cem is ant"], ""),
+        ("majority", ["ann is ant", "bob is ant", "eva verdict bee"], "bee"),
+        ("majority", ["ann is ant", "eva verdict", "bob is ant"], ""),
+        ("dawid-skene", ["ann is ant", "bob is ant", "cem is bee"], "ant"),
+        ("dawid-skene", ["ann is ant", "bob is bee"], "ant bee"),
+    ],
+)
+def test_rules(fold: str, answers: list[str], left: str) -> None:
+    learner = learner_of(["abc", "abcd"], overlap=3, fold=fold)
+    assert tell(learner, *answers) == tuple(left.split())
+
+
+def test_nobody_is_told_what_others_said_and_nobody_is_asked_twice() -> None:
+    learner = learner_of(["abc", "abc"], overlap=2)
+    before = learner.question_for(0, annotator="bob")
+    tell(learner, "ann is ant")
+    begun = learner.next_question("bob")
+    assert begun is not None
+    assert (begun.row, begun.strategy) == (0, "overlap")
+    assert (begun.choices, begun.probabilities) == (before.choices, before.probabilities)
+    assert begun.predicted == before.predicted
+    assert not learner.may_ask(0, "ann")
+    assert learner.may_ask(0, "bob")
+    assert learner.next_question("ann") is not None
+    assert learner.next_question("ann").row == 1
+    tell(learner, "bob is bee")
+    assert learner.places_left(0) == 0
+    assert not learner.may_ask(0, "cem")
+    assert [one.row for one in [learner.next_question("cem")] if one] == [1]
+
+
+def test_a_row_stays_with_who_has_ruled_out_one_label_of_three() -> None:
+    learner = learner_of(["abc", "abc"], overlap=2)
+    tell(learner, "ann not ant")
+    assert learner.may_ask(0, "ann")
+    assert learner.question_for(0, annotator="ann").choices == ("bee", "cat")
+    assert learner.question_for(0, annotator="bob").choices == ("ant", "bee", "cat")
+    tell(learner, "ann not bee")
+    assert not learner.may_ask(0, "ann")
+    assert learner.places_left(0) == 1
+
+
+def test_until_so_many_agree() -> None:
+    learner = learner_of(["abc"], overlap=4, agree=2, fold="majority")
+    assert learner.places_left(0) == 2  # more could not be needed now
+    tell(learner, "ann is ant", "bob is bee")
+    assert learner.places_left(0) == 1
+    tell(learner, "cem is bee")
+    assert learner.places_left(0) == 0
+    assert learner.done
+    tell(learner, "cem is cat")  # a correction opens it again
+    assert learner.places_left(0) == 1
+
+
+def test_a_share_of_the_rows_is_for_several() -> None:
+    learner = learner_of(["abc"] * 40, overlap=3, overlap_share=0.25, seed=3)
+    places = [learner.places_left(row) for row in range(40)]
+    assert places.count(3) == 10
+    assert places.count(1) == 30
+
+
+def test_blind_checks_are_for_everybody() -> None:
+    learner = learner_of(["abc"] * 20, control_share=0.2, checks_by_all=True)
+    checks = np.flatnonzero(learner.pool.control_rows)
+    row = int(checks[0])
+    open_before = learner.pool.n_open
+    for person in PEOPLE:
+        assert learner.may_ask(row, person)
+        tell(learner, f"{person} is ant", row=row)
+        assert not learner.may_ask(row, person)
+    assert learner.may_ask(row, "dan")
+    assert learner.pool.n_open == open_before - 1
+
+
+def test_earlier_answers_count_as_one_when_people_begin_to_answer_for_themselves() -> None:
+    earlier = LearnerSettings(n_neighbors=2)
+    later = LearnerSettings(n_neighbors=2, overlap=2, fold="majority").beginning(earlier, seq=2)
+    assert later.own_since == 2
+    assert LearnerSettings(n_neighbors=2).beginning(later, seq=9).several, "what was said stays said alone"
+    learner = learner_of(["abc"], overlap=2, fold="majority", own_since=2)
+    assert tell(learner, "ann not ant", "bob is bee") == ("bee",)
+    assert learner.question_for(0, annotator="cem").choices == ("ant", "bee", "cat")
+    assert tell(learner, "cem is ant") == ("ant", "bee")
+    assert tell(learner, "bob is ant") == ("ant",)
+
+
+def test_answers_set_aside_do_not_count_until_that_is_taken_back() -> None:
+    rows = np.array([[True, True, True, False]])
+    log = [Entry(1, "is", 0, "ann", ("ant",)), Entry(2, "is", 0, "bob", ("bee",))]
+    aside = ClassChange(3, "aside", ("bob",))
+    options = LearnerSettings(n_neighbors=1, overlap=2, fold="majority")
+
+    def left(changes: list[ClassChange]) -> tuple[str, ...]:
+        learner = ActiveLearner(Table(rows), options, changes=changes)
+        for entry in log:
+            learner.apply(entry)
+        assert not learner.may_ask(0, "bob"), "they have answered it all the same"
+        return learner.state(0).candidates
+
+    assert left([]) == ("ant", "bee")
+    assert left([aside]) == ("ant",)
+    assert left([aside, ClassChange(4, "back", target=3)]) == ("ant", "bee")
+
+
+def lived(
+    seed: int, options: LearnerSettings, length: int = 40
+) -> tuple[ActiveLearner[FakeTable], list[Entry], FakeTable]:
+    """A learner that lived through random entries, those that it did not refuse."""
+    rng = np.random.default_rng(seed)
+    table, _ = blobs(12, m=3, seed=seed, truth="none")
+    learner, log = ActiveLearner(table, options), []
+    for seq in range(1, length + 1):
+        kind, person = str(rng.choice(KINDS)), str(rng.choice(PEOPLE))
+        row, target = int(rng.integers(6)), None
+        if kind == "withdraw":
+            standing = [one for place in range(6) for one in learner.state(place).entries]
+            if not standing:
+                continue
+            chosen = standing[int(rng.integers(len(standing)))]
+            row, target, person = chosen.row, chosen.seq, chosen.annotator
+        count = {"is": 1, "not": 1, "among": 2, "verdict": 1}.get(kind, 0)
+        labels = tuple(rng.permutation(learner.classes)[:count].tolist())
+        entry = Entry(seq, kind, row, person, labels, target)
+        try:
+            learner.apply(entry)
+        except AnswerError:
+            continue
+        log.append(entry)
+    return learner, log, table
+
+
+any_settings = st.builds(
+    LearnerSettings,
+    n_neighbors=st.just(3),
+    overlap=st.integers(2, 4),
+    overlap_share=st.sampled_from([0.5, 1.0]),
+    agree=st.sampled_from([None, 2]),
+    fold=st.sampled_from(FOLDS),
+    checks_by_all=st.booleans(),
+    control_share=st.sampled_from([0.0, 0.3]),
+    own_since=st.sampled_from([None, 0, 12]),
+    model=st.sampled_from(["plknn", "perceptron-average"]),
+)
+
+
+@given(st.integers(0, 10**6), any_settings)
+@settings(max_examples=40)
+def test_replay_is_live_and_withdrawing_everything_leaves_what_was_imported(
+    seed: int, options: LearnerSettings
+) -> None:
+    learner, log, table = lived(seed, options)
+    again = ActiveLearner(table, options)
+    for entry in log:
+        again.apply(entry)
+    np.testing.assert_array_equal(learner.candidates, again.candidates)
+    np.testing.assert_array_equal(learner.label_distributions, again.label_distributions)
+    rows = np.arange(len(learner.original))
+    weights, same = (one.pool.weights_of(rows, one.candidates) for one in (learner, again))
+    assert (weights is None) == (same is None)
+    assert np.array_equal(weights, same)
+    for person in PEOPLE:
+        assert learner.next_question(person) == again.next_question(person)
+    standing = [one for row in range(len(rows)) for one in learner.state(row).entries]
+    for entry in standing:
+        learner.apply(
+            Entry(learner.seq + 1, EntryKind.WITHDRAW, entry.row, entry.annotator, target=entry.seq)
+        )
+    np.testing.assert_array_equal(learner.candidates, table.candidates)
+    assert not learner.pool.answered.any()
+    assert not learner.pool.bad.any()
+    assert [learner.places_left(row) for row in rows] == [
+        ActiveLearner(table, options).places_left(row) for row in rows
+    ]
+
+
+@given(st.integers(0, 10**6), any_settings.filter(lambda one: not one.own_since))
+@settings(max_examples=25)
+def test_everybody_works_until_nothing_is_left(seed: int, options: LearnerSettings) -> None:
+    """No row gets more answers than it is to have, nobody sees one twice, and all get theirs while there are people."""
+    rng = np.random.default_rng(seed)
+    table, truth = blobs(10, m=3, seed=seed, truth="none")
+    learner = ActiveLearner(table, options)
+    people, asked = [f"p{number}" for number in range(5)], set()
+    working = list(people)
+    while working:
+        person = str(rng.choice(working))
+        question = learner.next_question(person)
+        if question is None:
+            working.remove(person)
+            continue
+        assert (question.row, person) not in asked
+        assert learner.places_left(question.row) > 0
+        asked.add((question.row, person))
+        label = learner.classes[int(truth[question.row]) if rng.random() < 0.7 else int(rng.integers(3))]
+        if label not in question.choices:
+            label = question.choices[0]
+        learner.apply(Entry(learner.seq + 1, EntryKind.IS, question.row, person, (label,)))
+    counts = [sum(row == one for one, _ in asked) for row in range(10)]
+    for row, count in enumerate(counts):
+        wanted = learner.pool.asked.rule.wanted[row]  # type: ignore[union-attr]
+        if learner.original[row].sum() < 2:
+            assert count == 0
+        elif learner.pool.control_rows[row] and options.checks_by_all:
+            assert count == len(people)
+        elif options.agree is None:
+            assert count == wanted
+        else:
+            assert min(wanted, 2) <= count <= wanted
+    assert learner.pool.n_open == 0

@@ -1,0 +1,132 @@
+"""Several people at the same rows: who is shown what, for how long, and what is stored of it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from db import questions
+from tests.workflow.world import annotator, opened, small_project
+from workflow import answering, projects, undoing
+from workflow.common import turn as turns
+from workflow.home import Home
+from workflow.outgoing.verifying import verify_project
+from workflow.seat import Seat
+
+
+@pytest.fixture
+def people(home: Home, owner: int) -> list[int]:
+    return [annotator(home, owner, name) for name in ("Ada", "Ben", "Cem")]
+
+
+def doubled(home: Home, owner: int, **settings: object) -> int:
+    return small_project(home, owner, overlap=2, fold="majority", test_share=0.5, **settings)
+
+
+def press(seat: Seat, label: str | None = None) -> int | None:
+    """Answer what is asked, its first choice or this one; the row, None where nothing was asked."""
+    question = answering.next_question(seat)
+    if question is None:
+        return None
+    answering.submit_answer(seat, question.token, "is", [label or question.choices[0]])
+    return int(question.view.row)
+
+
+def test_as_many_see_a_row_as_it_waits_for_and_no_more(home: Home, owner: int, people: list[int]) -> None:
+    project = doubled(home, owner)
+    ada, ben, cem = (Seat(home, one, project) for one in people)
+    first = answering.next_question(ada)
+    assert first is not None
+    assert answering.ask_next(ben, first.view.row).choices == first.choices
+    with pytest.raises(answering.AnswerError, match="before somebody else"):
+        answering.ask_next(cem, first.view.row)
+    answering.submit_answer(ada, first.token, "is", [first.choices[0]])
+    again = answering.next_question(ben)
+    assert again is not None
+    assert (again.view.row, again.choices) == (first.view.row, first.choices)
+    with pytest.raises(answering.AnswerError, match="before somebody else"):
+        answering.ask_next(cem, first.view.row)
+    answering.submit_answer(ben, again.token, "is", [first.choices[-1]])
+    with pytest.raises(answering.AnswerError, match="no longer open"):
+        answering.ask_next(cem, first.view.row)
+    with opened(home, owner, project) as learner:
+        assert learner.state(first.view.row).candidates == (first.choices[0], first.choices[-1])
+
+
+def test_everybody_goes_on_until_nothing_is_left_and_the_log_holds(
+    home: Home, owner: int, people: list[int]
+) -> None:
+    project = doubled(home, owner)
+    seats = [Seat(home, one, project) for one in people]
+    told: set[tuple[int, int]] = set()
+    busy = list(seats)
+    while busy:
+        for seat in tuple(busy):
+            row = press(seat)
+            if row is None:
+                busy.remove(seat)
+                continue
+            assert (row, seat.person_id) not in told
+            told.add((row, seat.person_id))
+    with opened(home, owner, project) as learner:
+        asked = [row for row, _ in told]
+        assert set(asked) == set(learner.pool.train[learner.original[learner.pool.train].sum(axis=1) >= 2])
+        assert all(asked.count(row) == 2 for row in asked)
+        assert learner.done
+    assert verify_project(Seat(home, owner, project))[0].entries == len(told)
+    summary = projects.get_project(Seat(home, owner, project))
+    assert (summary.answered, summary.left) == (len(set(asked)), 0)
+
+
+def test_undo_and_redo_are_about_ones_own_answers(home: Home, owner: int, people: list[int]) -> None:
+    project = doubled(home, owner)
+    ada, ben = (Seat(home, one, project) for one in people[:2])
+    row = press(ada)
+    assert row is not None
+    assert press(ben) == row
+    undone = undoing.undo(ada)
+    assert undone is not None
+    assert answering.next_question(ada).view.row == row  # type: ignore[union-attr]
+    again = undoing.redo(ada)
+    assert again is not None
+    assert again.kind == "is"
+    with opened(home, owner, project) as learner:
+        assert [one.annotator for one in learner.state(row).entries] == [str(people[1]), str(people[0])]
+
+
+def test_a_row_is_handed_back_on_leaving_and_kept_as_long_as_the_person_needs(
+    home: Home, owner: int, people: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = small_project(home, owner)
+    ada, ben = (Seat(home, one, project) for one in people[:2])
+    first = answering.next_question(ada)
+    assert first is not None
+    answering.leave(ada)
+    assert answering.next_question(ben).view.row == first.view.row  # type: ignore[union-attr]
+    assert answering.next_question(ada).view.row != first.view.row  # type: ignore[union-attr]
+
+    monkeypatch.setattr(turns.answers, "seconds_of_latest", lambda *_, **__: [100.0, 60.0, 900.0])
+    shown = answering.ask_next(ben, first.view.row)
+    assert shown.view.row == first.view.row
+    with home.database.read() as session:
+        stored = questions.get(session, project, ben.person_id)
+        assert stored is not None
+        assert stored.reserved_until - stored.reserved_at == timedelta(seconds=300)
+
+
+def test_people_begin_to_answer_for_themselves_where_the_owner_says_so(
+    home: Home, owner: int, people: list[int]
+) -> None:
+    project = small_project(home, owner)
+    ada, ben = (Seat(home, one, project) for one in people[:2])
+    question = answering.next_question(ada)
+    assert question is not None
+    answering.submit_answer(ada, question.token, "not", [question.choices[0]])
+    here = Seat(home, owner, project)
+    projects.change_learner(here, overlap=2, fold="majority")
+    assert projects.learner_settings(here)["own_since"] == 1
+    assert answering.ask_next(ben, question.view.row).choices == question.choices
+    projects.change_learner(here, overlap=1, fold="latest")
+    assert projects.learner_settings(here)["own_since"] == 1, "what was said alone stays said alone"
+    assert verify_project(here)[0].entries == 1
