@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from plcore.loop.base import CONTROL, Learner, Pool
 from plcore.loop.changes import NO_ROW, ClassChange, ClassError, class_changes
-from plcore.loop.classed_table import with_classes
-from plcore.loop.classes import ClassMap, map_labels
+from plcore.loop.classed_table import map_labels, with_classes
+from plcore.loop.classes import ClassMap
 from plcore.loop.comparison import ModelComparison, ModelFigures
 from plcore.loop.entries import PUT_ASIDE, AnswerError, Entry, EntryFold, EntryKind
 from plcore.loop.places import Place, as_places

@@ -111,6 +111,10 @@ class Pool(ABC, Generic[TableT, SettingsT, FoldT]):
     def is_open(self, row: int, label: str | None = None) -> bool:
         """Whether people can be asked about the row, or this label of it: something of it is not known yet."""
 
+    def places_left(self, place: Place) -> int:
+        """How many people may have the place before them now."""
+        return int(self.is_open(*place))
+
     def may_ask(self, place: Place, annotator: str) -> bool:
         """Whether this annotator can be asked about the place: it is open, and they have not said that they are unsure
         about it. What they only skipped can be asked again."""
@@ -201,7 +205,6 @@ class Learner(Protocol):
     def next_question(
         self, annotator: str, exclude: Collection[int | tuple[int, str | None]] = frozenset()
     ) -> Any: ...
-    def places_left(self, row: int, label: str | None = None) -> int: ...
     def question_for(self, row: int, label: str | None = None, annotator: str | None = None) -> Any: ...
     def get_ready(self) -> None: ...
     def state(self, row: int) -> Any: ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -31,3 +32,8 @@ def with_classes(table: TableT, class_map: ClassMap) -> TableT:
     mapped = {"candidates": candidates, "candidate_weights": weights, "truth": truth}
     changed: TableT = dataclasses.replace(given, classes=class_map.classes, **mapped)
     return changed
+
+
+def map_labels(class_map: ClassMap, labels: Iterable[str]) -> tuple[str, ...]:
+    """The effective names of these classes in their order, each once. Raises ClassError for unknown names."""
+    return tuple(dict.fromkeys(class_map.now(label) for label in labels))

@@ -295,8 +295,3 @@ class ClassMap:
                     f"{name!r} is an earlier name of {era.names[owner]!r} and still means it in older answers. "
                     "Fix: choose another name."
                 )
-
-
-def map_labels(class_map: ClassMap, labels: Iterable[str]) -> tuple[str, ...]:
-    """The effective names of these classes in their order, each once. Raises ClassError for unknown names."""
-    return tuple(dict.fromkeys(class_map.now(label) for label in labels))

@@ -138,7 +138,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         return {Place(*one) for one, people in found.items() if people >= self._places_left(Place(*one))}
 
     def _places_left(self, place: Place) -> int:
-        return max(1, self.learner.places_left(*place))
+        return max(1, self.learner.pool.places_left(place))
 
     def is_taken(self, place: Place) -> bool:
         """Whether the place, or a part of it, is before somebody else."""

@@ -147,10 +147,6 @@ class LabelVectorLearner(Generic[TableT]):
         row, _ = self.pool.check_row(row), self.pool.check_label(label)
         return self.pool.may_ask(Place(row, label), annotator)
 
-    def places_left(self, row: int, label: str | None = None) -> int:
-        """How many people may have the row, or this label of it, before them now."""
-        return int(self.pool.is_open(self.pool.check_row(row), label))
-
     def get_ready(self) -> None:
         """Nothing: the scores of all questions are kept from one answer to the next."""
 
@@ -187,7 +183,7 @@ class LabelVectorLearner(Generic[TableT]):
         self,
         row: int,
         label: str | None = None,
-        annotator: str | None = None,  # noqa: ARG002 - everybody is asked the same
+        annotator: str | None = None,  # noqa: ARG002 - all are asked the same
     ) -> LabelVectorQuestion:
         """The question about one label of a row, or about all of it. Raises AnswerError for test rows, bad items and
         labels that do not exist."""

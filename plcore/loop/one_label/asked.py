@@ -1,4 +1,4 @@
-"""Whom each row is still to be put before: `Asked` where one answer follows another, `AskedOfSeveral` where people
+"""Whom each row is still to be put before: `RowsToAsk` where one answer follows another, `RowsForSeveral` where people
 answer for themselves.
 """
 
@@ -15,7 +15,7 @@ from plcore.loop.one_label.settings import LearnerSettings
 from plcore.loop.one_label.several import EVERYBODY, Several, View
 
 
-class Asked:
+class RowsToAsk:
     """Rows are asked about until one candidate is left, whoever answers.
 
     sizes : (n,) how many are left, as they stand
@@ -75,7 +75,7 @@ class Asked:
         return known
 
 
-class AskedOfSeveral(Asked):
+class RowsForSeveral(RowsToAsk):
     """Rows are asked about until enough people have answered.
 
     first : bool (n, m) candidates before any answer      drawn : (n,) rows for several people

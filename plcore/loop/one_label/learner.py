@@ -138,10 +138,6 @@ class ActiveLearner(Generic[TableT]):
         they skipped can be asked; one label of a row cannot: a question is about all candidates."""
         return self.pool.may_ask(Place(self.pool.check_row(row), label), annotator)
 
-    def places_left(self, row: int, label: str | None = None) -> int:
-        """How many people may have the row before them now: one, or as many as are still to answer it."""
-        return self.pool.places_left(self.pool.check_row(row), label)
-
     def get_ready(self) -> None:
         """Do now what the next question would wait for."""
         self._chooser.get_ready()
@@ -156,8 +152,7 @@ class ActiveLearner(Generic[TableT]):
         highest score of the strategy come first, ties by row number. Never a test row, a bad item, a row with
         one candidate, or one that this annotator is unsure about; rows they skipped come back after 20 further
         entries of theirs, or when nothing else is left, the oldest skip first.
-        Where several people answer a row, those that others have begun come before all that are new, and nobody is
-        asked about a row they have answered.
+        Where several people answer a row, those begun come before all new ones, and nobody is asked about one twice.
         """
         row = self._chooser.next_row(annotator, {place.row for place in as_places(exclude)})
         return None if row is None else self.question_for(row, annotator=annotator)
@@ -166,9 +161,7 @@ class ActiveLearner(Generic[TableT]):
         """The question about one row now, with the candidates that are before this annotator.
 
         Where people answer for themselves it tells nothing of what others said of the row: shares are those of a model
-        that has not learnt from it, or even ones.
-        Raises AnswerError for test rows and bad items, and for one label of a row: a question is about all its
-        candidates.
+        that has not learnt from it, or even ones. Raises AnswerError for test rows, bad items, and one label of a row.
         """
         pool = self.pool
         row = pool.check_asked(row)

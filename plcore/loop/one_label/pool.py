@@ -19,7 +19,7 @@ from plcore.loop.changes import ClassChange, batches_of
 from plcore.loop.classed_table import with_classes
 from plcore.loop.classes import ClassMap
 from plcore.loop.entries import Entry, EntryKind
-from plcore.loop.one_label.asked import Asked, AskedOfSeveral
+from plcore.loop.one_label.asked import RowsForSeveral, RowsToAsk
 from plcore.loop.one_label.class_fold import fold_under
 from plcore.loop.one_label.fold import ANSWERS, KINDS, CandidateFold
 from plcore.loop.one_label.reports import CurvePoint, RowState
@@ -90,10 +90,10 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         self.candidates = first.copy()
         self._sizes_at_first: IntArray = first.sum(axis=1)
         self.sizes = self._sizes_at_first.copy()
-        self.asked = Asked(self.sizes)
+        self.asked = RowsToAsk(self.sizes)
         if settings.several:
             several = self._drawn_for_several()
-            self.asked = AskedOfSeveral(settings, first, several, self.control_rows, held)
+            self.asked = RowsForSeveral(settings, first, several, self.control_rows, held)
         self.fold = fold_under(self.class_map, roots, first, closed, self.asked.rule)
         self.standings = Standings(self.fold, lambda _: (None,), rests=RESTS)
         self.seq = 0
@@ -164,13 +164,12 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
     def is_open(self, row: int, label: str | None = None) -> bool:
         """Whether the row can be asked about: it still has two candidates or more; where people answer for themselves,
         not enough of them have. One label of it never can."""
-        return label is None and self.places_left(row) > 0
+        return self.places_left(Place(row, label)) > 0
 
-    def places_left(self, row: int, label: str | None = None) -> int:
-        """How many people may have the row before them now."""
-        if label is not None or self.test_rows[row]:
-            return 0
-        return self.asked.places_left(row)
+    def places_left(self, place: Place) -> int:
+        """How many people may have the row before them now: one, or as many as are still to answer it."""
+        closed = place.label is not None or self.test_rows[place.row]
+        return 0 if closed else self.asked.places_left(place.row)
 
     def may_ask(self, place: Place, annotator: str) -> bool:
         """As for any pool; where people answer for themselves nobody is asked twice."""
