@@ -56,7 +56,13 @@ class Base(DeclarativeBase):
             "pk": "pk_%(table_name)s",
         }
     )
-    type_annotation_map = {str: Text, datetime: UtcTime, list[str]: JSON, dict[str, Any]: JSON}  # noqa: RUF012
+    type_annotation_map = {  # noqa: RUF012
+        str: Text,
+        datetime: UtcTime,
+        list[str]: JSON,
+        list[int]: JSON,
+        dict[str, Any]: JSON,
+    }
 
 
 class PersonRow(Base):
@@ -208,9 +214,9 @@ class QuestionRow(Base):
     predicted: Mapped[str | None]
     shown_at: Mapped[datetime]  # first shown: what the seconds spent are counted from
     reserved_at: Mapped[datetime]  # last shown
-    reserved_until: Mapped[
-        datetime
-    ]  # nobody else is shown the row until then, but for those whom it waits for too
+    # Nobody else is shown the row until then, but for those whom it waits for too.
+    reserved_until: Mapped[datetime]
+    paused_at: Mapped[datetime | None]  # while the person is away: the row is free, and no seconds pass
 
 
 class ModelRow(Base):
@@ -284,3 +290,47 @@ class EncodingRow(Base):
     notes: Mapped[list[str]]
     fault: Mapped[str | None]
     ended_at: Mapped[datetime | None]
+
+
+class GoalRow(Base):
+    """What a person has set for themselves at a project: a goal for each day, and when a break is offered."""
+
+    __tablename__ = "goals"
+
+    project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), primary_key=True)
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id"), primary_key=True)
+    answers: Mapped[int | None]
+    minutes: Mapped[int | None]
+    break_after: Mapped[int | None]  # minutes; NULL: breaks are not offered
+    rested_at: Mapped[datetime | None]  # when they came back from their latest pause
+    reached_on: Mapped[str | None]  # the day, where they are, on which they were told that it is reached
+
+
+class ExampleRow(Base):
+    """A row that shows what a class looks like, or that is asked before somebody starts."""
+
+    __tablename__ = "examples"
+
+    project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), primary_key=True)
+    row: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    label: Mapped[str]  # the class's name when it was marked
+    purpose: Mapped[str]  # a word of the callers'
+    note: Mapped[str]
+    marked_by: Mapped[int] = mapped_column(ForeignKey("people.id"))
+    marked_at: Mapped[datetime]
+
+
+class QualificationRow(Base):
+    """One person's attempt to answer known rows before they start, or that somebody let them in without one."""
+
+    __tablename__ = "qualifications"
+
+    project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), primary_key=True)
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id"), primary_key=True)
+    attempt: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)  # from 1
+    rows: Mapped[list[int]]
+    given: Mapped[list[str]]  # what was said of the first of these rows
+    n_right: Mapped[int]
+    began_at: Mapped[datetime]
+    passed_at: Mapped[datetime | None]
+    let_in_by: Mapped[int | None] = mapped_column(ForeignKey("people.id"))

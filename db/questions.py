@@ -22,6 +22,7 @@ class OpenQuestion:
     strategy, score, model_version, decides, undecided, predicted : why it is asked, and what the model says
     shown_at : when it was first shown; the seconds spent count from it
     reserved_at : when it was last shown      reserved_until : when its row is offered to others again
+    paused_at : when the person went away from it: until they come back its row is free; None while they are there
     """
 
     project_id: int
@@ -39,6 +40,15 @@ class OpenQuestion:
     reserved_until: datetime
     label: str | None = None
     predicted: str | None = None
+    paused_at: datetime | None = None
+
+    def seconds(self, now: datetime) -> float:
+        """Seconds spent on it so far, without the pause."""
+        return ((self.paused_at or now) - self.shown_at).total_seconds()
+
+    def shown_by(self, now: datetime) -> datetime:
+        """When it would have been shown first, had there been no pause that ends now."""
+        return self.shown_at + (now - self.paused_at) if self.paused_at else self.shown_at
 
 
 _TABLE = Base.metadata.tables["questions"]
@@ -51,6 +61,7 @@ _PLACES = select(_TABLE.c.row, _TABLE.c.label).where(
     _TABLE.c.project_id == bindparam("project"),
     _TABLE.c.person_id != bindparam("person"),
     _TABLE.c.reserved_until > bindparam("now"),
+    _TABLE.c.paused_at.is_(None),
 )
 _HAND_BACK = (
     update(_TABLE)

@@ -6,27 +6,39 @@ import contextlib
 
 import streamlit as st
 
-from pages.parts import frame, kinds, question_card, state
+from pages.parts import frame, kinds, panel_rows, question_card, state
+from pages.parts.day_form import day_form, day_words
+from pages.parts.qualifying_card import known_row
 from workflow import answering, room, standing, undoing
 from workflow.access import NotAllowed, NotFound, Right
+from workflow.people import examples, goals, pausing, qualifying
 from workflow.saving import DatabaseReplacedError
 
 page = frame.begin_project("Annotate", Right.ANSWER)
 frame.toast_from_last_page()
 frame.project_title("Annotate", page)
 parts = kinds.parts_of(page)
+PAUSED = question_card.Offer(
+    "Paused",
+    "Your question is put away and its clock stands still. Somebody else may have its row meanwhile.",
+    "resume",
+    "Go on",
+)
 
 
 def on_press() -> None:
     """Store the press before the page is drawn again; whatever happens, the card listens again afterwards."""
     if (token := question_card.similar_wanted()) is not None:
         _find_similar(token)
+    if (wanted := panel_rows.panel_wanted()) is not None:
+        _fill_panel(wanted)
     press = question_card.pressed()
     if press is None:
         return
     st.session_state[state.TURN] = st.session_state.get(state.TURN, 0) + 1
     st.session_state.pop(state.NOTICE, None)
     st.session_state.pop(state.SIMILAR, None)
+    st.session_state.pop(state.PANEL, None)
     try:
         _store(press)
     except (answering.StaleQuestion, answering.AnswerError) as refusal:
@@ -42,8 +54,43 @@ def _find_similar(token: str) -> None:
         question_card.show_similar(token, (), str(refusal))
 
 
+def _fill_panel(wanted: str) -> None:
+    try:
+        if wanted.startswith("examples"):
+            rows = [
+                question_card.row_in_panel(one.view, (one.label,), note=one.note)
+                for one in examples.class_examples(page.seat)
+            ]
+        else:
+            rows = [question_card.row_in_panel(view, seq=seq) for seq, view in standing.last_ten(page.seat)]
+        panel_rows.show_panel(wanted, rows)
+    except (NotAllowed, NotFound, DatabaseReplacedError) as refusal:
+        panel_rows.show_panel(wanted, (), str(refusal))
+
+
+def _open_on_review(seq: int | None) -> None:
+    """The row of one of the last ten answers: the page is left once the press is dealt with."""
+    rows = {one: view.row for one, view in standing.last_ten(page.seat)}
+    if seq in rows:
+        st.session_state[state.REVIEW_ROW] = page.project.id, rows[seq]
+        st.session_state[state.LEAVE] = "review_page.py"
+
+
 def _store(press: question_card.Press) -> None:
-    if press.kind == "undo":
+    if press.kind == "pause":
+        pausing.pause(page.seat, press.token)
+    elif press.kind == "resume":
+        pausing.go_on(page.seat)
+    elif press.kind == "open":
+        _open_on_review(press.seq)
+    elif press.kind == "begin":
+        qualifying.begin(page.seat)
+    elif press.kind == "next":
+        st.session_state.pop(state.JUDGED, None)
+    elif press.kind == "qualify":
+        judged = qualifying.judge(page.seat, press.token, "".join(press.labels))
+        st.session_state[state.JUDGED] = page.project.id, judged
+    elif press.kind == "undo":
         undoing.undo(page.seat, seq=press.seq)
     elif press.kind == "redo":
         undoing.redo(page.seat, seq=press.seq)
@@ -64,19 +111,40 @@ def _store(press: question_card.Press) -> None:
             )
 
 
+def _known_row() -> qualifying.Qualifying | qualifying.Judged | None:
+    """What came of an answer to a known row, until the person goes on; else where they stand who may not start yet."""
+    project, judged = st.session_state.get(state.JUDGED) or (None, None)
+    return judged if project == page.project.id else qualifying.now(page.seat)
+
+
 @st.fragment
 def answer() -> None:
     """The answering loop: a press reruns this part alone, until the owner changes the classes."""
+    if (leave := st.session_state.pop(state.LEAVE, None)) is not None:
+        st.switch_page(leave)
     try:
-        draw = parts.question_card(page.project.id, answering.next_question(page.seat))
+        if (known := _known_row()) is not None:
+            data = known_row(known, settings.descriptions, st.session_state.get(state.NOTICE))
+            parts.qualifying_card(page.project.id, data, on_press)
+            return
+        day = goals.day(page.seat, st.context.timezone)
+        if day.paused:
+            draw = parts.question_card(page.project.id, None, PAUSED)
+        else:
+            draw = parts.question_card(page.project.id, answering.next_question(page.seat))
         now = standing.standing(page.seat)
         st.session_state[state.ASKED] = page.project.id
+        if day.reached and not day.told:
+            goals.note_reached(page.seat, day.date)
     except (NotAllowed, NotFound, answering.NotSaved, DatabaseReplacedError) as refusal:
         st.error(frame.escape(str(refusal)), icon=":material/error:")
         return
     if now.classes != st.session_state[state.CLASS_NAMES]:
         st.rerun()
+    st.session_state[state.DAY] = day_words(day)
     draw(now, st.session_state.get(state.NOTICE), on_press)
+    if day.paused:
+        return
     with contextlib.suppress(NotAllowed, NotFound, DatabaseReplacedError):  # the next press will say so
         answering.get_ready(page.seat)
 
@@ -88,7 +156,9 @@ if settings.guidelines:
         st.expander("Guidelines", icon=":material/menu_book:"),
     ):
         st.markdown(settings.guidelines)  # HTML in it is shown as text
+st.session_state[state.EXAMPLES] = bool(examples.class_examples(page.seat))
 names = st.session_state[state.CLASS_NAMES] = room.class_names(page.seat)
 answer()
 # Outside the answering loop: a thousand names need not come again with every question.
 parts.class_list(page.project.id, names, settings.descriptions, room.groups_of(page.seat))
+day_form(page, goals.day(page.seat, st.context.timezone))

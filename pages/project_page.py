@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -12,10 +13,11 @@ from pages.parts.learner_form import Setting, learner_form
 from pages.parts.members_part import members_part
 from pages.parts.more_rows_part import more_rows_part
 from pages.parts.own_encoder_part import own_encoder_part
+from pages.parts.qualification_part import qualification_part
 from workflow import projects, room
 from workflow.access import Right
 from workflow.projects import ProjectNameError
-from workflow.room import RoomError, RoomSettings
+from workflow.room import RoomError
 
 page = frame.begin_project("Project settings", Right.OWN)
 frame.toast_from_last_page()
@@ -118,9 +120,15 @@ def room_part() -> None:
                 if text and text.strip()
             }
             with frame.refusals(RoomError):
-                room.change_room(page.seat, RoomSettings(guidelines, order, meant, now.groups))
+                room.change_room(
+                    page.seat, replace(now, guidelines=guidelines, order=order, descriptions=meant)
+                )
                 saved("Saved: the answering room")
     parts.groups_part(page)
+
+
+def before_part() -> None:
+    qualification_part(page)
 
 
 def names_part() -> None:
@@ -155,6 +163,7 @@ TABS = {
     "Learning": learner_part,
     "People a row": answering_part,
     "Answering room": room_part,
+    "Qualification": before_part,
     "Classes": names_part,
     "More rows": rows_part,
     "Sharing": sharing_part,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts import answered_rows, frame, kinds, state
+from pages.parts.example_form import example_form
 from pages.parts.score_review import score_review
 from workflow import reviewing
 from workflow.access import NotFound, Right
@@ -37,5 +38,6 @@ else:
 if (asked := answered_rows.opened_row(page.project.id)) is not None:
     try:
         parts.review_row(page, KEY, reviewing.open_row(page.seat, asked))
+        example_form(page, asked)
     except NotFound as missing:
         st.error(frame.escape(str(missing)), icon=":material/search_off:")

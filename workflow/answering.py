@@ -18,6 +18,7 @@ from workflow.access import NotAllowed, NotFound, Right
 from workflow.common.alike import SimilarRow, begin_comparison, still_shown
 from workflow.common.answers import Given, Saved
 from workflow.common.turn import StaleQuestion, place_of
+from workflow.people.qualifying import NotQualified, require_qualified
 from workflow.saving import NotSaved
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "NOTE_LENGTH",
     "AnswerError",
+    "NotQualified",
     "NotSaved",
     "Saved",
     "SimilarRow",
@@ -54,6 +56,7 @@ def next_question(seat: Seat) -> Any:
     NotSaved, NotAllowed, NotFound
     """
     with seat.turn() as turn:
+        require_qualified(turn.opened)
         return turn.show_next()
 
 
@@ -84,6 +87,7 @@ def ask_next(seat: Seat, row: int, label: str | None = None, *, drawn: bool = Fa
     """
     place = Place(row, label)
     with seat.turn() as turn:
+        require_qualified(turn.opened)
         if turn.is_taken(place):
             raise AnswerError("That row is before somebody else. Fix: choose another, or wait two minutes.")
         if not turn.may_choose(place, drawn=drawn):
@@ -122,6 +126,7 @@ def submit_answer(
     """
     given = Given(kind, tuple(labels), checked_note(note), flagged, shown)
     with seat.turn() as turn:
+        require_qualified(turn.opened)
         if kind not in turn.ANSWERS:
             raise AnswerError(f"An answer is one of {', '.join(turn.ANSWERS)}. Got {kind!r}.")
         question = turn.open_now()

@@ -11,13 +11,17 @@ from workflow import kinds
 from workflow.access import Right
 from workflow.common.answers import Saved
 from workflow.common.history import OwnAnswer, latest_standing, latest_withdrawn
+from workflow.common.rows import RowView, row_view
 from workflow.common.turn import saved_of
 from workflow.undoing import own_answers
 
 if TYPE_CHECKING:
     from workflow.seat import Seat
 
-__all__ = ["OwnAnswer", "Saved", "Standing", "standing"]
+__all__ = ["LAST", "OwnAnswer", "Saved", "Standing", "last_ten", "standing"]
+
+LAST = 10
+"""Answers that the history shows with their rows."""
 
 
 @dataclass(frozen=True)
@@ -77,3 +81,16 @@ def standing(seat: Seat) -> Standing:
             history=history,
             classes=learner.classes,
         )
+
+
+def last_ten(seat: Seat) -> tuple[tuple[int, RowView], ...]:
+    """The rows of this person's last LAST answers, each with the seq of its answer, newest first. On demand: most
+    questions are answered without a look back.
+
+    Raises
+    ------
+    NotAllowed, NotFound
+    """
+    with seat.learner() as opened:
+        table = opened.learner.table
+        return tuple((one.seq, row_view(table, one.row)) for one in own_answers(opened)[:LAST])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pages.parts import label_vectors, one_label
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pages.parts.frame import ProjectPage
     from pages.parts.learner_form import Setting
     from pages.parts.map_words import MapWords
-    from pages.parts.question_card import Drawing
+    from pages.parts.question_card import Drawing, Offer
     from pages.parts.stop_panel import StopWords
     from workflow.room import Groups
 
@@ -34,8 +34,11 @@ class KindParts(Protocol):
     PREPARING: str
     """Said while a project is made."""
 
-    def question_card(self, project_id: int, question: Any) -> Drawing:
-        """What draws the question card."""
+    def question_card(self, project_id: int, question: Any, offer: Offer | None = None) -> Drawing:
+        """What draws the question card; offer : in place of a question"""
+
+    def qualifying_card(self, project_id: int, data: Mapping[str, Any], on_press: Callable[[], None]) -> None:
+        """The card with a known row, before somebody starts; only where the kind has qualifications."""
 
     def class_list(
         self, project_id: int, classes: Sequence[str], descriptions: Mapping[str, str], groups: Groups

@@ -52,6 +52,19 @@ Drawing = Callable[[Standing, str | None, Callable[[], None]], None]
 
 
 @dataclass(frozen=True)
+class Offer:
+    """What stands in the place of a question, and the one thing that can be pressed there.
+
+    kind : of the press      text : on its button
+    """
+
+    title: str
+    message: str
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True)
 class Heading:
     """What stands over the question.
 
@@ -75,11 +88,13 @@ def draw_card(
     heading: Heading,
     notice: str | None,
     on_press: Callable[[], None],
+    offer: Offer | None = None,
 ) -> None:
     """Draw a kind's card with this question. room : the way to answer it, one of those in the kind's `card.js`
 
     token, question : of the question, None where nothing is left to ask      notice : said instead of what was saved
     on_press : called for a press, before the page is drawn anew
+    offer : what stands there where nobody is asked for now
     """
     data: dict[str, Any] = {
         "project": project_id,
@@ -88,12 +103,16 @@ def draw_card(
         "turn": st.session_state.get(state.TURN, 0),
         "token": token,
         "question": question,
-        "empty": None if question else _empty(standing),
+        "empty": None if question else _empty(standing, offer),
+        "offer": {"kind": offer.kind, "text": offer.text} if offer else None,
         "undoable": standing.undoable,
         "redoable": standing.redoable,
         "history": [_given(one) for one in standing.history],
         "saved": _saved(standing.last, notice),
         "similar": st.session_state.get(state.SIMILAR),
+        "panel": st.session_state.get(state.PANEL),
+        "examples": bool(st.session_state.get(state.EXAMPLES)),
+        "day": st.session_state.get(state.DAY),
         "done": heading.done if question else None,
         "counts": {
             "answered": standing.answered,
@@ -103,12 +122,18 @@ def draw_card(
             "of": heading.of,
         },
     }
+    send(card, data, on_press)
+
+
+def send(card: ComponentRenderer, data: dict[str, Any], on_press: Callable[[], None]) -> None:
+    """Draw a card with this data; see `Data` in `card/types.d.ts`."""
     card(
         key=state.CARD,
         data=data,
         on_press_change=on_press,
         on_similar_change=on_press,
         on_here_change=on_press,
+        on_panel_change=on_press,
     )
 
 
@@ -125,10 +150,10 @@ def why_stop(standing: Standing, done: str) -> str | None:
 
 @dataclass(frozen=True)
 class Press:
-    """What the browser sent: `kind` is an answer's kind, "undo" or "redo".
+    """What the browser sent: `kind` is an answer's kind, "undo", "redo" or one of `OtherPress` in `card/types.d.ts`.
 
     token : of the question on the screen      shown : stamp of its labels there
-    seq : of the answer that undo or redo is about; None for an answer
+    seq : of the answer that undo, redo or open is about; else None
     """
 
     kind: str
@@ -164,22 +189,28 @@ def similar_wanted() -> str | None:
     return str(wanted["token"]) if wanted else None
 
 
+def row_in_panel(
+    view: RowView, labels: Sequence[str] = (), *, note: str = "", seq: int | None = None
+) -> dict[str, Any]:
+    """A row as the card's panels list it."""
+    return {
+        "id": view.row_id,
+        "image": view.image and small_address(view.image),
+        "audio": view.audio,
+        "text": shortened(view.text or "", EXCERPT),
+        "features": [list(pair) for pair in view.features[:NAMED]],
+        "labels": list(labels),
+        "note": note,
+        "seq": seq,
+    }
+
+
 def show_similar(token: str, rows: Sequence[SimilarRow], refused: str | None = None) -> None:
     """Give the card these rows at its next drawing. refused : why there are none"""
     st.session_state[state.SIMILAR] = {
         "token": token,
         "refused": refused,
-        "rows": [
-            {
-                "id": one.view.row_id,
-                "image": one.view.image and small_address(one.view.image),
-                "audio": one.view.audio,
-                "text": shortened(one.view.text or "", EXCERPT),
-                "features": [list(pair) for pair in one.view.features[:NAMED]],
-                "labels": list(one.labels),
-            }
-            for one in rows
-        ],
+        "rows": [row_in_panel(one.view, one.labels) for one in rows],
     }
 
 
@@ -209,7 +240,9 @@ def coming_of(view: RowView | None) -> dict[str, Any] | None:
     return {"images": images, "audio": view.audio, "segment": view.segment} if images or view.audio else None
 
 
-def _empty(standing: Standing) -> dict[str, str]:
+def _empty(standing: Standing, offer: Offer | None) -> dict[str, str]:
+    if offer is not None:
+        return {"title": offer.title, "message": offer.message}
     if standing.elsewhere:
         return {
             "title": "Nothing for you this minute",

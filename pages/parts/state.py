@@ -22,6 +22,27 @@ SIMILAR = "winnow_similar"
 FLASH = "winnow_flash"
 """A toast that survives one page switch."""
 
+PANEL = "winnow_panel"
+"""What the card asked for last to fill a panel of its own: examples, or the rows of the last answers."""
+
+EXAMPLES = "winnow_examples"
+"""Whether there are examples of classes, as the page was loaded."""
+
+DAY = "winnow_day"
+"""The person's day at the project in words: goal, break."""
+
+GOAL = "winnow_goal"
+"""Beginning of the widget keys of goal and breaks, with the project behind it."""
+
+JUDGED = "winnow_judged"
+"""Project and what came of the latest answer to a known row, until the person goes on."""
+
+LEAVE = "winnow_leave"
+"""The page to go to once the press is dealt with."""
+
+EXAMPLE = "winnow_example"
+"""Beginning of the widget keys that mark a row as an example, with project and row behind it."""
+
 UPLOAD = "winnow_upload"
 """The uploaded file's id, its cells and files, and the problems that kept it from being read."""
 

@@ -126,3 +126,23 @@ def test_the_open_question_is_replaced_and_reserves_its_row(database: Database) 
         questions.delete(session, project, 1)
         questions.delete(session, project, 1)
         assert questions.get(session, project, 1) is None
+
+
+def test_a_question_that_is_put_away_reserves_nothing_and_its_clock_stands(database: Database) -> None:
+    project = add_project(database)
+    away = OpenQuestion(
+        project_id=project, person_id=1, row=3, token="1.3.0", revision=0, strategy="apl", score=1.0,
+        model_version=0, decides=0, undecided=0, shown_at=NOW, reserved_at=NOW,
+        paused_at=NOW + timedelta(seconds=20),
+    )  # fmt: skip
+    with database.write() as session:
+        questions.put(session, away)
+    with database.read() as session:
+        assert questions.get(session, project, 1) == away
+        assert questions.reserved_rows(session, project, 2, NOW) == set()
+    back = NOW + timedelta(hours=1)
+    assert away.seconds(back) == 20
+    assert away.shown_by(back) == back - timedelta(seconds=20)
+    there = OpenQuestion(**(vars(away) | {"paused_at": None}))
+    assert there.seconds(back) == 3600
+    assert there.shown_by(back) == NOW

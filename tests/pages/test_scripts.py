@@ -54,7 +54,11 @@ def test_what_a_module_imports_is_there_and_no_other_kind_s(name: str) -> None:
 
 
 def test_the_walk_sees_imports_over_several_lines() -> None:
-    assert imported("one_label/card.js") == {"card/card.js", "one_label/candidates.js"}
+    assert imported("one_label/card.js") == {
+        "card/card.js",
+        "card/qualifying.js",
+        "one_label/candidates.js",
+    }
     assert "card/press.js" in imported("label_vectors/labels.js")
     assert {"one_label", "label_vectors"} <= KIND_FOLDERS
 

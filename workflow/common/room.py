@@ -12,6 +12,8 @@ DESCRIPTION_LENGTH = 200
 GROUP_LENGTH = 200
 MOST_GROUPED = 20_000
 """Classes of all groups together: every question looks through them."""
+MOST_QUALIFYING = 50
+"""Rows of a qualification."""
 
 Groups = Mapping[str, tuple[str, ...]]
 """Names of groups of classes, each with its classes."""
@@ -22,6 +24,23 @@ class RoomError(ValueError):
 
 
 @dataclass(frozen=True)
+class QualificationRule:
+    """What people answer before they start. rows : known rows, 1 to 50      share : of them that must be right, (0, 1]
+
+    Raises RoomError.
+    """
+
+    rows: int
+    share: float
+
+    def __post_init__(self) -> None:
+        if type(self.rows) is not int or not 1 <= self.rows <= MOST_QUALIFYING:
+            raise RoomError(f"A qualification asks 1 to {MOST_QUALIFYING} rows. Got {self.rows!r}.")
+        if type(self.share) not in (int, float) or not 0 < self.share <= 1:
+            raise RoomError(f"The share that must be right is above 0 and at most 1. Got {self.share!r}.")
+
+
+@dataclass(frozen=True)
 class RoomSettings:
     """Plain JSON values. Raises RoomError naming the setting that is wrong.
 
@@ -29,12 +48,14 @@ class RoomSettings:
     order : of the candidates on the screen, "probability" (the model's, highest first) or "fixed" (class order)
     descriptions : {label: one line about it}, each at most 200 characters
     groups : {name of at most 200 characters: its classes}, 20,000 classes in all; a class may be in several
+    qualification : what people answer before they start, None where they start at once
     """
 
     guidelines: str = ""
     order: str = "probability"
     descriptions: dict[str, str] = field(default_factory=dict)
     groups: Groups = field(default_factory=dict)
+    qualification: QualificationRule | None = None
 
     def __post_init__(self) -> None:
         _check_text("guidelines", self.guidelines, GUIDELINES_LENGTH)
@@ -60,7 +81,9 @@ class RoomSettings:
         groups = stored.get("groups", {})
         if isinstance(groups, dict):  # JSON has lists
             groups = {name: tuple(one) if isinstance(one, list) else one for name, one in groups.items()}
-        return cls(**{**stored, "groups": groups})
+        rule = stored.get("qualification")
+        rule = QualificationRule(**rule) if isinstance(rule, dict) else rule
+        return cls(**{**stored, "groups": groups, "qualification": rule})
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -164,7 +164,8 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
             place = place_of(open_now)
             if not overlaps(place, taken) and self.may_ask(place):
                 asked = self._asked(place)
-                is_fresh = self.now + self._lease() / 2 < open_now.reserved_until
+                lasts = self.now + self._lease() / 2 < open_now.reserved_until
+                is_fresh = lasts and open_now.paused_at is None
                 if is_fresh and _as_stored(asked, open_now):
                     return self.word(asked, open_now.token)  # nothing to write
                 return self._show(asked)
@@ -197,7 +198,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
     def facts(self, question: questions.OpenQuestion, given: Given) -> tuple[dict[str, Any], dict[str, Any]]:
         """Fields of the entries that one answer stores, as `db.entries.NewEntry` names them: (of the first entry alone,
         of every entry)."""
-        seconds = (self.now - question.shown_at).total_seconds()
+        seconds = question.seconds(self.now)
         first = {"token": question.token, "revision": question.revision, "seconds": seconds}
         every = {
             "strategy": question.strategy,
@@ -249,7 +250,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
                 decides=asked.decides,
                 undecided=asked.undecided,
                 predicted=asked.predicted,
-                shown_at=open_now.shown_at if open_now is not None and same else self.now,
+                shown_at=open_now.shown_by(self.now) if open_now is not None and same else self.now,
                 reserved_at=self.now,
                 reserved_until=self.now + self._lease(),
             ),

@@ -87,6 +87,8 @@ class Kind(Protocol):
     """Whether classes can be added, renamed and merged."""
     TAKES_GROUPS: bool
     """Whether a group of classes can be an answer."""
+    CAN_QUALIFY: bool
+    """Whether people can be asked known rows before they start: where a row has one right label."""
     COMPARED: Mapping[str, str]
     """The models that a worker compares, with their words; empty where there is nothing to compare."""
 
@@ -259,6 +261,9 @@ class Kind(Protocol):
     # similar.py, mapping.py, truth.py
     def shown_to_all(self, learner: Any) -> BoolArray:
         """(n,) a new array: rows whose answered labels anybody may see beside a question; no blind check among them."""
+
+    def blind_checks(self, learner: Any) -> BoolArray:
+        """(n,) rows that are, or have, a blind check."""
 
     def answered_labels(self, learner: Any, row: int) -> tuple[str, ...]:
         """The labels that people have given such a row."""

@@ -6,7 +6,7 @@ from alembic import op
 from db.models import UtcTime
 
 revision = "0011"
-down_revision = "0008"
+down_revision = "0010"
 branch_labels = None
 depends_on = None
 

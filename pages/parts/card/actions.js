@@ -85,6 +85,10 @@ export function otherActions(state) {
         "aria-haspopup": "dialog",
         title: "Answered rows that are most like this one",
       }),
+    data.question &&
+      actionButton("Shift+p", "Pause", () => press(state, null, "pause", []), {
+        title: "Hides the question and stops its clock; others may have the row meanwhile",
+      }),
     actionButton("h", "History", () => openHistory(state), { "aria-haspopup": "dialog" }),
     actionButton("?", "Keys", () => openKeys(state), { "aria-haspopup": "dialog" }),
   );

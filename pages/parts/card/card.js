@@ -4,16 +4,18 @@
 
 import { otherActions } from "./actions.js";
 import { fetchAhead } from "./coming.js";
-import { find, make } from "./elements.js";
+import { find, key as keyCap, make } from "./elements.js";
+import { fillPanel } from "./examples.js";
 import { instance } from "./instance.js";
 import { onKey } from "./keys.js";
+import { press } from "./press.js";
 import { fillSimilar } from "./similar.js";
 import { letGo } from "./sound.js";
 import { activeIn, begin, buttonOf, keepDraft, roomOf, say } from "./state.js";
 import { leave, stay } from "./staying.js";
 import { pressWaiting } from "./waiting.js";
 
-/** @import { Component, Data, Room, State } from "./types.js" */
+/** @import { Component, Data, Offer, Room, State } from "./types.js" */
 
 /**
  * The card as a Streamlit component.
@@ -40,7 +42,10 @@ export const questionCard = (rooms) => (component) => {
     pressWaiting(state);
     // On a phone the answer was given below: the next instance begins at its top.
     if (other && state.holder.getBoundingClientRect().top < 0) state.holder.scrollIntoView({ block: "start" });
-  } else fillSimilar(state);
+  } else {
+    fillSimilar(state);
+    fillPanel(state);
+  }
   return listen(state);
 };
 
@@ -77,7 +82,9 @@ function draw(state) {
     class: `saved ${data.saved ? data.saved.tone : "quiet"}`,
     "data-seq": data.saved?.seq ?? "",
     "data-row": data.saved?.row ?? "",
-    text: data.saved ? data.saved.message : "Nothing answered yet in this project.",
+    text: data.saved
+      ? [data.saved.message, data.day?.reached].filter(Boolean).join(". ")
+      : "Nothing answered yet in this project.",
   });
   const root = make(
     "div",
@@ -87,7 +94,12 @@ function draw(state) {
   if (question) {
     root.append(
       make("div", { class: "body" }, instance(state, question), roomOf(state).asking(state, question)),
-      make("footer", { class: "foot" }, roomOf(state).actions(state, question), otherActions(state)),
+      make(
+        "footer",
+        { class: "foot" },
+        roomOf(state).actions(state, question),
+        roomOf(state).bare ? "" : otherActions(state),
+      ),
     );
   } else {
     root.append(
@@ -96,8 +108,9 @@ function draw(state) {
         { class: "done" },
         make("h2", { text: data.empty?.title }),
         make("p", { text: data.empty?.message }),
+        data.offer && offerButton(state, data.offer),
       ),
-      otherActions(state),
+      roomOf(state).bare ? "" : otherActions(state),
     );
   }
   letGo(holder);
@@ -112,6 +125,18 @@ function draw(state) {
     buttonOf(state, key ?? shift ?? "", key ? "data-key" : "data-shift")?.focus({ preventScroll: true });
 }
 
+/**
+ * @param {State} state
+ * @param {Offer} offer
+ */
+const offerButton = (state, { kind, text }) =>
+  make(
+    "button",
+    { class: "action strong offer", type: "button", onclick: () => press(state, null, kind, []) },
+    keyCap("Enter"),
+    make("span", { text }),
+  );
+
 /** @param {State} state */
 function heading({ data, saved }) {
   const { counts } = data;
@@ -125,6 +150,7 @@ function heading({ data, saved }) {
       make("span", { text: `${counts.answered.toLocaleString()} answered` }),
       make("span", { class: "quiet", text: `${counts.left.toLocaleString()} open` }),
       make("span", { class: "quiet", text: counts.share, title: counts.about }),
+      data.day?.goal && make("span", { class: "quiet goal", text: data.day.goal, title: data.day.about }),
     ),
     make(
       "div",
@@ -138,7 +164,7 @@ function heading({ data, saved }) {
       },
       make("span", { class: "fill", style: `width:${total ? (100 * counts.answered) / total : 100}%` }),
     ),
-    saved,
+    make("div", { class: "lines" }, saved, data.day?.rest && make("p", { class: "quiet rest", text: data.day.rest })),
     data.done && make("p", { class: "settled", text: data.done }),
   );
 }

@@ -63,7 +63,7 @@ export function onKey(state, event) {
     else if (event.key.length === 1 && event.key !== " ") event.stopImmediatePropagation();
     return;
   }
-  const enter = event.key === "Enter" && question && roomOf(state).entering?.(state, question);
+  const enter = event.key === "Enter" && (question ? roomOf(state).entering?.(state, question) : offered(state));
   if (enter) {
     const other = path.find((node) => node instanceof Element && node.matches(HAS_ENTER));
     if (other instanceof Element && !other.classList.contains("choice")) return; // Enter is that one's own
@@ -82,6 +82,17 @@ export function onKey(state, event) {
 }
 
 /**
+ * Where there is no question: what Enter does of what is offered.
+ *
+ * @param {State} state
+ */
+function offered({ holder }) {
+  /** @type {HTMLElement | null} */
+  const button = holder.querySelector(".offer");
+  return button && (() => button.click());
+}
+
+/**
  * What this key does on the card now, null where it does nothing.
  *
  * @param {State} state
@@ -91,7 +102,7 @@ export function onKey(state, event) {
 function commandOf(state, event, name) {
   /** @type {HTMLElement | null} */
   const guidelines = document.querySelector(".st-key-winnow_guidelines summary");
-  if (name === "g" && guidelines) return () => guidelines.click();
+  if (name === "g" && guidelines && !event.shiftKey) return () => guidelines.click();
   const button = buttonOf(state, name, event.shiftKey && name !== "?" ? "data-shift" : "data-key");
   if (button) return () => button.click();
   const sound = soundOf(state.holder);

@@ -3,16 +3,23 @@
 
 import { closeButton, openDialog } from "./dialog.js";
 import { make } from "./elements.js";
+import { want } from "./examples.js";
 import { press } from "./press.js";
 import { roomOf } from "./state.js";
 
 /** @import { Given, State } from "./types.js" */
 
+/** Answers that the history shows with their rows. */
+const LAST = 10;
+
 /** @param {State} state */
 export function openHistory(state) {
   const { history } = state.data;
-  /** @param {Given} one */
-  const line = (one) => {
+  /**
+   * @param {Given} one
+   * @param {number} place
+   */
+  const line = (one, place) => {
     const back = one.withdrawn;
     const button = make(
       "button",
@@ -36,11 +43,31 @@ export function openHistory(state) {
         "div",
         { class: "told" },
         make("span", { class: "words", text: one.words }),
+        place < LAST && make("div", { class: "look", "data-seq": one.seq }),
         back && make("span", { class: "about", text: "taken back" }),
         one.flagged && make("span", { class: "about", text: "flagged" }),
         one.note && make("span", { class: "about", text: `“${one.note}”` }),
       ),
-      button,
+      make(
+        "div",
+        { class: "either" },
+        place < LAST &&
+          make(
+            "button",
+            {
+              class: "action",
+              type: "button",
+              "aria-label": `Open: ${one.words}`,
+              title: "The row on the Review page, with all you said about it",
+              onclick: () => {
+                dialog.close();
+                press(state, null, "open", [], one.seq);
+              },
+            },
+            make("span", { text: "Open" }),
+          ),
+        button,
+      ),
     );
   };
   const dialog = openDialog(
@@ -58,6 +85,7 @@ export function openHistory(state) {
     ),
   );
   dialog.keys = closedBy("h", () => dialog.close());
+  if (history.length) want(state, "history");
 }
 
 /**
@@ -66,7 +94,7 @@ export function openHistory(state) {
  * @type {[string, string][]}
  */
 export const COMMON_KEYS = [
-  ["H", "History of your answers"],
+  ["H", "Your last ten answers with their rows, and the earlier ones"],
   [", (comma)", "The answered rows most like this one"],
   ["T / F", "Note, flag: stored with the answer"],
   ["Z", "Zoom into the image; wheel or + and −, arrows move it, B shows it brighter"],
@@ -75,6 +103,8 @@ export const COMMON_KEYS = [
   ["R / L / −", "Play it again, loop it, at half speed"],
   ["← / →", "Half a second back or on in the recording"],
   ["G", "Guidelines, where the owner has written some"],
+  ["Shift + G", "Examples of the classes, where the owner has marked some"],
+  ["Shift + P", "Pause: the question is hidden and its clock stands still"],
   ["Tab", "To every button; Enter presses it"],
   ["? / Esc", "This sheet; close what is open"],
 ];

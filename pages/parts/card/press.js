@@ -2,20 +2,23 @@
 // One press per question: it carries the token of the question on screen, and the card is deaf after it until the
 // server has moved on (`turn`).
 
-/** @import { EntryKind, State } from "./types.js" */
+/** @import { EntryKind, OtherPress, State } from "./types.js" */
+
+/** What answers nothing: the question stays as it is. */
+const NO_ANSWERS = new Set(["undo", "redo", "pause", "resume", "open", "begin", "next"]);
 
 /**
  * @param {State} state
  * @param {HTMLElement | null} button that was pressed
- * @param {EntryKind} kind
+ * @param {EntryKind | OtherPress} kind
  * @param {string[]} labels
- * @param {number | null} seq of the answer that undo or redo means
+ * @param {number | null} seq of the answer that undo, redo or open means
  */
 export function press(state, button, kind, labels, seq = null) {
   if (state.busy) return;
   state.busy = true;
   state.late = setTimeout(() => whenLate(state), 4000);
-  if (kind !== "undo" && kind !== "redo") state.answered = state.data.token;
+  if (!NO_ANSWERS.has(kind)) state.answered = state.data.token;
   state.send("press", {
     kind,
     labels,

@@ -1,21 +1,29 @@
 // @ts-check
 // What the questions of every kind begin and end with.
 
+import { actionButton } from "./actions.js";
 import { make } from "./elements.js";
+import { openExamples } from "./examples.js";
 
-/** @import { Question } from "./types.js" */
+/** @import { Question, State } from "./types.js" */
 
 /**
- * What is asked, and which model the shares come from.
+ * What is asked, the way to examples of the classes, and which model the shares come from.
  *
+ * @param {State} state
  * @param {Question} question
  * @param {string} words
  */
-export const questionHead = (question, words) =>
+export const questionHead = (state, question, words) =>
   make(
     "div",
     { class: "asked" },
     make("h2", { text: words }),
+    state.data.examples &&
+      actionButton("Shift+g", "Examples", () => openExamples(state), {
+        "aria-haspopup": "dialog",
+        title: "What the classes look like: rows that the owner has marked",
+      }),
     make("p", {
       class: "quiet small model",
       text: question.model,

@@ -15,6 +15,9 @@ export type EntryKind =
   | "undo"
   | "redo";
 
+/** What else a press can be: a pause and its end, a row of the history opened, and the steps of a qualification. */
+export type OtherPress = "pause" | "resume" | "open" | "begin" | "qualify" | "next";
+
 export type Segment = [start: number | null, end: number | null];
 
 /** Where a picture of sound begins and ends: seconds, Hz. seconds : of the whole recording */
@@ -85,7 +88,7 @@ export interface Given {
   flagged: boolean;
 }
 
-/** An answered row like the one on the screen. text : its beginning, "" where it has none */
+/** An answered row beside the one on the screen. text : its beginning, "" where it has none. note : "" without one */
 export interface SimilarRow {
   id: string;
   image: string | null;
@@ -93,6 +96,9 @@ export interface SimilarRow {
   text: string;
   features: [string, string][];
   labels: string[];
+  note: string;
+  /** Of the answer, in the history; else null. */
+  seq: number | null;
 }
 
 /** What the server found for the question with this token. refused : why it has not looked, null where it has */
@@ -100,6 +106,41 @@ export interface Similar {
   token: string;
   refused: string | null;
   rows: SimilarRow[];
+}
+
+/** What a panel that is filled on demand shows. wanted : the name under which it was asked for */
+export interface PanelRows {
+  wanted: string;
+  refused: string | null;
+  rows: SimilarRow[];
+}
+
+/** The person's day. goal : how far it is, in words. about : what that means. reached : said once. rest : offers a break */
+export interface Day {
+  goal: string | null;
+  about: string;
+  reached: string | null;
+  rest: string | null;
+}
+
+/** What can be pressed where there is no question. */
+export interface Offer {
+  kind: OtherPress;
+  text: string;
+}
+
+/** What came of an answer to a known row. said, label : what the person named, and the row's own */
+export interface Judged {
+  said: string;
+  label: string;
+  words: string;
+  note: string;
+}
+
+/** A known row, asked before somebody starts. judged : once it is answered */
+export interface KnownQuestion extends Question {
+  about: string;
+  judged: Judged | null;
 }
 
 /** What the server sends at every drawing. turn : counts the presses it has dealt with. tab : names its session */
@@ -114,15 +155,20 @@ export interface Data<Q extends Question = Question> {
   undoable: number | null;
   redoable: number | null;
   history: Given[];
-  saved: { tone: "good" | "bad"; message: string; seq: number | null; row: number | null } | null;
+  saved: { tone: "good" | "bad" | "quiet"; message: string; seq: number | null; row: number | null } | null;
   similar: Similar | null;
+  panel: PanelRows | null;
+  day: Day | null;
+  offer: Offer | null;
+  /** There are examples of classes to be shown. */
+  examples: boolean;
   done: string | null;
   counts: { answered: number; left: number; share: string; about: string; of: string };
 }
 
 /** One press, as the server reads it. */
 export interface Press {
-  kind: EntryKind;
+  kind: EntryKind | OtherPress;
   labels: string[];
   seq: number | null;
   token: string | null;
@@ -158,6 +204,8 @@ export interface Room<Q extends Question = Question> {
   drawn?(state: State, question: Q): void;
   /** What Enter does now; null where it does nothing of the room's. */
   entering?(state: State, question: Q): (() => void) | null;
+  /** No undo, notes or history belong under its questions. */
+  bare?: boolean;
   /** Deals with Escape; true where it did. */
   escape?(state: State): boolean;
 }
@@ -170,6 +218,7 @@ export interface State {
   send(name: "similar", value: { token: string }): void;
   /** The question is still looked at. */
   send(name: "here", value: { token: string }): void;
+  send(name: "panel", value: { wanted: string }): void;
   /** The nodes that stay: the card itself, what opens over it, what a screen reader hears. */
   holder: HTMLElement;
   over: HTMLElement;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pages.parts.label_vectors.card import class_list, question_card
+from pages.parts.label_vectors.card import class_list, qualifying_card, question_card
 from pages.parts.label_vectors.classes import classes_part
 from pages.parts.label_vectors.create import FIRST_QUESTION, PREPARING, settings, summary
 from pages.parts.label_vectors.form import ANSWERING, LEARNING
@@ -25,6 +25,7 @@ __all__ = [
     "classes_part",
     "groups_part",
     "progress_page",
+    "qualifying_card",
     "question_card",
     "queue_page",
     "review_row",

@@ -11,6 +11,7 @@ from typing import Any
 from pages.parts.question_card import (
     Drawing,
     Heading,
+    Offer,
     card_of,
     coming_of,
     draw_card,
@@ -33,14 +34,15 @@ _CARD = card_of("label_vectors")
 DONE = "Every label of every row is known, or was set aside."
 
 
-def question_card(project_id: int, question: ShownVector | None) -> Drawing:
-    """What draws the question, or the empty state."""
-    return partial(_draw, project_id, question)
+def question_card(project_id: int, question: ShownVector | None, offer: Offer | None = None) -> Drawing:
+    """What draws the question, or the empty state, or what is offered in place of a question."""
+    return partial(_draw, project_id, question, offer)
 
 
 def _draw(
     project_id: int,
     question: ShownVector | None,
+    offer: Offer | None,
     standing: Standing,
     notice: str | None,
     on_press: Callable[[], None],
@@ -60,6 +62,7 @@ def _draw(
         ),
         notice=notice,
         on_press=on_press,
+        offer=offer,
     )
 
 
@@ -95,3 +98,7 @@ def class_list(
     project_id: int, classes: Sequence[str], descriptions: Mapping[str, str], groups: Groups
 ) -> None:
     """Nothing: the card itself has every label of its row."""
+
+
+def qualifying_card(project_id: int, data: Mapping[str, Any], on_press: Callable[[], None]) -> None:
+    """Nothing: a project of this kind has no qualification."""

@@ -55,7 +55,7 @@ function asking(state, question) {
   return make(
     "section",
     { class: "ask", "aria-label": "Label" },
-    questionHead(question, "Is this label right?"),
+    questionHead(state, question, "Is this label right?"),
     make(
       "div",
       { class: "single" },

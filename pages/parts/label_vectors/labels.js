@@ -101,7 +101,7 @@ function asking(state, question) {
   return make(
     "section",
     { class: "ask labels", "aria-label": "Labels" },
-    questionHead(question, "Which labels are right?"),
+    questionHead(state, question, "Which labels are right?"),
     ...search(picksOf(state, question), list, question.rows.length),
     list,
     make(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pages.parts.one_label.card import class_list, question_card
+from pages.parts.one_label.card import class_list, qualifying_card, question_card
 from pages.parts.one_label.classes import classes_part
 from pages.parts.one_label.create import FIRST_QUESTION, PREPARING, settings, summary
 from pages.parts.one_label.form import ANSWERING, LEARNING
@@ -25,6 +25,7 @@ __all__ = [
     "classes_part",
     "groups_part",
     "progress_page",
+    "qualifying_card",
     "question_card",
     "queue_page",
     "review_row",

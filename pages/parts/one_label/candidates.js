@@ -48,7 +48,7 @@ function asking(state, question) {
   return make(
     "section",
     { class: "ask", "aria-label": "Candidates" },
-    questionHead(question, "Which one is it?"),
+    questionHead(state, question, "Which one is it?"),
     make("div", { class: "choices" }, ...question.rows.map((candidate) => candidateRow(state, candidate))),
     question.hidden &&
       make("p", {

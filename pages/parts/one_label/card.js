@@ -2,6 +2,7 @@
 // The question card of projects with one label a row.
 
 import { questionCard } from "../card/card.js";
+import { qualifying } from "../card/qualifying.js";
 import { candidates } from "./candidates.js";
 
-export default questionCard({ candidates });
+export default questionCard({ candidates, qualifying });

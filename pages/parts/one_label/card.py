@@ -13,10 +13,12 @@ from pages.parts.components import component
 from pages.parts.question_card import (
     Drawing,
     Heading,
+    Offer,
     card_of,
     coming_of,
     draw_card,
     keys_of,
+    send,
     view_of,
     why_stop,
 )
@@ -35,14 +37,15 @@ LISTED = 60
 """Candidates a card lists at most; the search finds the others."""
 
 
-def question_card(project_id: int, question: ShownQuestion | None) -> Drawing:
-    """What draws the question, or the empty state."""
-    return partial(_draw, project_id, question)
+def question_card(project_id: int, question: ShownQuestion | None, offer: Offer | None = None) -> Drawing:
+    """What draws the question, or the empty state, or what is offered in place of a question."""
+    return partial(_draw, project_id, question, offer)
 
 
 def _draw(
     project_id: int,
     question: ShownQuestion | None,
+    offer: Offer | None,
     standing: Standing,
     notice: str | None,
     on_press: Callable[[], None],
@@ -64,6 +67,7 @@ def _draw(
         ),
         notice,
         on_press,
+        offer,
     )
 
 
@@ -118,3 +122,8 @@ def class_list(
     listed = [[label, descriptions.get(label, "")] for label in classes]
     data = {"project": project_id, "classes": listed, "groups": [[*one] for one in groups.items()]}
     _CLASSES(key=f"{state.CLASSES}-{project_id}", data=data)
+
+
+def qualifying_card(project_id: int, data: Mapping[str, Any], on_press: Callable[[], None]) -> None:
+    """Draw the card of `pages.parts.qualifying_card`."""
+    send(_CARD, {"project": project_id, **data}, on_press)

@@ -17,6 +17,11 @@ def shown_to_all(learner: Learner) -> BoolArray:
     return _said_yes(learner).any(axis=1) & ~pool.bad & ~pool.test_rows
 
 
+def blind_checks(learner: Learner) -> BoolArray:
+    """(n,) bool: rows that are, or have, a blind check."""
+    return np.asarray(learner.pool.control_cells.any(axis=1))
+
+
 def answered_labels(learner: Learner, row: int) -> tuple[str, ...]:
     """The labels that people have said are right, those of blind checks left out."""
     return tuple(learner.classes[column] for column in np.flatnonzero(_said_yes(learner)[row]))

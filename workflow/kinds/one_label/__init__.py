@@ -33,7 +33,7 @@ from workflow.kinds.one_label.settings import (
     settle_change,
 )
 from workflow.kinds.one_label.showing import get_ready
-from workflow.kinds.one_label.similar import answered_labels, shown_to_all
+from workflow.kinds.one_label.similar import answered_labels, blind_checks, shown_to_all
 from workflow.kinds.one_label.stopping import DEFAULT_RULES, share_settled, stop_view
 from workflow.kinds.one_label.training import (
     background_training,
@@ -43,11 +43,12 @@ from workflow.kinds.one_label.training import (
 )
 from workflow.kinds.one_label.truth import hides_truth, known_places, true_answer
 from workflow.kinds.one_label.turn import make_turn, stands_as_before
-from workflow.kinds.one_label.words import CAN_CHANGE_CLASSES, COMPARED, TAKES_GROUPS, WORDS
+from workflow.kinds.one_label.words import CAN_CHANGE_CLASSES, CAN_QUALIFY, COMPARED, TAKES_GROUPS, WORDS
 
 __all__ = [
     "ANSWERS",
     "CAN_CHANGE_CLASSES",
+    "CAN_QUALIFY",
     "COMPARED",
     "CORRECTIONS",
     "DEFAULT_RULES",
@@ -61,6 +62,7 @@ __all__ = [
     "answered_and_open",
     "answered_labels",
     "background_training",
+    "blind_checks",
     "build_learner",
     "choose_model",
     "correct",

@@ -18,6 +18,11 @@ def shown_to_all(learner: Learner) -> BoolArray:
     return np.asarray(pool.answered & (pool.sizes == 1) & ~pool.bad & ~held)
 
 
+def blind_checks(learner: Learner) -> BoolArray:
+    """(n,) bool: rows that are, or have, a blind check."""
+    return np.asarray(learner.pool.control_rows)
+
+
 def answered_labels(learner: Learner, row: int) -> tuple[str, ...]:
     """The label that the answers have left."""
     return learner.pool.names(learner.candidates_of(row))

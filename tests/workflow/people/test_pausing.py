@@ -1,0 +1,101 @@
+"""Pauses: seconds leave them out, the row is free meanwhile, and the question comes back where nobody took it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from db import questions
+from db.questions import OpenQuestion
+from tests.workflow.kind_worlds import KindWorld
+from workflow import answering, standing
+from workflow.answering import StaleQuestion
+from workflow.people import goals, pausing
+from workflow.seat import Seat
+
+
+def open_now(seat: Seat) -> OpenQuestion:
+    with seat.home.database.read() as session:
+        found = questions.get(session, seat.project_id or 0, seat.person_id)
+    assert found is not None
+    return found
+
+
+def move_back(seat: Seat, **lengths: timedelta) -> None:
+    """As if these moments of the open question had been so much earlier."""
+    found = open_now(seat)
+    moved = {name: getattr(found, name) - length for name, length in lengths.items()}
+    with seat.home.database.write() as session:
+        questions.put(session, OpenQuestion(**(vars(found) | moved)))
+
+
+def seconds_of_last(seat: Seat) -> float:
+    with seat.home.database.read() as session:
+        from db import entries
+
+        last = entries.last(session, seat.project_id or 0)
+    assert last is not None
+    assert last.seconds is not None
+    return last.seconds
+
+
+def test_the_seconds_leave_the_pause_out(world: KindWorld, seat: Seat) -> None:
+    question = answering.next_question(seat)
+    pausing.pause(seat, question.token)
+    hour = timedelta(hours=1)
+    move_back(seat, shown_at=hour + timedelta(seconds=30), reserved_at=hour, paused_at=hour)
+    pausing.go_on(seat)
+    again = answering.next_question(seat)
+    assert (again.token, again.view.row) == (question.token, question.view.row)
+    assert open_now(seat).paused_at is None
+    world.answer(seat, again)
+    assert 30 <= seconds_of_last(seat) < 60
+
+
+def test_an_answer_in_another_tab_counts_until_the_pause(world: KindWorld, seat: Seat) -> None:
+    question = answering.next_question(seat)
+    pausing.pause(seat, question.token)
+    hour = timedelta(hours=1)
+    move_back(seat, shown_at=hour + timedelta(seconds=30), paused_at=hour)
+    world.answer(seat, question)
+    assert 29 <= seconds_of_last(seat) < 60
+    assert not goals.day(seat, None).paused
+
+
+def test_the_row_is_free_meanwhile_and_comes_back_where_nobody_took_it(
+    world: KindWorld, seat: Seat, ada: Seat
+) -> None:
+    question = answering.next_question(seat)
+    assert answering.next_question(ada).token.split(".")[1:] != question.token.split(".")[1:]
+    pausing.pause(seat, question.token)
+    assert standing.standing(ada).elsewhere == 0
+    place = open_now(seat)
+    theirs = answering.ask_next(ada, place.row, place.label, drawn=True)
+    assert theirs.view.row == question.view.row
+    pausing.go_on(seat)
+    other = answering.next_question(seat)
+    assert open_now(seat).paused_at is None
+    assert (open_now(seat).row, open_now(seat).label) != (place.row, place.label), "it is before Ada now"
+    world.answer(ada, theirs)
+    world.answer(seat, other)
+
+
+def test_a_pause_is_of_the_question_on_the_screen(seat: Seat) -> None:
+    with pytest.raises(StaleQuestion, match="no longer open before you"):
+        pausing.pause(seat, "1.1.1")
+    question = answering.next_question(seat)
+    with pytest.raises(StaleQuestion):
+        pausing.pause(seat, "1.1.1")
+    pausing.pause(seat, question.token)
+    first = open_now(seat)
+    pausing.pause(seat, question.token)
+    assert open_now(seat) == first, "a second press changes nothing"
+
+
+def test_to_go_on_without_a_pause_changes_no_question(seat: Seat) -> None:
+    question = answering.next_question(seat)
+    before = open_now(seat)
+    pausing.go_on(seat)
+    assert open_now(seat) == before
+    assert answering.next_question(seat).token == question.token

@@ -1,0 +1,194 @@
+"""Rows that show what a class looks like, marked by the owner; the question card shows them on demand.
+
+A mark holds the row's number and the name that the class had then: a name that was ever used belongs to its class for
+good (`plcore.loop.classes`), so that renames and merges of classes keep the examples. A row is shown only while its
+answered label is still that class, and never to whoever is asked about it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from db import examples, questions
+from plcore import AnswerError
+from plcore.loop import ClassError
+from workflow.common.found import check_row
+from workflow.common.rows import RowView, row_view
+
+if TYPE_CHECKING:
+    from workflow.common.opened import Opened
+    from workflow.seat import Seat
+
+__all__ = [
+    "EXAMPLE",
+    "MOST_SHOWN",
+    "NOTE_LENGTH",
+    "PURPOSES",
+    "QUALIFICATION",
+    "ClassExample",
+    "Marking",
+    "class_examples",
+    "mark",
+    "marking",
+    "standing_examples",
+    "unmark",
+]
+
+EXAMPLE, QUALIFICATION = "example", "qualification"
+PURPOSES = (EXAMPLE, QUALIFICATION)
+"""What a row can be marked for: shown beside every question, or asked before somebody starts. Never both: who has seen
+a row with its label need not be asked about it."""
+
+NOTE_LENGTH = 200
+MOST_SHOWN = 60
+"""Examples that a card shows at most."""
+
+
+@dataclass(frozen=True)
+class ClassExample:
+    """A marked row with its class, by the present name, and the owner's note, "" without one."""
+
+    view: RowView
+    label: str
+    note: str
+
+
+@dataclass(frozen=True)
+class Marking:
+    """Whether a row can be marked, and how it is marked now.
+
+    labels : of which of these classes it can be an example      why_not : why of none, "" where it can
+    purposes : what it can be marked for      purpose : what it is marked for, None where it is not
+    """
+
+    labels: tuple[str, ...]
+    why_not: str
+    purposes: tuple[str, ...]
+    purpose: str | None
+    label: str | None
+    note: str
+
+
+def marking(seat: Seat, row: int) -> Marking:
+    """How a row is marked, for the owner.
+
+    Raises
+    ------
+    NotAllowed, NotFound
+    """
+    with seat.learner(Right.REVIEW) as opened:
+        check_row(opened.learner.table, row)
+        found = examples.of_row(opened.session, opened.project_id, row)
+        labels, why_not = _may_show(opened, row)
+        return Marking(
+            labels=labels,
+            why_not=why_not,
+            purposes=PURPOSES if opened.kind.CAN_QUALIFY else (EXAMPLE,),
+            purpose=None if found is None else found.purpose,
+            label=None if found is None else label_now(opened, found.label),
+            note="" if found is None else found.note,
+        )
+
+
+def mark(seat: Seat, row: int, label: str, note: str = "", purpose: str = EXAMPLE) -> None:
+    """Mark a row as an example of its class, in place of an earlier mark. note : at most NOTE_LENGTH characters
+
+    Raises
+    ------
+    AnswerError
+        The row has no such label by answers, or it is held out; the note is too long; or the kind of project knows no
+        qualification.
+    NotSaved, NotAllowed, NotFound
+    """
+    note = " ".join(note.split())
+    if len(note) > NOTE_LENGTH or "\0" in note:
+        raise AnswerError(
+            f"A note has at most {NOTE_LENGTH} characters, none of them NUL; this one has {len(note)}. Fix: shorten it."
+        )
+    with seat.learner(Right.REVIEW) as opened:
+        check_row(opened.learner.table, row)
+        allowed = PURPOSES if opened.kind.CAN_QUALIFY else (EXAMPLE,)
+        if purpose not in allowed:
+            raise AnswerError(f"A row can be marked for {' or '.join(allowed)} here. Got {purpose!r}.")
+        labels, why_not = _may_show(opened, row)
+    if why_not:
+        raise AnswerError(why_not)
+    if label not in labels:
+        raise AnswerError(
+            f"The row has {', '.join(labels)} by its answers, not {label!r}. Fix: choose one of these."
+        )
+    with seat.owning() as owning:
+        examples.put(
+            owning.session,
+            owning.project.id,
+            examples.Marked(row, label, purpose, note, owning.person.id, datetime.now(UTC)),
+        )
+
+
+def unmark(seat: Seat, row: int) -> None:
+    """Take the mark of a row away; harmless where it has none.
+
+    Raises
+    ------
+    NotSaved, NotAllowed, NotFound
+    """
+    with seat.owning() as owning:
+        examples.remove(owning.session, owning.project.id, row)
+
+
+def class_examples(seat: Seat) -> tuple[ClassExample, ...]:
+    """The examples that may be shown to this person now, in the order of the classes; never the row before them.
+
+    Raises
+    ------
+    NotAllowed, NotFound
+    """
+    with seat.learner() as opened:
+        asked = questions.get(opened.session, opened.project_id, opened.person_id)
+        found = standing_examples(opened, EXAMPLE)
+        return tuple(one for one in found if asked is None or one.view.row != asked.row)[:MOST_SHOWN]
+
+
+def standing_examples(opened: Opened[Any], purpose: str) -> list[ClassExample]:
+    """The rows marked for this whose answered label is still that class, in the order of the classes."""
+    marked = examples.listed(opened.session, opened.project_id, purpose)
+    if not marked:
+        return []
+    learner, kind = opened.learner, opened.kind
+    may_be_shown, found = kind.shown_to_all(learner), []
+    for one in marked:
+        label = label_now(opened, one.label)
+        if may_be_shown[one.row] and label in kind.answered_labels(learner, one.row):
+            found.append(ClassExample(row_view(learner.table, one.row), label, one.note))
+    order = {label: place for place, label in enumerate(learner.classes)}
+    return sorted(found, key=lambda one: (order[one.label], one.view.row))
+
+
+def label_now(opened: Opened[Any], label: str) -> str | None:
+    """The present name of a class; None where it was taken back."""
+    if not opened.kind.CAN_CHANGE_CLASSES:
+        return label
+    try:
+        return str(opened.learner.pool.class_map.now(label))
+    except ClassError:
+        return None
+
+
+def _may_show(opened: Opened[Any], row: int) -> tuple[tuple[str, ...], str]:
+    """(the labels of which the row can be an example, why it can be of none)"""
+    learner, kind = opened.learner, opened.kind
+    labels = kind.answered_labels(learner, row) if kind.shown_to_all(learner)[row] else ()
+    if labels:
+        return labels, ""
+    held = ""
+    if learner.pool.test_rows[row]:
+        held = "This is a test row"
+    elif kind.blind_checks(learner)[row]:
+        held = "This is a blind check"
+    if held:
+        return (), (
+            f"{held}. It can be no example: accuracy is measured on it, so nobody may learn its label from here."
+        )
+    return (), "A row can be an example once answers have decided its label. Fix: answer or correct it first."
