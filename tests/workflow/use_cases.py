@@ -46,7 +46,7 @@ from workflow.importing import encoding, encoding_requests, more_rows
 from workflow.media import spectrograms
 from workflow.models import choosing, showing
 from workflow.outgoing import verifying
-from workflow.people import groups, members, team
+from workflow.people import examples, goals, groups, members, pausing, qualification, qualifying, team
 from workflow.room import RoomSettings
 from workflow.seat import Seat
 
@@ -117,6 +117,13 @@ def group(seat: Seat) -> int:
         return known[0].id if known else stored_groups.add(session, "Guests", [person], datetime.now(UTC))
 
 
+def mark(seat: Seat, row: int) -> None:
+    """Mark the row for one of its labels; where it cannot be marked, that is what is said."""
+    labels = examples.marking(seat, row).labels
+    if labels:
+        examples.mark(seat, row, labels[0])
+
+
 SEE: dict[str, UseCase] = {
     "progress.read_progress": lambda seat, _world, _row: progress.read_progress(seat),
     "progress.watched": lambda seat, _world, _row: progress.watched(seat),
@@ -136,6 +143,17 @@ SEE: dict[str, UseCase] = {
     "showing.watched": lambda seat, _world, _row: showing.watched(seat),
 }
 ANSWER: dict[str, UseCase] = {
+    "answering.leave": lambda seat, _world, _row: answering.leave(seat),
+    "standing.last_ten": lambda seat, _world, _row: standing.last_ten(seat),
+    "goals.day": lambda seat, _world, _row: goals.day(seat, "UTC"),
+    "goals.set_goal": lambda seat, _world, _row: goals.set_goal(seat, goals.Goal(40)),
+    "goals.note_reached": lambda seat, _world, _row: goals.note_reached(seat, "2026-03-01"),
+    "pausing.pause": lambda seat, _world, _row: pausing.pause(seat, "1.1.1"),
+    "pausing.go_on": lambda seat, _world, _row: pausing.go_on(seat),
+    "examples.class_examples": lambda seat, _world, _row: examples.class_examples(seat),
+    "qualifying.now": lambda seat, _world, _row: qualifying.now(seat),
+    "qualifying.begin": lambda seat, _world, _row: qualifying.begin(seat),
+    "qualifying.judge": lambda seat, _world, _row: qualifying.judge(seat, "qualification.1.1", "ant"),
     "answering.similar_rows": lambda seat, _world, _row: answering.similar_rows(seat, "1.1.1"),
     "answering.next_question": lambda seat, _world, _row: answering.next_question(seat),
     "answering.get_ready": lambda seat, _world, _row: answering.get_ready(seat),
@@ -151,12 +169,18 @@ ANSWER: dict[str, UseCase] = {
     "reviewing.correct": lambda seat, _world, row: reviewing.correct(seat, row, "1.1.1", "bad"),
 }
 REVIEW: dict[str, UseCase] = {
+    "examples.marking": lambda seat, _world, row: examples.marking(seat, row),
+    "examples.mark": lambda seat, _world, row: mark(seat, row),
+    "examples.unmark": lambda seat, _world, row: examples.unmark(seat, row),
     "reviewing.scores": lambda seat, _world, _row: reviewing.scores(seat, 0.5),
     "reviewing.ask_scored": lambda seat, _world, _row: reviewing.ask_scored(
         seat, 0.5, room.class_names(seat)[0]
     ),
 }
 OWN: dict[str, UseCase] = {
+    "qualification.overview": lambda seat, _world, _row: qualification.overview(seat),
+    "qualification.change_rule": lambda seat, _world, _row: qualification.change_rule(seat, None),
+    "qualification.let_in": lambda seat, _world, _row: qualification.let_in(seat, seat.person_id),
     "queue.queue_csv": lambda seat, _world, _row: queue.queue_csv(seat),
     "exporting.export_view": lambda seat, _world, _row: exporting.export_view(seat, 3),
     "exporting.prepare": lambda seat, _world, _row: exporting.prepare(

@@ -135,8 +135,8 @@ def set_goal(seat: Seat, goal: Goal) -> None:
     ------
     NotSaved, NotAllowed, NotFound
     """
-    with seat.turn() as turn:
-        here = turn.session, turn.project_id, turn.person_id
+    with seat.writing() as own:
+        here = own.session, own.project.id, own.person.id
         before = goals.get(*here) or goals.StoredGoal(None, None, None)
         same = (before.answers, before.minutes) == (goal.answers, goal.minutes)
         goals.put(
@@ -158,8 +158,8 @@ def note_reached(seat: Seat, date: str) -> None:
     ------
     NotSaved, NotAllowed, NotFound
     """
-    with seat.turn() as turn:
-        here = turn.session, turn.project_id, turn.person_id
+    with seat.writing() as own:
+        here = own.session, own.project.id, own.person.id
         if (stored := goals.get(*here)) is not None:
             goals.put(*here, replace(stored, reached_on=date))
 

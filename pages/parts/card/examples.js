@@ -51,7 +51,8 @@ export function fillPanel({ data: { panel, turn }, dialog }) {
   if (panel.wanted === `examples ${turn}` && dialog.classList.contains("examples"))
     dialog.querySelector(".likes")?.replaceChildren(...listed(panel));
   if (panel.wanted === `history ${turn}` && dialog.classList.contains("history"))
-    for (const row of panel.rows) dialog.querySelector(`.look[data-seq="${row.seq}"]`)?.replaceChildren(...look(row));
+    for (const row of panel.rows)
+      dialog.querySelector(`.look[data-seq="${row.seq}"]`)?.replaceChildren(...look(row, null, false));
 }
 
 /** @param {PanelRows} panel */
@@ -86,8 +87,9 @@ function listed({ refused, rows }) {
  *
  * @param {SimilarRow} row
  * @param {Parameters<typeof make>[2]} first what stands above its text
+ * @param {boolean} named whether its name is said even where there is something to see
  */
-const look = (row, first = null) => [
+const look = (row, first = null, named = true) => [
   ...(row.image ? [make("img", { class: "thumb", src: row.image, alt: `Image of row ${row.id}` })] : []),
   make(
     "div",
@@ -96,6 +98,6 @@ const look = (row, first = null) => [
     row.text && make("p", { class: "excerpt", dir: "auto", text: row.text }),
     row.audio &&
       make("audio", { controls: true, preload: "none", src: row.audio, "aria-label": `Recording of row ${row.id}` }),
-    make("span", { class: "about", text: aboutOf(row) }),
+    (named || !(row.image || row.text || row.audio)) && make("span", { class: "about", text: aboutOf(row) }),
   ),
 ];

@@ -118,11 +118,10 @@ def test_an_example_follows_its_class_and_its_answer(home: Home, owner: int, pro
         )
     row, label = saved.row, saved.labels[0]
     examples.mark(seat, row, label, "a note")
-    change_classes(seat, classes_view(seat).seq, "rename", [label, "renamed"])
+    change_classes(seat, classes_view(seat).version, "rename", [label, "renamed"])
     assert shown(seat) == [(row, "renamed", "a note")]
-    other = next(one for one in classes_view(seat).classes if one != "renamed")
-    name = getattr(other, "name", other)
-    change_classes(seat, classes_view(seat).seq, "merge", ["renamed", name])
+    name = next(one.name for one in classes_view(seat).classes if one.name != "renamed")
+    change_classes(seat, classes_view(seat).version, "merge", ["renamed", name])
     ((_, merged, _),) = shown(seat)
     assert merged in {"renamed", name}
     opened = reviewing.open_row(seat, row)

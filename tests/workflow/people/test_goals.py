@@ -8,6 +8,7 @@ import pytest
 
 from db import entries
 from db import goals as stored_goals
+from tests.workflow.four import four_class_project
 from tests.workflow.world import annotator, answer_next
 from workflow import answering, oracle, undoing
 from workflow.home import Home
@@ -22,14 +23,14 @@ def answer_at(seat: Seat, *moments: datetime, seconds: float = 10, **more: objec
     """Entries of this person at these moments, as the log would have them."""
     with seat.home.database.write() as session:
         number = entries.last_seq(session, seat.project_id or 0)
-        for row, at in enumerate(moments, number):
+        for place, at in enumerate(moments, number):
             values: dict[str, object] = {
                 "project_id": seat.project_id,
-                "kind": "is",
-                "row": row,
+                "kind": "unsure",
+                "row": place,
                 "person_id": seat.person_id,
-                "token": f"past.{row}",
-                "revision": 0,
+                "token": f"past.{place}",
+                "revision": place,
                 "at": at,
                 "seconds": seconds,
             }
@@ -68,7 +69,8 @@ def test_a_day_begins_at_midnight_where_the_person_is(here: Seat) -> None:
     assert goals.day(here, "Pacific/Auckland", NOON).date == "2026-03-02"
 
 
-def test_answers_count_once_and_those_taken_back_do_not(home: Home, here: Seat) -> None:
+def test_answers_count_once_and_those_taken_back_do_not(home: Home, owner: int) -> None:
+    here = Seat(home, owner, four_class_project(home, owner))
     ada = Seat(home, annotator(home, here.person_id, "Ada"), here.project_id)
     for _ in range(3):
         answer_next(home, here.person_id, here.project_id or 0)
@@ -80,8 +82,7 @@ def test_answers_count_once_and_those_taken_back_do_not(home: Home, here: Seat) 
     question = answering.next_question(here)
     answering.submit_answer(here, question.token, "skip")
     question = answering.next_question(here)
-    outside = next(one for one in ("ant", "bee", "cat") if one not in question.choices)
-    answering.submit_answer(here, question.token, "none", [outside])
+    answering.submit_answer(here, question.token, "none", ["dog"])
     assert goals.day(here, None).answers == 4, "a skip is no answer; 'none' and what it is are one"
     assert goals.day(ada, None).answers == 1
 
@@ -162,7 +163,8 @@ def test_a_break_is_offered_after_work_without_a_pause(here: Seat) -> None:
 
 def test_a_pause_begins_the_count_anew(here: Seat) -> None:
     now = datetime.now(UTC)
-    answer_at(here, *(now - timedelta(minutes=one) for one in range(60, 0, -2)))
+    row = answering.next_question(here).view.row
+    answer_at(here, *(now - timedelta(minutes=one) for one in range(60, 0, -2)), row=row)
     assert goals.day(here, None).wants_break
     question = answering.next_question(here)
     pausing.pause(here, question.token)

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from db import questions
+from db import entries, questions
 from db.questions import OpenQuestion
 from tests.workflow.kind_worlds import KindWorld
 from workflow import answering, standing
@@ -31,13 +31,10 @@ def move_back(seat: Seat, **lengths: timedelta) -> None:
 
 
 def seconds_of_last(seat: Seat) -> float:
+    """What one press stores as two entries has them in the first."""
     with seat.home.database.read() as session:
-        from db import entries
-
-        last = entries.last(session, seat.project_id or 0)
-    assert last is not None
-    assert last.seconds is not None
-    return last.seconds
+        found = entries.latest(session, seat.project_id or 0, seat.person_id, 2)
+    return max(one.seconds or 0 for one in found)
 
 
 def test_the_seconds_leave_the_pause_out(world: KindWorld, seat: Seat) -> None:
