@@ -109,6 +109,7 @@ def test_known_rows_are_answered_by_keys_before_the_start(
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     page = context.new_page()
     page.goto(f"{here.server.base}/signin?link={team.make_link(Seat(home, OWNER), name)}")
+    page.get_by_role("button", name="Sign in").click()
     page.get_by_role("heading", name="Projects").wait_for()
     room.annotate(page, here.server, here.project)
     expect(page.get_by_role("heading", name="A few known rows first")).to_be_visible()
