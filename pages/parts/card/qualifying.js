@@ -32,8 +32,12 @@ function asking(state, question) {
   return make(
     "section",
     { class: "ask", "aria-label": "Classes" },
-    make("div", { class: "asked" }, make("h2", { text: "Which one is it?" })),
-    make("p", { class: "quiet small", text: question.about }),
+    make(
+      "div",
+      { class: "asked" },
+      make("h2", { text: "Which one is it?" }),
+      make("p", { class: "quiet small", text: question.about }),
+    ),
     make("div", { class: "choices" }, ...question.rows.map((line) => choice(state, question, line))),
     judged &&
       make(
