@@ -58,13 +58,13 @@ class Seat:
             yield self._enter(session, right)
 
     @contextmanager
-    def writing(self) -> Iterator[Reading]:
-        """A transaction that writes what is this person's own, and no entry of the log: the learner stays as it is.
+    def writing(self, right: Right = Right.ANSWER) -> Iterator[Reading]:
+        """A transaction that writes no entry of the log: the learner stays as it is.
 
         Raises as ``reading``, and NotSaved where the database cannot be written.
         """
         with saving(self.home) as session:
-            yield self._enter(session)
+            yield self._enter(session, right)
 
     @contextmanager
     def owning(self, *, anywhere: bool = False) -> Iterator[Reading]:

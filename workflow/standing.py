@@ -91,6 +91,6 @@ def last_ten(seat: Seat) -> tuple[tuple[int, RowView], ...]:
     ------
     NotAllowed, NotFound
     """
-    with seat.learner() as opened:
+    with seat.learner(Right.ANSWER) as opened:
         table = opened.learner.table
         return tuple((one.seq, row_view(table, one.row)) for one in own_answers(opened)[:LAST])

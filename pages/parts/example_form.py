@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages.parts import frame, state
 from pages.parts.frame import ProjectPage
+from workflow.access import Right
 from workflow.people import examples
 from workflow.people.examples import EXAMPLE, QUALIFICATION, Marking
 from workflow.reviewing import AnswerError
@@ -18,8 +19,8 @@ MARKED = {EXAMPLE: "an example of", QUALIFICATION: "asked before somebody starts
 
 
 def example_form(page: ProjectPage, row: int) -> None:
-    """The mark of an open row, and the form that sets it; nothing for who is no owner."""
-    if not page.person.is_owner:
+    """The mark of an open row, and the form that sets it; nothing for who is no reviewer."""
+    if not page.project.may(Right.REVIEW):
         return
     now = examples.marking(page.seat, row)
     key = f"{state.EXAMPLE}-{page.project.id}-{row}"

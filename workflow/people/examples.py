@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from db import examples, questions
 from plcore import AnswerError
 from plcore.loop import ClassError
+from workflow.access import Right
 from workflow.common.found import check_row
 from workflow.common.rows import RowView, row_view
 
@@ -119,10 +120,10 @@ def mark(seat: Seat, row: int, label: str, note: str = "", purpose: str = EXAMPL
         raise AnswerError(
             f"The row has {', '.join(labels)} by its answers, not {label!r}. Fix: choose one of these."
         )
-    with seat.owning() as owning:
+    with seat.writing(Right.REVIEW) as writing:
         examples.put(
-            owning.session,
-            owning.project.id,
+            writing.session,
+            writing.project.id,
             examples.Marked(row, label, purpose, note, owning.person.id, datetime.now(UTC)),
         )
 
@@ -134,8 +135,8 @@ def unmark(seat: Seat, row: int) -> None:
     ------
     NotSaved, NotAllowed, NotFound
     """
-    with seat.owning() as owning:
-        examples.remove(owning.session, owning.project.id, row)
+    with seat.writing(Right.REVIEW) as writing:
+        examples.remove(writing.session, writing.project.id, row)
 
 
 def class_examples(seat: Seat) -> tuple[ClassExample, ...]:
@@ -145,7 +146,7 @@ def class_examples(seat: Seat) -> tuple[ClassExample, ...]:
     ------
     NotAllowed, NotFound
     """
-    with seat.learner() as opened:
+    with seat.learner(Right.ANSWER) as opened:
         asked = questions.get(opened.session, opened.project_id, opened.person_id)
         found = standing_examples(opened, EXAMPLE)
         return tuple(one for one in found if asked is None or one.view.row != asked.row)[:MOST_SHOWN]

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from db import goals, questions
 from plcore.loop import EntryKind
+from workflow.access import Right
 from workflow.common.figures import SIMULATED
 from workflow.common.found import SAYS_SOMETHING
 from workflow.common.history import SECOND
@@ -98,7 +99,7 @@ def day(seat: Seat, zone: str | None, now: datetime | None = None) -> Day:
     now = now or datetime.now(UTC)
     here = now.astimezone(_zone(zone))
     midnight = here.replace(hour=0, minute=0, second=0, microsecond=0)
-    with seat.reading() as reading:
+    with seat.reading(Right.ANSWER) as reading:
         session, project_id, person_id = reading.session, reading.project.id, reading.person.id
         stored = goals.get(session, project_id, person_id)
         goal = Goal() if stored is None else Goal(stored.answers, stored.minutes, stored.break_after)

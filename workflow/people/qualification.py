@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from db import people, projects, qualifications
 from db.qualifications import Attempt
-from workflow.access import NotFound
+from workflow.access import NotFound, Right
 from workflow.common.room import MOST_QUALIFYING, QualificationRule, RoomError, RoomSettings
 from workflow.people.examples import QUALIFICATION, standing_examples
 from workflow.people.qualifying import rule_of

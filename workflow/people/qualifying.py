@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from db import qualifications
 from db.qualifications import Attempt
 from plcore import AnswerError
-from workflow.access import NotAllowed
+from workflow.access import NotAllowed, Right
 from workflow.common.room import QualificationRule, RoomSettings
 from workflow.common.turn import StaleQuestion
 from workflow.people.examples import QUALIFICATION, ClassExample, standing_examples
@@ -106,7 +106,7 @@ def now(seat: Seat) -> Qualifying | None:
     ------
     NotAllowed, NotFound
     """
-    with seat.learner() as opened:
+    with seat.learner(Right.ANSWER) as opened:
         rule = rule_of(opened)
         if rule is None or not _needs(opened):
             return None
