@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import func, insert, select, update
 from sqlalchemy.orm import Session
 
 from db.models import LinkRow
@@ -74,3 +74,13 @@ def expire_for(session: Session, person_id: int, at: datetime) -> None:
     """End every link of the person that could still be used."""
     open_links = (LinkRow.person_id == person_id, LinkRow.used_at.is_(None), LinkRow.expires_at > at)
     session.execute(update(LinkRow).where(*open_links).values(expires_at=at))
+
+
+def open_counts(session: Session, at: datetime) -> dict[int, int]:
+    """{person's id: how many links of theirs can still be used}, those without one left out."""
+    query = (
+        select(LinkRow.person_id, func.count())
+        .where(LinkRow.used_at.is_(None), LinkRow.expires_at > at)
+        .group_by(LinkRow.person_id)
+    )
+    return {row[0]: row[1] for row in session.execute(query)}

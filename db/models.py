@@ -102,6 +102,42 @@ class SignInRow(Base):
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime]
     ended_at: Mapped[datetime | None]
+    last_seen_at: Mapped[datetime | None]  # to a few minutes
+    how: Mapped[str] = mapped_column(
+        server_default=""
+    )  # link, password, openid or proxy; '' before it was noted
+    address: Mapped[str] = mapped_column(server_default="")
+    browser: Mapped[str] = mapped_column(server_default="")  # its kind in a few words
+
+
+class AccountRow(Base):
+    """How a person signs in beside links; nobody has one until it is needed."""
+
+    __tablename__ = "accounts"
+
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id"), primary_key=True, autoincrement=False)
+    password_hash: Mapped[str | None]  # argon2id, with its salt and parameters
+    known_as: Mapped[str | None] = mapped_column(unique=True)  # e-mail or user name elsewhere, in lower case
+    subject: Mapped[str | None] = mapped_column(
+        unique=True
+    )  # OpenID Connect: issuer, a space, its name for them
+
+
+class EventRow(Base):
+    """A line of the audit. Append-only as `entries` is: triggers refuse UPDATE and DELETE."""
+
+    __tablename__ = "events"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    at: Mapped[datetime]
+    what: Mapped[str]
+    person_id: Mapped[int | None] = mapped_column(
+        ForeignKey("people.id")
+    )  # who did it; NULL: nobody signed in
+    about_id: Mapped[int | None] = mapped_column(ForeignKey("people.id"))
+    project_id: Mapped[int | None] = mapped_column(ForeignKey("projects.id"))
+    details: Mapped[dict[str, Any]]
+    address: Mapped[str]
 
 
 class ProjectRow(Base):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from datetime import datetime
 
 from sqlalchemy import bindparam, insert, select, update
@@ -14,7 +14,7 @@ from db.people import Person
 _PEOPLE, _SIGN_INS = Base.metadata.tables["people"], Base.metadata.tables["sign_ins"]
 # Built once: it runs for every message that a browser sends.
 _SIGNED_IN = (
-    select(*(_PEOPLE.c[one.name] for one in fields(Person)))
+    select(*(_PEOPLE.c[one.name] for one in fields(Person)), _SIGN_INS.c.id, _SIGN_INS.c.how)
     .join(_SIGN_INS, _SIGN_INS.c.person_id == _PEOPLE.c.id)
     .where(
         _SIGN_INS.c.secret_hash == bindparam("secret"),
@@ -25,10 +25,40 @@ _SIGNED_IN = (
 )
 
 
+@dataclass(frozen=True)
+class SignedIn:
+    """Who a browser is signed in as, by which sign-in, and how: link, password, openid, proxy."""
+
+    person: Person
+    id: int
+    how: str
+
+
+@dataclass(frozen=True)
+class SignIn:
+    """A browser that is signed in. last_seen_at : to a few minutes      browser : its kind in a few words"""
+
+    id: int
+    person_id: int
+    created_at: datetime
+    last_seen_at: datetime | None
+    how: str
+    address: str
+    browser: str
+
+
 def add(
-    session: Session, *, secret_hash: str, person_id: int, created_at: datetime, expires_at: datetime
+    session: Session,
+    *,
+    secret_hash: str,
+    person_id: int,
+    created_at: datetime,
+    expires_at: datetime,
+    how: str = "",
+    address: str = "",
+    browser: str = "",
 ) -> None:
-    """Store a sign-in of a browser. secret_hash : SHA-256 of its cookie's secret, 64 hex digits"""
+    """Store a sign-in of a browser. secret_hash : SHA-256 of its cookie's secret, 64 hex digits; else as `SignIn`"""
     session.execute(
         insert(SignInRow).values(
             secret_hash=secret_hash,
@@ -36,29 +66,52 @@ def add(
             created_at=created_at,
             expires_at=expires_at,
             ended_at=None,
+            last_seen_at=created_at,
+            how=how,
+            address=address,
+            browser=browser,
         )
     )
 
 
-def person_of(session: Session, secret_hash: str, at: datetime) -> Person | None:
-    """The person of a sign-in that has neither ended nor expired; None too when that person is disabled."""
+def find(session: Session, secret_hash: str, at: datetime) -> SignedIn | None:
+    """A sign-in that has neither ended nor expired; None too when its person is disabled."""
     found = session.execute(_SIGNED_IN, {"secret": secret_hash, "now": at}).one_or_none()
-    return None if found is None else Person(*found)
+    return None if found is None else SignedIn(Person(*found[:-2]), *found[-2:])
 
 
-def end(session: Session, secret_hash: str, at: datetime) -> None:
-    """Sign out; harmless when the sign-in is unknown or has ended."""
-    session.execute(
-        update(SignInRow)
-        .where(SignInRow.secret_hash == secret_hash, SignInRow.ended_at.is_(None))
-        .values(ended_at=at)
+def listed(session: Session, at: datetime, person_id: int | None = None) -> list[SignIn]:
+    """The sign-ins that neither ended nor expired, of one person or of all, the one seen last first."""
+    query = select(*(_SIGN_INS.c[one.name] for one in fields(SignIn))).where(
+        _SIGN_INS.c.ended_at.is_(None), _SIGN_INS.c.expires_at > at
     )
+    if person_id is not None:
+        query = query.where(_SIGN_INS.c.person_id == person_id)
+    return [
+        SignIn(*row)
+        for row in session.execute(query.order_by(_SIGN_INS.c.last_seen_at.desc(), _SIGN_INS.c.id))
+    ]
 
 
-def end_for(session: Session, person_id: int, at: datetime) -> None:
-    """Sign a person out of every browser."""
-    session.execute(
+def see(session: Session, sign_in_id: int, at: datetime) -> None:
+    """Note when the browser was seen last."""
+    session.execute(update(SignInRow).where(SignInRow.id == sign_in_id).values(last_seen_at=at))
+
+
+def end(session: Session, sign_in_id: int, person_id: int, at: datetime) -> bool:
+    """End a sign-in of this person; False where they have none of this number, or it has ended."""
+    ended = session.execute(
         update(SignInRow)
-        .where(SignInRow.person_id == person_id, SignInRow.ended_at.is_(None))
+        .where(SignInRow.id == sign_in_id, SignInRow.person_id == person_id, SignInRow.ended_at.is_(None))
         .values(ended_at=at)
+        .returning(SignInRow.id)
     )
+    return ended.one_or_none() is not None
+
+
+def end_for(session: Session, person_id: int, at: datetime, but: int | None = None) -> None:
+    """Sign a person out of every browser. but : the number of a sign-in that stays"""
+    which = [SignInRow.person_id == person_id, SignInRow.ended_at.is_(None)]
+    if but is not None:
+        which.append(SignInRow.id != but)
+    session.execute(update(SignInRow).where(*which).values(ended_at=at))

@@ -6,26 +6,42 @@ Pure ASGI, because Starlette's BaseHTTPMiddleware never sees a websocket.
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import Callable
+from typing import TypeVar
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit.proto.AuthRedirect_pb2 import AuthRedirect
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from web.proxies import proxy_user
+from web.signin_page import cookie_of
 from workflow.access import Person
-from workflow.home import home
-from workflow.people import members, team
+from workflow.home import Home, home
+from workflow.people import browsers, elsewhere, members
+from workflow.people.browsers import SignedIn
 from workflow.saving import DatabaseReplacedError
 from workflow.seat import Seat
 
+Found = TypeVar("Found")
+
 #: Header by which pages learn who is there (the person's id); any sent by the client is dropped.
 PERSON_HEADER = "x-winnow-person"
+#: The same of the number of their sign-in.
+SIGN_IN_HEADER = "x-winnow-sign-in"
 #: Part of the path of Streamlit's upload route, below whatever the server is mounted at.
 UPLOADS = "/_stcore/upload_file"
 SILENCE = 60.0
 """Seconds after which an upload of which nothing more comes is given up, so that it keeps no other one out."""
-OPEN_PATHS = frozenset({"/signin", "/healthz"})
+SEEN_EVERY = 300.0
+"""Seconds between two notes of when a browser was seen last."""
+ENDED = "/signin?ended=1"
+"""Where a page goes whose sign-in has ended: there it is said in words."""
+OPEN_PATHS = frozenset({"/signin", "/signin/openid", "/signin/openid/back", "/healthz"})
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _SIGNED_OUT = 4401  # websocket close code, after HTTP 401
 
@@ -35,20 +51,22 @@ class Guard:
 
     Without a sign-in: HTML requests are sent to /signin, other HTTP requests get 401, websockets are refused
     at the handshake. Files are uploaded by owners alone, one at a time: Streamlit keeps in memory whatever it is sent,
-    for as long as the page is open. A websocket is asked for its sign-in again at every message, because signing out or
-    disabling a person must end the pages they have open. Requests that change something, and websockets, are
-    refused when another site (another port of this machine is one) makes them.
+    for as long as the page is open. A websocket is asked for its sign-in again at every message, because signing out,
+    ending a sign-in or a person's access must end the pages they have open: such a page is told to go where that is
+    said. Where a trusted proxy says who it is, nobody is let through as somebody else. Requests that change something,
+    and websockets, are refused when another site (another port of this machine is one) makes them.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
         self._uploading = False
+        self._seen: dict[int, float] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
-        scope = _without_person_header(scope)
+        scope = _without_our_headers(scope)
         headers = Headers(scope=scope)
         changes = scope["type"] == "websocket" or scope["method"] not in _SAFE_METHODS
         if changes and _is_from_elsewhere(headers):
@@ -57,22 +75,36 @@ class Guard:
         if scope["type"] == "http" and scope["path"] in OPEN_PATHS:
             await self.app(scope, receive, send)
             return
-        secret = HTTPConnection(scope).cookies.get(cookie_name(scope))
+        secret = cookie_of(HTTPConnection(scope))
         try:
-            person = await _person(secret)
+            found = await _signed_in(secret)
+            if found is not None and not await _agrees(scope, found):
+                found = None
         except DatabaseReplacedError as error:  # a connection more was needed than there were
             await _refuse(scope, receive, send, PlainTextResponse(str(error), 503))
             return
-        if secret is None or person is None:
+        if secret is None or found is None:
             await _refuse(scope, receive, send, _ask_to_sign_in(scope, headers))
             return
-        scope["headers"] = [*scope["headers"], (PERSON_HEADER.encode(), str(person.id).encode())]
+        await self._see(found.id)
+        scope["headers"] = [
+            *scope["headers"],
+            (PERSON_HEADER.encode(), str(found.person.id).encode()),
+            (SIGN_IN_HEADER.encode(), str(found.id).encode()),
+        ]
         if scope["type"] == "websocket":
-            receive, send = _while_signed_in(secret, receive, send)
+            receive, send = self._while_signed_in(secret, receive, send)
         elif UPLOADS in scope["path"]:
-            await self._upload(scope, receive, send, person)
+            await self._upload(scope, receive, send, found.person)
             return
         await self.app(scope, receive, send)
+
+    async def _see(self, sign_in_id: int) -> None:
+        """Note now and then that the browser is there; where that cannot be written it is not tried at once again."""
+        now = time.monotonic()
+        if now - self._seen.get(sign_in_id, -SEEN_EVERY) >= SEEN_EVERY:
+            self._seen[sign_in_id] = now
+            await run_in_threadpool(browsers.see, home(), sign_in_id)
 
     async def _upload(self, scope: Scope, receive: Receive, send: Send, person: Person) -> None:
         """Let the request through to Streamlit's upload route, or say why not."""
@@ -93,6 +125,37 @@ class Guard:
             finally:
                 self._uploading = False
 
+    def _while_signed_in(self, secret: str, receive: Receive, send: Send) -> tuple[Receive, Send]:
+        """The two ends of a websocket that close at the first message after the sign-in has ended."""
+        ended = False
+
+        async def receive_while_signed_in() -> Message:
+            nonlocal ended
+            message = await receive()
+            if message["type"] == "websocket.receive" and not ended:
+                ended = await self._has_ended(secret)
+                if ended:
+                    away = ForwardMsg(auth_redirect=AuthRedirect(url=ENDED))
+                    await send({"type": "websocket.send", "bytes": away.SerializeToString()})
+                    await send({"type": "websocket.close", "code": _SIGNED_OUT})
+            return {"type": "websocket.disconnect", "code": _SIGNED_OUT} if ended else message
+
+        async def send_while_signed_in(message: Message) -> None:
+            if not ended:
+                await send(message)
+
+        return receive_while_signed_in, send_while_signed_in
+
+    async def _has_ended(self, secret: str) -> bool:
+        """Whether the sign-in is over; False where the database cannot tell: the page asks it again, and says why."""
+        try:
+            found = await _signed_in(secret)
+        except DatabaseReplacedError:
+            return False
+        if found is not None:
+            await self._see(found.id)
+        return found is None
+
 
 def _while_it_comes(receive: Receive) -> Receive:
     """Receives the body of an upload, and raises TimeoutError where nothing comes for SILENCE seconds."""
@@ -104,34 +167,9 @@ def _while_it_comes(receive: Receive) -> Receive:
     return receive_while_it_comes
 
 
-def _while_signed_in(secret: str, receive: Receive, send: Send) -> tuple[Receive, Send]:
-    """The two ends of a websocket that close at the first message after the sign-in has ended."""
-    ended = False
-
-    async def receive_while_signed_in() -> Message:
-        nonlocal ended
-        message = await receive()
-        if message["type"] == "websocket.receive" and not ended and await _has_ended(secret):
-            ended = True
-            await send({"type": "websocket.close", "code": _SIGNED_OUT})
-        return {"type": "websocket.disconnect", "code": _SIGNED_OUT} if ended else message
-
-    async def send_while_signed_in(message: Message) -> None:
-        if not ended:
-            await send(message)
-
-    return receive_while_signed_in, send_while_signed_in
-
-
-def cookie_name(scope: Scope) -> str:
-    """Name of the sign-in cookie. A browser shares cookies among the ports of a host, so the port is part of it."""
-    _host, port = scope.get("server") or ("", 0)
-    return f"winnow_signin_{port}"
-
-
-def _without_person_header(scope: Scope) -> Scope:
-    kept = [(name, value) for name, value in scope["headers"] if name.lower() != PERSON_HEADER.encode()]
-    return {**scope, "headers": kept}
+def _without_our_headers(scope: Scope) -> Scope:
+    ours = {PERSON_HEADER.encode(), SIGN_IN_HEADER.encode()}
+    return {**scope, "headers": [pair for pair in scope["headers"] if pair[0].lower() not in ours]}
 
 
 def _is_from_elsewhere(headers: Headers) -> bool:
@@ -140,23 +178,28 @@ def _is_from_elsewhere(headers: Headers) -> bool:
     return origin is not None and origin.partition("://")[2] != headers.get("host")
 
 
-async def _person(secret: str | None) -> Person | None:
+async def _signed_in(secret: str | None) -> SignedIn | None:
     if secret is None:
         return None
+    return await _asked(home(), lambda here: browsers.signed_in(here, secret))
+
+
+async def _agrees(scope: Scope, found: SignedIn) -> bool:
+    """Whether a trusted proxy, where one says who it is, says the same; where none does, whether none had to."""
     here = home()
+    user = proxy_user(scope, here.settings.sign_in)
+    if user is None:
+        return found.how != "proxy"
+    return await _asked(here, lambda at: elsewhere.person_by_proxy(at, user)) == found.person.id
+
+
+async def _asked(here: Home, ask: Callable[[Home], Found]) -> Found:
+    """The answer of the database."""
     if (
         here.database.is_sqlite
     ):  # half a millisecond that waits for nobody; a thread would take longer to be had
-        return team.person_of(here, secret)
-    return await run_in_threadpool(lambda: team.person_of(here, secret))
-
-
-async def _has_ended(secret: str) -> bool:
-    """Whether the sign-in is over; False where the database cannot tell: the page asks it again, and says why not."""
-    try:
-        return await _person(secret) is None
-    except DatabaseReplacedError:
-        return False
+        return ask(here)
+    return await run_in_threadpool(ask, here)
 
 
 def _ask_to_sign_in(scope: Scope, headers: Headers) -> Response:

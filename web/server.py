@@ -17,6 +17,8 @@ from web.guard import Guard
 from web.headers import SecurityHeaders
 from web.health import healthz
 from web.media import kept_file, small_picture, spectrogram
+from web.openid import openid_back, openid_start
+from web.proxies import TrustedProxies, keep_uvicorn_out
 from web.signin import signin, signout
 from workflow import exporting, media
 from workflow.home import home
@@ -30,6 +32,8 @@ ROUTES = [
     Route(f"{exporting.PATH}/{{project:int}}/{{key}}", prepared_file, methods=["GET"]),
     Route(scripts.ADDRESS, scripts.script, methods=["GET"]),
     Route("/signin", signin, methods=["GET", "POST"]),
+    Route("/signin/openid", openid_start, methods=["GET"]),
+    Route("/signin/openid/back", openid_back, methods=["GET"]),
     Route("/signout", signout, methods=["GET", "POST"]),
 ]
 
@@ -45,9 +49,10 @@ def settings_or_exit() -> Settings:
 
 
 def middleware(settings: Settings) -> list[Middleware]:
-    """Outermost first: headers on refusals too, then the host, then who is there."""
+    """Outermost first: headers on refusals too, then what proxies say, then the host, then who is there."""
     return [
         Middleware(SecurityHeaders),
+        Middleware(TrustedProxies, settings=settings.sign_in),
         Middleware(TrustedHostMiddleware, allowed_hosts=settings.allowed_hosts, www_redirect=False),
         Middleware(Guard),
     ]
@@ -69,14 +74,16 @@ def follow(settings: Settings) -> None:
 
     `streamlit run` binds its socket before it imports app.py, so changing its options here would come too
     late. Where they differ the same command is started once more, in this process, with the settings in
-    Streamlit's own variables. Flags on the command line still win. Does nothing under `python app.py`
-    (`run_options` serves there) and bare uvicorn (which has its own flags).
+    Streamlit's own variables; so it is where uvicorn, made by then, would believe proxies by itself. Flags on the
+    command line still win. Starts nothing under `python app.py` (`run_options` serves there) and bare uvicorn (which
+    has its own flags).
     """
+    for_uvicorn = keep_uvicorn_out(settings.sign_in)
     if config._server_mode != "starlette-app":
         return
     wanted = {key: value for key, value in run_options(settings).items() if config.get_option(key) != value}
     variables = {"STREAMLIT_" + key.replace(".", "_").upper(): str(value) for key, value in wanted.items()}
-    if not variables or variables.keys() <= os.environ.keys():
+    if not for_uvicorn and variables.keys() <= os.environ.keys():
         return
     for descriptor in range(3, 256):  # the bound socket is inheritable and would stay open for ever
         with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""`/signin` turns a one-time link into a cookie; `/signout` ends it."""
+"""`/signin` turns a link, a name with a password, or a trusted proxy's word into a cookie; `/signout` ends it."""
 
 from __future__ import annotations
 
@@ -6,104 +6,126 @@ from html import escape
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import Response
 
-from web.guard import cookie_name
+from web.forms import FormError, read_form
+from web.proxies import proxy_user
+from web.signin_page import cookie_of, page, signed_in_answer, signed_out_answer
+from web.visits import visit_of
 from workflow.home import home
-from workflow.people import team
+from workflow.people import browsers, elsewhere, passwords, team
+from workflow.people.refusals import note_refused
 from workflow.saving import NotSaved
 
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title} - Winnow</title>
-<style>
-:root {{ color-scheme: light dark; }}
-body {{ font: 1rem/1.5 system-ui, sans-serif; background: Canvas; color: CanvasText; }}
-main {{ max-width: 34rem; margin: 15vh auto; padding: 0 1.5rem; }}
-h1 {{ font-size: 1.6rem; }}
-button {{ font: inherit; padding: .5rem 1.2rem; }}
-</style>
-</head>
-<body>
-<main>
-<h1>{title}</h1>
-{body}
-</main>
-</body>
-</html>
-"""
-
-_HOW_TO_SIGN_IN = (
-    "<p>Winnow lets people in by a link that works once.</p>"
+_HOW_TO_GET_A_LINK = (
+    "<section><p>The first time, Winnow lets people in by a link that works once.</p>"
     "<p>If you started Winnow: open the link printed in the terminal. <code>winnow link</code>, in Winnow's folder "
     "<code>.venv/bin/python cli.py link</code>, prints a new one.</p>"
-    "<p>Everybody else: ask the owner of this Winnow for a link.</p>"
+    "<p>Everybody else: ask the owner of this Winnow for a link.</p></section>"
+)
+_PASSWORD_FORM = (
+    '<section><form method="post" action="/signin">'
+    '<label>Name<input name="name" autocomplete="username" required maxlength="80"></label>'
+    '<label>Password<input name="password" type="password" autocomplete="current-password" required '
+    f'maxlength="{passwords.MOST}"></label>'
+    '<button type="submit">Sign in</button></form>'
+    "<p>You set a password on <i>My account</i>, once you are in.</p></section>"
+)
+_BY_OPENID = (
+    '<section><p><a class="button" href="/signin/openid">Sign in with your organisation</a></p></section>'
 )
 _GO_ON = '<p>If this browser is signed in already: <a href="/">open Winnow</a>.</p>'
-_SIGN_IN_FORM = (
+_LINK_FORM = (
     "<p>This link works once. Your browser then stays signed in for two weeks.</p>"
     '<form method="post" action="/signin"><input type="hidden" name="link" value="{link}">'
     '<button type="submit">Sign in</button></form>'
 )
 _SIGN_OUT_FORM = '<form method="post" action="/signout"><button type="submit">Sign out</button></form>'
+_HAS_ENDED = (
+    "This browser was signed out: here or in another window, by you or by the owner. What you pressed last was not "
+    "saved; all before it was."
+)
+_HAS_LEFT = "You are signed out."
 
 
 async def signin(request: Request) -> Response:
-    """Turn a link into a cookie and go to the start page; without a link: say how to get one.
+    """Sign a browser in and go to the start page, or say how to.
 
     The link printed in the terminal signs in at once. An invitation shows a button that posts: mail and chat
     programs open links to look at them, and must not use one up.
     """
-    secret: str | None
-    if request.method == "POST":
-        secret = str((await request.form()).get("link", ""))
-    else:
-        secret = request.query_params.get("link")
-    if secret is None or request.method == "HEAD":
-        return _page("Sign in", _HOW_TO_SIGN_IN)
     try:
-        invited = await run_in_threadpool(team.look_at_link, home(), secret)
-        if invited is not None and request.method != "POST":
-            return _page(f"Sign in as {escape(invited)}", _SIGN_IN_FORM.format(link=escape(secret)))
-        sign_in = await run_in_threadpool(team.redeem_link, home(), secret)
-    except team.LinkError as error:
-        return _page(
-            "This link does not work", f"<p>{escape(str(error))}</p>{_GO_ON}{_HOW_TO_SIGN_IN}", status=403
-        )
+        form = await read_form(request) if request.method == "POST" else None
+    except FormError as error:
+        return _ways("Not signed in", error, status=error.status)
+    link = request.query_params.get("link") if form is None else form.get("link")
+    try:
+        if form is not None and link is None:
+            return await _by_password(request, form)
+        if request.method == "HEAD" or (link is None and "left" in request.query_params):
+            return _ways("Sign in", _HAS_LEFT if "left" in request.query_params else "")
+        if link is not None:
+            return await _by_link(request, link)
+        return await _by_proxy(request)
     except NotSaved as error:
-        return _page("Not signed in", f"<p>{escape(str(error))} The link still works.</p>", status=503)
-    response = RedirectResponse("/", status_code=303, headers={"cache-control": "no-store"})
-    response.set_cookie(
-        cookie_name(request.scope),
-        sign_in,
-        max_age=int(team.SIGN_IN_LIFE.total_seconds()),
-        path="/",
-        httponly=True,
-        samesite="lax",
-        secure=request.url.scheme == "https",
-    )
-    return response
+        return page(
+            "Not signed in", f"{error} {'The link still works.' if link is not None else ''}", status=503
+        )
+
+
+async def _by_link(request: Request, link: str) -> Response:
+    try:
+        invited = await run_in_threadpool(team.look_at_link, home(), link)
+        if invited is not None and request.method != "POST":
+            return page(f"Sign in as {invited}", "", _LINK_FORM.format(link=escape(link)))
+        secret = await run_in_threadpool(team.redeem_link, home(), link, visit_of(request))
+    except team.LinkError as error:
+        about = await run_in_threadpool(team.person_of_link, home(), link)
+        await run_in_threadpool(note_refused, home(), "link does not work", visit_of(request), about)
+        return _ways("This link does not work", error, _GO_ON, status=403)
+    return signed_in_answer(request, secret)
+
+
+async def _by_password(request: Request, form: dict[str, str]) -> Response:
+    name, password = form.get("name", ""), form.get("password", "")
+    try:
+        secret = await run_in_threadpool(
+            passwords.sign_in_by_password, home(), name, password, visit_of(request)
+        )
+    except passwords.WrongPassword as error:
+        return _ways("Not signed in", error, status=403)
+    except passwords.TooManyAttempts as error:
+        return _ways("Not signed in", error, status=429)
+    return signed_in_answer(request, secret)
+
+
+async def _by_proxy(request: Request) -> Response:
+    """Sign in whom a trusted proxy names; where none does, say how else."""
+    user = proxy_user(request.scope, home().settings.sign_in)
+    if user is None or "ended" in request.query_params:
+        return _ways("Sign in", _HAS_ENDED if "ended" in request.query_params else "")
+    try:
+        secret = await run_in_threadpool(elsewhere.sign_in_by_proxy, home(), user, visit_of(request))
+    except elsewhere.NotKnown as error:
+        await run_in_threadpool(note_refused, home(), "not known here", visit_of(request))
+        return page("Not signed in", error, status=403)
+    return signed_in_answer(request, secret)
 
 
 async def signout(request: Request) -> Response:
     """POST: ends the sign-in (the guard has refused other sites). GET: a page with the button that posts."""
     if request.method != "POST":
-        return _page("Sign out", _SIGN_OUT_FORM)
-    secret = request.cookies.get(cookie_name(request.scope))
+        return page("Sign out", "", _SIGN_OUT_FORM)
+    secret = cookie_of(request)
     if secret is not None:
         try:
-            await run_in_threadpool(team.sign_out, home(), secret)
+            await run_in_threadpool(browsers.sign_out, home(), secret, visit_of(request))
         except NotSaved as error:
-            return _page("Still signed in", f"<p>{escape(str(error))}</p>{_SIGN_OUT_FORM}", status=503)
-    response = RedirectResponse("/signin", status_code=303, headers={"cache-control": "no-store"})
-    response.delete_cookie(cookie_name(request.scope), path="/", httponly=True, samesite="lax")
-    return response
+            return page("Still signed in", error, _SIGN_OUT_FORM, status=503)
+    return signed_out_answer(request)
 
 
-def _page(title: str, body: str, status: int = 200) -> HTMLResponse:
-    return HTMLResponse(
-        _PAGE.format(title=title, body=body), status_code=status, headers={"cache-control": "no-store"}
-    )
+def _ways(title: str, words: str | Exception, body: str = "", status: int = 200) -> Response:
+    """A page with the ways to sign in that there are here."""
+    by_openid = _BY_OPENID if home().settings.sign_in.oidc_issuer else ""
+    return page(title, words, body + by_openid + _PASSWORD_FORM + _HOW_TO_GET_A_LINK, status)

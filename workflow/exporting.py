@@ -7,6 +7,7 @@ it into the home (`workflow.common.prepared`), and people fetch it from there. T
 from __future__ import annotations
 
 import io
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,8 @@ from workflow.outgoing.project_files import (
     files_of,
     find_file,
 )
+from workflow.people import audit
+from workflow.people.audit import EventKind
 from workflow.saving import NotSaved, saving_files
 
 if TYPE_CHECKING:
@@ -118,7 +121,9 @@ def prepare(seat: Seat, choice: ExportChoice, stem: str) -> str:
     rows = f"-{choice.rows}" if file.by_rows and choice.rows != "all" else ""
     name = f"{stem}-{file.sort}{rows}{file.form.suffix}"
     with saving_files():
-        return seat.home.prepared.begin(seat.home.exports_dir, whose, name, taken)
+        key = seat.home.prepared.begin(seat.home.exports_dir, whose, name, taken)
+    _note_taken(seat, name)
+    return key
 
 
 def prepared(seat: Seat) -> tuple[PreparedFile, ...]:
@@ -152,7 +157,9 @@ def take(seat: Seat, choice: ExportChoice) -> Taken:
     """What a file holds now, to be written by whoever asks for it. Raises as `prepare`, but for NotSaved."""
     with seat.learner(Right.OWN) as opened:
         file = find_file(opened.kind, choice.file, opened.learner.table.cells)
-        return file.take(file.form, opened, choice)
+        taken = file.take(file.form, opened, choice)
+    _note_taken(seat, choice.file or "table")
+    return taken
 
 
 def write_file(taken: Taken, target: Path, tell: Tell) -> None:
@@ -177,6 +184,12 @@ def file_for(seat: Seat, file_name: str, sort: str = TABLE) -> str:
 def clear_left(home: Home) -> None:
     """Remove what a server before this one has left; called by a server now and then."""
     clear(home.exports_dir)
+
+
+def _note_taken(seat: Seat, file: str) -> None:
+    """Note an export. Where nothing can be written, as on a full disk, people can still take their labels home."""
+    with suppress(NotSaved), seat.owning() as owning:
+        audit.note_at(owning, EventKind.EXPORT_TAKEN, file=file)
 
 
 def _whose(seat: Seat) -> Whose:

@@ -15,6 +15,7 @@ from sqlalchemy.exc import DBAPIError
 from db.engine import Database, is_damaged
 from workflow.common import files
 from workflow.common.prepared import PreparedFiles
+from workflow.people.attempts import Attempts
 from workflow.settings import Settings, SettingsError
 from workflow.shelf import Shelf
 
@@ -31,6 +32,7 @@ class Home:
     tables_dir: Path
     shelf: Shelf = field(default_factory=Shelf)
     prepared: PreparedFiles = field(default_factory=PreparedFiles)
+    attempts: Attempts = field(default_factory=Attempts)
 
     def table_path(self, table_hash: str) -> Path:
         """Where the table with this SHA-256 (64 hex digits) is kept."""

@@ -10,9 +10,12 @@ from db import projects, questions
 from workflow import kinds
 from workflow.access import Right, Role, visible_projects
 from workflow.common.groups import of_these_classes
-from workflow.common.summary import ProjectSummary, summarised
+from workflow.common.summary import ProjectSummary as ProjectSummary
+from workflow.common.summary import summarised
 from workflow.kinds import counting
 from workflow.kinds.adopting import change_settings
+from workflow.people import audit
+from workflow.people.audit import EventKind
 from workflow.saving import saving_files
 
 if TYPE_CHECKING:
@@ -20,28 +23,6 @@ if TYPE_CHECKING:
     from workflow.common.opened import Reading
     from workflow.common.room import Groups
     from workflow.seat import Seat
-
-__all__ = [
-    "CONTROL_SHARE",
-    "DESCRIPTION_LENGTH",
-    "NAME_LENGTH",
-    "CannotLearn",
-    "ProjectNameError",
-    "ProjectSummary",
-    "PutAway",
-    "archive_project",
-    "bin_project",
-    "change_learner",
-    "change_strategy",
-    "create_project",
-    "default_settings",
-    "get_project",
-    "learner_settings",
-    "list_projects",
-    "put_away",
-    "rename_project",
-    "restore_project",
-]
 
 NAME_LENGTH = 80
 DESCRIPTION_LENGTH = 2_000
@@ -113,6 +94,8 @@ def create_project(
             source_hash=source_hash,
             room={"groups": of_these_classes(groups, table.classes)} if groups and kind.TAKES_GROUPS else {},
         )
+        made = EventKind.PROJECT_MADE
+        audit.note(owning.session, made, person_id=seat.person_id, project_id=project_id, rows=table.n_rows)
     kind.keep_beside(home, table_hash, learner)
     home.shelf.put(project_id, learner)
     return project_id
@@ -174,6 +157,7 @@ def change_learner(seat: Seat, **changes: Any) -> None:
         session, project = owning.session, owning.project
         settings = kinds.changed_settings(project, changes)
         change_settings(session, project, settings, person_id=seat.person_id)
+        audit.note_at(owning, EventKind.SETTINGS_CHANGED, settings=", ".join(sorted(changes)))
         if kinds.read_settings(project).by_row != settings.by_row:
             # Whoever changes it sees it at once; what lies before the others stays theirs to answer.
             questions.delete(session, project.id, seat.person_id)
@@ -213,6 +197,7 @@ def rename_project(seat: Seat, name: str, description: str) -> None:
     with seat.owning() as owning:
         _check_free(owning, name, except_for=owning.project.id)
         projects.rename(owning.session, owning.project.id, name, description)
+        audit.note_at(owning, EventKind.PROJECT_RENAMED, before=owning.project.name, after=name)
 
 
 def archive_project(seat: Seat) -> None:
@@ -227,6 +212,7 @@ def archive_project(seat: Seat) -> None:
     with seat.owning(anywhere=True) as owning:
         if owning.project.archived_at is None:
             projects.archive(owning.session, owning.project.id, datetime.now(UTC))
+            audit.note_at(owning, EventKind.PROJECT_ARCHIVED)
 
 
 def bin_project(seat: Seat) -> None:
@@ -237,6 +223,7 @@ def bin_project(seat: Seat) -> None:
     with seat.owning(anywhere=True) as owning:
         if owning.project.deleted_at is None:
             projects.bin_project(owning.session, owning.project.id, datetime.now(UTC))
+            audit.note_at(owning, EventKind.PROJECT_BINNED)
 
 
 def restore_project(seat: Seat) -> None:
@@ -255,6 +242,8 @@ def restore_project(seat: Seat) -> None:
         _check_free(owning, project.name, except_for=project.id)
         projects.bin_project(session, project.id, None)
         projects.archive(session, project.id, None)
+        if project.deleted_at is not None or project.archived_at is not None:
+            audit.note_at(owning, EventKind.PROJECT_RESTORED)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ from plcore.tables import TableError, read_table
 from workflow.access import Right
 from workflow.common.groups import groups_now, read_groups
 from workflow.common.room import DESCRIPTION_LENGTH, GUIDELINES_LENGTH, Groups, RoomError, RoomSettings
+from workflow.people import audit
+from workflow.people.audit import EventKind
 
 if TYPE_CHECKING:
     from workflow.common.opened import Opened
@@ -54,6 +56,7 @@ def change_room(seat: Seat, room: RoomSettings) -> None:
     """
     with seat.owning() as owning:
         projects.change_room(owning.session, owning.project.id, room.to_json())
+        audit.note_at(owning, EventKind.SETTINGS_CHANGED, settings="room")
 
 
 def class_names(seat: Seat) -> tuple[str, ...]:
@@ -118,6 +121,7 @@ def set_groups(seat: Seat, groups: Groups) -> None:
     with seat.owning() as owning:
         room = replace(RoomSettings.from_json(owning.project.room), groups=dict(groups))
         projects.change_room(owning.session, owning.project.id, room.to_json())
+        audit.note_at(owning, EventKind.SETTINGS_CHANGED, settings="room")
 
 
 def _check_takes_groups(opened: Opened[Any]) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import platformdirs
 from sqlalchemy import make_url
@@ -25,12 +27,33 @@ class SettingsError(ValueError):
 
 
 @dataclass(frozen=True)
+class SignInSettings:
+    """How people sign in beside links and passwords.
+
+    oidc_issuer, oidc_client_id, oidc_client_secret : of an OpenID Connect provider; '' where there is none
+    oidc_domains : of e-mails, in lower case; empty for any
+    let_in_new_people : who is signed in elsewhere and not known here becomes an annotator
+    proxy_user_header : in which a proxy says who it is, in lower case; '' where none does
+    trusted_proxies : addresses and networks of proxies that are believed
+    """
+
+    oidc_issuer: str = ""
+    oidc_client_id: str = ""
+    oidc_client_secret: str = field(default="", repr=False)
+    oidc_domains: tuple[str, ...] = ()
+    let_in_new_people: bool = False
+    proxy_user_header: str = ""
+    trusted_proxies: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Settings:
     """Where Winnow keeps its data and where it listens.
 
     home : folder for the database and the uploaded tables      database_url : SQLAlchemy URL
     host, port : address the server listens on      workers : training processes
     allowed_hosts : host names (`*.example.org` too) a browser may use for this server; all others are refused
+    sign_in : how people sign in beside links and passwords
     """
 
     home: Path
@@ -39,6 +62,7 @@ class Settings:
     port: int
     workers: int
     allowed_hosts: tuple[str, ...]
+    sign_in: SignInSettings = SignInSettings()
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:
@@ -55,6 +79,7 @@ class Settings:
             port=_whole_number(values, "WINNOW_PORT", default=DEFAULT_PORT, lowest=1, highest=65535),
             workers=_whole_number(values, "WINNOW_WORKERS", default=1, lowest=1, highest=64),
             allowed_hosts=_allowed_hosts(values.get("WINNOW_ALLOWED_HOSTS", ""), host),
+            sign_in=_sign_in(values),
         )
 
 
@@ -104,3 +129,81 @@ def _allowed_hosts(value: str, host: str) -> tuple[str, ...]:
         )
     own = () if host in _EVERY_ADDRESS else (f"[{host}]" if ":" in host else host,)
     return tuple(dict.fromkeys(("127.0.0.1", "localhost", *own, *named)))
+
+
+def _sign_in(values: Mapping[str, str]) -> SignInSettings:
+    issuer, client = values.get("WINNOW_OIDC_ISSUER", ""), values.get("WINNOW_OIDC_CLIENT_ID", "")
+    secret = _oidc_secret(values)
+    if any((issuer, client, secret)) and not all((issuer, client, secret)):
+        raise SettingsError(
+            "OpenID Connect needs WINNOW_OIDC_ISSUER, WINNOW_OIDC_CLIENT_ID and WINNOW_OIDC_CLIENT_SECRET (or "
+            "WINNOW_OIDC_CLIENT_SECRET_FILE), all or none of them."
+        )
+    at = urlsplit(issuer)
+    if issuer and not (at.hostname and (at.scheme == "https" or at.hostname in ("127.0.0.1", "localhost"))):
+        raise SettingsError(
+            "WINNOW_OIDC_ISSUER must be an address that begins with https://, as the provider states it. "
+            f"Got {issuer!r}."
+        )
+    header, proxies = values.get("WINNOW_PROXY_USER_HEADER", ""), _networks(values)
+    if header and not re.fullmatch(r"[A-Za-z0-9-]+", header):
+        raise SettingsError(
+            f"WINNOW_PROXY_USER_HEADER must be the name of a header, such as X-Forwarded-User. Got {header!r}."
+        )
+    if header and not proxies:
+        raise SettingsError(
+            "WINNOW_PROXY_USER_HEADER is believed from proxies alone, so WINNOW_TRUSTED_PROXIES must name their "
+            "addresses or networks, such as 127.0.0.1,10.0.0.0/24. It is not set."
+        )
+    new = values.get("WINNOW_NEW_PEOPLE", "") or "refuse"
+    if new not in ("refuse", "annotators"):
+        raise SettingsError(f"WINNOW_NEW_PEOPLE must be refuse or annotators. Got {new!r}.")
+    return SignInSettings(
+        oidc_issuer=issuer,
+        oidc_client_id=client,
+        oidc_client_secret=secret,
+        oidc_domains=tuple(one.lstrip("@").casefold() for one in _listed(values, "WINNOW_OIDC_DOMAINS")),
+        let_in_new_people=new == "annotators",
+        proxy_user_header=header.lower(),
+        trusted_proxies=proxies,
+    )
+
+
+def _oidc_secret(values: Mapping[str, str]) -> str:
+    secret, file = (
+        values.get("WINNOW_OIDC_CLIENT_SECRET", ""),
+        values.get("WINNOW_OIDC_CLIENT_SECRET_FILE", ""),
+    )
+    if secret and file:
+        raise SettingsError(
+            "WINNOW_OIDC_CLIENT_SECRET and WINNOW_OIDC_CLIENT_SECRET_FILE are both set. Keep one."
+        )
+    if not file:
+        return secret
+    try:
+        found = Path(file).read_text().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"WINNOW_OIDC_CLIENT_SECRET_FILE cannot be read: {file}.") from error
+    if not found:
+        raise SettingsError(f"WINNOW_OIDC_CLIENT_SECRET_FILE is empty: {file}.")
+    return found
+
+
+def _listed(values: Mapping[str, str], key: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in values.get(key, "").split(",") if name.strip())
+
+
+def _networks(values: Mapping[str, str]) -> tuple[str, ...]:
+    found = []
+    for one in _listed(values, "WINNOW_TRUSTED_PROXIES"):
+        try:
+            network = ipaddress.ip_network(one)
+        except ValueError:
+            network = None
+        if network is None or network.prefixlen == 0:  # 0: everybody would be whoever they say
+            raise SettingsError(
+                "WINNOW_TRUSTED_PROXIES must be addresses or networks, separated by commas, such as "
+                f"127.0.0.1,10.0.0.0/24. Got {one!r}."
+            )
+        found.append(str(network))
+    return tuple(found)

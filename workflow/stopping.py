@@ -8,6 +8,8 @@ from db import projects
 from plcore.loop import StopRules
 from workflow import kinds
 from workflow.common.figures import StopView
+from workflow.people import audit
+from workflow.people.audit import EventKind
 
 if TYPE_CHECKING:
     from workflow.seat import Seat
@@ -37,3 +39,4 @@ def change_stop_rules(seat: Seat, rules: StopRules) -> None:
     """
     with seat.owning() as owning:
         projects.change_stop_rules(owning.session, owning.project.id, rules.to_json())
+        audit.note_at(owning, EventKind.SETTINGS_CHANGED, settings="stop rules")

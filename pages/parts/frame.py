@@ -23,6 +23,7 @@ from workflow.seat import Seat
 PERSON_HEADER = "X-Winnow-Person"
 NOTHING_SHARED = "The owner has not shared a project with you yet. Ask them to; then load this page again."
 _NUMBER = re.compile("[0-9]{1,9}")
+SIGN_IN_HEADER = "X-Winnow-Sign-In"
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,11 @@ class ProjectPage(Page):
 def person_id() -> int:
     """The person the guard let in: it sets this header itself and drops any that a browser sends."""
     return int(st.context.headers.get(PERSON_HEADER, "0"))
+
+
+def sign_in_id() -> int:
+    """The number of the sign-in that this page was opened with; the guard says it as it says the person."""
+    return int(st.context.headers.get(SIGN_IN_HEADER, "0"))
 
 
 def begin() -> Page:
@@ -170,6 +176,11 @@ def link_address(secret: str) -> str:
     """The whole address of a sign-in link, as this browser reaches the server."""
     at = urlsplit(str(st.context.url))
     return f"{at.scheme}://{at.netloc}/signin?link={secret}"
+
+
+def host() -> str:
+    """The host by which this browser reaches the server, without its port; '' where it is not known."""
+    return urlsplit(str(st.context.url)).hostname or ""
 
 
 def toast_from_last_page() -> None:

@@ -53,7 +53,10 @@ INVITED = "winnow_invited"
 """Widget key of the name on the People page."""
 
 LINK = "winnow_link"
-"""Name and secret of the sign-in link made by this press, shown once."""
+"""Name and secret of the sign-in link made last, until it is dismissed."""
+
+PASSWORD = "winnow_password"  # noqa: S105 - a name, no password
+"""Beginning of the widget keys of the passwords on the My account page, emptied at every press."""
 
 STRATEGY = "winnow_strategy"
 """Widget key, with project and strategy behind it, of the chooser on the Queue page."""

@@ -13,7 +13,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import text
 
-from db import comparisons, encodings, members, projects, trained
+from db import accounts, comparisons, encodings, events, members, projects, sign_ins, trained
 from db.engine import MIGRATIONS, Database
 from db.models import Base
 
@@ -207,5 +207,37 @@ def test_whoever_saw_every_project_goes_on_seeing_those_there_are(
             (_, ada), _ = members.listed(session, 1)
             assert ada.added_by is None
             assert ada.added_at.tzinfo is not None
+        move(made, "0007", command.downgrade)
+    made.close()
+
+
+@pytest.mark.parametrize("backend", ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def test_browsers_stay_signed_in_when_the_audit_comes_and_goes(
+    backend: str, request: pytest.FixtureRequest
+) -> None:
+    """Up, down and up again: who was signed in still is, links that were made still work; the audit begins anew."""
+    made = Database(request.getfixturevalue(f"{backend}_url"))
+    move(made, "0007", command.upgrade)
+    now, later = datetime(2026, 1, 1, tzinfo=UTC), datetime(2030, 1, 1, tzinfo=UTC)
+    with made.write() as session:
+        session.execute(
+            text("INSERT INTO people (name, role, created_at) VALUES ('ada', 'owner', '2026-01-01')")
+        )
+        session.execute(
+            text(
+                "INSERT INTO sign_ins (secret_hash, person_id, created_at, expires_at) "
+                "VALUES ('h', 1, '2026-01-01', '2029-01-01')"
+            )
+        )
+    for _ in range(2):
+        made.migrate()
+        with made.write() as session:
+            found = sign_ins.find(session, "h", now)
+            assert found is not None
+            assert (found.person.name, found.how) == ("ada", "")
+            assert sign_ins.find(session, "h", later) is None
+            assert events.listed(session, events.EventFilter()) == []
+            events.add(session, at=now, what="sign-in", person_id=1)
+            accounts.change(session, 1, password_hash="x")
         move(made, "0007", command.downgrade)
     made.close()

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from sqlalchemy.orm import Session
+
 from db import links, people, questions, sign_ins
 from db.engine import Database
 from db.questions import OpenQuestion
@@ -64,25 +66,58 @@ def test_a_link_that_has_expired_is_not_taken(database: Database) -> None:
         assert links.take(session, "second", NOW) is None
 
 
+def add_sign_in(session: Session, secret_hash: str, person_id: int, **more: str) -> None:
+    sign_ins.add(
+        session, secret_hash=secret_hash, person_id=person_id, created_at=NOW, expires_at=MUCH_LATER, **more
+    )
+
+
 def test_a_sign_in_names_its_person_until_it_ends_or_expires(database: Database) -> None:
     with database.write() as session:
-        ada = people.add(session, "ada", "owner", NOW)
+        ada, bob = people.add(session, "ada", "owner", NOW), people.add(session, "bob", "annotator", NOW)
         for secret_hash in ("one", "two"):
-            sign_ins.add(
-                session, secret_hash=secret_hash, person_id=ada, created_at=NOW, expires_at=MUCH_LATER
-            )
-        sign_ins.end(session, "one", NOW)
-        sign_ins.end(session, "unknown", NOW)
+            add_sign_in(session, secret_hash, ada, how="link")
+        one = sign_ins.find(session, "one", NOW)
+        assert one is not None
+        assert not sign_ins.end(session, one.id, bob, NOW), "it is not his"
+        assert sign_ins.end(session, one.id, ada, NOW)
+        assert not sign_ins.end(session, one.id, ada, NOW), "once"
     with database.write() as session:
-        assert sign_ins.person_of(session, "one", NOW) is None
-        assert sign_ins.person_of(session, "two", NOW) == people.find(session, ada)
-        assert sign_ins.person_of(session, "two", MUCH_LATER) is None
-        assert sign_ins.person_of(session, "unknown", NOW) is None
+        assert sign_ins.find(session, "one", NOW) is None
+        two = sign_ins.find(session, "two", NOW)
+        assert two is not None
+        assert (two.person, two.how) == (people.find(session, ada), "link")
+        assert sign_ins.find(session, "two", MUCH_LATER) is None
+        assert sign_ins.find(session, "unknown", NOW) is None
         people.disable(session, ada, NOW)
-        assert sign_ins.person_of(session, "two", NOW) is None
+        assert sign_ins.find(session, "two", NOW) is None
         people.enable(session, ada)
         sign_ins.end_for(session, ada, NOW)
-        assert sign_ins.person_of(session, "two", NOW) is None
+        assert sign_ins.find(session, "two", NOW) is None
+
+
+def test_signed_in_browsers_are_listed_and_all_but_one_ended(database: Database) -> None:
+    with database.write() as session:
+        ada, bob = people.add(session, "ada", "owner", NOW), people.add(session, "bob", "annotator", NOW)
+        for secret_hash, person in (("one", ada), ("two", ada), ("three", bob)):
+            add_sign_in(session, secret_hash, person, browser="Firefox on Linux", address="192.0.2.1")
+        one, two, three = sign_ins.listed(session, NOW)
+        assert (one.browser, one.address, one.last_seen_at) == ("Firefox on Linux", "192.0.2.1", NOW)
+        sign_ins.see(session, two.id, LATER)
+        assert [each.id for each in sign_ins.listed(session, NOW, ada)] == [two.id, one.id]
+        assert sign_ins.listed(session, MUCH_LATER) == []
+        sign_ins.end_for(session, ada, LATER, but=two.id)
+        assert {each.id for each in sign_ins.listed(session, NOW)} == {two.id, three.id}
+
+
+def test_open_links_are_counted_by_person(database: Database) -> None:
+    add_link(database, "one")
+    add_link(database, "two")
+    with database.write() as session:
+        assert links.open_counts(session, NOW) == {1: 2}
+        links.take(session, "one", NOW)
+        assert links.open_counts(session, NOW) == {1: 1}
+        assert links.open_counts(session, LATER) == {}
 
 
 def test_the_open_question_is_replaced_and_reserves_its_row(database: Database) -> None:

@@ -9,7 +9,7 @@ from tests.pages.conftest import Open, listed_problems, words
 from tests.workflow.world import annotator, answer_next, small_frame, small_project, somebody
 from workflow import answering, projects, queue
 from workflow.home import Home
-from workflow.people import team
+from workflow.people import browsers, team
 from workflow.seat import Seat
 
 
@@ -45,7 +45,7 @@ def test_home_lists_projects_with_their_counts(home: Home, owner: int, show: Ope
     assert [button.label for button in test.button][:2] == ["Continue", "Progress"]
 
 
-@pytest.mark.parametrize("page", ["export.py", "import_table.py", "people.py", "project_page.py"])
+@pytest.mark.parametrize("page", ["export.py", "import_table.py", "people.py", "audit.py", "project_page.py"])
 def test_the_owners_pages_refuse_an_annotator_by_themselves(
     home: Home, owner: int, show: Open, page: str
 ) -> None:
@@ -185,17 +185,19 @@ def test_a_file_of_another_kind_is_told_what_to_do(
     assert said in listed
 
 
-def test_a_link_for_an_annotator_is_shown_once(home: Home, owner: int, show: Open) -> None:
+def test_a_link_for_an_annotator_stays_until_it_is_dismissed(home: Home, owner: int, show: Open) -> None:
     test = show(owner, "people.py")
     test.text_input[0].set_value("Ada")
     next(button for button in test.button if button.label == "Make a sign-in link").click().run()
     assert not test.exception
     (link,) = [one.value for one in test.code]
     secret = link.split("link=")[1]
-    person = team.person_of(home, team.redeem_link(home, secret))
+    person = browsers.person_of(home, team.redeem_link(home, secret))
     assert person is not None
     assert (person.name, person.role) == ("Ada", "annotator")
     test.run()
+    assert [one.value for one in test.code] == [link]
+    next(button for button in test.button if button.label == "Dismiss").click().run()
     assert not test.code
 
 

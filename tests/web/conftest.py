@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,8 +27,8 @@ COOKIE = "winnow_signin_8501"
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
     """The process's home, in a folder of the test's own."""
-    for key in ("WINNOW_DATABASE_URL", "WINNOW_HOST", "WINNOW_PORT", "WINNOW_ALLOWED_HOSTS"):
-        monkeypatch.delenv(key, raising=False)
+    for key in [one for one in os.environ if one.startswith("WINNOW_")]:
+        monkeypatch.delenv(key)
     monkeypatch.setenv("WINNOW_HOME", str(tmp_path / "home"))
     workflow.home.close_home()
     lay_database(tmp_path / "home")
@@ -41,6 +42,7 @@ def client(home: Home) -> Iterator[TestClient]:
         routes=[
             *server.ROUTES,
             Route("/", _who, methods=["GET", "POST"]),
+            Route("/sign-in-number", _which_sign_in),
             Route("/broken", _broken),
             WebSocketRoute("/_stcore/stream", _echo),
         ],
@@ -52,6 +54,10 @@ def client(home: Home) -> Iterator[TestClient]:
 
 async def _who(request: Request) -> JSONResponse:
     return JSONResponse(request.headers.getlist("x-winnow-person"))
+
+
+async def _which_sign_in(request: Request) -> JSONResponse:
+    return JSONResponse(request.headers.getlist("x-winnow-sign-in"))
 
 
 async def _broken(_request: Request) -> PlainTextResponse:

@@ -16,7 +16,7 @@ from web.guard import UPLOADS
 from workflow import exporting, importing
 from workflow.access import RIGHTS, Right, Role
 from workflow.home import Home
-from workflow.people import members, team
+from workflow.people import browsers, members, team
 from workflow.seat import Seat
 
 PICTURE, SOUND = kept(picture(2)), kept(RECORDINGS["calls/0.wav"], "wav")
@@ -39,7 +39,7 @@ def sign_in(client: TestClient, seat: Seat, role: str) -> int:
     nowhere = Seat(seat.home, seat.person_id)
     secret = team.redeem_link(seat.home, team.make_link(nowhere, "Eve"))
     client.cookies.set(COOKIE, secret)
-    person = team.person_of(seat.home, secret)
+    person = browsers.person_of(seat.home, secret)
     assert person is not None
     if role != NOBODY:
         members.share(nowhere, "Eve", range(1, (seat.project_id or 0) + 1), role)

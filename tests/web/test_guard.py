@@ -3,12 +3,15 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from starlette.testclient import TestClient, WebSocketDenialResponse
+from starlette.testclient import TestClient, WebSocketDenialResponse, WebSocketTestSession
 from starlette.websockets import WebSocketDisconnect
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.web.conftest import COOKIE
+from tests.workflow.world import full_disk
+from web.guard import ENDED, SEEN_EVERY
 from workflow.home import Home
-from workflow.people import team
+from workflow.people import browsers, team
 from workflow.seat import Seat
 
 from .conftest import BASE
@@ -21,6 +24,15 @@ HTML = {"accept": "text/html,application/xhtml+xml"}
 def signed_in(client: TestClient, home: Home) -> TestClient:
     client.cookies.set(COOKIE, team.redeem_link(home, team.make_start_link(home)))
     return client
+
+
+def sent_away(websocket: WebSocketTestSession) -> bool:
+    """Whether the page is told to go where it is said that its sign-in has ended, and is then cut off."""
+    told = ForwardMsg()
+    told.ParseFromString(websocket.receive_bytes())
+    with pytest.raises(WebSocketDisconnect) as cut:
+        websocket.receive_json()
+    return told.auth_redirect.url == ENDED and cut.value.code == 4401
 
 
 def refused(client: TestClient, **options: object) -> bool:
@@ -95,8 +107,7 @@ def test_signing_out_ends_an_open_websocket(signed_in: TestClient) -> None:
         websocket.receive_json()
         assert signed_in.post("/signout", headers={"origin": BASE}).status_code == 303
         websocket.send_text("two")
-        with pytest.raises(WebSocketDisconnect):
-            websocket.receive_json()
+        assert sent_away(websocket)
     assert refused(signed_in)
 
 
@@ -106,8 +117,7 @@ def test_disabling_a_person_ends_an_open_websocket(client: TestClient, home: Hom
     with client.websocket_connect(STREAM) as websocket:
         team.disable_person(Seat(home, owner), owner + 1)
         websocket.send_text("two")
-        with pytest.raises(WebSocketDisconnect):
-            websocket.receive_json()
+        assert sent_away(websocket)
     assert client.get("/").status_code == 401
 
 
@@ -115,10 +125,10 @@ def test_a_sign_in_ends_after_two_weeks(signed_in: TestClient, monkeypatch: pyte
     class Later(datetime):
         @classmethod
         def now(cls, tz: object = None) -> datetime:
-            return datetime.now(UTC) + team.SIGN_IN_LIFE + timedelta(seconds=1)
+            return datetime.now(UTC) + browsers.SIGN_IN_LIFE + timedelta(seconds=1)
 
     assert signed_in.get("/").status_code == 200
-    monkeypatch.setattr(team, "datetime", Later)
+    monkeypatch.setattr(browsers, "datetime", Later)
     assert signed_in.get("/").status_code == 401
 
 
@@ -178,3 +188,49 @@ def test_where_the_database_file_is_gone_it_is_said_and_open_pages_say_it_themse
         answer = signed_in.get("/")
         assert (answer.status_code, "Nothing was stored" in answer.text) == (503, True)
         assert refused(signed_in)
+
+
+@pytest.mark.parametrize("header", ["x-winnow-sign-in", "X-Winnow-Sign-In"])
+def test_pages_learn_the_number_of_the_sign_in_from_the_guard_alone(
+    signed_in: TestClient, home: Home, header: str
+) -> None:
+    (mine,) = browsers.my_browsers(Seat(home, team.ensure_owner(home).id))
+    answer = signed_in.get("/sign-in-number", headers={header: "77"})
+    assert answer.json() == [str(mine.id)]
+
+
+def test_an_ended_browser_is_sent_away_at_its_next_press_and_others_stay(
+    client: TestClient, home: Home
+) -> None:
+    owner = team.ensure_owner(home).id
+    seat = Seat(home, owner)
+    first = team.redeem_link(home, team.make_start_link(home))
+    (one,) = browsers.my_browsers(seat)
+    second = team.redeem_link(home, team.make_start_link(home))
+    client.cookies.set(COOKIE, first)
+    with client.websocket_connect(STREAM) as page:
+        client.cookies.set(COOKIE, second)
+        with client.websocket_connect(STREAM) as other:
+            browsers.end_my_browser(seat, one.id)
+            page.send_text("a press")
+            assert sent_away(page)
+            other.send_text("a press")
+            assert other.receive_json()[0] == "a press"
+
+
+def test_when_a_browser_was_seen_is_noted_now_and_then(
+    signed_in: TestClient, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+    monkeypatch.setattr(browsers, "see", lambda _home, number: seen.append(number))
+    now = [1000.0]
+    monkeypatch.setattr("web.guard.time.monotonic", lambda: now[0])
+    for wait in (0.0, 1.0, SEEN_EVERY, 1.0):
+        now[0] += wait
+        assert signed_in.get("/").status_code == 200
+    assert len(seen) == 2
+
+
+def test_where_it_cannot_be_noted_people_come_in_all_the_same(signed_in: TestClient) -> None:
+    with full_disk():
+        assert signed_in.get("/").status_code == 200

@@ -35,7 +35,18 @@ from workflow.people import members, team
 from workflow.seat import Seat
 
 AT_A_PROJECT = {name: act for acts in BY_RIGHT.values() for name, act in acts.items()}
-TABLES = ("projects", "members", "groups", "group_members", "links", "entries", "questions", "encodings")
+TABLES = (
+    "projects",
+    "members",
+    "groups",
+    "group_members",
+    "links",
+    "entries",
+    "questions",
+    "encodings",
+    "accounts",
+    "events",
+)
 
 
 def names_of_use_cases() -> set[str]:

@@ -14,7 +14,7 @@ from plcore import LabelTable
 from tests.workflow.world import annotator, answer_next, full_disk, small_project
 from workflow import answering, classes, projects, reviewing, room, saving, stopping, undoing
 from workflow.home import Home, open_home
-from workflow.people import team
+from workflow.people import browsers, team
 from workflow.seat import Seat
 
 Use = Callable[[Home, int, int], object]
@@ -156,11 +156,11 @@ def test_restoring_signing_in_and_out_say_it_too(home: Home, owner: int, project
         for use in (
             lambda: projects.restore_project(Seat(home, owner, project)),
             lambda: team.redeem_link(home, link),
-            lambda: team.sign_out(home, signed_in),
+            lambda: browsers.sign_out(home, signed_in),
         ):
             with pytest.raises(saving.NotSaved, match="could not be written"):
                 use()
-    assert team.person_of(home, signed_in) is not None
+    assert browsers.person_of(home, signed_in) is not None
     assert team.redeem_link(home, link), "the link was not used up"
 
 

@@ -46,7 +46,21 @@ from workflow.importing import encoding, encoding_requests, more_rows
 from workflow.media import spectrograms
 from workflow.models import choosing, showing
 from workflow.outgoing import verifying
-from workflow.people import examples, goals, groups, members, pausing, qualification, qualifying, team
+from workflow.people import (
+    audited,
+    browsers,
+    elsewhere,
+    examples,
+    goals,
+    groups,
+    members,
+    overview,
+    passwords,
+    pausing,
+    qualification,
+    qualifying,
+    team,
+)
 from workflow.room import RoomSettings
 from workflow.seat import Seat
 
@@ -240,6 +254,11 @@ OWN_ANYWHERE: dict[str, UseCase] = {
 """The owner's, also of a project that is archived or in the bin."""
 AT_NO_PROJECT: dict[str, UseCase] = {
     "projects.list_projects": lambda seat, _world, _row: projects.list_projects(seat),
+    "browsers.my_browsers": lambda seat, _world, _row: browsers.my_browsers(seat),
+    "browsers.end_my_browser": lambda seat, _world, _row: browsers.end_my_browser(seat, 99),
+    "browsers.end_my_other_browsers": lambda seat, _world, _row: browsers.end_my_other_browsers(seat, 99),
+    "passwords.has_password": lambda seat, _world, _row: passwords.has_password(seat),
+    "passwords.set_password": lambda seat, _world, _row: passwords.set_password(seat, "four plain words"),
     "team.get_person": lambda seat, _world, _row: team.get_person(seat),
     "finding.find": lambda seat, _world, _row: media.find(seat, "a" * 64 + ".png"),
     "spectrograms.kept": lambda seat, _world, _row: spectrograms.kept(seat, "a" * 64 + ".wav", PICTURE),
@@ -255,6 +274,15 @@ OWN_WINNOW: dict[str, UseCase] = {
         seat, importing.read_upload(b"id,labels\n1,a|b\n")
     ),
     "uploads.create": lambda seat, world, _row: importing.create(seat, "newer", world.table()),
+    "team.make_link_for": lambda seat, _world, _row: team.make_link_for(seat, seat.person_id + 50),
+    "team.end_links": lambda seat, _world, _row: team.end_links(seat, seat.person_id + 50),
+    "browsers.end_browser": lambda seat, _world, _row: browsers.end_browser(seat, 1, 1),
+    "passwords.clear_password": lambda seat, _world, _row: passwords.clear_password(seat, 1),
+    "elsewhere.set_known_as": lambda seat, _world, _row: elsewhere.set_known_as(seat, 1, "root"),
+    "overview.overview": lambda seat, _world, _row: overview.overview(seat),
+    "audited.audit_lines": lambda seat, _world, _row: audited.audit_lines(seat, audited.EventFilter()),
+    "audited.audit_csv": lambda seat, _world, _row: audited.audit_csv(seat, audited.EventFilter()),
+    "audited.who_and_where": lambda seat, _world, _row: audited.who_and_where(seat),
     "team.list_people": lambda seat, _world, _row: team.list_people(seat),
     "team.make_link": lambda seat, _world, _row: team.make_link(seat, "Zoe"),
     "team.disable_person": lambda seat, _world, _row: team.disable_person(seat, seat.person_id + 50),

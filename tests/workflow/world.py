@@ -18,7 +18,7 @@ from plcore import LabelTable, LearnerSettings, Roles, read_cells
 from workflow import answering, exporting, progress, projects, queue, standing
 from workflow.home import Home
 from workflow.kinds.one_label import training
-from workflow.people import members, team
+from workflow.people import browsers, members, team
 from workflow.seat import Seat
 
 
@@ -62,7 +62,7 @@ def small_project(home: Home, owner: int, name: str = "small", **settings: objec
 def somebody(home: Home, owner: int, name: str) -> int:
     """A signed-in person of this name, a member of no project."""
     secret = team.redeem_link(home, team.make_link(Seat(home, owner), name))
-    person = team.person_of(home, secret)
+    person = browsers.person_of(home, secret)
     assert person is not None
     return person.id
 

@@ -124,7 +124,7 @@ def mark(seat: Seat, row: int, label: str, note: str = "", purpose: str = EXAMPL
         examples.put(
             writing.session,
             writing.project.id,
-            examples.Marked(row, label, purpose, note, owning.person.id, datetime.now(UTC)),
+            examples.Marked(row, label, purpose, note, writing.person.id, datetime.now(UTC)),
         )
 
 

@@ -1,4 +1,4 @@
-"""The people of this Winnow: one-time sign-in links, signed-in browsers, and ending them.
+"""The people of this Winnow: one-time sign-in links, and ending somebody's access.
 
 A secret is 32 random bytes, shown once. Only its SHA-256 is stored, and a secret is looked up by that
 hash through a unique index: neither the database nor the time an answer takes gives it away.
@@ -6,8 +6,6 @@ hash through a unique index: neither the database nor the time an answer takes g
 
 from __future__ import annotations
 
-import hashlib
-import secrets
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -15,6 +13,10 @@ from db import links, people, sign_ins
 from db.people import Person
 from workflow import access
 from workflow.access import Right
+from workflow.people import audit
+from workflow.people.audit import EventKind
+from workflow.people.browsers import NOWHERE, Visit, open_browser
+from workflow.people.secret import new_secret, secret_hash
 from workflow.saving import saving
 
 if TYPE_CHECKING:
@@ -25,12 +27,13 @@ if TYPE_CHECKING:
 
 START_LINK_LIFE = timedelta(hours=1)
 INVITATION_LIFE = timedelta(days=7)
-SIGN_IN_LIFE = timedelta(days=14)
 NAME_LENGTH = 80
+MOST_OPEN = 20
+"""Links of one person that can be open at once."""
 
 
 class LinkError(ValueError):
-    """A sign-in link cannot be used; the message says why and what to do."""
+    """A sign-in link cannot be used or made; the message says why and what to do."""
 
 
 class PersonNameError(ValueError):
@@ -52,45 +55,59 @@ def ensure_owner(home: Home) -> Person:
 def make_start_link(home: Home) -> str:
     """The secret of a link for the owner, to be printed when the server starts; lives an hour.
 
-    Earlier links of the owner that were not used end. An owner who was disabled comes back with it: whoever
-    starts the server holds the data anyway, and nobody else could let them in again.
+    An owner who was disabled comes back with it: whoever starts the server holds the data anyway, and nobody else
+    could let them in again.
     """
     owner = ensure_owner(home)
-    now = datetime.now(UTC)
     with saving(home) as session:
         people.enable(session, owner.id)
-        links.expire_for(session, owner.id, now)
-        return _add_link(session, owner.id, None, now, START_LINK_LIFE)
+        return _add_link(session, owner, None, START_LINK_LIFE)
 
 
 def make_link(seat: Seat, name: str) -> str:
     """The secret of a link for the person of this name, who is added as an annotator if new; lives a week.
 
-    Earlier links of that person that were not used end; a disabled person is let in again.
+    A disabled person is let in again. Earlier links of theirs stay open until one of them is used.
 
     Raises
     ------
     NotAllowed
         The person is not an owner.
     PersonNameError
-        The name is empty, longer than 80 characters or not printable.
+        The name is empty, longer than 80 characters or not printable, or an owner's.
+    LinkError
+        20 links of theirs are open.
     NotSaved
     """
-    name = _checked_name(name)
-    now = datetime.now(UTC)
+    name = checked_name(name)
     with seat.owning() as owning:
         session = owning.session
-        known = [one for one in people.listed(session) if one.name.casefold() == name.casefold()]
-        person = known[0] if known else None
-        if person is not None and person.is_owner:
-            raise PersonNameError(
-                f"{person.name!r} is an owner, and this makes a link for annotators. Choose another name; a link "
-                "for the owner is printed when Winnow starts."
+        person = named(session, name)
+        if person is None:
+            person = add_annotator(session, name, seat.person_id)
+        return _invite(session, person, seat.person_id)
+
+
+def make_link_for(seat: Seat, person_id: int) -> str:
+    """As ``make_link``, for somebody who is known: nobody has to type the name again. NotFound where nobody is."""
+    with seat.owning() as owning:
+        return _invite(owning.session, _known(owning.session, person_id), seat.person_id)
+
+
+def end_links(seat: Seat, person_id: int) -> None:
+    """End the links of a person that can still be used. Raises NotAllowed unless an owner asks; NotSaved."""
+    now = datetime.now(UTC)
+    with seat.owning() as owning:
+        count = links.open_counts(owning.session, now).get(person_id, 0)
+        if count:
+            links.expire_for(owning.session, person_id, now)
+            audit.note(
+                owning.session,
+                EventKind.LINKS_ENDED,
+                person_id=seat.person_id,
+                about_id=person_id,
+                count=count,
             )
-        person_id = people.add(session, name, "annotator", now) if person is None else person.id
-        people.enable(session, person_id)
-        links.expire_for(session, person_id, now)
-        return _add_link(session, person_id, seat.person_id, now, INVITATION_LIFE)
 
 
 def look_at_link(home: Home, secret: str) -> str | None:
@@ -99,15 +116,15 @@ def look_at_link(home: Home, secret: str) -> str | None:
     Raises LinkError as `redeem_link` would.
     """
     with home.database.read() as session:
-        link = links.find(session, _hash(secret))
+        link = links.find(session, secret_hash(secret))
         if link is None or link.used_at is not None or link.expires_at <= datetime.now(UTC):
             raise LinkError(_why_not(link))
         person = people.find(session, link.person_id)
     return None if link.created_by is None or person is None else person.name
 
 
-def redeem_link(home: Home, secret: str) -> str:
-    """Use a link up and sign its person in; returns the sign-in's secret, for a cookie.
+def redeem_link(home: Home, secret: str, visit: Visit = NOWHERE) -> str:
+    """Use a link up and sign its person in; returns the sign-in's secret, for a cookie. Other links of theirs end.
 
     Raises
     ------
@@ -118,39 +135,27 @@ def redeem_link(home: Home, secret: str) -> str:
     """
     now = datetime.now(UTC)
     with saving(home) as session:
-        link = links.take(session, _hash(secret), now)
+        link = links.take(session, secret_hash(secret), now)
         if link is None:
-            raise LinkError(_why_not(links.find(session, _hash(secret))))
+            raise LinkError(_why_not(links.find(session, secret_hash(secret))))
         person = people.find(session, link.person_id)
         if person is None or person.disabled_at is not None:
             raise LinkError("Your access has ended. Ask the owner for a new link.")
-        sign_in = _new_secret()
-        sign_ins.add(
-            session,
-            secret_hash=_hash(sign_in),
-            person_id=person.id,
-            created_at=now,
-            expires_at=now + SIGN_IN_LIFE,
-        )
-        return sign_in
+        links.expire_for(session, person.id, now)
+        return open_browser(session, person.id, "link", visit)
+
+
+def person_of_link(home: Home, secret: str) -> int | None:
+    """The id of the person a link was made for, used or over too; for the audit of those refused."""
+    with home.database.read() as session:
+        link = links.find(session, secret_hash(secret))
+    return None if link is None else link.person_id
 
 
 def get_person(seat: Seat) -> Person:
     """The person of the seat, asked anew by every page. Raises NotAllowed when unknown or disabled."""
     with seat.reading() as reading:
         return reading.person
-
-
-def person_of(home: Home, sign_in_secret: str) -> Person | None:
-    """The person signed in with this secret; None when it is unknown or over, or the person disabled."""
-    with home.database.read() as session:
-        return sign_ins.person_of(session, _hash(sign_in_secret), datetime.now(UTC))
-
-
-def sign_out(home: Home, sign_in_secret: str) -> None:
-    """End one sign-in; harmless when it is unknown or has ended. Raises NotSaved."""
-    with saving(home) as session:
-        sign_ins.end(session, _hash(sign_in_secret), datetime.now(UTC))
 
 
 def list_people(seat: Seat) -> list[Person]:
@@ -169,35 +174,16 @@ def disable_person(seat: Seat, person_id: int) -> None:
         session = owning.session
         if owning.person.id == person_id:
             raise access.NotAllowed("You cannot end your own access: nobody could let you in again.")
+        person = people.find(session, person_id)
         people.disable(session, person_id, now)
         links.expire_for(session, person_id, now)
         sign_ins.end_for(session, person_id, now)
+        if person is not None and person.disabled_at is None:
+            audit.note(session, EventKind.PERSON_ENDED, person_id=seat.person_id, about_id=person_id)
 
 
-def _add_link(
-    session: Session, person_id: int, created_by: int | None, now: datetime, life: timedelta
-) -> str:
-    secret = _new_secret()
-    links.add(
-        session,
-        secret_hash=_hash(secret),
-        person_id=person_id,
-        created_by=created_by,
-        created_at=now,
-        expires_at=now + life,
-    )
-    return secret
-
-
-def _why_not(link: links.Link | None) -> str:
-    if link is None:
-        return "This sign-in link is not known here. Check that it was copied whole, or ask for a new one."
-    if link.used_at is not None:
-        return "This sign-in link was used already; each works once. Ask for a new one."
-    return "This sign-in link has expired. Ask for a new one."
-
-
-def _checked_name(name: str) -> str:
+def checked_name(name: str) -> str:
+    """A person's name as it is stored, runs of spaces as one. Raises PersonNameError."""
     name = " ".join(name.split())
     if not name or len(name) > NAME_LENGTH or not name.isprintable():
         raise PersonNameError(
@@ -207,9 +193,60 @@ def _checked_name(name: str) -> str:
     return name
 
 
-def _new_secret() -> str:
-    return secrets.token_urlsafe(32)
+def named(session: Session, name: str) -> Person | None:
+    """The person of this name, however it is spelt; None where there is none."""
+    known = (one for one in people.listed(session) if one.name.casefold() == name.casefold())
+    return next(known, None)
 
 
-def _hash(secret: str) -> str:
-    return hashlib.sha256(secret.encode()).hexdigest()
+def add_annotator(session: Session, name: str, by: int | None) -> Person:
+    """A new annotator. by : who adds them, None where they came by themselves"""
+    now = datetime.now(UTC)
+    person_id = people.add(session, name, "annotator", now)
+    audit.note(session, EventKind.PERSON_ADDED, person_id=by, about_id=person_id)
+    return Person(person_id, name, "annotator", now, None)
+
+
+def _known(session: Session, person_id: int) -> Person:
+    person = people.find(session, person_id)
+    if person is None:
+        raise access.NotFound(f"There is no person {person_id}. Fix: load the page again.")
+    return person
+
+
+def _invite(session: Session, person: Person, by: int) -> str:
+    if person.is_owner:
+        raise PersonNameError(
+            f"{person.name!r} is an owner, and this makes a link for annotators. Choose another name; a link "
+            "for the owner is printed when Winnow starts."
+        )
+    if links.open_counts(session, datetime.now(UTC)).get(person.id, 0) >= MOST_OPEN:
+        raise LinkError(
+            f"{MOST_OPEN} links of {person.name} are open already. Fix: end them, then make a new one."
+        )
+    if person.disabled_at is not None:
+        people.enable(session, person.id)
+        audit.note(session, EventKind.PERSON_LET_IN, person_id=by, about_id=person.id)
+    return _add_link(session, person, by, INVITATION_LIFE)
+
+
+def _add_link(session: Session, person: Person, created_by: int | None, life: timedelta) -> str:
+    secret, now = new_secret(), datetime.now(UTC)
+    links.add(
+        session,
+        secret_hash=secret_hash(secret),
+        person_id=person.id,
+        created_by=created_by,
+        created_at=now,
+        expires_at=now + life,
+    )
+    audit.note(session, EventKind.LINK_MADE, person_id=created_by, about_id=person.id)
+    return secret
+
+
+def _why_not(link: links.Link | None) -> str:
+    if link is None:
+        return "This sign-in link is not known here. Check that it was copied whole, or ask for a new one."
+    if link.used_at is not None:
+        return "This sign-in link was used already; each works once. Ask for a new one."
+    return "This sign-in link has expired. Ask for a new one."

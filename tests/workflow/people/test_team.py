@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from workflow.access import NotAllowed
+from workflow.access import NotAllowed, NotFound
 from workflow.home import Home, open_home
-from workflow.people import team
+from workflow.people import browsers, team
 from workflow.seat import Seat
 from workflow.settings import Settings
 
@@ -25,20 +25,21 @@ def home(tmp_path: Path) -> Iterator[Home]:
 
 
 def wait(monkeypatch: pytest.MonkeyPatch, time: timedelta) -> None:
-    """Let this much time pass, as workflow.people.team sees it."""
+    """Let this much time pass, as workflow.people sees it."""
 
     class Later(datetime):
         @classmethod
         def now(cls, tz: object = None) -> datetime:
             return datetime.now(UTC) + time
 
-    monkeypatch.setattr(team, "datetime", Later)
+    for module in (team, browsers):
+        monkeypatch.setattr(module, "datetime", Later)
 
 
 def sign_in_as_annotator(home: Home, name: str = "bob") -> tuple[int, str]:
     owner = team.ensure_owner(home)
     sign_in = team.redeem_link(home, team.make_link(Seat(home, owner.id), name))
-    person = team.person_of(home, sign_in)
+    person = browsers.person_of(home, sign_in)
     assert person is not None
     return person.id, sign_in
 
@@ -52,7 +53,7 @@ def test_there_is_one_owner(home: Home) -> None:
 
 def test_the_start_link_signs_the_owner_in(home: Home) -> None:
     sign_in = team.redeem_link(home, team.make_start_link(home))
-    assert team.person_of(home, sign_in) == team.ensure_owner(home)
+    assert browsers.person_of(home, sign_in) == team.ensure_owner(home)
 
 
 def test_a_link_works_once(home: Home) -> None:
@@ -67,7 +68,7 @@ def test_an_unknown_link_is_refused(home: Home, secret: str) -> None:
     team.make_start_link(home)
     with pytest.raises(team.LinkError, match="not known"):
         team.redeem_link(home, secret)
-    assert team.person_of(home, secret) is None
+    assert browsers.person_of(home, secret) is None
 
 
 def test_of_many_at_once_one_redeems_the_link(home: Home) -> None:
@@ -103,13 +104,47 @@ def test_links_expire(home: Home, monkeypatch: pytest.MonkeyPatch, by_owner: boo
     team.redeem_link(home, secret)
 
 
-def test_a_new_link_ends_the_earlier_one(home: Home) -> None:
+def test_links_live_side_by_side_until_one_is_used(home: Home) -> None:
     owner = team.ensure_owner(home)
     for make in (lambda: team.make_start_link(home), lambda: team.make_link(Seat(home, owner.id), "bob")):
-        first, second = make(), make()
-        with pytest.raises(team.LinkError, match="expired"):
-            team.redeem_link(home, first)
+        first, second, third = make(), make(), make()
         team.redeem_link(home, second)
+        for other in (first, third):
+            with pytest.raises(team.LinkError, match="expired"):
+                team.redeem_link(home, other)
+
+
+def test_a_link_is_made_again_without_the_name(home: Home) -> None:
+    owner = Seat(home, team.ensure_owner(home).id)
+    bob, _ = sign_in_as_annotator(home)
+    again = browsers.person_of(home, team.redeem_link(home, team.make_link_for(owner, bob)))
+    assert again is not None
+    assert again.id == bob
+    with pytest.raises(NotFound, match="no person 99"):
+        team.make_link_for(owner, 99)
+    with pytest.raises(team.PersonNameError, match="is an owner"):
+        team.make_link_for(owner, owner.person_id)
+
+
+def test_open_links_are_ended_together_and_there_are_only_so_many(home: Home) -> None:
+    owner = Seat(home, team.ensure_owner(home).id)
+    bob, _ = sign_in_as_annotator(home)
+    made = [team.make_link_for(owner, bob) for _ in range(team.MOST_OPEN)]
+    with pytest.raises(team.LinkError, match="20 links of bob are open"):
+        team.make_link(owner, "Bob")
+    team.end_links(owner, bob)
+    for secret in made:
+        with pytest.raises(team.LinkError, match="expired"):
+            team.look_at_link(home, secret)
+    assert team.look_at_link(home, team.make_link_for(owner, bob)) == "bob"
+
+
+def test_who_a_refused_link_was_for_is_known_to_the_audit(home: Home) -> None:
+    owner = team.ensure_owner(home)
+    secret = team.make_link(Seat(home, owner.id), "bob")
+    team.redeem_link(home, secret)
+    assert team.person_of_link(home, secret) == owner.id + 1
+    assert team.person_of_link(home, "nonsense") is None
 
 
 def test_a_second_link_for_a_name_is_for_the_same_person(home: Home) -> None:
@@ -121,13 +156,13 @@ def test_a_second_link_for_a_name_is_for_the_same_person(home: Home) -> None:
 def test_sign_ins_expire_and_end(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     bob, first = sign_in_as_annotator(home)
     _, second = sign_in_as_annotator(home)
-    team.sign_out(home, first)
-    assert team.person_of(home, first) is None
-    found = team.person_of(home, second)
+    browsers.sign_out(home, first)
+    assert browsers.person_of(home, first) is None
+    found = browsers.person_of(home, second)
     assert found is not None
     assert found.id == bob
-    wait(monkeypatch, team.SIGN_IN_LIFE + timedelta(seconds=1))
-    assert team.person_of(home, second) is None
+    wait(monkeypatch, browsers.SIGN_IN_LIFE + timedelta(seconds=1))
+    assert browsers.person_of(home, second) is None
 
 
 def test_disabling_ends_sign_ins_and_links_and_a_new_link_lets_in_again(home: Home) -> None:
@@ -135,14 +170,14 @@ def test_disabling_ends_sign_ins_and_links_and_a_new_link_lets_in_again(home: Ho
     bob, sign_in = sign_in_as_annotator(home)
     link = team.make_link(Seat(home, owner.id), "bob")
     team.disable_person(Seat(home, owner.id), bob)
-    assert team.person_of(home, sign_in) is None
+    assert browsers.person_of(home, sign_in) is None
     with pytest.raises(team.LinkError):
         team.redeem_link(home, link)
     with pytest.raises(NotAllowed, match="ended"):
         team.get_person(Seat(home, bob))
     assert [one.disabled_at is None for one in team.list_people(Seat(home, owner.id))] == [True, False]
     assert sign_in_as_annotator(home)[0] == bob
-    assert team.person_of(home, sign_in) is None  # the old browser stays signed out
+    assert browsers.person_of(home, sign_in) is None  # the old browser stays signed out
 
 
 def test_only_an_owner_manages_people(home: Home) -> None:

@@ -1,0 +1,157 @@
+"""Signing in by OpenID Connect: `/signin/openid` sends a browser to the provider, `/signin/openid/back` takes it back.
+
+Authlib does the protocol: discovery, the code flow with state, nonce and PKCE, the ID token's signature, issuer,
+audience and times. What it keeps between the two requests lies in a signed cookie of ten minutes that is sent to
+these two addresses alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Awaitable, Callable
+from functools import lru_cache
+from typing import Any
+
+from authlib.common.errors import AuthlibBaseError
+from authlib.integrations.starlette_client import OAuth
+from httpx2 import HTTPError
+from joserfc.errors import JoseError
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware.sessions import SessionMiddleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from web.signin_page import page, signed_in_answer
+from web.visits import visit_of
+from workflow.home import home
+from workflow.people.elsewhere import NotKnown, sign_in_by_openid
+from workflow.people.refusals import note_refused
+from workflow.saving import NotSaved
+from workflow.settings import SignInSettings
+
+logger = logging.getLogger("winnow")
+
+BACK = "/signin/openid/back"
+MINUTES = 10
+TIMEOUT = 10.0
+"""Seconds that the provider has for an answer."""
+LEEWAY = 60
+"""Seconds by which its clock and ours may differ."""
+AGAIN = '<p><a href="/signin">Sign in again</a></p>'
+
+Endpoint = Callable[[Request, Any], Awaitable[Response]]
+
+
+class ProviderError(RuntimeError):
+    """The provider is not the one of the settings, or says what it must not."""
+
+
+@lru_cache(maxsize=4)
+def _provider(settings: SignInSettings) -> Any:
+    """Authlib's client for the provider of the settings. It keeps the provider's addresses and keys."""
+    return OAuth().register(
+        "openid",
+        client_id=settings.oidc_client_id,
+        client_secret=settings.oidc_client_secret,
+        server_metadata_url=f"{settings.oidc_issuer.rstrip('/')}/.well-known/openid-configuration",
+        client_kwargs={"scope": "openid email", "code_challenge_method": "S256", "timeout": TIMEOUT},
+    )
+
+
+class _Step:
+    """One of the two requests as an ASGI app, with the cookie that joins them; 404 where there is no provider."""
+
+    def __init__(self, step: Endpoint) -> None:
+        self.step = step
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        settings = home().settings.sign_in
+        if not settings.oidc_issuer:
+            words = "<p>This Winnow has no OpenID Connect provider.</p>"
+            await page("Not found", words + AGAIN, status=404)(scope, receive, send)
+            return
+
+        async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+            request = Request(scope, receive)
+            response = await _said_in_words(self.step, request, _provider(settings))
+            await response(scope, receive, send)
+
+        # The key is the same in every process and after a restart, and known to nobody who does not know the secret.
+        key = hashlib.sha256(b"winnow sign-in\0" + settings.oidc_client_secret.encode()).hexdigest()
+        kept = SessionMiddleware(
+            answer,
+            secret_key=key,
+            session_cookie=f"winnow_openid_{(scope.get('server') or ('', 0))[1]}",
+            max_age=60 * MINUTES,
+            path="/signin/openid",
+            same_site="lax",
+            https_only=scope["scheme"] == "https",
+        )
+        await kept(scope, receive, send)
+
+
+async def _said_in_words(step: Endpoint, request: Request, provider: Any) -> Response:
+    """What the step answers, or why nobody was signed in. What the provider says goes to the log, not to strangers."""
+    try:
+        return await step(request, provider)
+    except NotKnown as error:
+        await _note(request, "not known here")
+        return page("Not signed in", error, AGAIN, status=403)
+    except NotSaved as error:
+        return page("Not signed in", error, AGAIN, status=503)
+    except (AuthlibBaseError, JoseError, ProviderError, KeyError, ValueError) as error:
+        logger.warning("A sign-in by OpenID Connect was refused: %s: %s", type(error).__name__, error)
+        await _note(request, "OpenID Connect refused")
+        words = (
+            "The sign-in was not completed: it took too long, was begun in another browser, or was refused."
+        )
+        return page("Not signed in", words, AGAIN, status=403)
+    except (HTTPError, RuntimeError) as error:
+        logger.warning("The OpenID Connect provider failed: %s: %s", type(error).__name__, error)
+        words = "The sign-in provider cannot be reached, or gave no sense. Try again; the owner finds why in the log."
+        return page("Not signed in", words, AGAIN, status=502)
+
+
+async def _start(request: Request, provider: Any) -> Response:
+    await _check_issuer(provider)
+    answer: Response = await provider.authorize_redirect(request, _back_address(request))
+    answer.headers["cache-control"] = "no-store"
+    return answer
+
+
+async def _back(request: Request, provider: Any) -> Response:
+    issuer = await _check_issuer(provider)
+    # RFC 9207: the provider may name itself beside the code.
+    if request.query_params.get("iss", issuer) != issuer:
+        raise ProviderError("The answer names another issuer.")
+    token = await provider.authorize_access_token(
+        request, claims_options={"iss": {"essential": True, "values": [issuer]}}, leeway=LEEWAY
+    )
+    claims = token.get("userinfo")
+    if not claims or not claims.get("sub"):
+        raise ProviderError("The answer has no ID token.")
+    secret = await run_in_threadpool(sign_in_by_openid, home(), dict(claims), visit_of(request))
+    return signed_in_answer(request, secret)
+
+
+async def _check_issuer(provider: Any) -> str:
+    """The issuer, which the provider must state as the settings do."""
+    wanted = home().settings.sign_in.oidc_issuer
+    stated = (await provider.load_server_metadata()).get("issuer")
+    if stated != wanted:
+        raise ProviderError(f"WINNOW_OIDC_ISSUER is {wanted!r}, and the provider states {stated!r}.")
+    return wanted
+
+
+def _back_address(request: Request) -> str:
+    """Where the provider sends the browser back to: this server, as the browser reaches it."""
+    return f"{request.url.scheme}://{request.url.netloc}{BACK}"
+
+
+async def _note(request: Request, why: str) -> None:
+    await run_in_threadpool(note_refused, home(), why, visit_of(request))
+
+
+openid_start, openid_back = _Step(_start), _Step(_back)

@@ -1,0 +1,83 @@
+"""The audit: what use cases note of who did what, within their own transaction. Answers are not among it: they have
+the log. Who may read it: `workflow.people.audited`.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from db import events
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from workflow.common.opened import Reading
+
+
+class EventKind(StrEnum):
+    """What can be noted. The table holds these values, so they never change."""
+
+    SIGN_IN = "sign-in"
+    SIGN_IN_REFUSED = "sign-in-refused"
+    SIGN_OUT = "sign-out"
+    LINK_MADE = "link-made"
+    LINKS_ENDED = "links-ended"
+    PERSON_ADDED = "person-added"
+    PERSON_ENDED = "person-ended"
+    PERSON_LET_IN = "person-let-in"
+    PASSWORD_SET = "password-set"  # noqa: S105 - a word, no password
+    PASSWORD_CLEARED = "password-cleared"  # noqa: S105
+    KNOWN_AS_SET = "known-as-set"
+    BROWSERS_ENDED = "browsers-ended"
+    PROJECT_MADE = "project-made"
+    PROJECT_RENAMED = "project-renamed"
+    PROJECT_ARCHIVED = "project-archived"
+    PROJECT_BINNED = "project-binned"
+    PROJECT_RESTORED = "project-restored"
+    SETTINGS_CHANGED = "settings-changed"
+    EXPORT_TAKEN = "export-taken"
+    MEMBERS_CHANGED = "members-changed"
+
+
+DETAIL_LENGTH = 200
+"""Characters of a detail that are kept."""
+
+
+def note(
+    session: Session,
+    what: EventKind,
+    *,
+    person_id: int | None,
+    about_id: int | None = None,
+    project_id: int | None = None,
+    address: str = "",
+    **details: str | int,
+) -> None:
+    """Add an event to the audit, in the caller's transaction: what was not done is not noted either.
+
+    person_id : who did it, None where nobody was signed in      about_id : the person it was done to
+    address : of their machine, where it is known
+    details : what else an owner would want to know, by name. Never a password, a secret or what somebody typed in
+    the place of one: people type passwords into the box of their name.
+    """
+    kept: dict[str, Any] = {
+        name: value[:DETAIL_LENGTH] if isinstance(value, str) else value for name, value in details.items()
+    }
+    events.add(
+        session,
+        at=datetime.now(UTC),
+        what=what.value,
+        person_id=person_id,
+        about_id=about_id,
+        project_id=project_id,
+        details=kept,
+        address=address,
+    )
+
+
+def note_at(there: Reading, what: EventKind, **details: str | int) -> None:
+    """As ``note``, of whoever is there, at the project of their seat where it is at one."""
+    project_id = None if there.at is None else there.at.id
+    note(there.session, what, person_id=there.person.id, project_id=project_id, **details)  # type: ignore[arg-type]

@@ -1,0 +1,174 @@
+"""Browsers that are signed in: opened when somebody signs in, listed, and ended by their person or by an owner."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from db import sign_ins
+from db.sign_ins import SignedIn, SignIn
+from workflow.people import audit
+from workflow.people.audit import EventKind
+from workflow.people.own import own
+from workflow.people.secret import new_secret, secret_hash
+from workflow.saving import NotSaved, saving
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from db.people import Person
+    from workflow.home import Home
+    from workflow.seat import Seat
+
+__all__ = [
+    "NOWHERE",
+    "SIGN_IN_LIFE",
+    "SignIn",
+    "SignedIn",
+    "Visit",
+    "browser_words",
+    "end_browser",
+    "end_my_browser",
+    "end_my_other_browsers",
+    "my_browsers",
+    "open_browser",
+    "person_of",
+    "see",
+    "sign_out",
+    "signed_in",
+]
+
+SIGN_IN_LIFE = timedelta(days=14)
+
+_FAMILIES = (
+    ("Edg", "Edge"),
+    ("OPR/", "Opera"),
+    ("Firefox/", "Firefox"),
+    ("FxiOS/", "Firefox"),
+    ("HeadlessChrome/", "Chrome"),
+    ("CriOS/", "Chrome"),
+    ("Chrome/", "Chrome"),
+    ("Safari/", "Safari"),
+)
+_SYSTEMS = (
+    ("Windows", "Windows"),
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Android", "Android"),
+    ("CrOS", "ChromeOS"),
+    ("Mac OS X", "macOS"),
+    ("Linux", "Linux"),
+)
+"""Browsers name others too, to be served like them: the first that is found is the one."""
+
+
+@dataclass(frozen=True)
+class Visit:
+    """From where somebody signs in. address : of their machine      browser : in a few words"""
+
+    address: str = ""
+    browser: str = ""
+
+
+NOWHERE = Visit()
+
+
+def browser_words(user_agent: str) -> str:
+    """What a browser says of itself, in a few words: *Firefox on Linux*."""
+    family = next((name for sign, name in _FAMILIES if sign in user_agent), "")
+    system = next((name for sign, name in _SYSTEMS if sign in user_agent), "")
+    return " on ".join(part for part in (family or "Another program", system) if part)
+
+
+def open_browser(session: Session, person_id: int, how: str, visit: Visit) -> str:
+    """Sign a person in, in the caller's transaction; the secret for the cookie. how : link, password, openid, proxy"""
+    secret, now = new_secret(), datetime.now(UTC)
+    sign_ins.add(
+        session,
+        secret_hash=secret_hash(secret),
+        person_id=person_id,
+        created_at=now,
+        expires_at=now + SIGN_IN_LIFE,
+        how=how,
+        address=visit.address,
+        browser=visit.browser,
+    )
+    audit.note(
+        session,
+        EventKind.SIGN_IN,
+        person_id=person_id,
+        address=visit.address,
+        how=how,
+        browser=visit.browser,
+    )
+    return secret
+
+
+def signed_in(home: Home, sign_in_secret: str) -> SignedIn | None:
+    """Who is signed in with this secret; None when it is unknown or over, or the person disabled."""
+    with home.database.read() as session:
+        return sign_ins.find(session, secret_hash(sign_in_secret), datetime.now(UTC))
+
+
+def person_of(home: Home, sign_in_secret: str) -> Person | None:
+    """The person of ``signed_in``."""
+    found = signed_in(home, sign_in_secret)
+    return None if found is None else found.person
+
+
+def see(home: Home, sign_in_id: int) -> None:
+    """Note that the browser is there. Where nothing can be written it is not noted: nobody waits for this."""
+    with suppress(NotSaved), saving(home) as session:
+        sign_ins.see(session, sign_in_id, datetime.now(UTC))
+
+
+def sign_out(home: Home, sign_in_secret: str, visit: Visit = NOWHERE) -> None:
+    """End one sign-in; harmless when it is unknown or has ended. Raises NotSaved."""
+    now = datetime.now(UTC)
+    with saving(home) as session:
+        found = sign_ins.find(session, secret_hash(sign_in_secret), now)
+        if found is not None and sign_ins.end(session, found.id, found.person.id, now):
+            audit.note(session, EventKind.SIGN_OUT, person_id=found.person.id, address=visit.address)
+
+
+def my_browsers(seat: Seat) -> list[SignIn]:
+    """The browsers signed in as this person, the one seen last first. Raises NotAllowed."""
+    with seat.reading() as reading:
+        return sign_ins.listed(reading.session, datetime.now(UTC), reading.person.id)
+
+
+def end_my_browser(seat: Seat, sign_in_id: int) -> None:
+    """End a sign-in of this person; harmless where it is another's or has ended. Raises NotAllowed, NotSaved."""
+    with own(seat.home, seat.person_id) as mine:
+        _end(mine.session, seat.person_id, seat.person_id, sign_in_id)
+
+
+def end_my_other_browsers(seat: Seat, this: int) -> None:
+    """End every sign-in of this person but the one of this number. Raises NotAllowed, NotSaved."""
+    now = datetime.now(UTC)
+    with own(seat.home, seat.person_id) as mine:
+        others = [one for one in sign_ins.listed(mine.session, now, seat.person_id) if one.id != this]
+        if others:
+            sign_ins.end_for(mine.session, seat.person_id, now, but=this)
+            audit.note(
+                mine.session,
+                EventKind.BROWSERS_ENDED,
+                person_id=seat.person_id,
+                about_id=seat.person_id,
+                count=len(others),
+            )
+
+
+def end_browser(seat: Seat, person_id: int, sign_in_id: int) -> None:
+    """End a sign-in of anybody; harmless where they have none of this number. Raises NotSaved; NotAllowed unless the
+    person of the seat is an owner.
+    """
+    with seat.owning() as owning:
+        _end(owning.session, seat.person_id, person_id, sign_in_id)
+
+
+def _end(session: Session, by: int, person_id: int, sign_in_id: int) -> None:
+    if sign_ins.end(session, sign_in_id, person_id, datetime.now(UTC)):
+        audit.note(session, EventKind.BROWSERS_ENDED, person_id=by, about_id=person_id, count=1)

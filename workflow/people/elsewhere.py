@@ -1,0 +1,155 @@
+"""Signing in by an account elsewhere: of an OpenID Connect provider, or of a proxy that has asked who it is.
+
+People are known here first: by the e-mail or user name that an owner gave them, or by a name that is the same. Owners
+are known by what was given to them alone: where people may choose their user names, one would choose 'owner'.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from db import accounts, people
+from workflow.access import NotFound
+from workflow.people import audit
+from workflow.people.audit import EventKind
+from workflow.people.browsers import NOWHERE, Visit, open_browser
+from workflow.people.team import NAME_LENGTH, PersonNameError, add_annotator, checked_name, named
+from workflow.saving import saving
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from db.people import Person
+    from workflow.home import Home
+    from workflow.seat import Seat
+
+
+class NotKnown(PermissionError):  # noqa: N818 - what a page says, not a fault
+    """Who has signed in elsewhere may not sign in here; the message says why and what to do."""
+
+
+def person_by_proxy(home: Home, user: str) -> int | None:
+    """The id of the person whom a trusted proxy calls so; None where nobody is, or their access has ended."""
+    with home.database.read() as session:
+        person = _known(session, user)
+    return None if person is None or person.disabled_at is not None else person.id
+
+
+def sign_in_by_proxy(home: Home, user: str, visit: Visit = NOWHERE) -> str:
+    """The sign-in's secret, for a cookie. user : what a trusted proxy says who it is
+
+    Raises NotKnown where nobody of this name may sign in; NotSaved.
+    """
+    with saving(home) as session:
+        person = _known(session, user) or _newcomer(home, session, user)
+        return _open(session, person, "proxy", visit)
+
+
+def sign_in_by_openid(home: Home, claims: dict[str, Any], visit: Visit = NOWHERE) -> str:
+    """The sign-in's secret, for a cookie. claims : of an ID token whose signature and times were checked
+
+    Somebody is found by their subject, the provider's own name for them, once they have signed in; the first time by
+    their e-mail, which the provider must have verified.
+
+    Raises NotKnown where they may not sign in; NotSaved.
+    """
+    issuer, email = str(claims["iss"]), str(claims.get("email") or "")
+    subject = f"{issuer} {claims['sub']}"
+    verified = claims.get("email_verified") is True
+    domains = home.settings.sign_in.oidc_domains
+    if domains and (not verified or email.rpartition("@")[2].casefold() not in domains):
+        raise NotKnown(f"Only people with an e-mail of {', '.join(domains)} may sign in here.")
+    with saving(home) as session:
+        person_id = accounts.by_subject(session, subject)
+        if person_id is not None:
+            person = people.find(session, person_id)
+        elif not email or not verified:
+            raise NotKnown(
+                "Your provider has not said which e-mail is yours, or has not verified it. Ask the owner for a link."
+            )
+        else:
+            person = _known(session, email) or _newcomer(home, session, email)
+        if person is None:
+            raise NotKnown(_unknown(email))
+        secret = _open(session, person, "openid", visit)
+        bound = accounts.find(session, person.id).subject
+        if bound != subject:
+            if bound is not None and bound.startswith(f"{issuer} "):
+                raise NotKnown(
+                    f"{person.name} has signed in here by another account of the same e-mail. Ask the owner to give "
+                    "the e-mail anew on the People page."
+                )
+            accounts.change(session, person.id, subject=subject)
+        return secret
+
+
+def set_known_as(seat: Seat, person_id: int, name: str) -> None:
+    """Say by which e-mail or user name a person is known elsewhere; '' for none. The account they had signed in by
+    is forgotten: whoever has the name now may take it.
+
+    Raises
+    ------
+    PersonNameError
+        It is too long, cannot be shown, or is another person's.
+    NotFound
+        There is no such person.
+    NotAllowed
+        The person of the seat is not an owner.
+    NotSaved
+    """
+    wanted = checked_name(name).casefold() if name.strip() else None
+    with seat.owning() as owning:
+        session = owning.session
+        if people.find(session, person_id) is None:
+            raise NotFound(f"There is no person {person_id}. Fix: load the page again.")
+        if wanted is not None and accounts.by_known_as(session, wanted) not in (None, person_id):
+            raise PersonNameError(f"{wanted!r} is another person's. Fix: take it from them first.")
+        accounts.change(session, person_id, known_as=wanted, subject=None)
+        audit.note(
+            session,
+            EventKind.KNOWN_AS_SET,
+            person_id=seat.person_id,
+            about_id=person_id,
+            known_as=wanted or "",
+        )
+
+
+def _known(session: Session, user: str) -> Person | None:
+    wanted = " ".join(user.split()).casefold()
+    if not wanted:
+        return None
+    person_id = accounts.by_known_as(session, wanted)
+    if person_id is not None:
+        return people.find(session, person_id)
+    person = named(session, wanted)
+    if person is None or person.is_owner or accounts.find(session, person.id).known_as is not None:
+        return None  # an owner, or somebody who is known by something else
+    return person
+
+
+def _newcomer(home: Home, session: Session, user: str) -> Person:
+    """A new annotator where the settings let them in. They are known as what they came with."""
+    if not home.settings.sign_in.let_in_new_people:
+        raise NotKnown(_unknown(user))
+    try:
+        name = checked_name(user)
+    except PersonNameError as error:
+        raise NotKnown(str(error)) from error
+    if named(session, name) is not None:
+        raise NotKnown(_unknown(user))
+    person = add_annotator(session, name, None)
+    accounts.change(session, person.id, known_as=name.casefold())
+    return person
+
+
+def _open(session: Session, person: Person, how: str, visit: Visit) -> str:
+    if person.disabled_at is not None:
+        raise NotKnown("Your access has ended. Ask the owner of this Winnow to let you in again.")
+    return open_browser(session, person.id, how, visit)
+
+
+def _unknown(user: str) -> str:
+    return (
+        f"{user[:NAME_LENGTH]!r} is not known here. Ask the owner to add you on the People page, with this as your "
+        "e-mail or user name elsewhere."
+    )

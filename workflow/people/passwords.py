@@ -1,0 +1,182 @@
+"""Passwords for return visits: set by the person, cleared by an owner, seen by nobody.
+
+Hashed by argon2id with the library's parameters (RFC 9106, low memory). Signing in takes as long, and is refused in the
+same words, whether there is nobody of that name, they have no password, or it is another one.
+"""
+
+from __future__ import annotations
+
+import threading
+import unicodedata
+from datetime import UTC, datetime
+from functools import cache
+from typing import TYPE_CHECKING
+
+from argon2 import PasswordHasher
+from argon2.exceptions import VerifyMismatchError
+
+from db import accounts, people, sign_ins
+from workflow.people import audit
+from workflow.people.attempts import MINUTES, folded
+from workflow.people.audit import EventKind
+from workflow.people.browsers import NOWHERE, Visit, open_browser
+from workflow.people.own import own
+from workflow.people.refusals import note_refused
+from workflow.people.secret import new_secret
+from workflow.people.team import named
+from workflow.saving import saving
+
+if TYPE_CHECKING:
+    from workflow.home import Home
+    from workflow.seat import Seat
+
+LEAST, MOST = 12, 256
+"""Characters of a password."""
+WRONG = (
+    "Name or password is wrong. Without a password, or if you have forgotten it, ask the owner for a link."
+)
+LIMITED = (
+    f"Too many attempts with this name or from this machine. Wait {MINUTES} minutes and try again, or ask the owner "
+    "for a link."
+)
+
+_HASHER = PasswordHasher()
+_ONE_AT_A_TIME = threading.Lock()
+"""A verification takes 64 MB: many at once would take the machine's memory."""
+
+
+class PasswordError(ValueError):
+    """A password cannot be set: too short or too long, the name itself, or the present one is wrong."""
+
+
+class WrongPassword(PermissionError):  # noqa: N818 - what a page says, not a fault
+    """Nobody is signed in by this name and password."""
+
+
+class TooManyAttempts(PermissionError):  # noqa: N818 - what a page says, not a fault
+    """This name or this address has been tried too often lately."""
+
+
+def sign_in_by_password(home: Home, name: str, password: str, visit: Visit = NOWHERE) -> str:
+    """The sign-in's secret, for a cookie.
+
+    Raises
+    ------
+    WrongPassword
+        There is nobody of this name, or they have no password or another one, or their access has ended.
+    TooManyAttempts
+        Five attempts with this name, or thirty from this address, within five minutes.
+    NotSaved
+    """
+    if not home.attempts.may_try(name, visit.address):
+        note_refused(home, "too many attempts", visit)
+        raise TooManyAttempts(LIMITED)
+    with home.database.read() as session:
+        person = named(session, " ".join(name.split()))
+        stored = None if person is None else accounts.find(session, person.id).password_hash
+    fits = _fits(stored or _nobodys(), password)
+    if person is None or stored is None or not fits or person.disabled_at is not None:
+        note_refused(home, "wrong name or password", visit, about_id=person.id if person else None)
+        raise WrongPassword(WRONG)
+    renewed = _hash(password) if _HASHER.check_needs_rehash(stored) else stored
+    with saving(home) as session:
+        now = people.find(session, person.id)
+        if (
+            now is None
+            or now.disabled_at is not None
+            or accounts.find(session, now.id).password_hash != stored
+        ):
+            raise WrongPassword(WRONG)  # ended, or changed, in this moment
+        if renewed != stored:
+            accounts.change(session, now.id, password_hash=renewed)
+        secret = open_browser(session, now.id, "password", visit)
+    home.attempts.succeeded(name)
+    return secret
+
+
+def has_password(seat: Seat) -> bool:
+    """Whether this person has a password. Raises NotAllowed."""
+    with seat.reading() as reading:
+        return accounts.find(reading.session, reading.person.id).password_hash is not None
+
+
+def set_password(seat: Seat, password: str, present: str = "", this: int = 0) -> None:
+    """Give this person a password, or another one; their other browsers are signed out where it is another one.
+
+    present : the password they have, where they have one      this : the sign-in that stays
+
+    Raises
+    ------
+    PasswordError
+        It has fewer than 12 characters or more than 256, is their name, or the present one is wrong.
+    TooManyAttempts
+        The present one was wrong too often.
+    NotAllowed, NotSaved
+    """
+    with seat.reading() as reading:
+        person = reading.person
+        stored = accounts.find(reading.session, person.id).password_hash
+    _check(password, person.name)
+    if stored is not None:
+        if not seat.home.attempts.may_try(person.name, ""):
+            raise TooManyAttempts(LIMITED)
+        if not _fits(stored, present):
+            raise PasswordError(
+                "The present password is wrong. Without it, ask an owner to clear the password."
+            )
+        seat.home.attempts.succeeded(person.name)
+    fresh = _hash(password)
+    with own(seat.home, seat.person_id) as mine:
+        if accounts.find(mine.session, person.id).password_hash != stored:
+            raise PasswordError("The password was changed a moment ago, elsewhere. Load the page again.")
+        accounts.change(mine.session, person.id, password_hash=fresh)
+        if stored is not None:
+            sign_ins.end_for(mine.session, person.id, datetime.now(UTC), but=this)
+        audit.note(mine.session, EventKind.PASSWORD_SET, person_id=person.id, about_id=person.id)
+
+
+def clear_password(seat: Seat, person_id: int) -> None:
+    """Take the password of a person away; harmless where they have none. Their browsers stay signed in.
+
+    Raises NotSaved; NotAllowed unless the person of the seat is an owner.
+    """
+    with seat.owning() as owning:
+        if accounts.find(owning.session, person_id).password_hash is not None:
+            accounts.change(owning.session, person_id, password_hash=None)
+            audit.note(
+                owning.session, EventKind.PASSWORD_CLEARED, person_id=seat.person_id, about_id=person_id
+            )
+
+
+def _check(password: str, name: str) -> None:
+    if not LEAST <= len(password) <= MOST:
+        raise PasswordError(
+            f"A password must have {LEAST} to {MOST} characters. Got {len(password)}. "
+            "Fix: a few words in a row are long and easy to keep in mind."
+        )
+    if folded(password) in (folded(name), folded(name) * 2):
+        raise PasswordError("A password must not be your name. Fix: choose a few words in a row.")
+
+
+def _alike(password: str) -> str:
+    """The same characters, however a keyboard composes them."""
+    return unicodedata.normalize("NFKC", password)
+
+
+def _hash(password: str) -> str:
+    with _ONE_AT_A_TIME:
+        return _HASHER.hash(_alike(password))
+
+
+def _fits(stored: str, password: str) -> bool:
+    with _ONE_AT_A_TIME:
+        try:
+            return _HASHER.verify(stored, _alike(password[: MOST + 1]))
+        except VerifyMismatchError:
+            return False
+
+
+@cache
+def _nobodys() -> str:
+    """A hash that no password fits, so that nobody's takes as long as somebody's."""
+    return _hash(new_secret())
