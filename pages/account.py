@@ -78,6 +78,7 @@ for browser in mine:
         border=True, horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
     ):
         st.markdown(browser_list.in_words(browser, this))
-        st.button("Sign out", key=f"out-{browser.id}", on_click=end_one, args=(browser.id,))
+        if browser.id != this:  # this one has its own button on Home, which goes where it is said
+            st.button("Sign out", key=f"out-{browser.id}", on_click=end_one, args=(browser.id,))
 if any(one.id != this for one in mine):
     st.button("Sign out all others", key="out-others", on_click=end_others)

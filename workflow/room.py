@@ -56,7 +56,7 @@ def change_room(seat: Seat, room: RoomSettings) -> None:
     """
     with seat.owning() as owning:
         projects.change_room(owning.session, owning.project.id, room.to_json())
-        audit.note_at(owning, EventKind.SETTINGS_CHANGED, settings="room")
+        audit.note_at(owning, EventKind.SETTINGS_CHANGED, settings="answering room")
 
 
 def class_names(seat: Seat) -> tuple[str, ...]:
@@ -121,7 +121,7 @@ def set_groups(seat: Seat, groups: Groups) -> None:
     with seat.owning() as owning:
         room = replace(RoomSettings.from_json(owning.project.room), groups=dict(groups))
         projects.change_room(owning.session, owning.project.id, room.to_json())
-        audit.note_at(owning, EventKind.SETTINGS_CHANGED, settings="room")
+        audit.note_at(owning, EventKind.SETTINGS_CHANGED, settings="answering room")
 
 
 def _check_takes_groups(opened: Opened[Any]) -> None:

@@ -35,6 +35,8 @@ PAGES = {
     "export": ("", "[data-testid=stDataFrame]"),
     "import": ("Import a table", ""),
     "people": ("People", ""),
+    "account": ("My account", ""),
+    "audit": ("Audit", ""),
     "review": ("", "[data-testid=stDataFrame]"),
     "settings": ("", "[data-testid=stTabs]"),
 }

@@ -36,9 +36,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
     workflow.home.close_home()
 
 
-@pytest.fixture
-def client(home: Home) -> Iterator[TestClient]:
-    app = Starlette(
+def app_of() -> Starlette:
+    """The app over the process's home, as its settings are now."""
+    return Starlette(
         routes=[
             *server.ROUTES,
             Route("/", _who, methods=["GET", "POST"]),
@@ -48,7 +48,11 @@ def client(home: Home) -> Iterator[TestClient]:
         ],
         middleware=server.middleware(Settings.from_environment()),
     )
-    with TestClient(app, base_url=BASE, follow_redirects=False, raise_server_exceptions=False) as made:
+
+
+@pytest.fixture
+def client(home: Home) -> Iterator[TestClient]:
+    with TestClient(app_of(), base_url=BASE, follow_redirects=False, raise_server_exceptions=False) as made:
         yield made
 
 

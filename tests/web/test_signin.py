@@ -4,12 +4,16 @@ from datetime import UTC, datetime, timedelta
 from http.cookies import SimpleCookie
 
 import pytest
+from httpx2 import Response
+from starlette.requests import HTTPConnection
 from starlette.testclient import TestClient
 
 from tests.web.conftest import BASE, COOKIE
 from tests.workflow.world import full_disk
+from web.signin_page import page
+from web.visits import visit_of
 from workflow.home import Home
-from workflow.people import browsers, team
+from workflow.people import audited, browsers, passwords, team
 from workflow.seat import Seat
 
 
@@ -126,3 +130,114 @@ def test_a_full_disk_is_said_and_uses_nothing_up(client: TestClient, home: Home)
     assert answer.status_code == 503
     assert "Still signed in" in answer.text
     assert client.get("/").status_code == 200
+
+
+GOOD = "four plain words here"
+
+
+@pytest.fixture
+def bob(home: Home) -> Seat:
+    """Bob, who has a password."""
+    owner = team.ensure_owner(home).id
+    team.make_link(Seat(home, owner), "Bob")
+    passwords.set_password(Seat(home, owner + 1), GOOD)
+    return Seat(home, owner + 1)
+
+
+def post(client: TestClient, name: str = "Bob", password: str = GOOD, **headers: str) -> Response:
+    return client.post("/signin", data={"name": name, "password": password}, headers=headers)
+
+
+def test_a_name_with_its_password_signs_in_by_a_fresh_cookie(client: TestClient, bob: Seat) -> None:
+    client.cookies.set(COOKIE, "chosen-by-somebody-else")
+    answer = post(client, origin=BASE, **{"user-agent": "Mozilla/5.0 (X11; Linux) Firefox/140.0"})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    cookie = SimpleCookie(answer.headers["set-cookie"])[COOKIE]
+    assert cookie.value != "chosen-by-somebody-else"
+    assert (cookie["httponly"], cookie["samesite"], cookie["path"]) == (True, "lax", "/")
+    client.cookies.clear()
+    client.cookies.set(COOKIE, cookie.value)
+    assert client.get("/").json() == [str(bob.person_id)]
+    (mine,) = browsers.my_browsers(bob)
+    assert (mine.browser, mine.address, mine.how) == ("Firefox on Linux", "testclient", "password")
+
+
+def test_refusals_are_the_same_whoever_it_is(client: TestClient, bob: Seat) -> None:
+    said = {
+        (post(client, name, "wrong").status_code, post(client, name, "wrong").text) for name in ("Bob", "Eve")
+    }
+    assert len(said) == 1
+    ((status, text),) = said
+    assert status == 403
+    assert "Name or password is wrong" in text
+    assert "wrong" not in text.replace("password is wrong", "")
+    assert COOKIE not in client.cookies
+
+
+def test_after_five_attempts_it_says_to_wait(client: TestClient, bob: Seat) -> None:
+    for _ in range(5):
+        assert post(client, password="wrong").status_code == 403
+    answer = post(client)
+    assert answer.status_code == 429
+    assert "Too many attempts" in answer.text
+    assert COOKIE not in client.cookies
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:3000"])
+def test_no_other_site_signs_a_browser_in(client: TestClient, bob: Seat, origin: str) -> None:
+    assert post(client, origin=origin).status_code == 403
+    assert COOKIE not in client.cookies
+
+
+def test_a_large_form_is_refused(client: TestClient, bob: Seat) -> None:
+    assert post(client, password="x" * 100_000).status_code == 413
+    assert client.post("/signin", files={"link": b"x"}).status_code == 415
+    assert client.post("/signin", content=b"\xff\xfe=1").status_code in (400, 403)
+
+
+def test_nobody_can_have_a_browser_sent_elsewhere(client: TestClient, home: Home, bob: Seat) -> None:
+    for name in ("next", "url", "redirect", "return_to"):
+        answer = client.post(
+            "/signin",
+            params={name: "//evil.example"},
+            data={"name": "Bob", "password": GOOD, name: "//evil.example"},
+        )
+        assert answer.headers["location"] == "/"
+    link = team.make_start_link(home)
+    assert client.get("/signin", params={"link": link, "next": "//evil.example"}).headers["location"] == "/"
+
+
+def test_who_was_signed_out_is_told_so(client: TestClient) -> None:
+    ended = client.get("/signin?ended=1").text
+    assert "This browser was signed out" in ended
+    assert "not saved" in ended
+    assert "You are signed out." in client.get("/signin?left=1").text
+
+
+def test_a_password_is_asked_for_and_never_given_back(
+    client: TestClient, bob: Seat, caplog: pytest.LogCaptureFixture
+) -> None:
+    page = client.get("/signin").text
+    assert 'autocomplete="current-password"' in page
+    answer = post(client, "Bob", "a-mistyped-secret")
+    assert "a-mistyped-secret" not in answer.text + caplog.text
+    with full_disk():
+        assert post(client).status_code == 503
+    assert GOOD not in caplog.text
+
+
+def test_where_somebody_comes_from_is_noted(client: TestClient, home: Home) -> None:
+    request = HTTPConnection({"type": "http", "headers": [], "client": None})
+    assert visit_of(request) == browsers.Visit("", "Another program")
+    for secret in ("unknown", "unknown"):
+        client.get("/signin", params={"link": secret})
+    owner = Seat(home, team.ensure_owner(home).id)
+    lines = audited.audit_lines(owner, audited.EventFilter())
+    assert [(one.what, one.address) for one in lines] == [("sign-in refused", "testclient")] * 2
+
+
+def test_words_on_the_plain_pages_are_text() -> None:
+    text = bytes(page("<Title>", "<b>words</b>", "<hr>").body).decode()
+    assert "&lt;Title&gt;" in text
+    assert "&lt;b&gt;words" in text
+    assert "<hr>" in text

@@ -5,7 +5,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from workflow.settings import Settings, SettingsError
+from workflow.settings import Settings, SettingsError, SignInSettings
 
 
 def test_defaults(tmp_path: Path) -> None:
@@ -88,3 +88,68 @@ def test_a_password_is_not_repeated(value: str) -> None:
     with pytest.raises(SettingsError) as caught:
         Settings.from_environment({"WINNOW_DATABASE_URL": value})
     assert "secret" not in str(caught.value)
+
+
+OIDC = {
+    "WINNOW_OIDC_ISSUER": "https://id.example.org/realm",
+    "WINNOW_OIDC_CLIENT_ID": "winnow",
+    "WINNOW_OIDC_CLIENT_SECRET": "hush",
+}
+
+
+def test_nobody_signs_in_from_elsewhere_unless_told() -> None:
+    assert Settings.from_environment({}).sign_in == SignInSettings()
+
+
+def test_a_provider_and_a_proxy_are_read(tmp_path: Path) -> None:
+    found = Settings.from_environment(
+        {
+            **OIDC,
+            "WINNOW_OIDC_DOMAINS": "Example.org, @example.net",
+            "WINNOW_NEW_PEOPLE": "annotators",
+            "WINNOW_PROXY_USER_HEADER": "Remote-User",
+            "WINNOW_TRUSTED_PROXIES": "127.0.0.1, 10.0.0.0/24,fd00::/8",
+        }
+    )
+    assert found.sign_in == SignInSettings(
+        oidc_issuer="https://id.example.org/realm",
+        oidc_client_id="winnow",
+        oidc_client_secret="hush",
+        oidc_domains=("example.org", "example.net"),
+        let_in_new_people=True,
+        proxy_user_header="remote-user",
+        trusted_proxies=("127.0.0.1/32", "10.0.0.0/24", "fd00::/8"),
+    )
+    assert "hush" not in repr(found)
+    (tmp_path / "secret").write_text("from a file\n")
+    by_file = {
+        **OIDC,
+        "WINNOW_OIDC_CLIENT_SECRET": "",
+        "WINNOW_OIDC_CLIENT_SECRET_FILE": str(tmp_path / "secret"),
+    }
+    assert Settings.from_environment(by_file).sign_in.oidc_client_secret == "from a file"
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"WINNOW_OIDC_ISSUER": "https://id.example.org"}, "all or none"),
+        ({"WINNOW_OIDC_CLIENT_SECRET": "hush"}, "all or none"),
+        ({**OIDC, "WINNOW_OIDC_ISSUER": "http://id.example.org"}, "https://"),
+        ({**OIDC, "WINNOW_OIDC_ISSUER": "id.example.org"}, "https://"),
+        ({**OIDC, "WINNOW_OIDC_CLIENT_SECRET_FILE": "/nowhere"}, "Keep one"),
+        ({"WINNOW_OIDC_CLIENT_SECRET_FILE": "/nowhere"}, "cannot be read: /nowhere"),
+        ({"WINNOW_OIDC_CLIENT_SECRET_FILE": "/dev/null"}, "is empty"),
+        ({"WINNOW_NEW_PEOPLE": "owners"}, "refuse or annotators"),
+        ({"WINNOW_PROXY_USER_HEADER": "Remote-User"}, "WINNOW_TRUSTED_PROXIES must name"),
+        ({"WINNOW_PROXY_USER_HEADER": "Remote User", "WINNOW_TRUSTED_PROXIES": "::1"}, "name of a header"),
+        ({"WINNOW_TRUSTED_PROXIES": "proxy.example.org"}, "addresses or networks"),
+        ({"WINNOW_TRUSTED_PROXIES": "10.0.0.1/24"}, "addresses or networks"),
+        ({"WINNOW_TRUSTED_PROXIES": "0.0.0.0/0"}, "addresses or networks"),
+        ({"WINNOW_TRUSTED_PROXIES": "::/0"}, "addresses or networks"),
+    ],
+)
+def test_what_would_let_strangers_in_ends_the_start(values: dict[str, str], said: str) -> None:
+    with pytest.raises(SettingsError, match=said) as refused:
+        Settings.from_environment(values)
+    assert "hush" not in str(refused.value)

@@ -1,0 +1,163 @@
+"""Signing in by the word of a trusted proxy, and of nobody else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+
+import pytest
+from starlette.testclient import TestClient
+
+import workflow.home
+from tests.web.conftest import BASE, COOKIE, app_of
+from tests.web.test_guard import HTML, refused
+from web import proxies
+from workflow.home import Home
+from workflow.people import audited, browsers, team
+from workflow.seat import Seat
+from workflow.settings import Settings, SignInSettings
+
+PROXY, STRANGER = ("10.0.0.5", 50_000), ("203.0.113.9", 50_000)
+ADA = {"x-forwarded-user": "ada"}
+From = Callable[[tuple[str, int]], TestClient]
+
+
+@pytest.fixture
+def there(home: Home, monkeypatch: pytest.MonkeyPatch) -> Home:
+    """The process's home behind a proxy in 10.0.0.0/24, where Ada and Bob are known."""
+    monkeypatch.setenv("WINNOW_PROXY_USER_HEADER", "X-Forwarded-User")
+    monkeypatch.setenv("WINNOW_TRUSTED_PROXIES", "10.0.0.0/24")
+    workflow.home.close_home()
+    here = workflow.home.home()
+    for name in ("Ada", "Bob"):
+        team.make_link(Seat(here, team.ensure_owner(here).id), name)
+    return here
+
+
+@pytest.fixture
+def come_from(there: Home) -> Iterator[From]:
+    opened: list[TestClient] = []
+
+    def connect(peer: tuple[str, int]) -> TestClient:
+        made = TestClient(app_of(), base_url=BASE, follow_redirects=False, client=peer)
+        opened.append(made.__enter__())
+        return made
+
+    yield connect
+    for one in opened:
+        one.__exit__(None, None, None)
+
+
+def name_of(here: Home, client: TestClient) -> str:
+    found = browsers.signed_in(here, client.cookies[COOKIE])
+    assert found is not None
+    return found.person.name
+
+
+def test_the_proxy_s_word_signs_in_and_goes_on_counting(come_from: From, there: Home) -> None:
+    client = come_from(PROXY)
+    page = client.get("/", headers={**HTML, **ADA})
+    assert (page.status_code, page.headers["location"]) == (303, "/signin")
+    answer = client.get("/signin", headers=ADA)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    assert name_of(there, client) == "Ada"
+    assert client.get("/", headers=ADA).status_code == 200
+    assert not refused(client, headers=ADA)
+    assert client.get("/").status_code == 401, "signed out at the proxy is signed out here"
+    assert refused(client)
+
+
+@pytest.mark.parametrize("peer", [STRANGER, ("127.0.0.1", 1), ("10.0.1.5", 1), ("::1", 1), ("testclient", 1)])
+def test_the_header_from_anywhere_else_is_worth_nothing(come_from: From, peer: tuple[str, int]) -> None:
+    client = come_from(peer)
+    for headers in (
+        ADA,
+        {"X-FORWARDED-USER": "ada"},
+        {**ADA, "x-forwarded-for": "10.0.0.5"},
+        {**ADA, "x-forwarded-for": "10.0.0.5:50000", "forwarded": "for=10.0.0.5", "x-real-ip": "10.0.0.5"},
+    ):
+        answer = client.get("/signin", headers=headers)
+        assert answer.status_code == 200
+        assert COOKIE not in client.cookies
+        assert client.get("/", headers=headers).status_code == 401
+        assert refused(client, headers=headers)
+
+
+def test_a_stranger_with_a_cookie_of_the_proxy_s_gets_nowhere(come_from: From) -> None:
+    inside, outside = come_from(PROXY), come_from(STRANGER)
+    inside.get("/signin", headers=ADA)
+    outside.cookies.set(COOKIE, inside.cookies[COOKIE])
+    assert outside.get("/", headers=ADA).status_code == 401
+
+
+def test_nobody_acts_as_somebody_else_than_the_proxy_says(come_from: From, there: Home) -> None:
+    client = come_from(PROXY)
+    client.get("/signin", headers=ADA)
+    bob = {"x-forwarded-user": "bob"}
+    assert client.get("/", headers=bob).status_code == 401
+    assert refused(client, headers=bob)
+    assert refused(client, headers={"x-forwarded-user": "eve"})
+    assert client.get("/signin", headers=bob).status_code == 303
+    assert name_of(there, client) == "Bob"
+
+
+def test_said_twice_it_is_not_said(come_from: From) -> None:
+    client = come_from(PROXY)
+    twice = [("x-forwarded-user", "ada"), ("x-forwarded-user", "bob")]
+    assert client.get("/signin", headers=twice).status_code == 200
+    assert client.get("/signin", headers={"x-forwarded-user": "  "}).status_code == 200
+    assert COOKIE not in client.cookies
+
+
+def test_links_work_behind_a_proxy_that_says_nothing(come_from: From, there: Home) -> None:
+    client = come_from(PROXY)
+    client.get("/signin", params={"link": team.make_start_link(there)})
+    assert client.get("/").status_code == 200
+
+
+def test_strangers_are_told_what_to_do_and_noted(come_from: From, there: Home) -> None:
+    answer = come_from(PROXY).get("/signin", headers={"x-forwarded-user": "<i>eve"})
+    assert answer.status_code == 403
+    assert "&lt;i&gt;eve" in answer.text
+    owner = Seat(there, team.ensure_owner(there).id)
+    first = audited.audit_lines(owner, audited.EventFilter())[0]
+    assert (first.what, first.details) == ("sign-in refused", "why: not known here; browser: Another program")
+
+
+def test_who_signs_out_stays_out_until_they_come_back(come_from: From) -> None:
+    client = come_from(PROXY)
+    client.get("/signin", headers=ADA)
+    left = client.post("/signout", headers={**ADA, "origin": BASE})
+    page = client.get(left.headers["location"], headers=ADA)
+    assert (page.status_code, "You are signed out" in page.text) == (200, True)
+    assert COOKIE not in client.cookies
+    ended = client.get("/signin?ended=1", headers=ADA)
+    assert "This browser was signed out" in ended.text
+    assert client.get("/signin", headers=ADA).status_code == 303
+
+
+def test_address_and_scheme_are_taken_from_the_proxy_alone(come_from: From, there: Home) -> None:
+    said = {**ADA, "x-forwarded-for": "198.51.100.1, 203.0.113.50", "x-forwarded-proto": "https"}
+    answer = come_from(PROXY).get("/signin", headers=said)
+    assert "Secure" in answer.headers["set-cookie"]
+    owner = Seat(there, team.ensure_owner(there).id)
+    assert audited.audit_lines(owner, audited.EventFilter())[0].address == "203.0.113.50"
+    answer = come_from(STRANGER).get("/signin", headers=said, params={"link": team.make_start_link(there)})
+    assert "Secure" not in answer.headers["set-cookie"]
+    assert audited.audit_lines(owner, audited.EventFilter())[0].address == "203.0.113.9"
+
+
+def test_without_the_setting_the_header_is_a_header_like_others(client: TestClient, home: Home) -> None:
+    team.make_link(Seat(home, team.ensure_owner(home).id), "ada")
+    assert client.get("/signin", headers=ADA).status_code == 200
+    assert COOKIE not in client.cookies
+
+
+def test_uvicorn_believes_nobody_where_winnow_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(proxies.UVICORNS, raising=False)
+    assert proxies.keep_uvicorn_out(SignInSettings()) == {}
+    assert proxies.UVICORNS not in os.environ, "as it always was"
+    trusting = Settings.from_environment({"WINNOW_TRUSTED_PROXIES": "127.0.0.1"}).sign_in
+    assert proxies.keep_uvicorn_out(trusting) == {proxies.UVICORNS: ""}
+    assert os.environ[proxies.UVICORNS] == ""
+    assert proxies.keep_uvicorn_out(trusting) == {}, "nothing is left to be told"

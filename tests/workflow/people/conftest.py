@@ -1,0 +1,55 @@
+"""A home of the test's own, with its owner."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.migrated import lay_database
+from workflow.home import Home, open_home
+from workflow.people import team
+from workflow.seat import Seat
+from workflow.settings import Settings
+
+Opener = Callable[..., Home]
+
+
+@pytest.fixture
+def open_with(tmp_path: Path) -> Iterator[Opener]:
+    """Opens a home with these settings."""
+    made: list[Home] = []
+
+    def open_it(**settings: str) -> Home:
+        folder = tmp_path / f"home{len(made)}"
+        lay_database(folder)
+        made.append(open_home(Settings.from_environment({"WINNOW_HOME": str(folder), **settings})))
+        return made[-1]
+
+    yield open_it
+    for one in made:
+        one.close()
+
+
+@pytest.fixture
+def home(open_with: Opener) -> Home:
+    return open_with()
+
+
+@pytest.fixture
+def owner(home: Home) -> Seat:
+    return Seat(home, team.ensure_owner(home).id)
+
+
+def add_person(owner: Seat, name: str) -> Seat:
+    """An annotator who has a link and is signed in nowhere."""
+    team.make_link(owner, name)
+    return Seat(owner.home, next(one.id for one in team.list_people(owner) if one.name == name))
+
+
+def whats(owner: Seat) -> list[str]:
+    """The words of all events, the latest first."""
+    from workflow.people import audited
+
+    return [one.what for one in audited.audit_lines(owner, audited.EventFilter())]

@@ -1,0 +1,170 @@
+"""What is noted, by whom, and that nothing is noted of what did not happen; reading it, filtered and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.workflow.people.conftest import add_person, whats
+from tests.workflow.world import small_project
+from workflow import exporting, projects, room, stopping
+from workflow.access import NotAllowed
+from workflow.common.opened import Reading
+from workflow.home import Home
+from workflow.people import attempts, audit, audited, browsers, passwords, team
+from workflow.people.audit import DETAIL_LENGTH, EventKind
+from workflow.people.audited import EventFilter, audit_csv, audit_lines
+from workflow.people.browsers import Visit
+from workflow.people.refusals import note_refused
+from workflow.people.secret import new_secret, secret_hash
+from workflow.room import RoomSettings
+from workflow.seat import Seat
+
+
+def test_every_kind_has_words() -> None:
+    assert set(audited.KIND_WORDS) == set(EventKind)
+    assert len(set(audited.KIND_WORDS.values())) == len(EventKind)
+
+
+def test_what_is_done_about_people_is_noted(home: Home, owner: Seat) -> None:
+    ada = add_person(owner, "Ada")
+    team.redeem_link(home, team.make_link_for(owner, ada.person_id), Visit("192.0.2.1", "Firefox on Linux"))
+    passwords.set_password(ada, "four plain words here")
+    passwords.clear_password(owner, ada.person_id)
+    team.disable_person(owner, ada.person_id)
+    team.disable_person(owner, ada.person_id)
+    team.make_link_for(owner, ada.person_id)
+    team.end_links(owner, ada.person_id)
+    team.end_links(owner, ada.person_id)
+    assert whats(owner) == [
+        "links ended",
+        "link made",
+        "let in again",
+        "access ended",
+        "password cleared",
+        "password set",
+        "signed in",
+        "link made",
+        "link made",
+        "person added",
+    ]
+    signed_in = audit_lines(owner, EventFilter(what="sign-in"))[0]
+    assert (signed_in.who, signed_in.address) == ("Ada", "192.0.2.1")
+    assert signed_in.details == "how: link; browser: Firefox on Linux"
+    ended = audit_lines(owner, EventFilter(what="person-ended"))[0]
+    assert (ended.who, ended.whom) == ("owner", "Ada")
+
+
+def test_what_is_done_to_a_project_is_noted_at_it(home: Home, owner: Seat) -> None:
+    seat = owner.at(small_project(home, owner.person_id))
+    projects.rename_project(seat, "owls", "")
+    projects.change_strategy(seat, "random")
+    room.change_room(seat, RoomSettings("Look twice."))
+    stopping.change_stop_rules(seat, stopping.StopRules())
+    exporting.prepare(seat, exporting.ExportChoice(), "owls")
+    exporting.take(seat, exporting.ExportChoice())
+    projects.archive_project(seat)
+    projects.archive_project(seat)
+    projects.bin_project(seat)
+    projects.restore_project(seat)
+    projects.restore_project(seat)
+    found = audit_lines(owner, EventFilter(project_id=seat.project_id))
+    assert [(one.what, one.details) for one in found] == [
+        ("project restored", ""),
+        ("project put in the bin", ""),
+        ("project archived", ""),
+        ("export taken", "file: csv"),
+        ("export taken", "file: owls-winnowed.csv"),
+        ("settings changed", "settings: stop rules"),
+        ("settings changed", "settings: answering room"),
+        ("settings changed", "settings: strategy"),
+        ("project renamed", "before: small; after: owls"),
+        ("project made", f"rows: {projects.get_project(seat).n_rows}"),
+    ]
+    assert {(one.who, one.project) for one in found} == {("owner", "owls")}
+
+
+def note_and_fail(there: Reading) -> None:
+    audit.note_at(there, EventKind.SETTINGS_CHANGED, settings="all")
+    team.checked_name("")
+
+
+def test_nothing_is_noted_of_what_was_refused(home: Home, owner: Seat) -> None:
+    ada = add_person(owner, "Ada")
+    before = whats(owner)
+    with pytest.raises(NotAllowed):
+        team.make_link(ada, "Eve")
+    with pytest.raises(NotAllowed):
+        team.disable_person(owner, owner.person_id)
+    with pytest.raises(team.PersonNameError):
+        team.make_link(owner, "")
+    with pytest.raises(team.PersonNameError), owner.owning() as owning:
+        note_and_fail(owning)
+    assert whats(owner) == before
+
+
+def test_only_owners_read_it(owner: Seat) -> None:
+    ada = add_person(owner, "Ada")
+    for read in (audit_lines, audit_csv):
+        with pytest.raises(NotAllowed):
+            read(ada, EventFilter())
+    with pytest.raises(NotAllowed):
+        audited.who_and_where(ada)
+
+
+def test_it_is_filtered_by_day(owner: Seat) -> None:
+    add_person(owner, "Ada")
+    tomorrow = datetime.now(UTC) + timedelta(days=1)
+    assert audit_lines(owner, EventFilter(since=tomorrow)) == []
+    assert len(audit_lines(owner, EventFilter(until=tomorrow))) == 2
+    assert len(audit_lines(owner, EventFilter(), 1)) == 1
+
+
+def test_refusals_are_noted_so_often_and_no_more(home: Home, owner: Seat) -> None:
+    for _ in range(attempts.NOTED_PER_ADDRESS.amount + 20):
+        note_refused(home, "wrong name or password", Visit("192.0.2.1"), about_id=owner.person_id)
+    lines = audit_lines(owner, EventFilter(what="sign-in-refused"), None)
+    assert len(lines) == attempts.NOTED_PER_ADDRESS.amount
+    assert {(one.who, one.whom, one.address) for one in lines} == {("", "owner", "192.0.2.1")}
+
+
+def test_no_secret_is_in_it(home: Home, owner: Seat) -> None:
+    ada = add_person(owner, "Ada")
+    link = team.make_link_for(owner, ada.person_id)
+    cookie = team.redeem_link(home, link)
+    passwords.set_password(ada, "four plain words here")
+    browsers.sign_out(home, cookie)
+    kept = audit_csv(owner, EventFilter())
+    for secret in (link, cookie, "four plain words here"):
+        assert secret not in kept
+        assert secret_hash(secret) not in kept
+    assert "argon2" not in kept
+
+
+def test_secrets_are_long_and_never_the_same() -> None:
+    made = {new_secret() for _ in range(100)}
+    assert len(made) == 100
+    assert min(map(len, made)) >= 43
+    assert len({secret_hash(one) for one in made}) == 100
+
+
+@given(name=st.text(st.characters(codec="utf-8"), max_size=300))
+def test_csv_is_read_back_as_it_was_and_runs_in_no_spreadsheet(name: str) -> None:
+    kept = audited._harmless(name[:DETAIL_LENGTH])
+    assert not kept.startswith(("=", "+", "-", "@", "\t", "\r"))
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow([kept, "end"])
+    assert next(csv.reader(io.StringIO(text.getvalue(), newline=""))) == [kept, "end"]
+    assert kept.removeprefix("'").endswith(name[:DETAIL_LENGTH].removeprefix("'"))
+
+
+def test_names_that_look_like_formulas_are_text_in_the_csv(owner: Seat) -> None:
+    add_person(owner, '=HYPERLINK("http://evil.example")')
+    rows = list(csv.DictReader(io.StringIO(audit_csv(owner, EventFilter()))))
+    assert {row["whom"] for row in rows} == {'\'=HYPERLINK("http://evil.example")'}
+    assert [row["what"] for row in rows] == ["link made", "person added"]
