@@ -54,6 +54,7 @@ if lines:
             }
         ),
         hide_index=True,
+        column_config={"Details": st.column_config.Column(width="medium")},
         width="stretch",
     )
     if len(lines) == audited.MOST_SHOWN:

@@ -15,6 +15,8 @@ PER_NAME = RateLimitItemPerMinute(5, 5)
 PER_ADDRESS = RateLimitItemPerMinute(30, 5)
 NOTED_PER_ADDRESS = RateLimitItemPerMinute(20, 60)
 NOTED = RateLimitItemPerMinute(500, 60)
+LONGEST = 200
+"""Characters of a name by which it is counted: what strangers type is kept for as long as it counts."""
 MINUTES = 5
 """After which a name or an address may try again, at the latest."""
 
@@ -49,7 +51,7 @@ class Attempts:
 
 def folded(name: str) -> str:
     """A name as it is compared: however it is spelt."""
-    return " ".join(name.split()).casefold()
+    return " ".join(name.split()).casefold()[:LONGEST]
 
 
 def network(address: str) -> str:

@@ -116,7 +116,7 @@ def set_known_as(seat: Seat, person_id: int, name: str) -> None:
 
 def _known(session: Session, user: str) -> Person | None:
     wanted = " ".join(user.split()).casefold()
-    if not wanted:
+    if not wanted or not wanted.isprintable():  # PostgreSQL takes no NUL
         return None
     person_id = accounts.by_known_as(session, wanted)
     if person_id is not None:

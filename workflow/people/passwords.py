@@ -118,7 +118,7 @@ def set_password(seat: Seat, password: str, present: str = "", this: int = 0) ->
         stored = accounts.find(reading.session, person.id).password_hash
     _check(password, person.name)
     if stored is not None:
-        if not seat.home.attempts.may_try(person.name, ""):
+        if not seat.home.attempts.may_try(person.name, f"own {person.id}"):
             raise TooManyAttempts(LIMITED)
         if not _fits(stored, present):
             raise PasswordError(

@@ -51,7 +51,7 @@ def test_strangers_are_refused_and_nobody_is_added(home: Home, owner: Seat) -> N
             act()
     assert len(team.list_people(owner)) == 1
     assert elsewhere.person_by_proxy(home, "eve") is None
-    for user in ("", "  "):
+    for user in ("", "  ", "a\x00b"):
         assert elsewhere.person_by_proxy(home, user) is None
 
 
