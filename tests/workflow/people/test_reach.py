@@ -28,7 +28,7 @@ def test_links_with_a_name_of_the_machine_itself_are_for_nobody_else(host: str) 
 def test_where_the_server_has_a_name_it_is_said_which_to_use() -> None:
     there = settings(WINNOW_HOST="192.0.2.1", WINNOW_ALLOWED_HOSTS="winnow.example.org,*.example.net")
     why = why_out_of_reach(there, "127.0.0.1") or ""
-    assert "open Winnow as winnow.example.org and make the link there" in why
+    assert "open Winnow as 192.0.2.1 or winnow.example.org and make the link there" in why
     assert why_out_of_reach(there, "winnow.example.org") is None
     assert why_out_of_reach(there, "a.example.net") is None
     assert "WINNOW_ALLOWED_HOSTS" in (why_out_of_reach(there, "other.example.org") or "")
