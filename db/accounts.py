@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from db.models import AccountRow
+from db.people_models import AccountRow
 
 
 @dataclass(frozen=True)

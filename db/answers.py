@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, bindparam, func, select
 from sqlalchemy.orm import Session, aliased
 
+from db.base import Base
 from db.entries import NO_ROW
-from db.models import Base, EntryRow
+from db.models import EntryRow
 
 _TABLE = Base.metadata.tables["entries"]
 # Built once: it runs for every answer, and to build it takes as long as to run it.

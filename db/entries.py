@@ -11,7 +11,8 @@ from sqlalchemy import Row, Select, bindparam, func, insert, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from db.models import Base, EntryRow, ProjectRow
+from db.base import Base
+from db.models import EntryRow, ProjectRow
 
 NO_ROW = -1
 """Row of the entries that change the classes or the model: they are about no row, and no answers of anybody."""

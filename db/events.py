@@ -9,7 +9,8 @@ from typing import Any
 from sqlalchemy import insert, or_, select
 from sqlalchemy.orm import Session
 
-from db.models import Base, EventRow
+from db.base import Base
+from db.people_models import EventRow
 
 _TABLE = Base.metadata.tables["events"]
 

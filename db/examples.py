@@ -8,7 +8,8 @@ from datetime import datetime
 from sqlalchemy import delete, insert, select
 from sqlalchemy.orm import Session
 
-from db.models import Base, ExampleRow
+from db.base import Base
+from db.people_models import ExampleRow
 
 
 @dataclass(frozen=True)

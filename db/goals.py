@@ -9,7 +9,8 @@ from datetime import datetime
 from sqlalchemy import delete, func, insert, select
 from sqlalchemy.orm import Session
 
-from db.models import EntryRow, GoalRow
+from db.models import EntryRow
+from db.people_models import GoalRow
 
 
 @dataclass(frozen=True)

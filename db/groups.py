@@ -9,7 +9,7 @@ from datetime import datetime
 from sqlalchemy import delete, insert, select, update
 from sqlalchemy.orm import Session
 
-from db.models import GroupMemberRow, GroupRow
+from db.people_models import GroupMemberRow, GroupRow
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import func, insert, select, update
 from sqlalchemy.orm import Session
 
-from db.models import LinkRow
+from db.people_models import LinkRow
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,10 @@ from datetime import datetime
 from sqlalchemy import and_, bindparam, delete, exists, insert, or_, select, update
 from sqlalchemy.orm import Session
 
-from db.models import Base, EntryRow, MemberRow, PersonRow
+from db.base import Base
+from db.models import EntryRow
 from db.people import Person
+from db.people_models import MemberRow, PersonRow
 
 
 @dataclass(frozen=True)

@@ -5,139 +5,20 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import (
     JSON,
-    CheckConstraint,
-    DateTime,
-    Dialect,
     ForeignKey,
     Index,
-    MetaData,
-    Text,
-    TypeDecorator,
     UniqueConstraint,
     false,
     true,
 )
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
-
-class UtcTime(TypeDecorator[datetime]):
-    """A moment in time: goes in with any time zone (never without), comes back in UTC, on SQLite too."""
-
-    impl = DateTime(timezone=True)
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        if value is None:
-            return None
-        if value.tzinfo is None:
-            raise ValueError(f"A time must carry its time zone. Got {value!r}; use datetime.now(UTC).")
-        value = value.astimezone(UTC)
-        return value.replace(tzinfo=None) if dialect.name == "sqlite" else value
-
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
-        if value is None:
-            return None
-        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-
-
-class Base(DeclarativeBase):
-    # Named constraints: migrations and error messages can refer to them on every database.
-    metadata = MetaData(
-        naming_convention={
-            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-            "ck": "ck_%(table_name)s_%(constraint_name)s",
-            "fk": "fk_%(table_name)s_%(column_0_name)s",
-            "pk": "pk_%(table_name)s",
-        }
-    )
-    type_annotation_map = {  # noqa: RUF012
-        str: Text,
-        datetime: UtcTime,
-        list[str]: JSON,
-        list[int]: JSON,
-        dict[str, Any]: JSON,
-    }
-
-
-class PersonRow(Base):
-    __tablename__ = "people"
-    __table_args__ = (CheckConstraint("role IN ('owner', 'annotator')", name="role"),)
-
-    id: Mapped[int] = mapped_column(primary_key=True)
-    name: Mapped[str] = mapped_column(unique=True)
-    role: Mapped[str]
-    created_at: Mapped[datetime]
-    disabled_at: Mapped[datetime | None]
-
-
-class LinkRow(Base):
-    """A one-time sign-in link. Only its secret's SHA-256 is kept: who reads the database cannot sign in."""
-
-    __tablename__ = "links"
-
-    id: Mapped[int] = mapped_column(primary_key=True)
-    secret_hash: Mapped[str] = mapped_column(unique=True)
-    person_id: Mapped[int] = mapped_column(ForeignKey("people.id"))
-    # NULL: printed when the server started
-    created_by: Mapped[int | None] = mapped_column(ForeignKey("people.id"))
-    created_at: Mapped[datetime]
-    expires_at: Mapped[datetime]
-    used_at: Mapped[datetime | None]
-
-
-class SignInRow(Base):
-    """A browser that is signed in; its cookie holds the secret, this row the secret's SHA-256."""
-
-    __tablename__ = "sign_ins"
-
-    id: Mapped[int] = mapped_column(primary_key=True)
-    secret_hash: Mapped[str] = mapped_column(unique=True)
-    person_id: Mapped[int] = mapped_column(ForeignKey("people.id"), index=True)
-    created_at: Mapped[datetime]
-    expires_at: Mapped[datetime]
-    ended_at: Mapped[datetime | None]
-    last_seen_at: Mapped[datetime | None]  # to a few minutes
-    how: Mapped[str] = mapped_column(
-        server_default=""
-    )  # link, password, openid or proxy; '' before it was noted
-    address: Mapped[str] = mapped_column(server_default="")
-    browser: Mapped[str] = mapped_column(server_default="")  # its kind in a few words
-
-
-class AccountRow(Base):
-    """How a person signs in beside links; nobody has one until it is needed."""
-
-    __tablename__ = "accounts"
-
-    person_id: Mapped[int] = mapped_column(ForeignKey("people.id"), primary_key=True, autoincrement=False)
-    password_hash: Mapped[str | None]  # argon2id, with its salt and parameters
-    known_as: Mapped[str | None] = mapped_column(unique=True)  # e-mail or user name elsewhere, in lower case
-    subject: Mapped[str | None] = mapped_column(
-        unique=True
-    )  # OpenID Connect: issuer, a space, its name for them
-
-
-class EventRow(Base):
-    """A line of the audit. Append-only as `entries` is: triggers refuse UPDATE and DELETE."""
-
-    __tablename__ = "events"
-
-    id: Mapped[int] = mapped_column(primary_key=True)
-    at: Mapped[datetime]
-    what: Mapped[str]
-    person_id: Mapped[int | None] = mapped_column(
-        ForeignKey("people.id")
-    )  # who did it; NULL: nobody signed in
-    about_id: Mapped[int | None] = mapped_column(ForeignKey("people.id"))
-    project_id: Mapped[int | None] = mapped_column(ForeignKey("projects.id"))
-    details: Mapped[dict[str, Any]]
-    address: Mapped[str]
+from db.base import Base
 
 
 class ProjectRow(Base):
@@ -162,40 +43,6 @@ class ProjectRow(Base):
     stop_rules: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
     # SHA-256 of the file, or files, that the table was read from; NULL: nobody noted it
     source_hash: Mapped[str | None]
-
-
-class MemberRow(Base):
-    """What a person may do in a project. Who is an owner of this Winnow needs no row: every project is theirs too."""
-
-    __tablename__ = "members"
-    __table_args__ = (
-        CheckConstraint("role IN ('owner', 'reviewer', 'annotator', 'viewer')", name="role"),
-        Index("ix_members_person", "person_id", "project_id"),
-    )
-
-    project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), primary_key=True)
-    person_id: Mapped[int] = mapped_column(ForeignKey("people.id"), primary_key=True)
-    role: Mapped[str]
-    added_at: Mapped[datetime]
-    # NULL: by the step that brought roles, for who could see every project before
-    added_by: Mapped[int | None] = mapped_column(ForeignKey("people.id"))
-
-
-class GroupRow(Base):
-    """People under a name, to be invited at once. Being in a group gives no rights."""
-
-    __tablename__ = "groups"
-
-    id: Mapped[int] = mapped_column(primary_key=True)
-    name: Mapped[str] = mapped_column(unique=True)
-    created_at: Mapped[datetime]
-
-
-class GroupMemberRow(Base):
-    __tablename__ = "group_members"
-
-    group_id: Mapped[int] = mapped_column(ForeignKey("groups.id"), primary_key=True)
-    person_id: Mapped[int] = mapped_column(ForeignKey("people.id"), primary_key=True)
 
 
 class EntryRow(Base):
@@ -326,47 +173,3 @@ class EncodingRow(Base):
     notes: Mapped[list[str]]
     fault: Mapped[str | None]
     ended_at: Mapped[datetime | None]
-
-
-class GoalRow(Base):
-    """What a person has set for themselves at a project: a goal for each day, and when a break is offered."""
-
-    __tablename__ = "goals"
-
-    project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), primary_key=True)
-    person_id: Mapped[int] = mapped_column(ForeignKey("people.id"), primary_key=True)
-    answers: Mapped[int | None]
-    minutes: Mapped[int | None]
-    break_after: Mapped[int | None]  # minutes; NULL: breaks are not offered
-    rested_at: Mapped[datetime | None]  # when they came back from their latest pause
-    reached_on: Mapped[str | None]  # the day, where they are, on which they were told that it is reached
-
-
-class ExampleRow(Base):
-    """A row that shows what a class looks like, or that is asked before somebody starts."""
-
-    __tablename__ = "examples"
-
-    project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), primary_key=True)
-    row: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    label: Mapped[str]  # the class's name when it was marked
-    purpose: Mapped[str]  # a word of the callers'
-    note: Mapped[str]
-    marked_by: Mapped[int] = mapped_column(ForeignKey("people.id"))
-    marked_at: Mapped[datetime]
-
-
-class QualificationRow(Base):
-    """One person's attempt to answer known rows before they start, or that somebody let them in without one."""
-
-    __tablename__ = "qualifications"
-
-    project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), primary_key=True)
-    person_id: Mapped[int] = mapped_column(ForeignKey("people.id"), primary_key=True)
-    attempt: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)  # from 1
-    rows: Mapped[list[int]]
-    given: Mapped[list[str]]  # what was said of the first of these rows
-    n_right: Mapped[int]
-    began_at: Mapped[datetime]
-    passed_at: Mapped[datetime | None]
-    let_in_by: Mapped[int | None] = mapped_column(ForeignKey("people.id"))

@@ -8,7 +8,8 @@ from datetime import datetime
 from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
-from db.models import Base, PersonRow
+from db.base import Base
+from db.people_models import PersonRow
 
 
 @dataclass(frozen=True)

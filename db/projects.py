@@ -10,7 +10,8 @@ from typing import Any
 from sqlalchemy import bindparam, func, insert, select, update
 from sqlalchemy.orm import Session
 
-from db.models import Base, ProjectRow
+from db.base import Base
+from db.models import ProjectRow
 
 
 class NoSuchProjectError(LookupError):

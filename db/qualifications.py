@@ -8,7 +8,8 @@ from datetime import datetime
 from sqlalchemy import delete, insert, select
 from sqlalchemy.orm import Session
 
-from db.models import EntryRow, QualificationRow
+from db.models import EntryRow
+from db.people_models import QualificationRow
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,8 @@ from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy import delete as sql_delete
 from sqlalchemy.orm import Session
 
-from db.models import Base, QuestionRow
+from db.base import Base
+from db.models import QuestionRow
 
 
 @dataclass(frozen=True, kw_only=True)

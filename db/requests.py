@@ -10,8 +10,8 @@ from typing import Any, Generic, TypeVar
 from sqlalchemy import Select, insert, select, update
 from sqlalchemy.orm import Session
 
+from db.base import Base
 from db.entries import lock
-from db.models import Base
 
 WAITING, RUNNING = "waiting", "running"
 DONE, CANCELLED, FAILED = "done", "cancelled", "failed"

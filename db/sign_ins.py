@@ -8,8 +8,9 @@ from datetime import datetime
 from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
-from db.models import Base, SignInRow
+from db.base import Base
 from db.people import Person
+from db.people_models import SignInRow
 
 _PEOPLE, _SIGN_INS = Base.metadata.tables["people"], Base.metadata.tables["sign_ins"]
 # Built once: it runs for every message that a browser sends.

@@ -89,7 +89,7 @@ def _addresses() -> Iterator[str]:
     yield "## Addresses\n"
     yield "Who is not signed in is sent to `/signin`, or gets 401. *no* is 403, *not there* 404.\n"
     signed_in = [YES] * (len(ROLES) + 1)
-    rows = [[f"`{path}`", YES, *signed_in] for path in addresses.OPEN]
+    rows = [[f"`{path}`", YES, *signed_in] for path in (*addresses.OPEN, *addresses.OPEN_WITH_PROVIDER)]
     rows += [[f"`{path}`", NO, *signed_in] for path in addresses.SIGNED_IN]
     rows += [[f"`{path}`", NO, *_cells(right)] for path, right in addresses.AT_A_PROJECT.items()]
     rows += [[f"`{path}`", NO, *_cells(right)[:-1], NO] for path, right in addresses.OF_ANY_PROJECT.items()]

@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from db.models import Base
+from db.base import Base
 
 connection = context.config.attributes["connection"]
 # transactional_ddl: a migration that fails half-way leaves nothing behind, on SQLite too.

@@ -12,6 +12,7 @@ from streamlit.components.v2.types import ComponentRenderer
 
 from pages.parts import state
 from pages.parts.components import component
+from pages.parts.words import shortened
 from workflow.answering import SimilarRow
 from workflow.common.files import PATH
 from workflow.common.rows import RowView
@@ -212,11 +213,6 @@ def show_similar(token: str, rows: Sequence[SimilarRow], refused: str | None = N
         "refused": refused,
         "rows": [row_in_panel(one.view, one.labels) for one in rows],
     }
-
-
-def shortened(text: str, most: int) -> str:
-    """The beginning of the text, with an ellipsis where more follows."""
-    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
 def view_of(view: RowView) -> dict[str, Any]:

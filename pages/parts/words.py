@@ -1,4 +1,4 @@
-"""Numbers and moments in words."""
+"""Numbers and moments in words, and long words short."""
 
 from __future__ import annotations
 
@@ -34,3 +34,8 @@ def size(count: int) -> str:
                 f"{max(0.1, count / unit):.1f} {name}" if count < 10 * unit else f"{count / unit:.0f} {name}"
             )
     return f"{count / 1_000_000_000:.1f} GB"
+
+
+def shortened(text: str, most: int) -> str:
+    """The beginning of the text, with an ellipsis where more follows."""
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"

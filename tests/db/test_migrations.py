@@ -14,8 +14,8 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import text
 
 from db import accounts, comparisons, encodings, events, members, projects, sign_ins, trained
+from db.base import Base
 from db.engine import MIGRATIONS, Database
-from db.models import Base
 
 
 def test_the_migrations_make_the_tables_of_the_models(database: Database) -> None:

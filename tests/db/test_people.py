@@ -167,14 +167,14 @@ def test_a_question_that_is_put_away_reserves_nothing_and_its_clock_stands(datab
     project = add_project(database)
     away = OpenQuestion(
         project_id=project, person_id=1, row=3, token="1.3.0", revision=0, strategy="apl", score=1.0,
-        model_version=0, decides=0, undecided=0, shown_at=NOW, reserved_at=NOW,
+        model_version=0, decides=0, undecided=0, shown_at=NOW, reserved_at=NOW, reserved_until=LATER,
         paused_at=NOW + timedelta(seconds=20),
     )  # fmt: skip
     with database.write() as session:
         questions.put(session, away)
     with database.read() as session:
         assert questions.get(session, project, 1) == away
-        assert questions.reserved_rows(session, project, 2, NOW) == set()
+        assert not questions.reserved_places(session, project, 2, NOW)
     back = NOW + timedelta(hours=1)
     assert away.seconds(back) == 20
     assert away.shown_by(back) == back - timedelta(seconds=20)

@@ -9,6 +9,9 @@ from workflow.access import Right
 OPEN = ("/healthz", "/signin")
 """For everybody, signed in or not."""
 
+OPEN_WITH_PROVIDER = ("/signin/openid", "/signin/openid/back")
+"""For everybody where an OpenID provider is set up; elsewhere they are not there."""
+
 SIGNED_IN = ("/", "/signout", "/scripts/{version}/{name:path}", "/_stcore/stream")
 """For whoever is signed in. Pages, which come by /_stcore/stream, ask use cases."""
 

@@ -61,7 +61,8 @@ def asked(path: str, address: str) -> str:
 
 
 def test_every_route_has_its_line() -> None:
-    ours = {*addresses.OPEN, *addresses.SIGNED_IN, *addresses.AT_A_PROJECT, *addresses.OF_ANY_PROJECT}
+    open_to_all = {*addresses.OPEN, *addresses.OPEN_WITH_PROVIDER}
+    ours = {*open_to_all, *addresses.SIGNED_IN, *addresses.AT_A_PROJECT, *addresses.OF_ANY_PROJECT}
     assert {route.path for route in server.ROUTES} <= ours
     streamlits = {"/", "/_stcore/stream", UPLOADS}
     assert ours - {route.path for route in server.ROUTES} == streamlits
@@ -83,6 +84,8 @@ def test_every_role_is_answered_as_the_paper_says(client: TestClient, seat: Seat
         assert client.get(asked(path, address)).status_code == wanted, path
     for path in (*addresses.OPEN, "/", "/signout"):
         assert client.get(path).status_code == 200, path
+    for path in addresses.OPEN_WITH_PROVIDER:
+        assert client.get(path).status_code == 404, path
     upload = client.delete(f"{UPLOADS}/x")
     assert (upload.status_code == 403) == (Right.OWN not in rights)
 

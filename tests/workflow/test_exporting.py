@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from db import entries
-from db.models import PersonRow
+from db.people_models import PersonRow
 from plcore.tables import read_cells
 from plcore.tables.formats import read_table
 from tests.workflow.kind_worlds import KindWorld

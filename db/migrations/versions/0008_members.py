@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import sqlalchemy as sa
 from alembic import op
 
-from db.models import UtcTime
+from db.base import UtcTime
 
 revision = "0008"
 down_revision = "0007"

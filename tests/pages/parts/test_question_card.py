@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pages.parts.question_card import shortened
+from pages.parts.words import shortened
 
 
 def test_a_text_is_cut_only_where_more_follows() -> None:

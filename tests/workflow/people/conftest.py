@@ -38,18 +38,18 @@ def home(open_with: Opener) -> Home:
 
 
 @pytest.fixture
-def owner(home: Home) -> Seat:
+def chief(home: Home) -> Seat:
     return Seat(home, team.ensure_owner(home).id)
 
 
-def add_person(owner: Seat, name: str) -> Seat:
+def add_person(chief: Seat, name: str) -> Seat:
     """An annotator who has a link and is signed in nowhere."""
-    team.make_link(owner, name)
-    return Seat(owner.home, next(one.id for one in team.list_people(owner) if one.name == name))
+    team.make_link(chief, name)
+    return Seat(chief.home, next(one.id for one in team.list_people(chief) if one.name == name))
 
 
-def whats(owner: Seat) -> list[str]:
+def whats(chief: Seat) -> list[str]:
     """The words of all events, the latest first."""
     from workflow.people import audited
 
-    return [one.what for one in audited.audit_lines(owner, audited.EventFilter())]
+    return [one.what for one in audited.audit_lines(chief, audited.EventFilter())]

@@ -31,17 +31,17 @@ def test_every_kind_has_words() -> None:
     assert len(set(audited.KIND_WORDS.values())) == len(EventKind)
 
 
-def test_what_is_done_about_people_is_noted(home: Home, owner: Seat) -> None:
-    ada = add_person(owner, "Ada")
-    team.redeem_link(home, team.make_link_for(owner, ada.person_id), Visit("192.0.2.1", "Firefox on Linux"))
+def test_what_is_done_about_people_is_noted(home: Home, chief: Seat) -> None:
+    ada = add_person(chief, "Ada")
+    team.redeem_link(home, team.make_link_for(chief, ada.person_id), Visit("192.0.2.1", "Firefox on Linux"))
     passwords.set_password(ada, "four plain words here")
-    passwords.clear_password(owner, ada.person_id)
-    team.disable_person(owner, ada.person_id)
-    team.disable_person(owner, ada.person_id)
-    team.make_link_for(owner, ada.person_id)
-    team.end_links(owner, ada.person_id)
-    team.end_links(owner, ada.person_id)
-    assert whats(owner) == [
+    passwords.clear_password(chief, ada.person_id)
+    team.disable_person(chief, ada.person_id)
+    team.disable_person(chief, ada.person_id)
+    team.make_link_for(chief, ada.person_id)
+    team.end_links(chief, ada.person_id)
+    team.end_links(chief, ada.person_id)
+    assert whats(chief) == [
         "links ended",
         "link made",
         "let in again",
@@ -53,15 +53,15 @@ def test_what_is_done_about_people_is_noted(home: Home, owner: Seat) -> None:
         "link made",
         "person added",
     ]
-    signed_in = audit_lines(owner, EventFilter(what="sign-in"))[0]
+    signed_in = audit_lines(chief, EventFilter(what="sign-in"))[0]
     assert (signed_in.who, signed_in.address) == ("Ada", "192.0.2.1")
     assert signed_in.details == "how: link; browser: Firefox on Linux"
-    ended = audit_lines(owner, EventFilter(what="person-ended"))[0]
+    ended = audit_lines(chief, EventFilter(what="person-ended"))[0]
     assert (ended.who, ended.whom) == ("owner", "Ada")
 
 
-def test_what_is_done_to_a_project_is_noted_at_it(home: Home, owner: Seat) -> None:
-    seat = owner.at(small_project(home, owner.person_id))
+def test_what_is_done_to_a_project_is_noted_at_it(home: Home, chief: Seat) -> None:
+    seat = chief.at(small_project(home, chief.person_id))
     projects.rename_project(seat, "owls", "")
     projects.change_strategy(seat, "random")
     room.change_room(seat, RoomSettings("Look twice."))
@@ -73,7 +73,7 @@ def test_what_is_done_to_a_project_is_noted_at_it(home: Home, owner: Seat) -> No
     projects.bin_project(seat)
     projects.restore_project(seat)
     projects.restore_project(seat)
-    found = audit_lines(owner, EventFilter(project_id=seat.project_id))
+    found = audit_lines(chief, EventFilter(project_id=seat.project_id))
     assert [(one.what, one.details) for one in found] == [
         ("project restored", ""),
         ("project put in the bin", ""),
@@ -94,22 +94,22 @@ def note_and_fail(there: Reading) -> None:
     team.checked_name("")
 
 
-def test_nothing_is_noted_of_what_was_refused(home: Home, owner: Seat) -> None:
-    ada = add_person(owner, "Ada")
-    before = whats(owner)
+def test_nothing_is_noted_of_what_was_refused(home: Home, chief: Seat) -> None:
+    ada = add_person(chief, "Ada")
+    before = whats(chief)
     with pytest.raises(NotAllowed):
         team.make_link(ada, "Eve")
     with pytest.raises(NotAllowed):
-        team.disable_person(owner, owner.person_id)
+        team.disable_person(chief, chief.person_id)
     with pytest.raises(team.PersonNameError):
-        team.make_link(owner, "")
-    with pytest.raises(team.PersonNameError), owner.owning() as owning:
+        team.make_link(chief, "")
+    with pytest.raises(team.PersonNameError), chief.owning() as owning:
         note_and_fail(owning)
-    assert whats(owner) == before
+    assert whats(chief) == before
 
 
-def test_only_owners_read_it(owner: Seat) -> None:
-    ada = add_person(owner, "Ada")
+def test_only_owners_read_it(chief: Seat) -> None:
+    ada = add_person(chief, "Ada")
     for read in (audit_lines, audit_csv):
         with pytest.raises(NotAllowed):
             read(ada, EventFilter())
@@ -117,29 +117,29 @@ def test_only_owners_read_it(owner: Seat) -> None:
         audited.who_and_where(ada)
 
 
-def test_it_is_filtered_by_day(owner: Seat) -> None:
-    add_person(owner, "Ada")
+def test_it_is_filtered_by_day(chief: Seat) -> None:
+    add_person(chief, "Ada")
     tomorrow = datetime.now(UTC) + timedelta(days=1)
-    assert audit_lines(owner, EventFilter(since=tomorrow)) == []
-    assert len(audit_lines(owner, EventFilter(until=tomorrow))) == 2
-    assert len(audit_lines(owner, EventFilter(), 1)) == 1
+    assert audit_lines(chief, EventFilter(since=tomorrow)) == []
+    assert len(audit_lines(chief, EventFilter(until=tomorrow))) == 2
+    assert len(audit_lines(chief, EventFilter(), 1)) == 1
 
 
-def test_refusals_are_noted_so_often_and_no_more(home: Home, owner: Seat) -> None:
+def test_refusals_are_noted_so_often_and_no_more(home: Home, chief: Seat) -> None:
     for _ in range(attempts.NOTED_PER_ADDRESS.amount + 20):
-        note_refused(home, "wrong name or password", Visit("192.0.2.1"), about_id=owner.person_id)
-    lines = audit_lines(owner, EventFilter(what="sign-in-refused"), None)
+        note_refused(home, "wrong name or password", Visit("192.0.2.1"), about_id=chief.person_id)
+    lines = audit_lines(chief, EventFilter(what="sign-in-refused"), None)
     assert len(lines) == attempts.NOTED_PER_ADDRESS.amount
     assert {(one.who, one.whom, one.address) for one in lines} == {("", "owner", "192.0.2.1")}
 
 
-def test_no_secret_is_in_it(home: Home, owner: Seat) -> None:
-    ada = add_person(owner, "Ada")
-    link = team.make_link_for(owner, ada.person_id)
+def test_no_secret_is_in_it(home: Home, chief: Seat) -> None:
+    ada = add_person(chief, "Ada")
+    link = team.make_link_for(chief, ada.person_id)
     cookie = team.redeem_link(home, link)
     passwords.set_password(ada, "four plain words here")
     browsers.sign_out(home, cookie)
-    kept = audit_csv(owner, EventFilter())
+    kept = audit_csv(chief, EventFilter())
     for secret in (link, cookie, "four plain words here"):
         assert secret not in kept
         assert secret_hash(secret) not in kept
@@ -163,8 +163,8 @@ def test_csv_is_read_back_as_it_was_and_runs_in_no_spreadsheet(name: str) -> Non
     assert kept.removeprefix("'").endswith(name[:DETAIL_LENGTH].removeprefix("'"))
 
 
-def test_names_that_look_like_formulas_are_text_in_the_csv(owner: Seat) -> None:
-    add_person(owner, '=HYPERLINK("http://evil.example")')
-    rows = list(csv.DictReader(io.StringIO(audit_csv(owner, EventFilter()))))
+def test_names_that_look_like_formulas_are_text_in_the_csv(chief: Seat) -> None:
+    add_person(chief, '=HYPERLINK("http://evil.example")')
+    rows = list(csv.DictReader(io.StringIO(audit_csv(chief, EventFilter()))))
     assert {row["whom"] for row in rows} == {'\'=HYPERLINK("http://evil.example")'}
     assert [row["what"] for row in rows] == ["link made", "person added"]

@@ -24,54 +24,54 @@ def open_one(seat: Seat, visit: Visit = browsers.NOWHERE) -> tuple[int, str]:
     return found.id, secret
 
 
-def test_a_person_ends_browsers_of_their_own_alone(home: Home, owner: Seat) -> None:
-    ada, bob = add_person(owner, "Ada"), add_person(owner, "Bob")
+def test_a_person_ends_browsers_of_their_own_alone(home: Home, chief: Seat) -> None:
+    ada, bob = add_person(chief, "Ada"), add_person(chief, "Bob")
     (_, of_ada), (number, of_bob) = open_one(ada), open_one(bob)
     browsers.end_my_browser(ada, number)
     assert browsers.person_of(home, of_bob), "it is Bob's"
     browsers.end_my_browser(bob, number)
     assert browsers.person_of(home, of_bob) is None
     assert browsers.person_of(home, of_ada)
-    assert whats(owner).count("browsers signed out") == 1
+    assert whats(chief).count("browsers signed out") == 1
 
 
-def test_all_others_are_ended_together(home: Home, owner: Seat) -> None:
-    ada = add_person(owner, "Ada")
+def test_all_others_are_ended_together(home: Home, chief: Seat) -> None:
+    ada = add_person(chief, "Ada")
     opened = [open_one(ada) for _ in range(3)]
     this, secret = opened[1]
     browsers.end_my_other_browsers(ada, this)
     assert [one.id for one in browsers.my_browsers(ada)] == [this]
     assert browsers.person_of(home, secret)
     browsers.end_my_other_browsers(ada, this)
-    assert whats(owner).count("browsers signed out") == 1, "nothing is noted of what did not happen"
+    assert whats(chief).count("browsers signed out") == 1, "nothing is noted of what did not happen"
 
 
-def test_an_owner_ends_anybody_s(home: Home, owner: Seat) -> None:
-    ada = add_person(owner, "Ada")
+def test_an_owner_ends_anybody_s(home: Home, chief: Seat) -> None:
+    ada = add_person(chief, "Ada")
     number, secret = open_one(ada)
     for seat in (ada, Seat(home, 99)):
         with pytest.raises(NotAllowed):
             browsers.end_browser(seat, ada.person_id, number)
-    browsers.end_browser(owner, owner.person_id, number)
+    browsers.end_browser(chief, chief.person_id, number)
     assert browsers.person_of(home, secret), "it is not the owner's"
-    browsers.end_browser(owner, ada.person_id, number)
+    browsers.end_browser(chief, ada.person_id, number)
     assert browsers.person_of(home, secret) is None
 
 
-def test_signing_out_is_noted_once(home: Home, owner: Seat) -> None:
-    _, secret = open_one(owner)
+def test_signing_out_is_noted_once(home: Home, chief: Seat) -> None:
+    _, secret = open_one(chief)
     for _ in range(2):
         browsers.sign_out(home, secret)
     browsers.sign_out(home, "unknown")
-    assert whats(owner).count("signed out") == 1
+    assert whats(chief).count("signed out") == 1
 
 
-def test_when_a_browser_was_seen_is_kept(home: Home, owner: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
-    number, _ = open_one(owner, Visit("192.0.2.1", "Safari on macOS"))
-    (before,) = browsers.my_browsers(owner)
+def test_when_a_browser_was_seen_is_kept(home: Home, chief: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+    number, _ = open_one(chief, Visit("192.0.2.1", "Safari on macOS"))
+    (before,) = browsers.my_browsers(chief)
     wait(monkeypatch, timedelta(hours=1))
     browsers.see(home, number)
-    (after,) = browsers.my_browsers(owner)
+    (after,) = browsers.my_browsers(chief)
     assert before.last_seen_at is not None
     assert after.last_seen_at is not None
     assert after.last_seen_at - before.last_seen_at >= timedelta(hours=1)
@@ -83,12 +83,12 @@ def test_when_a_browser_was_seen_is_kept(home: Home, owner: Seat, monkeypatch: p
     with full_disk():
         browsers.see(home, number)  # nobody is told
     wait(monkeypatch, browsers.SIGN_IN_LIFE + timedelta(seconds=1))
-    assert browsers.my_browsers(owner) == []
+    assert browsers.my_browsers(chief) == []
 
 
-def test_who_is_disabled_cannot_touch_an_account(home: Home, owner: Seat) -> None:
-    ada = add_person(owner, "Ada")
-    team.disable_person(owner, ada.person_id)
+def test_who_is_disabled_cannot_touch_an_account(home: Home, chief: Seat) -> None:
+    ada = add_person(chief, "Ada")
+    team.disable_person(chief, ada.person_id)
     with pytest.raises(NotAllowed, match="Your access has ended"), own(home, ada.person_id):
         pass
 

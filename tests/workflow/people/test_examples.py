@@ -146,7 +146,7 @@ def test_only_one_true_label_has_qualifications(world: KindWorld, seat: Seat) ->
             examples.mark(seat, row, label, purpose=QUALIFICATION)
 
 
-def test_marks_are_the_owner_s(world: KindWorld, seat: Seat, ada: Seat) -> None:
+def test_marks_are_for_reviewers(world: KindWorld, seat: Seat, ada: Seat) -> None:
     (row,) = answered(world, seat)
     label = examples.marking(seat, row).labels[0]
     for act in (
@@ -154,7 +154,7 @@ def test_marks_are_the_owner_s(world: KindWorld, seat: Seat, ada: Seat) -> None:
         lambda: examples.unmark(ada, row),
         lambda: examples.marking(ada, row),
     ):
-        with pytest.raises(NotAllowed, match="Only the owner"):
+        with pytest.raises(NotAllowed, match="Only reviewers and the owner"):
             act()
 
 

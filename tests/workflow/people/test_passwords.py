@@ -19,8 +19,8 @@ HERE = Visit("192.0.2.7", "Firefox on Linux")
 
 
 @pytest.fixture
-def bob(owner: Seat) -> Seat:
-    made = add_person(owner, "Bob")
+def bob(chief: Seat) -> Seat:
+    made = add_person(chief, "Bob")
     passwords.set_password(made, GOOD)
     return made
 
@@ -62,10 +62,10 @@ def test_the_folder_holds_neither_password_nor_attempt(home: Home, bob: Seat) ->
 
 @pytest.mark.parametrize("who", ["Bob", "nobody", "", "Cleo", "owner", "Bob\x00", "' OR 1=1 --"])
 def test_whoever_it_is_a_wrong_password_is_refused_in_the_same_words_and_work(
-    home: Home, owner: Seat, bob: Seat, who: str, monkeypatch: pytest.MonkeyPatch
+    home: Home, chief: Seat, bob: Seat, who: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The work, not the time, which a busy machine makes of it: one hash of the same parameters is verified."""
-    add_person(owner, "Cleo")  # without a password
+    add_person(chief, "Cleo")  # without a password
     passwords._nobodys()
     verified: list[str] = []
     verify = PasswordHasher.verify
@@ -83,14 +83,14 @@ def test_whoever_it_is_a_wrong_password_is_refused_in_the_same_words_and_work(
 
 
 def test_a_name_is_limited_however_it_is_spelt_and_wherever_it_is_tried(
-    home: Home, owner: Seat, bob: Seat
+    home: Home, chief: Seat, bob: Seat
 ) -> None:
     for n in range(attempts.PER_NAME.amount):
         with pytest.raises(passwords.WrongPassword):
             passwords.sign_in_by_password(home, " bOB" if n % 2 else "Bob", "wrong", Visit(f"192.0.2.{n}"))
     with pytest.raises(passwords.TooManyAttempts, match="Wait 5 minutes"):
         passwords.sign_in_by_password(home, "bob", GOOD, Visit("192.0.2.200"))
-    assert "sign-in refused" in whats(owner)
+    assert "sign-in refused" in whats(chief)
 
 
 def test_names_of_nobody_are_limited_as_well(home: Home) -> None:
@@ -110,9 +110,9 @@ def test_one_that_is_right_ends_the_count(home: Home, bob: Seat) -> None:
 
 
 def test_whose_access_has_ended_is_refused_with_the_right_password(
-    home: Home, owner: Seat, bob: Seat
+    home: Home, chief: Seat, bob: Seat
 ) -> None:
-    team.disable_person(owner, bob.person_id)
+    team.disable_person(chief, bob.person_id)
     with pytest.raises(passwords.WrongPassword):
         passwords.sign_in_by_password(home, "Bob", GOOD)
 
@@ -126,8 +126,8 @@ def test_passwords_have_a_length(bob: Seat, password: str, said: str) -> None:
     assert passwords.sign_in_by_password(bob.home, "Bob", GOOD)
 
 
-def test_a_password_is_not_the_name(owner: Seat) -> None:
-    ada = add_person(owner, "Ada of the Hills")
+def test_a_password_is_not_the_name(chief: Seat) -> None:
+    ada = add_person(chief, "Ada of the Hills")
     for password in ("ada of the hills", "Ada of  the Hills"):
         with pytest.raises(passwords.PasswordError, match="must not be your name"):
             passwords.set_password(ada, password)
@@ -158,24 +158,24 @@ def test_guesses_at_the_present_one_are_limited(bob: Seat) -> None:
         passwords.set_password(bob, "another plain one", GOOD)
 
 
-def test_an_owner_clears_it_and_nobody_else(home: Home, owner: Seat, bob: Seat) -> None:
+def test_an_owner_clears_it_and_nobody_else(home: Home, chief: Seat, bob: Seat) -> None:
     for seat in (bob, Seat(home, 99)):
         with pytest.raises(NotAllowed):
             passwords.clear_password(seat, bob.person_id)
     inside = passwords.sign_in_by_password(home, "Bob", GOOD)
-    passwords.clear_password(owner, bob.person_id)
+    passwords.clear_password(chief, bob.person_id)
     assert not passwords.has_password(bob)
     assert browsers.person_of(home, inside)
     with pytest.raises(passwords.WrongPassword):
         passwords.sign_in_by_password(home, "Bob", GOOD)
-    passwords.clear_password(owner, bob.person_id)
-    assert whats(owner).count("password cleared") == 1
+    passwords.clear_password(chief, bob.person_id)
+    assert whats(chief).count("password cleared") == 1
     passwords.set_password(bob, "another plain one")
     assert passwords.sign_in_by_password(home, "Bob", "another plain one")
 
 
-def test_one_password_however_a_keyboard_composes_it(home: Home, owner: Seat) -> None:
-    ada = add_person(owner, "Ada")
+def test_one_password_however_a_keyboard_composes_it(home: Home, chief: Seat) -> None:
+    ada = add_person(chief, "Ada")
     passwords.set_password(ada, "caf\u00e9 au lait noir")
     assert passwords.sign_in_by_password(home, "Ada", "cafe\u0301 au lait noir")
 
