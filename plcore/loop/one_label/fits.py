@@ -98,7 +98,8 @@ class KernelFits:
             self._X[pool.train],
             pool.first[pool.train],
             sample_weight=(~bad).astype(float),
-            candidate_weights=pool.weights_of(pool.train, pool.first[pool.train]),
+            # Not as answers weigh them: what is chosen here would depend on when it was fitted first.
+            candidate_weights=pool.imported_weights(pool.train, pool.first[pool.train]),
             progress=progress,
         )
         self._held = estimator.coordinates(self._X[pool.held]) if len(pool.held) else None

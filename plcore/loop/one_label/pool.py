@@ -155,9 +155,12 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
     def weights_of(self, rows: IntArray, candidates: BoolArray) -> FloatArray | None:
         """(r, m) how much each of these candidates (r, m) of rows counts: by the model of the annotators where one has
         answers of the row, else by the table; None where all count alike."""
+        return self.asked.weights(rows, candidates, self.imported_weights(rows, candidates))
+
+    def imported_weights(self, rows: IntArray, candidates: BoolArray) -> FloatArray | None:
+        """As `weights_of`, by the table alone."""
         weights = self.table.candidate_weights
-        known = None if weights is None else weights_after_answers(weights[rows], candidates)
-        return self.asked.weights(rows, candidates, known)
+        return None if weights is None else weights_after_answers(weights[rows], candidates)
 
     # Who may be asked what
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from plcore import ActiveLearner, LabelTable
-from plcore.common import AnyArray, BoolArray
+from plcore.common import AnyArray, BoolArray, FloatArray
 from plcore.loop.one_label import FirstUpdate, Footing
 from plcore.query import Need
 from workflow.common.version_files import read_footing
@@ -88,7 +88,8 @@ class FirstUpdates:
                     return
                 origin, pool = self._from, self._learner.pool
                 seq, candidates = pool.seq, pool.candidates[pool.train]
-            update = self._update(origin, candidates)
+                weights = pool.weights_of(pool.train, candidates)
+            update = self._update(origin, candidates, weights)
             with self._lock:
                 if self._stopped or self._from is not origin:
                     continue  # a new version has come meanwhile
@@ -98,7 +99,7 @@ class FirstUpdates:
                 self._seen = seq
                 self._learner.follow(update)
 
-    def _update(self, origin: _From, candidates: BoolArray) -> FirstUpdate | None:
+    def _update(self, origin: _From, candidates: BoolArray, weights: FloatArray | None) -> FirstUpdate | None:
         """What the version makes of these candidates; None where nothing is kept to start from."""
         try:
             if self._footing is None or self._footing[0] is not origin:
@@ -107,14 +108,12 @@ class FirstUpdates:
                     return None
                 self._footing = (origin, *read)
             with_effects = self._learner.settings.strategy_entry.needs is Need.EFFECTS
-            pool = self._learner.pool
-            weights = pool.table.candidate_weights
             return self._footing[2].update(
                 candidates,
                 origin.scores,
-                pool.train,
+                self._learner.pool.train,
                 with_effects=with_effects,
-                weights=None if weights is None else weights[pool.train],
+                weights=weights,
             )
         except FileNotFoundError:
             return None  # cleaned away beside a newer version, which is about to be taken in
