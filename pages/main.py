@@ -42,11 +42,11 @@ shown = [
         )
     ),
     # Of this Winnow, not of a project
-    entry("account.py", "My account", "account_circle", "account", shown=True),
-    entry("audit.py", "Audit", "history", "audit", shown=page.person.is_owner),
     entry("import_table.py", "Import", "upload", "import", shown=page.person.is_owner),
     entry("people.py", "People", "group", "people", shown=page.person.is_owner),
+    entry("audit.py", "Audit", "history", "audit", shown=page.person.is_owner),
     entry("project_page.py", "Project settings", "settings", "settings", shown=Right.OWN in rights),
+    entry("account.py", "My account", "account_circle", "account", shown=True),
     st.Page("home.py", title="Home", url_path="home", visibility="hidden"),  # the first is at / alone
 ]
 with frame.refusals():  # where a page has not said it itself

@@ -121,10 +121,10 @@ def test_without_projects_there_is_nothing_to_share(owner: int, show: Open) -> N
 
 
 SHOWN = {
-    Role.OWNER: "Annotate Queue Progress Map Review Models Export Project settings",
-    Role.REVIEWER: "Annotate Queue Progress Map Review",
-    Role.ANNOTATOR: "Annotate Queue Progress Map Review",
-    Role.VIEWER: "Progress Map",
+    Role.OWNER: "Annotate Queue Progress Map Review Models Export Project settings My account",
+    Role.REVIEWER: "Annotate Queue Progress Map Review My account",
+    Role.ANNOTATOR: "Annotate Queue Progress Map Review My account",
+    Role.VIEWER: "Progress Map My account",
 }
 
 
@@ -149,10 +149,10 @@ def test_the_navigation_shows_what_the_role_may_see(
     assert " ".join(seen) == f"Home {SHOWN[role]}"
     show(seat.person_id)
     assert " ".join(seen) == (
-        "Home Annotate Queue Progress Map Review Models Export Import People Project settings"
+        "Home Annotate Queue Progress Map Review Models Export Import People Audit Project settings My account"
     )
     show(somebody(seat.home, seat.person_id, "Zoe"))
-    assert seen == ["Home"]
+    assert seen == ["Home", "My account"]
 
 
 def test_the_navigation_follows_the_project_in_the_address(

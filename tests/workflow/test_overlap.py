@@ -7,21 +7,30 @@ from datetime import timedelta
 import pytest
 
 from db import questions
-from tests.workflow.world import annotator, opened, small_project
+from tests.workflow.world import opened, small_project, somebody
 from workflow import answering, projects, undoing
+from workflow.access import Role
 from workflow.common import turn as turns
 from workflow.home import Home
 from workflow.outgoing.verifying import verify_project
+from workflow.people import members
 from workflow.seat import Seat
 
 
 @pytest.fixture
 def people(home: Home, owner: int) -> list[int]:
-    return [annotator(home, owner, name) for name in ("Ada", "Ben", "Cem")]
+    """Of this Winnow, and of no project yet."""
+    return [somebody(home, owner, name) for name in ("Ada", "Ben", "Cem")]
 
 
-def doubled(home: Home, owner: int, **settings: object) -> int:
-    return small_project(home, owner, overlap=2, fold="majority", test_share=0.5, **settings)
+def shared(home: Home, owner: int, people: list[int], project: int) -> int:
+    members.give_role(Seat(home, owner, project), people, Role.ANNOTATOR)
+    return project
+
+
+def doubled(home: Home, owner: int, people: list[int]) -> int:
+    made = small_project(home, owner, overlap=2, fold="majority", test_share=0.5)
+    return shared(home, owner, people, made)
 
 
 def press(seat: Seat, label: str | None = None) -> int | None:
@@ -34,7 +43,7 @@ def press(seat: Seat, label: str | None = None) -> int | None:
 
 
 def test_as_many_see_a_row_as_it_waits_for_and_no_more(home: Home, owner: int, people: list[int]) -> None:
-    project = doubled(home, owner)
+    project = doubled(home, owner, people)
     ada, ben, cem = (Seat(home, one, project) for one in people)
     first = answering.next_question(ada)
     assert first is not None
@@ -57,7 +66,7 @@ def test_as_many_see_a_row_as_it_waits_for_and_no_more(home: Home, owner: int, p
 def test_everybody_goes_on_until_nothing_is_left_and_the_log_holds(
     home: Home, owner: int, people: list[int]
 ) -> None:
-    project = doubled(home, owner)
+    project = doubled(home, owner, people)
     seats = [Seat(home, one, project) for one in people]
     told: set[tuple[int, int]] = set()
     busy = list(seats)
@@ -80,7 +89,7 @@ def test_everybody_goes_on_until_nothing_is_left_and_the_log_holds(
 
 
 def test_undo_and_redo_are_about_ones_own_answers(home: Home, owner: int, people: list[int]) -> None:
-    project = doubled(home, owner)
+    project = doubled(home, owner, people)
     ada, ben = (Seat(home, one, project) for one in people[:2])
     row = press(ada)
     assert row is not None
@@ -98,7 +107,7 @@ def test_undo_and_redo_are_about_ones_own_answers(home: Home, owner: int, people
 def test_a_row_is_handed_back_on_leaving_and_kept_as_long_as_the_person_needs(
     home: Home, owner: int, people: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project = small_project(home, owner)
+    project = shared(home, owner, people, small_project(home, owner))
     ada, ben = (Seat(home, one, project) for one in people[:2])
     first = answering.next_question(ada)
     assert first is not None
@@ -118,7 +127,7 @@ def test_a_row_is_handed_back_on_leaving_and_kept_as_long_as_the_person_needs(
 def test_people_begin_to_answer_for_themselves_where_the_owner_says_so(
     home: Home, owner: int, people: list[int]
 ) -> None:
-    project = small_project(home, owner)
+    project = shared(home, owner, people, small_project(home, owner))
     ada, ben = (Seat(home, one, project) for one in people[:2])
     question = answering.next_question(ada)
     assert question is not None

@@ -131,6 +131,12 @@ def group(seat: Seat) -> int:
         return known[0].id if known else stored_groups.add(session, "Guests", [person], datetime.now(UTC))
 
 
+def somebody_else(seat: Seat) -> int:
+    """Of this Winnow, and no owner of it."""
+    with seat.home.database.read() as session:
+        return next(one.id for one in stored_people.listed(session) if not one.is_owner)
+
+
 def mark(seat: Seat, row: int) -> None:
     """Mark the row for one of its labels; where it cannot be marked, that is what is said."""
     labels = examples.marking(seat, row).labels
@@ -274,8 +280,8 @@ OWN_WINNOW: dict[str, UseCase] = {
         seat, importing.read_upload(b"id,labels\n1,a|b\n")
     ),
     "uploads.create": lambda seat, world, _row: importing.create(seat, "newer", world.table()),
-    "team.make_link_for": lambda seat, _world, _row: team.make_link_for(seat, seat.person_id + 50),
-    "team.end_links": lambda seat, _world, _row: team.end_links(seat, seat.person_id + 50),
+    "team.make_link_for": lambda seat, _world, _row: team.make_link_for(seat, somebody_else(seat)),
+    "team.end_links": lambda seat, _world, _row: team.end_links(seat, somebody_else(seat)),
     "browsers.end_browser": lambda seat, _world, _row: browsers.end_browser(seat, 1, 1),
     "passwords.clear_password": lambda seat, _world, _row: passwords.clear_password(seat, 1),
     "elsewhere.set_known_as": lambda seat, _world, _row: elsewhere.set_known_as(seat, 1, "root"),

@@ -52,7 +52,7 @@ def test_a_label_stands_as_before_until_somebody_says_more(seat: Seat) -> None:
         with seat.learner() as opened:
             entry = entries.get(opened.session, opened.project_id, saved.seq)
             assert entry is not None
-            return stands_as_before(opened.learner, saved.row, (entry,))
+            return stands_as_before(opened.learner, saved.row, (entry,), str(entry.person_id))
 
     assert not stands()
     undoing.undo(seat)

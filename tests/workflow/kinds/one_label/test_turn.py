@@ -72,7 +72,7 @@ def test_a_row_stands_as_before_until_somebody_says_more(home: Home, owner: int,
         with seat.learner() as opened:
             entry = entries.get(opened.session, project, saved.seq)
             assert entry is not None
-            return stands_as_before(opened.learner, saved.row, (entry,))
+            return stands_as_before(opened.learner, saved.row, (entry,), str(entry.person_id))
 
     assert not stands(), "it is answered"
     undoing.undo(seat)
