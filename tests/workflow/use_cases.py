@@ -280,8 +280,8 @@ OWN_WINNOW: dict[str, UseCase] = {
         seat, importing.read_upload(b"id,labels\n1,a|b\n")
     ),
     "uploads.create": lambda seat, world, _row: importing.create(seat, "newer", world.table()),
-    "team.make_link_for": lambda seat, _world, _row: team.make_link_for(seat, somebody_else(seat)),
-    "team.end_links": lambda seat, _world, _row: team.end_links(seat, somebody_else(seat)),
+    "team.make_link_for": lambda seat, _world, _row: team.make_link_for(seat, guest(seat)),
+    "team.end_links": lambda seat, _world, _row: team.end_links(seat, guest(seat)),
     "browsers.end_browser": lambda seat, _world, _row: browsers.end_browser(seat, 1, 1),
     "passwords.clear_password": lambda seat, _world, _row: passwords.clear_password(seat, 1),
     "elsewhere.set_known_as": lambda seat, _world, _row: elsewhere.set_known_as(seat, 1, "root"),
