@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from db import questions
@@ -155,8 +156,8 @@ def leave(seat: Seat) -> None:
     ------
     NotSaved, NotAllowed, NotFound
     """
-    with seat.turn() as turn:
-        turn.hand_back()
+    with seat.writing() as leaving:  # without the learner, for which a page that comes would have to wait
+        questions.hand_back(leaving.session, leaving.project.id, leaving.person.id, datetime.now(UTC))
 
 
 def similar_rows(seat: Seat, token: str) -> tuple[SimilarRow, ...]:

@@ -128,10 +128,6 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         """Take the question that is before this person away; harmless when there is none."""
         questions.delete(self.session, self.project_id, self.person_id)
 
-    def hand_back(self) -> None:
-        """Offer the row of the question that is before this person to others."""
-        questions.hand_back(self.session, self.project_id, self.person_id, self.now)
-
     def taken(self) -> set[Place]:
         """Places that are before other people, as many as they wait for."""
         found = questions.reserved_places(self.session, self.project_id, self.person_id, self.now)
