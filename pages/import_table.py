@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.typing import UploadedFile
 
 from pages.parts import frame, kinds, state
+from pages.parts.earlier_votes_part import show_earlier_votes, votes_before
 from pages.parts.import_check import how_many, show_doubts, show_first_question, show_problems
 from pages.parts.import_examples import what_it_may_be
 from pages.parts.role_form import role_form
@@ -167,6 +168,8 @@ if checked.table is None:
 else:
     kinds.PARTS[importing.kind_of_table(checked.table)].summary(checked.table)
     show_doubts([*importing.made_before(page.seat, upload), *checked.doubts], upload.notes)
+    if (votes := votes_before(checked.table)) is not None:
+        show_earlier_votes(votes)
     parts = kinds.PARTS[importing.kind_of_table(checked.table)]
     show_first_question(first_look(checked.table), parts.FIRST_QUESTION)
     settings_form(upload, checked, PurePath(chosen.name).stem[: importing.NAME_LENGTH])

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from pages.parts import frame, kinds, state
+from pages.parts.earlier_votes_part import earlier_votes_part
 from pages.parts.learner_form import Setting, learner_form
 from pages.parts.members_part import members_part
 from pages.parts.more_rows_part import more_rows_part
@@ -154,6 +155,10 @@ def rows_part() -> None:
     more_rows_part(page)
 
 
+def votes_part() -> None:
+    earlier_votes_part(page)
+
+
 def sharing_part() -> None:
     members_part(page)
 
@@ -166,6 +171,7 @@ TABS = {
     "Qualification": before_part,
     "Classes": names_part,
     "More rows": rows_part,
+    "Votes before": votes_part,
     "Sharing": sharing_part,
     "Put away": put_away_part,
 }

@@ -12,6 +12,7 @@ import click
 COLUMNS = {
     "candidates": "The column that lists the candidates.",
     "not-labels": "Beside --label-vectors: the column of labels that are not right.",
+    "voters": "Beside --candidates: the column that says who named each label, as JSON.",
     "truth": "The column of true labels.",
     "id": "The column that names the rows.",
     "text": "The column of the text to show.",
@@ -123,6 +124,11 @@ _OPTIONS = (
         click.option(f"--{name}", help=f'{words} "" for none. Default: guessed.')
         for name, words in COLUMNS.items()
     ),
+    click.option(
+        "--vote-weights",
+        type=click.Choice(["counts", "dawid-skene"]),
+        help="Whether every vote counts alike, or by how right its voter is. Default: alike.",
+    ),
     click.option("--separator", help="What stands between candidates. Default: guessed."),
     click.option(
         "--form",
@@ -164,6 +170,6 @@ _OPTIONS = (
 _NAMES = (
     *(name.replace("-", "_") for name in COLUMNS),
     *(role for role, _ in LISTS.values()),
-    "separator", "form", "score_prefix", "cut", "cut_at", "label_vectors", "image_features",
+    "vote_weights", "separator", "form", "score_prefix", "cut", "cut_at", "label_vectors", "image_features",
     "sound_features",
 )  # fmt: skip

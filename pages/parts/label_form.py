@@ -34,6 +34,7 @@ CUTS = {
     "threshold": "labels from a weight on",
     "top": "the heaviest labels",
 }
+VOTE_WEIGHTS = {"counts": "every vote alike", "dawid-skene": "votes count by how right each voter is"}
 SEPARATORS = ["|", ";", ",", "/", " ", " or ", "&", "+"]
 SEPARATOR_NAMES = {
     "|": "| bar",
@@ -69,7 +70,7 @@ def _candidates(choices: Choices) -> Roles:
     if way == LABEL_COLUMNS:
         return Roles(label_columns=choices.many(st, "Label columns (1 = may be the label)", way))
     if way == ANNOTATORS:
-        return Roles(annotators=choices.many(st, "Annotator columns", way))
+        return _voted(Roles(annotators=choices.many(st, "Annotator columns", way)), choices)
     if way == PAIRS:
         roles = Roles(
             choices=choices.many(st, "Columns of labels, best first", way),
@@ -90,7 +91,23 @@ def _candidates(choices: Choices) -> Roles:
     )
     if roles.form != "json":
         roles = replace(roles, separator=_separator(right, choices))
+    if roles.form == "json":
+        said = choices.one(st, "Who named each label (optional)", "voters")
+        roles = _voted(replace(roles, voters=said), choices) if said else roles
     return _cut(roles, choices) if roles.form != "list" else roles
+
+
+def _voted(roles: Roles, choices: Choices) -> Roles:
+    """How much each of the votes counts, of which the file says whose they are."""
+    chosen = st.radio(
+        "How much a vote counts",
+        list(VOTE_WEIGHTS),
+        format_func=VOTE_WEIGHTS.__getitem__,
+        help="The second goes by how often each voter agrees with the others, label by label (Dawid-Skene). It is "
+        "fixed once the project is made.",
+        **choices.kept("vote_weights", choices.guess.vote_weights),
+    )
+    return replace(roles, vote_weights=chosen)
 
 
 def _vectors(choices: Choices) -> Roles:

@@ -4,7 +4,7 @@ theirs: it leaves whatever other role had the column, and does not come back to 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import pandas as pd
@@ -12,6 +12,8 @@ import streamlit as st
 
 from pages.parts import state
 from workflow.importing import Roles, Upload, freed, newly_named
+
+ROLES = tuple(one.name for one in fields(Roles))
 
 
 @dataclass
@@ -74,7 +76,7 @@ class Choices:
         before = _listed(self.held[role])
         self._keep(role)
         mine = _listed(self.held[role])
-        others = {name: self.held[name] for name in Roles().to_json() if name != role}
+        others = {name: self.held[name] for name in ROLES if name != role}
         self.held.update(freed(others, mine))
         if mine and not set(mine) & set(before):
             self.held.update(newly_named(role, mine, self.cells))
@@ -86,7 +88,11 @@ def choices_of(upload: Upload, key: str) -> Choices:
     if known is None or known.key != key:
         guess = upload.suggest_roles()
         known = st.session_state[state.COLUMNS] = Choices(
-            upload.cells, upload.reading.arrays, key, guess, guess.to_json()
+            upload.cells,
+            upload.reading.arrays,
+            key,
+            guess,
+            {name: getattr(guess, name) for name in ROLES} | guess.to_json(),
         )
     return known
 

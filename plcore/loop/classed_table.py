@@ -30,6 +30,9 @@ def with_classes(table: TableT, class_map: ClassMap) -> TableT:
     weights = None if weights is None else class_map.onto(class_map.rooted(weights))
     candidates = class_map.onto(class_map.rooted(given.candidates))
     mapped = {"candidates": candidates, "candidate_weights": weights, "truth": truth}
+    if (votes := getattr(given, "votes", None)) is not None:
+        now = class_map.onto(class_map.rooted(np.eye(len(given.classes), dtype=bool)))
+        mapped["votes"] = votes.relabelled(np.where(now.any(axis=1), now.argmax(axis=1), -1))
     changed: TableT = dataclasses.replace(given, classes=class_map.classes, **mapped)
     return changed
 

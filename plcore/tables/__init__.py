@@ -41,6 +41,7 @@ from plcore.tables.image_reading import MAX_PIXELS, thumbnail
 from plcore.tables.label_text import MISSING
 from plcore.tables.looking import look_through
 from plcore.tables.media_files import CONTENT_TYPES, MediaFiles, is_kept_name
+from plcore.tables.named_votes import NamedVotes
 from plcore.tables.pictures import is_inline, listed_images
 from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError
 from plcore.tables.roles import WAYS_IN, Roles
@@ -96,6 +97,7 @@ __all__ = [
     "Mark",
     "MediaError",
     "MediaFiles",
+    "NamedVotes",
     "Picture",
     "Problem",
     "Roles",

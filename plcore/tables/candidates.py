@@ -15,6 +15,7 @@ from plcore.tables.candidate_cells import Named, as_names, checked_weights, name
 from plcore.tables.columns import Finder, first_rows, parse_numbers, sorted_classes, stripped
 from plcore.tables.cut import cut_weights
 from plcore.tables.label_text import as_labels, one_spelling, spelt_as
+from plcore.tables.named_votes import NamedVotes, believed_weights, read_voters
 from plcore.tables.problems import Problem, TableError
 from plcore.tables.roles import Roles
 
@@ -26,11 +27,12 @@ NO = pa.array(["0", "0.0", "false"], pa.large_string())
 
 class Candidates(NamedTuple):
     """candidates (n, m) bool, classes (m,), and weights (n, m), 0 for what is no candidate; None where all candidates
-    of a row weigh the same in every row."""
+    of a row weigh the same in every row. votes : who named which, None where the cells do not say."""
 
     candidates: BoolArray
     classes: tuple[str, ...]
     weights: FloatArray | None
+    votes: NamedVotes | None = None
 
 
 def parse_candidates(cells: pd.DataFrame, roles: Roles, finder: Finder) -> Candidates:
@@ -39,6 +41,7 @@ def parse_candidates(cells: pd.DataFrame, roles: Roles, finder: Finder) -> Candi
     Classes stand in column order where each has a column, else sorted: as numbers if all are integers, as text if not.
     """
     weights: FloatArray | None = None
+    votes: NamedVotes | None = None
     weightless = np.zeros(len(cells), dtype=bool)  # rows that name a label; where none stays, all weigh 0
     if roles.label_columns:
         candidates, classes = _from_label_columns(cells, roles.label_columns, finder)
@@ -46,8 +49,11 @@ def parse_candidates(cells: pd.DataFrame, roles: Roles, finder: Finder) -> Candi
         weights, classes = _from_score_columns(cells, roles, finder)
     else:
         named = named_labels(cells, roles, finder)
-        candidates, weights, classes = _from_labels(len(cells), named, roles)
+        candidates, weights, classes, votes = _from_labels(len(cells), named, roles)
+        votes = votes or read_voters(cells, roles, candidates, classes, finder)
         weightless[named.rows[np.asarray(pc.not_equal(named.labels, ""))]] = True
+    if roles.vote_weights == "dawid-skene" and votes is not None:
+        weights = believed_weights(votes, candidates)
     if weights is not None:
         weights = cut_weights(weights, roles.cut, roles.cut_at)
         candidates = weights > 0
@@ -63,7 +69,7 @@ def parse_candidates(cells: pd.DataFrame, roles: Roles, finder: Finder) -> Candi
         and not (candidates & (weights < weights.max(axis=1, keepdims=True, initial=0))).any()
     ):
         weights = None
-    return Candidates(candidates, classes, weights)
+    return Candidates(candidates, classes, weights, votes)
 
 
 _ALL_ZERO = (
@@ -103,9 +109,9 @@ def _nothing_named(roles: Roles) -> tuple[str, str, str]:
 
 def _from_labels(
     n_rows: int, named: Named, roles: Roles
-) -> tuple[BoolArray, FloatArray | None, tuple[str, ...]]:
-    """The pairs of row and label, and their weights, those of equal pairs added; None where nobody weighs them. Empty
-    labels are no labels."""
+) -> tuple[BoolArray, FloatArray | None, tuple[str, ...], NamedVotes | None]:
+    """The pairs of row and label, and their weights, those of equal pairs added; None where nobody weighs them; and
+    the annotators' votes. Empty labels are no labels."""
     names, places = as_names(named.labels)
     spelling = one_spelling(names)
     classes = sorted_classes(sorted(set(spelling.values())))
@@ -120,12 +126,16 @@ def _from_labels(
     if named.weights is None and not roles.annotators:  # a label that is listed twice weighs no more
         candidates = np.zeros((n_rows, len(classes)), dtype=bool)
         candidates[named.rows[given], class_of[given]] = True
-        return candidates, None, classes
+        return candidates, None, classes, None
     _check_weights(n_rows, classes, roles)
     weights = np.zeros((n_rows, len(classes)))
     each = np.ones(len(places)) if named.weights is None else named.weights
     np.add.at(weights, (named.rows[given], class_of[given]), each[given])
-    return weights > 0, weights, classes
+    votes = None
+    if roles.annotators:
+        who = np.repeat(np.arange(len(roles.annotators)), n_rows)  # a column after the other
+        votes = NamedVotes.of(named.rows[given], who[given], class_of[given], roles.annotators)
+    return weights > 0, weights, classes, votes
 
 
 def _check_weights(n_rows: int, classes: tuple[str, ...], roles: Roles) -> None:

@@ -21,6 +21,7 @@ from plcore.tables.formats.detections import named_beside
 from plcore.tables.label_text import spelt_as
 from plcore.tables.media import Media, parse_media
 from plcore.tables.media_files import MediaFiles
+from plcore.tables.named_votes import joined_votes
 from plcore.tables.problems import Problem, TableError, table_error
 from plcore.tables.roles import Roles
 from plcore.tables.sound import SOUND_NAMES
@@ -72,7 +73,8 @@ def with_rows(
     cells = named_beside(cells, table.cells)
     if roles.embedding is not None and roles.embedding not in cells and len(arrays) == 1:
         arrays = {roles.embedding: next(iter(arrays.values()))}  # whatever their own file calls them
-    needed = [column for _, column in roles.used() if column not in cells.columns and column not in arrays]
+    wanted = [column for role, column in roles.used() if role != "voters"]  # rows may come without votes
+    needed = [column for column in wanted if column not in cells.columns and column not in arrays]
     if needed:
         message = f"The file has no column {listed(list(dict.fromkeys(needed)))}, which the project uses."
         raise TableError(
@@ -217,6 +219,7 @@ def _candidates(
         "classes": classes,
         "truth": truth,
         "candidate_weights": weights,
+        "votes": joined_votes(table.votes, found.votes, n, r, column),
     }
     return labels, new
 

@@ -14,11 +14,12 @@ _LISTS = (
     "more_images", "caption",
 )  # fmt: skip
 _SWITCHES = ("image_features", "sound_features", "label_vectors")
-_SINGLE = ("id", "text", "image", "audio", "start", "end", "embedding")
+_SINGLE = ("voters", "id", "text", "image", "audio", "start", "end", "embedding")
 WAYS_IN = ("candidates", "label_columns", "annotators", "choices", "score_columns")
 FORMS = ("list", "weighted", "json")
 CUTS = ("all", "threshold", "top", "mass")
-_NAMED = {"form": FORMS, "cut": CUTS}
+_NAMED = {"form": FORMS, "cut": CUTS, "vote_weights": ("counts", "dawid-skene")}
+_LATER = (("voters", None), ("vote_weights", "counts"))  # not written: older tables keep their bytes
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,8 @@ class Roles:
         stay); "top", the `cut_at` heaviest and those as heavy as the last of them; "mass", the smallest set of the
         heaviest that holds the share `cut_at` of the row's weight.
     ignored : what stands in label cells for nothing, such as `nan`.
+    voters : beside `candidates`, who named each label, as JSON: `{"wren": ["Ann", "Bob"]}`.
+    vote_weights : what weights named votes make: "counts", or "dawid-skene": each counts by how right its voter is.
 
     label_vectors : whether, instead of one true label among candidates, every label of a row is right, is not, or
         was not asked about. `label_columns` then hold 1, 0 or nothing; or `candidates` lists the labels that are
@@ -76,6 +79,8 @@ class Roles:
     cut: str = "all"
     cut_at: float = 0.0
     ignored: tuple[str, ...] = ()
+    voters: str | None = None
+    vote_weights: str = "counts"
     truth: str | None = None
     id: str | None = None
     text: str | None = None
@@ -115,7 +120,8 @@ class Roles:
 
     def to_json(self) -> dict[str, Any]:
         """A plain dict of strings, lists, None and bools, for `json.dumps`."""
-        return {name: list(value) if name in _LISTS else value for name, value in asdict(self).items()}
+        said = {name: list(value) if name in _LISTS else value for name, value in asdict(self).items()}
+        return {name: value for name, value in said.items() if (name, value) not in _LATER}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Roles:
@@ -155,6 +161,7 @@ _WORDS = {
     "annotators": "an annotator's votes",
     "choices": "a column of candidates",
     "choice_scores": "the score of a candidate",
+    "voters": "who named each label",
     "score_columns": "the scores of a label",
     "truth": "the true label",
     "id": "the row's id",
@@ -204,6 +211,7 @@ def role_problems(roles: Roles, columns: Sequence[str]) -> list[Problem]:
         message = f"no name of a column of scores begins with {prefix!r}; they are {listed(roles.score_columns, 5)}."
         add(None, message, "Correct what stands before the labels, or leave it empty.")
     problems += _cut_problems(roles)
+    problems += _voter_problems(roles)
     problems += _vector_problems(roles)
     present = set(columns)
     taken: dict[str, str] = {}
@@ -257,6 +265,17 @@ def _cut_problems(roles: Roles) -> list[Problem]:
         return []
     message = f"The candidates cannot be cut at {roles.cut_at:g}: {wanted}."
     return [Problem(None, None, None, message, "Choose another number, or keep all candidates.")]
+
+
+def _voter_problems(roles: Roles) -> list[Problem]:
+    """What is wrong with who voted."""
+    if roles.voters is not None and (roles.candidates is None or roles.label_vectors):
+        message = "it says who named each label, but no column lists the candidates of one true label."
+        return [Problem(None, None, roles.voters, message, "Choose that column, or take this role away.")]
+    if roles.vote_weights != "counts" and roles.voters is None and not roles.annotators:
+        message = "Votes are to count by how right each voter is, but no column says who voted."
+        return [Problem(None, None, None, message, "Choose the annotators' columns, or count all alike.")]
+    return []
 
 
 def _vector_problems(roles: Roles) -> list[Problem]:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import pandas as pd
+
 from plcore.tables.candidate_cells import is_weighted, without_weight
 from plcore.tables.column_sample import DEFAULT_SEPARATOR, ColumnSample, mean_of, parts_of
 from plcore.tables.literal_cells import is_list_of_labels, labels_of_cell
@@ -14,6 +16,7 @@ CANDIDATE_NAMES = {
     "candidates", "candidate", "candidate_labels", "candidate_set", "labels", "label_set",
     "partial_labels", "partial_label", "possible_labels", "options", "choices",
 }  # fmt: skip
+_SAYS_WHO = re.compile(r'\{\s*"[^"]*"\s*:\s*\[')
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+", re.ASCII)
 _TIME = re.compile(r"([01]?\d|2[0-3]):[0-5]\d", re.ASCII)
 _LABEL_WORD = "label|class|candidate|pred|prediction|predicted|choice|top|species|name|guess|category|answer"
@@ -69,6 +72,12 @@ def guess_list(columns: Sequence[ColumnSample]) -> ListGuess | None:
         if labels_like and share >= 0.1 and share > best_share and column.share(_DECIMAL_COMMA) < 0.5:
             best, best_separator, best_share = column, separator, share
     return None if best is None else guess_form(best, best_separator)
+
+
+def guess_voters(columns: Sequence[ColumnSample], listed: ListGuess) -> list[ColumnSample]:
+    """The column that says of each label listed who named it, as earlier readings wrote it, or none."""
+    named = [column for column in columns if column.key == "sources" and column is not listed.column]
+    return [one for one in named if mean_of(_SAYS_WHO.match(cell) is not None for cell in one.cells) == 1][:1]
 
 
 def guess_form(column: ColumnSample, separator: str | None = None) -> ListGuess:
@@ -178,3 +187,12 @@ def _are_shares(columns: Sequence[ColumnSample]) -> bool:
 def _are_counts(columns: Sequence[ColumnSample]) -> bool:
     values = [value for column in columns for value in column.values]
     return bool(values) and all(value >= 0.0 and value.is_integer() for value in values)
+
+
+def are_vectors(cells: pd.DataFrame, columns: list[str]) -> bool:
+    """Whether label columns are more likely label vectors than candidates: these leave no cell empty, and have a 1
+    in every row."""
+    if not columns:
+        return False
+    text = cells[columns].apply(lambda column: column.str.strip().str.lower())
+    return bool((text == "").any(axis=None) or not text.isin(["1", "1.0", "true"]).any(axis=1).all())

@@ -15,7 +15,15 @@ import pandas as pd
 from plcore.tables.column_sample import ColumnSample, mean_of, sample_columns
 from plcore.tables.label_text import MISSING
 from plcore.tables.roles import Roles
-from plcore.tables.suggested_labels import guess_form, guess_list, guess_pairs, guess_reading, guess_scores
+from plcore.tables.suggested_labels import (
+    are_vectors,
+    guess_form,
+    guess_list,
+    guess_pairs,
+    guess_reading,
+    guess_scores,
+    guess_voters,
+)
 from plcore.tables.suggested_sources import guess_audio, guess_embedding, guess_segment
 
 _NOT_LABEL_NAMES = {"not_labels", "not_label", "no_labels", "negative_labels", "absent_labels"}
@@ -63,7 +71,6 @@ _YES_NO = {"yes", "no", "y", "n", "true", "false", "t", "f"}
 MOST_VOTERS = 50
 """Columns of words that may be people's; of more nobody guesses that, and comparing all of them would take seconds."""
 
-
 _OWN = re.compile(r"(before_)*winnow_")
 
 
@@ -72,7 +79,6 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False) -> Roles:
 
     files : whether files came with the table, so that cells may name images and recordings. Images are learned from
         where there are neither numbers nor a text, recordings always, neither where there are embeddings.
-
     Label columns are taken for label vectors where a cell is empty or a row has no 1, and no column names the true
     label; and so are lists of labels beside a column of those that are not right.
     Where nothing looks like candidate labels, all ways stay empty and the owner has to choose.
@@ -100,7 +106,7 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False) -> Roles:
         take(column)
     not_labels = take(others if given.roles.candidates is not None else None)
     labels = given.labels
-    vectors = not_labels is not None or _are_vectors(cells, list(given.roles.label_columns))
+    vectors = not_labels is not None or are_vectors(cells, list(given.roles.label_columns))
     truth = None if not_labels else take(_truth(list(free.values()), labels))
     row_id = take(_id(list(free.values())))
     text = take(_text(list(free.values())))
@@ -154,8 +160,11 @@ def _labels(columns: list[ColumnSample]) -> _Labels:
         roles = Roles(choices=_names(pairs.choices), choice_scores=_names(pairs.scores))
         return _Labels(roles, (*pairs.choices, *pairs.scores), _cells(pairs.choices))
     if (listed := guess_list(columns)) is not None:
-        roles = Roles(candidates=listed.column.name, separator=listed.separator, form=listed.form)
-        return _Labels(roles, (listed.column,), frozenset(listed.labels))
+        said = guess_voters(columns, listed)
+        roles = Roles(
+            listed.column.name, listed.separator, listed.form, voters=next(iter(_names(said)), None)
+        )
+        return _Labels(roles, (listed.column, *said), frozenset(listed.labels))
     if scores := guess_scores(columns, _true_labels(columns)):
         roles = Roles(
             score_columns=_names(scores.columns),
@@ -248,15 +257,6 @@ def _label_columns(columns: list[ColumnSample]) -> list[ColumnSample]:
     places = [place for place, each in enumerate(columns) if each.name in names]
     run = columns[places[0] : places[-1] + 1]
     return [each for each in run if each.name in names or not each.cells]
-
-
-def _are_vectors(cells: pd.DataFrame, columns: list[str]) -> bool:
-    """Whether label columns are more likely label vectors than candidates: these leave no cell empty, and have a 1
-    in every row."""
-    if not columns:
-        return False
-    text = cells[columns].apply(lambda column: column.str.strip().str.lower())
-    return bool((text == "").any(axis=None) or not text.isin(["1", "1.0", "true"]).any(axis=1).all())
 
 
 def _truth(columns: list[ColumnSample], labels: frozenset[str]) -> ColumnSample | None:

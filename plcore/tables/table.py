@@ -26,6 +26,7 @@ from plcore.tables.features import FeatureTransformer
 from plcore.tables.frame_text import frame_as_text
 from plcore.tables.media import Media, parse_media
 from plcore.tables.media_files import MediaFiles
+from plcore.tables.named_votes import NamedVotes
 from plcore.tables.problems import Problem, TableError, table_error
 from plcore.tables.roles import Roles, role_problems
 from plcore.tables.suggestion import suggest_roles
@@ -58,6 +59,7 @@ class LabelTable:
         sparse matrix. None without it.
     candidate_weights : (n, m) float64, how much speaks for each candidate, above 0; 0 for what is no candidate. Of
         annotators' columns it is how many of them named it. None where all candidates of a row weigh the same.
+    votes : who named which label before the import, where the source says it; None where it does not.
     """
 
     _cells: pd.DataFrame
@@ -71,6 +73,7 @@ class LabelTable:
     candidate_weights: npt.NDArray[np.float64] | None = None
     embeddings: Vectors | None = None
     label_vectors: npt.NDArray[np.int8] | None = None
+    votes: NamedVotes | None = None
 
     def __post_init__(self) -> None:
         checked = (self.ids, self.numbers, self.candidates, self.truth)
@@ -132,6 +135,7 @@ class LabelTable:
             *(cells, roles, ids, numbers, found.candidates, found.classes, truth, media, found.weights),
             embeddings,
             label_vectors,
+            found.votes,
         )
 
     @classmethod
@@ -174,7 +178,7 @@ class LabelTable:
         # Nothing of label vectors is stored but their cells, which were found good before they were.
         is_vectors = parts.roles.label_vectors
         vectors = parse_vectors(parts.cells, parts.roles, Finder(None))[0] if is_vectors else None
-        return cls(*parts, vectors)
+        return cls(*parts[:-1], vectors, parts.votes)
 
     @property
     def _parts(self) -> TableParts:
@@ -189,6 +193,7 @@ class LabelTable:
             self.media,
             self.candidate_weights,
             self.embeddings,
+            self.votes,
         )
 
 

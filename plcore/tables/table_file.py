@@ -1,16 +1,17 @@
 """The stored form of a LabelTable: one self-describing Parquet file, the same bytes for the same table.
 
-Columns: `cell:NAME` the original text; `number:NAME` the parsed number (null where the cell is empty);
-`candidates` the row's candidate labels; `candidate_weights` their weights in the same order, only where some differ
-within a row; `truth` the true label (null where unknown), only with a truth column; `media:image` and `media:audio` the
-kept names of the files that its cells name ('' where a cell names none), only where files came with the table, and
+Columns: `cell:NAME` the original text; `number:NAME` the parsed number (null where the cell is empty); `candidates` the
+row's candidate labels; `candidate_weights` their weights in the same order, only where some differ within a row;
+`truth` the true label (null where unknown), only with a truth column; `media:image` and `media:audio` the kept names of
+the files that its cells name ('' where a cell names none), only where files came with the table, and
 `media:more_images` a list of the others, only where a row has several images; `look` what the row's images look like
 (null where it has none) and `sound` what its recording sounds like, only where the roles ask for it; `embedding` its
 embedding (null where its cell is empty), only with such a column, or, of sparse ones, `embedding:places` and
 `embedding:values`, those numbers of a row that are not 0, the width being in the metadata; `start` and `end` the
-seconds of its segment (null where its cell is empty), only with such a column. The metadata of the schema holds, under
-`winnow`, a JSON object with the format's version, the roles and the class names. Ids are not stored: they are a
-column's text or the row numbers.
+seconds of its segment (null where its cell is empty), only with such a column; `votes:who` and `votes:label` lists of
+who named which label, places in the metadata's voters and classes, only where the source says who. The metadata of the
+schema holds, under `winnow`, a JSON object with the format's version, the roles and the class names. Ids are not
+stored: they are a column's text or the row numbers.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from plcore.common.types import BoolArray, FloatArray, IntArray
 from plcore.tables.columns import Finder, parse_ids
 from plcore.tables.embeddings import Vectors
 from plcore.tables.media import Media
+from plcore.tables.named_votes import NamedVotes
 from plcore.tables.problems import Problem, TableError
 from plcore.tables.roles import Roles
 
@@ -52,6 +54,7 @@ class TableParts(NamedTuple):
     media: Media
     candidate_weights: FloatArray | None
     embeddings: Vectors | None
+    votes: NamedVotes | None = None
 
 
 _KEY = b"winnow"
@@ -160,6 +163,11 @@ def _to_arrow(table: TableParts) -> pa.Table:
         for name, values in (("places", sparse.indices.astype(np.int32)), ("values", sparse.data)):
             columns[f"embedding:{name}"] = pa.ListArray.from_arrays(starts, pa.array(values))
         about["width"] = sparse.shape[1]
+    if (votes := table.votes) is not None:
+        starts = pa.array(np.searchsorted(votes.rows, np.arange(len(table.ids) + 1)), pa.int32())
+        for name, values in (("who", votes.who), ("label", votes.labels)):
+            columns[f"votes:{name}"] = pa.ListArray.from_arrays(starts, pa.array(values))
+        about["voters"] = votes.voters
     text = json.dumps(about, ensure_ascii=True, sort_keys=True)
     data = pa.table(columns).replace_schema_metadata({_KEY: text.encode()})
     return data.combine_chunks()  # how the text happened to be chunked must not show in the file
@@ -194,8 +202,15 @@ def _from_arrow(data: pa.Table) -> TableParts:
     ids = parse_ids(cells, roles.id, Finder(None))
     embeddings = _sparse(data, about["width"]) if "width" in about else _vectors(data, "embedding")
     return TableParts(
-        cells, roles, ids, numbers, candidates, classes, truth, _media(data), weights, embeddings
+        *(cells, roles, ids, numbers, candidates, classes, truth, _media(data), weights, embeddings),
+        _votes(data, about["voters"]) if "voters" in about else None,
     )
+
+
+def _votes(data: pa.Table, voters: list[str]) -> NamedVotes:
+    who, labels = (data[f"votes:{name}"].combine_chunks() for name in ("who", "label"))
+    rows = pc.list_parent_indices(who).to_numpy(zero_copy_only=False)
+    return NamedVotes.of(rows, who.flatten().to_numpy(), labels.flatten().to_numpy(), voters)
 
 
 def _media(data: pa.Table) -> Media:

@@ -1,4 +1,4 @@
-"""How much a table lets each candidate of a row count, in words."""
+"""How much a table lets each candidate of a row count, in words, and who named it."""
 
 from __future__ import annotations
 
@@ -28,6 +28,14 @@ def weight_words(table: LabelTable, row: int) -> dict[str, str]:
         label: f"{weight:,.0f}{total} {'vote' if weight == 1 and not total else 'votes'}"
         for label, weight in named.items()
     }
+
+
+def voters_of(table: LabelTable, row: int) -> dict[str, tuple[str, ...]]:
+    """Who named each label of a row, by label; labels that nobody named are left out."""
+    if table.votes is None:
+        return {}
+    said = {name: table.votes.who_said(row, place) for place, name in enumerate(table.classes)}
+    return {name: people for name, people in said.items() if people}
 
 
 def _are_votes(table: LabelTable) -> bool:

@@ -15,7 +15,19 @@ CUT_AT: Mapping[str, float] = {"all": 0.0, "threshold": 0.1, "top": 5.0, "mass":
 
 _PAIRED = ("choices", "choice_scores")
 _ONE_COLUMN = (
-    *("candidates", "not_labels", "truth", "id", "text", "image", "audio", "start", "end", "embedding"),
+    *(
+        "candidates",
+        "not_labels",
+        "voters",
+        "truth",
+        "id",
+        "text",
+        "image",
+        "audio",
+        "start",
+        "end",
+        "embedding",
+    ),
 )
 _NO_COLUMNS = (
     "separator",
@@ -27,6 +39,7 @@ _NO_COLUMNS = (
     "label_vectors",
     "image_features",
     "sound_features",
+    "vote_weights",
 )
 
 
@@ -47,6 +60,8 @@ def adjusted(guess: Roles, chosen: Mapping[str, Any], cells: pd.DataFrame) -> Ro
         alone = Roles().to_json()
         gone = {*WAYS_IN, "choice_scores", "not_labels", "form", "score_prefix", "cut", "cut_at"} - {way}
         roles |= {role: alone[role] for role in gone}
+        for role in ("voters", "vote_weights"):  # who voted says nothing of other columns
+            roles.pop(role, None)
         if way != "label_columns" and "label_vectors" not in named:
             roles["label_vectors"] = False
         roles |= _reading(guess, way, named[way], cells)

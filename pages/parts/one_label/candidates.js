@@ -87,7 +87,11 @@ function candidateRow(state, candidate) {
       make("span", { class: "label", text: candidate.label }),
       candidate.about && make("span", { class: "about", text: candidate.about }),
       candidate.weight &&
-        make("span", { class: "weight", text: candidate.weight, title: "What speaks for it in the imported file" }),
+        make("span", {
+          class: "weight",
+          text: candidate.weight,
+          title: candidate.voters ? `Named before by ${candidate.voters}` : "What speaks for it in the imported file",
+        }),
     ),
     ...shareBar(percent),
   );

@@ -33,6 +33,9 @@ DONE = (
     "No answer can change a decision any more: every prediction is settled. You may stop here; "
     "further answers only make single rows exact."
 )
+NAMED = 20
+"""Voters that a line of the card names at most."""
+
 LISTED = 60
 """Candidates a card lists at most; the search finds the others."""
 
@@ -71,6 +74,12 @@ def _draw(
     )
 
 
+def voters_in_words(names: Sequence[str]) -> str:
+    """Who named a label; of many the first."""
+    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more
+
+
 def _question(question: ShownQuestion) -> dict[str, Any]:
     listed = question.candidates[:LISTED]
     keys = keys_of(question.view)
@@ -84,6 +93,7 @@ def _question(question: ShownQuestion) -> dict[str, Any]:
                 "about": one.description,
                 "probability": round(one.probability, 4),
                 "weight": one.weight,
+                "voters": voters_in_words(one.voters),
             }
             # Candidates beyond the keys are there for the mouse, for Tab and for the search.
             for key, one in zip_longest(keys[: len(listed)], listed)

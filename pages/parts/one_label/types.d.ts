@@ -1,8 +1,12 @@
 import type { Line, Question } from "../card/types.js";
 
-/** weight : how much the file lets the label count, in words; "" where all its candidates count alike */
+/**
+ * weight : how much the file lets the label count, in words; "" where all its candidates count alike
+ * voters : who named it before the import, in words; "" where nobody may or can know
+ */
 export interface Candidate extends Line {
   weight: string;
+  voters: string;
 }
 
 /** The candidates that a group of classes holds: some, not all of them. key : chooses it in the list of groups */

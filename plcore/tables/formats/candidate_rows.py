@@ -221,6 +221,7 @@ def _roles(
     numbers = guess.numbers + guess.label_columns + guess.score_columns + guess.choice_scores
     roles = json_candidates(
         CANDIDATES,
+        voters=SOURCES if SOURCES in cells else None,
         id=known["id"] or guess.id,
         truth=known["truth"],
         text=text,

@@ -20,6 +20,8 @@ OPTIONAL = st.none() | st.text(max_size=5)
     st.builds(
         Roles,
         candidates=OPTIONAL,
+        voters=OPTIONAL,
+        vote_weights=st.sampled_from(["counts", "dawid-skene"]),
         separator=st.text(max_size=2),
         label_columns=NAMES,
         annotators=NAMES,
@@ -208,3 +210,35 @@ def test_the_guess_never_contradicts_itself(names: list[str], data: st.DataObjec
 def test_roles_can_be_changed_one_at_a_time() -> None:
     roles = replace(guess("candidates,w\na|b,1\nb,2\n"), numbers=(), categories=("w",))
     assert LabelTable.read_csv(b"candidates,w\na|b,1\nb,2\n", roles).numbers.shape == (2, 0)
+
+
+def test_who_voted_is_written_only_where_it_is_said() -> None:
+    """So that tables stored before there were such roles keep their bytes."""
+    assert not {"voters", "vote_weights"} & set(Roles(candidates="c").to_json())
+    assert Roles(candidates="c", voters="s").to_json()["voters"] == "s"
+
+
+@pytest.mark.parametrize(
+    ("roles", "words"),
+    [
+        (Roles(annotators=("a", "b"), voters="s", numbers=("w",)), "no column lists the candidates"),
+        (Roles(candidates="a", vote_weights="dawid-skene", numbers=("w",)), "no column says who voted"),
+    ],
+)
+def test_who_voted_goes_beside_votes(roles: Roles, words: str) -> None:
+    with pytest.raises(TableError, match=words):
+        LabelTable.from_cells(read_cells(b"a,b,s,w\nx,y,{},1\ny,x,{},2\n"), roles)
+
+
+def test_the_column_of_voters_is_guessed_beside_the_candidates() -> None:
+    cells = pd.DataFrame(
+        {
+            "candidates": ['{"wren": 2}', '{"wren": 1, "owl": 1}'],
+            "sources": ['{"wren": ["Ann", "Bob"]}', '{"wren": ["Ann"], "owl": ["Bob"]}'],
+            "w": ["1", "2"],
+        },
+        dtype="str",
+    )
+    assert suggest_roles(cells).voters == "sources"
+    assert suggest_roles(cells.assign(sources="camera")).voters is None
+    assert suggest_roles(cells.drop(columns="candidates")).voters is None

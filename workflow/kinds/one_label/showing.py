@@ -12,7 +12,7 @@ from plcore.query import LabelMoments, label_moments, most_telling
 from workflow.common.groups import among_candidates, groups_now
 from workflow.common.rows import RowView, row_view
 from workflow.common.screen import screen_order, stamp
-from workflow.common.weights import weight_words
+from workflow.common.weights import voters_of, weight_words
 from workflow.kinds.one_label.marking import SpeakingMark, learn_words, speaking_marks
 from workflow.kinds.one_label.words import reason
 
@@ -36,12 +36,14 @@ class Candidate:
 
     probability : the model's share for the label, without the row's own vote
     weight : how much the table lets the label count, in words: "0.46", "3 of 5 votes"; "" where all count alike
+    voters : who named it before the import, for reviewers and owners; empty for others, and where nobody knows
     """
 
     label: str
     description: str
     probability: float
     weight: str = ""
+    voters: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -115,12 +117,18 @@ def word_question(
     asked: Question,
     token: str,
     coming: RowView | None = None,
+    *,
+    with_voters: bool = False,
 ) -> ShownQuestion:
-    """The question with its token, the row as the file had it, and its candidates in the order of the room."""
+    """The question with its token, the row as the file had it, and its candidates in the order of the room.
+
+    with_voters : whether the person may see who named what before the import
+    """
     memory = _memories.setdefault(learner, _Memory())
     shares = dict(zip(asked.choices, asked.probabilities, strict=True))
     order = screen_order(learner, room, person_id, token, shares)
     weights = weight_words(learner.table, asked.row)
+    voters = voters_of(learner.table, asked.row) if with_voters else {}
     return ShownQuestion(
         token=token,
         view=row_view(learner.table, asked.row),
@@ -133,7 +141,13 @@ def word_question(
         model_version=asked.model_version,
         predicted=asked.predicted,
         candidates=tuple(
-            Candidate(label, room.descriptions.get(label, ""), shares[label], weights.get(label, ""))
+            Candidate(
+                label,
+                room.descriptions.get(label, ""),
+                shares[label],
+                weights.get(label, ""),
+                voters.get(label, ()),
+            )
             for label in order
         ),
         # Never by the question's own strategy: a blind question must look like any other.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from db import entries
 from plcore import ActiveLearner, AnswerError, Entry, LabelTable, Question
 from plcore.loop import EntryKind, Place
+from workflow.access import Right
 from workflow.common.history import Parts
 from workflow.common.turn import Turn, question_token
 from workflow.common.writer import EntryWriter
@@ -37,7 +38,11 @@ class OneLabelTurn(Turn[Learner, Question, ShownQuestion]):
         return self.learner.next_question(self.annotator, exclude=taken)
 
     def word(self, asked: Question, token: str) -> ShownQuestion:
-        return word_question(self.learner, self.room, self.person_id, asked, token, self.coming(asked))
+        reviews = self.opened.may(Right.REVIEW)
+        coming = self.coming(asked)
+        return word_question(
+            self.learner, self.room, self.person_id, asked, token, coming, with_voters=reviews
+        )
 
     def token(self, place: Place, revision: int) -> str:
         return row_token(self.person_id, place.row, revision, self.learner.pool.class_map)

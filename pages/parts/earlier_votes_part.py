@@ -1,0 +1,93 @@
+"""Votes before: who voted before the import, how far they agree, and how often each is right."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import streamlit as st
+
+from pages.parts import frame
+from pages.parts.words import counted
+from workflow.importing import LabelTable
+from workflow.importing.crowd import EarlierVotes, Voter, earlier_votes, reliability
+
+NO_NAMES = (
+    "The table of this project does not say who voted. Votes can be imported as a table of task, worker and label, "
+    "with one column for each annotator, or from another tool's own export."
+)
+
+
+def votes_before(table: LabelTable) -> EarlierVotes | None:
+    """What is told of the votes of a table that is looked at before the import."""
+    place = st.empty()
+    found = reliability(table, lambda share: _looking(place, share))
+    place.empty()
+    return found
+
+
+def _looking(place: st.delta_generator.DeltaGenerator, share: float) -> None:
+    place.progress(share, text=f"Comparing the votes … {share:.0%}")
+
+
+def earlier_votes_part(page: frame.Page) -> None:
+    """The same of the project's table."""
+    place = st.empty()
+    found = earlier_votes(page.seat, lambda share: _looking(place, share))
+    place.empty()
+    if found is None:
+        st.info(NO_NAMES, icon=":material/how_to_vote:")
+    else:
+        show_earlier_votes(found)
+
+
+def show_earlier_votes(found: EarlierVotes) -> None:
+    """A sentence on all of them, those who seem to guess, and a line for each voter."""
+    st.markdown("###### Who voted before")
+    st.markdown(in_words(found))
+    warned = [one for one in found.voters if one.warning]
+    if warned:
+        lines = [f"- **{frame.escape(one.name)}**: {frame.escape(one.warning)}" for one in warned]
+        many = "One voter seems" if len(warned) == 1 else f"{len(warned):,} voters seem"
+        st.warning(f"{many} to guess.\n\n" + "\n".join(lines[:10]), icon=":material/casino:")
+    st.dataframe(
+        pd.DataFrame([_line(one) for one in found.voters]),
+        hide_index=True,
+        height=min(320, 38 + 35 * len(found.voters)),
+        column_config={
+            "Votes": st.column_config.NumberColumn(format="localized"),
+            "Agrees with others": st.column_config.NumberColumn(
+                format="percent", help="How often somebody else said the same on the same row."
+            ),
+            "Estimated right": st.column_config.NumberColumn(
+                format="percent",
+                help="An estimate without any true label, from all votes together (Dawid-Skene). Who has few votes is "
+                "taken to be about as good as the others.",
+            ),
+        },
+    )
+
+
+def in_words(found: EarlierVotes) -> str:
+    """How many voted, and how far they agree."""
+    said = f"{len(found.voters):,} voters gave {counted(found.n_votes, 'vote')} on {counted(found.n_rows, 'row')}. "
+    if math.isnan(found.alpha):
+        said += f"No figure of agreement: {found.why_no_alpha[:1].lower()}{found.why_no_alpha[1:]}"
+    else:
+        between = "" if math.isnan(found.low) else f", between {found.low:.2f} and {found.high:.2f} with 95 %"
+        said += (
+            f"Their agreement beyond chance is {found.alpha:.2f}{between} (Krippendorff's alpha; 1 is full)."
+        )
+    if found.share < 1:
+        said += f" Figures are from {found.share:.0%} of the rows, drawn at random."
+    return said
+
+
+def _line(one: Voter) -> dict[str, object]:
+    return {
+        "Voter": one.name,
+        "Votes": one.votes,
+        "Agrees with others": one.agreement,
+        "Estimated right": one.accuracy,
+        "Seems to guess": "yes" if one.warning else "",
+    }
