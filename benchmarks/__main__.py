@@ -39,6 +39,7 @@ NAMES = (
     "honest_curve",
     "stopping",
     "crowd",
+    "imported_votes",
 )
 LONG = (  # half an hour and more, so run only when named
     "model_accuracy",

@@ -42,7 +42,7 @@ from workflow.access import Right
 from workflow.common.found import Search
 from workflow.common.log import read_class_changes
 from workflow.home import Home
-from workflow.importing import encoding, encoding_requests, more_rows
+from workflow.importing import crowd, encoding, encoding_requests, more_rows
 from workflow.media import spectrograms
 from workflow.models import choosing, showing
 from workflow.outgoing import verifying
@@ -189,6 +189,7 @@ ANSWER: dict[str, UseCase] = {
     "reviewing.correct": lambda seat, _world, row: reviewing.correct(seat, row, "1.1.1", "bad"),
 }
 REVIEW: dict[str, UseCase] = {
+    "crowd.earlier_votes": lambda seat, _world, _row: crowd.earlier_votes(seat),
     "examples.marking": lambda seat, _world, row: examples.marking(seat, row),
     "examples.mark": lambda seat, _world, row: mark(seat, row),
     "examples.unmark": lambda seat, _world, row: examples.unmark(seat, row),

@@ -1,4 +1,4 @@
-"""Votes with their voters: read from every form that has them, kept whole through file, more rows and merged classes."""
+"""Votes with their voters: read from every form that has them, kept through file, more rows and merged classes."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from plcore import LabelTable, Roles, TableError, read_cells
 from plcore.crowd import DawidSkene
-from plcore.loop import ClassMap, with_classes
-from plcore.loop.changes import ClassChange
+from plcore.loop import ClassChange, ClassMap, with_classes
 from plcore.tables import NamedVotes, read_table, to_csv_bytes, with_rows
 from plcore.tables.formats.shaping import joined, shaped
 from plcore.tables.named_votes import joined_votes
@@ -173,7 +172,7 @@ def test_votes_survive_the_file_more_rows_and_merged_classes(said: list[list[str
     at = min(at, len(frame) - 1)
     grown = with_rows(LabelTable.from_cells(frame.iloc[:at], roles), frame.iloc[at:]).table
     assert lines(grown) == wanted
-    merged = ClassMap(table.classes, [ClassChange.merge(["owl"], "tit")])
+    merged = ClassMap(table.classes, [ClassChange(1, "merge", ("owl", "tit"))])
     assert lines(with_classes(table, merged)) == {
         (r, who, "tit" if k == "owl" else k) for r, who, k in wanted
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from plcore import LabelTable, Roles
-from workflow.common.weights import weight_words
+from workflow.common.weights import voters_of, weight_words
 
 
 def table(*cells: str, **more: object) -> LabelTable:
@@ -38,3 +38,11 @@ def test_votes_that_were_cut_away_are_not_counted_as_if_they_had_never_been() ->
     made = table("a:4|b:1|c:1", "b:3|a:2|c:1", cut="top", cut_at=2.0)
     assert weight_words(made, 0) == {"a": "4 votes", "b": "1 vote", "c": "1 vote"}
     assert weight_words(made, 1) == {"a": "2 votes", "b": "3 votes"}
+
+
+def test_who_named_a_label_is_told_where_the_file_says_it() -> None:
+    data = b"Ann,Bob,Cy,w\nowl,wren,owl,1\nwren,,,2\n"
+    voted = LabelTable.read_csv(data, Roles(annotators=("Ann", "Bob", "Cy"), numbers=("w",)))
+    assert voters_of(voted, 0) == {"owl": ("Ann", "Cy"), "wren": ("Bob",)}
+    assert voters_of(voted, 1) == {"wren": ("Ann",)}
+    assert voters_of(table("a:3|b:2", "b:1"), 0) == {}
