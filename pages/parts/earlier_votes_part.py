@@ -57,10 +57,10 @@ def show_earlier_votes(found: EarlierVotes) -> None:
         column_config={
             "Votes": st.column_config.NumberColumn(format="localized"),
             "Agrees with others": st.column_config.NumberColumn(
-                format="percent", help="How often somebody else said the same on the same row."
+                format="%.0f %%", help="How often somebody else said the same on the same row."
             ),
             "Estimated right": st.column_config.NumberColumn(
-                format="percent",
+                format="%.0f %%",
                 help="An estimate without any true label, from all votes together (Dawid-Skene). Who has few votes is "
                 "taken to be about as good as the others.",
             ),
@@ -87,7 +87,7 @@ def _line(one: Voter) -> dict[str, object]:
     return {
         "Voter": one.name,
         "Votes": one.votes,
-        "Agrees with others": one.agreement,
-        "Estimated right": one.accuracy,
+        "Agrees with others": 100 * one.agreement,
+        "Estimated right": 100 * one.accuracy,
         "Seems to guess": "yes" if one.warning else "",
     }
