@@ -141,9 +141,13 @@ def submit_answer(
         if not turn.may_ask(place):
             raise StaleQuestion(turn.decided_meanwhile(place))
         stored = turn.opened.kind.answer(turn, question, given)
-        turn.close_question()
+        stays = kind in turn.STAYS_AFTER and len(stored.after) > 1
+        if stays:
+            turn.keep_question(question)
+        else:
+            turn.close_question()
         saved = turn.saved(stored)
-    if kind in turn.STAYS_AFTER:
+    if stays:
         show_again(seat, place)
     return saved
 

@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from db import questions
+from plcore.loop import Place
 from tests.workflow.world import opened, small_project, somebody
 from workflow import answering, projects, undoing
 from workflow.access import Role
@@ -28,8 +29,8 @@ def shared(home: Home, owner: int, people: list[int], project: int) -> int:
     return project
 
 
-def doubled(home: Home, owner: int, people: list[int]) -> int:
-    made = small_project(home, owner, overlap=2, fold="majority", test_share=0.5)
+def doubled(home: Home, owner: int, people: list[int], **settings: object) -> int:
+    made = small_project(home, owner, overlap=2, fold="majority", test_share=0.5, **settings)
     return shared(home, owner, people, made)
 
 
@@ -139,3 +140,33 @@ def test_people_begin_to_answer_for_themselves_where_the_owner_says_so(
     projects.change_learner(here, overlap=1, fold="latest")
     assert projects.learner_settings(here)["own_since"] == 1, "what was said alone stays said alone"
     assert verify_project(here)[0].entries == 1
+
+
+def test_nobody_takes_the_place_of_who_has_ruled_out_one_label_of_three(
+    home: Home, owner: int, people: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the answer and the question that is shown again others may come: they are other transactions."""
+    project = doubled(home, owner, people, strategy="mp")
+    ada, ben, cem = (Seat(home, one, project) for one in people)
+    question = answering.next_question(ada)
+    assert question is not None
+    assert len(question.choices) == 3
+    row = question.view.row
+    answering.ask_next(ben, row)
+    refused, show_again = [], answering.show_again
+
+    def others_come_first(seat: Seat, place: Place) -> None:
+        with pytest.raises(answering.AnswerError, match="before somebody else"):
+            answering.ask_next(cem, row)
+        refused.append(row)
+        show_again(seat, place)
+
+    monkeypatch.setattr(answering, "show_again", others_come_first)
+    answering.submit_answer(ada, question.token, "not", question.choices[:1])
+    assert refused == [row]
+    again = answering.next_question(ada)
+    assert again is not None
+    assert (again.view.row, again.choices) == (row, question.choices[1:])
+    answering.submit_answer(ada, again.token, "not", again.choices[:1])
+    assert refused == [row], "nothing is left to ask her"
+    assert answering.next_question(ben).view.row == row  # type: ignore[union-attr]

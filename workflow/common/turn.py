@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from statistics import median
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
@@ -128,13 +128,20 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         """Take the question that is before this person away; harmless when there is none."""
         questions.delete(self.session, self.project_id, self.person_id)
 
+    def keep_question(self, question: questions.OpenQuestion) -> None:
+        """Reserve the row of a question answered just now until it is shown to this person again, under its next token:
+        nobody else may have it in between."""
+        revision = self.revision(place_of(question))
+        again = replace(question, token=self.token(place_of(question), revision), revision=revision)
+        until = self.now + self._lease()
+        again = replace(again, shown_at=self.now, reserved_at=self.now, reserved_until=until, paused_at=None)
+        questions.put(self.session, again)
+
     def taken(self) -> set[Place]:
         """Places that are before other people, as many as they wait for."""
         found = questions.reserved_places(self.session, self.project_id, self.person_id, self.now)
-        return {Place(*one) for one, people in found.items() if people >= self._places_left(Place(*one))}
-
-    def _places_left(self, place: Place) -> int:
-        return max(1, self.learner.pool.places_left(place))
+        left = self.learner.pool.places_left
+        return {Place(*one) for one, people in found.items() if people >= max(1, left(Place(*one)))}
 
     def is_taken(self, place: Place) -> bool:
         """Whether the place, or a part of it, is before somebody else."""
