@@ -133,8 +133,14 @@ class RowChooser:
         """
         if self.ranker is None:
             return None
-        place = next(iter(self._strategy.next(2)[::-1]), None) if hide else self._pool.place[row]
-        return None if place is None else self.ranker.explain(int(place), answers=False)
+        place = int(self._pool.place[row])
+        if hide:
+            held = self._pool.test_rows[row] or self._pool.control_rows[row]
+            others = [one for one in self._strategy.next(3).tolist() if held or one != place][:2]
+            if not others:
+                return None
+            place = others[-1]
+        return self.ranker.explain(place, answers=False)
 
     def ranking(self) -> tuple[IntArray, FloatArray]:
         """(rows, scores): every row that can be chosen, by score descending, then row number."""

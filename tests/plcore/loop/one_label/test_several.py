@@ -214,6 +214,26 @@ any_settings = st.builds(
 )
 
 
+def test_the_reason_of_a_begun_row_is_that_of_another_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the row itself could decide depends on the labels that others have left it."""
+    table, _ = blobs(30, m=3, seed=1, truth="none")
+    learner = ActiveLearner(table, LearnerSettings(overlap=3, fold="majority"))
+    explained: list[int] = []
+    ranker = learner._chooser.ranker
+    assert ranker is not None
+    explain = ranker.explain
+    monkeypatch.setattr(
+        ranker, "explain", lambda place, **how: explained.append(place) or explain(place, **how)
+    )
+    rows = [row for row in learner.pool.train.tolist() if learner.original[row].sum() == 3]
+    assert len(rows) > 2
+    for row in rows:
+        learner.apply(Entry(learner.seq + 1, EntryKind.AMONG, row, "ada", learner.classes[:2]))
+        assert learner.question_for(row, annotator="ben").strategy == "overlap"
+        assert learner.pool.train[explained[-1]] != row
+    assert len(explained) == len(rows)
+
+
 @given(st.integers(0, 10**6), any_settings)
 @settings(max_examples=40)
 def test_replay_is_live_and_withdrawing_everything_leaves_what_was_imported(
