@@ -89,8 +89,10 @@ def read_votes(votes: Any, candidates: Any = None, classes: Any = None) -> Crowd
 
 def last_votes(rows: IntArray, who: IntArray) -> IntArray:
     """The places, ascending, of the last vote of each annotator on each row. rows, who (v,)"""
-    pairs = pd.DataFrame({"row": rows, "who": who})
-    return np.flatnonzero(~pairs.duplicated(keep="last").to_numpy())
+    people, numbers = np.unique(who, return_inverse=True)
+    pairs = rows * max(len(people), 1) + numbers
+    _, from_behind = np.unique(pairs[::-1], return_index=True)
+    return np.sort(len(pairs) - 1 - from_behind)
 
 
 def _triples(votes: Any) -> list[tuple[Any, Any, Any]]:

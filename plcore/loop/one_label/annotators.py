@@ -75,13 +75,13 @@ class AnnotatorModel:
         self._model = DawidSkene().fit_masks(places, annotators, sets, candidates)
         shares = self._model.label_distributions_
         self._shares = dict(zip(rows, shares, strict=True))
-        return [
-            one
-            for one in dict.fromkeys([row, *rows])
-            if one == row
-            or one not in before
-            or not np.array_equal(_likely(before[one]), _likely(self._shares[one]))
-        ]
+        known = np.array([one in before for one in rows])
+        differs = ~known
+        if known.any():
+            earlier = np.array([before[one] for one in rows if one in before])
+            differs[known] = (_likely(earlier) != _likely(shares[known])).any(axis=1)
+        changed = np.array(rows)[differs].tolist()
+        return list(dict.fromkeys([row, *changed]))
 
     def _posterior(self, row: int, annotators: IntArray, sets: BoolArray) -> FloatArray:
         votes = (
@@ -95,4 +95,5 @@ class AnnotatorModel:
 
 
 def _likely(shares: FloatArray) -> BoolArray:
-    return np.asarray(shares >= LEAST_SHARE * shares.max())
+    """Of distributions (..., m): the candidates that are not ruled out."""
+    return np.asarray(shares >= LEAST_SHARE * shares.max(axis=-1, keepdims=True))
