@@ -2,7 +2,8 @@
 
 A mark holds the row's number and the name that the class had then: a name that was ever used belongs to its class for
 good (`plcore.loop.classes`), so that renames and merges of classes keep the examples. A row is shown only while its
-answered label is still that class, and never to whoever is asked about it.
+answered label is still that class, and never to whoever is asked about it. Where several people answer a row, that is
+once enough have: it can neither be marked nor is it shown while it waits for others, who would know its label.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from db import examples, questions
 from plcore import AnswerError
-from plcore.loop import ClassError
+from plcore.loop import ClassError, Place
 from workflow.access import Right
 from workflow.common.found import check_row
 from workflow.common.rows import RowView, row_view
@@ -183,6 +184,11 @@ def _may_show(opened: Opened[Any], row: int) -> tuple[tuple[str, ...], str]:
     labels = kind.answered_labels(learner, row) if kind.shown_to_all(learner)[row] else ()
     if labels:
         return labels, ""
+    if kind.answered_labels(learner, row) and _waits(learner, row):
+        return (), (
+            "This row waits for the answers of more people, who are not to know its label. It can be an example once "
+            "enough have answered."
+        )
     held = ""
     if learner.pool.test_rows[row]:
         held = "This is a test row"
@@ -193,3 +199,10 @@ def _may_show(opened: Opened[Any], row: int) -> tuple[tuple[str, ...], str]:
             f"{held}. It can be no example: accuracy is measured on it, so nobody may learn its label from here."
         )
     return (), "A row can be an example once answers have decided its label. Fix: answer or correct it first."
+
+
+def _waits(learner: Any, row: int) -> bool:
+    """Whether more people are to answer the row, each for themselves. Held-out rows are told of otherwise."""
+    pool = learner.pool
+    held = pool.test_rows[row] or (learner.settings.several and pool.control_rows[row])
+    return bool(learner.settings.several and not held and pool.places_left(Place(row)))

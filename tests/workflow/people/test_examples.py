@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.workflow.kind_worlds import KindWorld
-from tests.workflow.world import small_project
-from workflow import answering, kinds, reviewing, undoing
+from tests.workflow.world import annotator, small_project
+from workflow import answering, kinds, projects, reviewing, undoing
 from workflow.access import NotAllowed, NotFound
 from workflow.classes import change_classes, classes_view
 from workflow.home import Home
@@ -61,6 +61,24 @@ def test_a_row_is_never_shown_to_whoever_is_asked_about_it(home: Home, owner: in
     assert shown(seat) == [], "its answer was taken back, and it is asked again"
     undoing.redo(seat)
     assert [row for row, *_ in shown(seat)] == [saved.row]
+
+
+def test_a_row_that_waits_for_more_people_is_no_example(home: Home, owner: int) -> None:
+    project = small_project(home, owner, overlap=2, fold="majority", test_share=0.0)
+    seat, ada = Seat(home, owner, project), Seat(home, annotator(home, owner, "Ada"), project)
+    question = answering.next_question(seat)
+    row, label = question.view.row, question.choices[0]
+    answering.submit_answer(seat, question.token, "is", [label])
+    with pytest.raises(AnswerError, match="waits for the answers of more people"):
+        examples.mark(seat, row, label)
+    asked = answering.next_question(ada)
+    assert asked.view.row == row
+    answering.submit_answer(ada, asked.token, "is", [label])
+    examples.mark(seat, row, label)
+    assert shown(ada) == [(row, label, "")]
+    projects.change_learner(seat, overlap=3)
+    assert shown(ada) == [], "a third is asked now"
+    assert not examples.marking(seat, row).labels
 
 
 def test_what_is_not_decided_cannot_be_marked(world: KindWorld, seat: Seat) -> None:
