@@ -40,6 +40,7 @@ NAMES = (
     "stopping",
     "crowd",
     "imported_votes",
+    "overlap",
 )
 LONG = (  # half an hour and more, so run only when named
     "model_accuracy",
