@@ -152,6 +152,20 @@ class ExampleRow(Base):
     marked_at: Mapped[datetime]
 
 
+class DisputeNoteRow(Base):
+    """What somebody who reviews says beside a row that people disagree on; no answer of anybody's."""
+
+    __tablename__ = "dispute_notes"
+    __table_args__ = (Index("ix_dispute_notes_row", "project_id", "row", "id"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"))
+    row: Mapped[int]
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id"))
+    at: Mapped[datetime]
+    text: Mapped[str]
+
+
 class QualificationRow(Base):
     """One person's attempt to answer known rows before they start, or that somebody let them in without one."""
 

@@ -37,6 +37,7 @@ shown = [
             ("progress.py", "Progress", "monitoring", "progress", Right.SEE),
             ("map_page.py", "Map", "scatter_plot", "map", Right.SEE),
             ("review_page.py", "Review", "rule", "review", Right.ANSWER),
+            ("disputes.py", "Disputes", "gavel", "disputes", Right.REVIEW),
             ("models_page.py", "Models", "balance", "models", Right.OWN),
             ("export.py", "Export", "download", "export", Right.OWN),
         )

@@ -78,7 +78,8 @@ def undo(seat: Seat, seq: int | None = None) -> Saved | None:
             )
         turn.close_question()
         saved = turn.saved(stored)
-    show_again(seat, place_of(entry))
+    if entry.kind != EntryKind.VERDICT:  # that was no question of theirs
+        show_again(seat, place_of(entry))
     return saved
 
 

@@ -20,6 +20,7 @@ def said(kind: str, labels: Sequence[str]) -> str:
         "yes": f"yes to {names}",
         "no": f"no to {names}",
         "bad": "bad item",
+        "verdict": f"verdict{about or ': bad item'}",
         "unsure": f"cannot tell{about}",
         "skip": f"skipped{about}",
         "withdraw": f"took an answer back{about}",

@@ -40,6 +40,9 @@ class KindParts(Protocol):
     def qualifying_card(self, project_id: int, data: Mapping[str, Any], on_press: Callable[[], None]) -> None:
         """The card with a known row, before somebody starts; only where the kind has qualifications."""
 
+    def dispute_card(self, project_id: int, data: Mapping[str, Any], on_press: Callable[[], None]) -> None:
+        """The card with a row that people disagree on; only where the kind has disputes."""
+
     def class_list(
         self, project_id: int, classes: Sequence[str], descriptions: Mapping[str, str], groups: Groups
     ) -> None:

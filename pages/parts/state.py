@@ -43,6 +43,15 @@ LEAVE = "winnow_leave"
 EXAMPLE = "winnow_example"
 """Beginning of the widget keys that mark a row as an example, with project and row behind it."""
 
+DISPUTE = "winnow_dispute"
+"""Project and row of the dispute that is looked at."""
+
+VERDICT = "winnow_verdict"
+"""Project and seq of the verdict that was given last on this tab, until it is taken back."""
+
+SETTLED = "winnow_settled"
+"""What the latest press on the Disputes page has done, said once."""
+
 UPLOAD = "winnow_upload"
 """The uploaded file's id, its cells and files, and the problems that kept it from being read."""
 

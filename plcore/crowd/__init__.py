@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from plcore.crowd.agreement import LEAST_ROWS, Agreement, cohen_kappa, gwet_ac1, krippendorff_alpha
+from plcore.crowd.agreement import (
+    LEAST_ROWS,
+    Agreement,
+    cohen_kappa,
+    gwet_ac1,
+    krippendorff_alpha,
+    set_distances,
+)
 from plcore.crowd.dawid_skene import DawidSkene
 from plcore.crowd.guessing import (
     GuessCheck,
@@ -30,6 +37,7 @@ __all__ = [
     "least_honest",
     "majority",
     "read_votes",
+    "set_distances",
     "too_fast",
     "votes_by_label",
     "who_is_guessing",

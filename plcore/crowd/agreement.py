@@ -87,7 +87,7 @@ def krippendorff_alpha(
     check_choice("distance", distance, DISTANCES)
     answers = _read(votes)
     counts = answers.counts[answers.shared]
-    apart = None if distance == "nominal" else _set_distances(answers.sets)
+    apart = None if distance == "nominal" else set_distances(answers.sets)
     size = np.asarray(counts.sum(axis=1), dtype=np.float64).ravel()
     pairs = _pairs(counts, apart) / np.maximum(size - 1, 1)
 
@@ -174,8 +174,9 @@ def _read(votes: Any) -> Answers:
     return Answers(counts, sets, np.asarray(counts.sum(axis=1)).ravel() >= 2)
 
 
-def _set_distances(sets: BoolArray) -> FloatArray:
-    """(V, V) 1 - M x Jaccard of sets bool (V, m)."""
+def set_distances(sets: BoolArray) -> FloatArray:
+    """(V, V) how far sets, bool (V, m), none of them empty, are apart: 1 - M x Jaccard, M = 1 for the same set, 2/3
+    where one holds the other, 1/3 where they overlap, 0 else (MASI: Passonneau, LREC 2006)."""
     numbers = sets.astype(np.float64)
     common, size = numbers @ numbers.T, numbers.sum(axis=1)
     jaccard = common / (size[:, None] + size - common)

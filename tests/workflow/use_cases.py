@@ -49,6 +49,7 @@ from workflow.outgoing import verifying
 from workflow.people import (
     audited,
     browsers,
+    disputes,
     elsewhere,
     examples,
     goals,
@@ -60,6 +61,7 @@ from workflow.people import (
     qualification,
     qualifying,
     team,
+    verdicts,
 )
 from workflow.room import RoomSettings
 from workflow.seat import Seat
@@ -193,6 +195,11 @@ REVIEW: dict[str, UseCase] = {
     "examples.marking": lambda seat, _world, row: examples.marking(seat, row),
     "examples.mark": lambda seat, _world, row: mark(seat, row),
     "examples.unmark": lambda seat, _world, row: examples.unmark(seat, row),
+    "disputes.list_disputes": lambda seat, _world, _row: disputes.list_disputes(seat),
+    "disputes.count_open": lambda seat, _world, _row: disputes.count_open(seat),
+    "disputes.open_dispute": lambda seat, _world, row: disputes.open_dispute(seat, row),
+    "verdicts.settle": lambda seat, _world, row: verdicts.settle(seat, row, "1.1.1"),
+    "verdicts.discuss": lambda seat, _world, row: verdicts.discuss(seat, row, "The tail is hidden."),
     "reviewing.scores": lambda seat, _world, _row: reviewing.scores(seat, 0.5),
     "reviewing.ask_scored": lambda seat, _world, _row: reviewing.ask_scored(
         seat, 0.5, room.class_names(seat)[0]

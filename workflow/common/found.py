@@ -28,7 +28,15 @@ PAGE = 50
 SAYS_SOMETHING = tuple(
     kind
     for kind in EntryKind
-    if kind not in (EntryKind.SKIP, EntryKind.WITHDRAW, EntryKind.CLASS, EntryKind.ROWS, EntryKind.MODEL)
+    if kind
+    not in (
+        EntryKind.SKIP,
+        EntryKind.WITHDRAW,
+        EntryKind.CLASS,
+        EntryKind.ROWS,
+        EntryKind.MODEL,
+        EntryKind.ASIDE,
+    )
 )
 """Kinds of entries that say something about a row, in a project of any kind."""
 

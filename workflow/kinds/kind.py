@@ -89,6 +89,8 @@ class Kind(Protocol):
     """Whether a group of classes can be an answer."""
     CAN_QUALIFY: bool
     """Whether people can be asked known rows before they start: where a row has one right label."""
+    HAS_DISPUTES: bool
+    """Whether several people can answer a row, and so disagree on it (`plcore.loop.one_label.View`)."""
     COMPARED: Mapping[str, str]
     """The models that a worker compares, with their words; empty where there is nothing to compare."""
 

@@ -92,8 +92,15 @@ function draw(state) {
     heading(state),
   );
   if (question) {
+    const { lead } = roomOf(state);
+    const shown = instance(state, question);
     root.append(
-      make("div", { class: "body" }, instance(state, question), roomOf(state).asking(state, question)),
+      make(
+        "div",
+        { class: lead ? "body listed" : "body" },
+        ...(lead ? lead(state, question, shown) : [shown]),
+        roomOf(state).asking(state, question),
+      ),
       make(
         "footer",
         { class: "foot" },
@@ -147,7 +154,7 @@ function heading({ data, saved }) {
     make(
       "div",
       { class: "counts" },
-      make("span", { text: `${counts.answered.toLocaleString()} answered` }),
+      make("span", { text: `${counts.answered.toLocaleString()} ${counts.done ?? "answered"}` }),
       make("span", { class: "quiet", text: `${counts.left.toLocaleString()} open` }),
       make("span", { class: "quiet", text: counts.share, title: counts.about }),
       data.day?.goal && make("span", { class: "quiet goal", text: data.day.goal, title: data.day.about }),

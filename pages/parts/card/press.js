@@ -5,7 +5,7 @@
 /** @import { EntryKind, OtherPress, State } from "./types.js" */
 
 /** What answers nothing: the question stays as it is. */
-const NO_ANSWERS = new Set(["undo", "redo", "pause", "resume", "open", "begin", "next"]);
+const NO_ANSWERS = new Set(["undo", "redo", "pause", "resume", "open", "begin", "next", "look", "discuss"]);
 
 /**
  * @param {State} state

@@ -15,8 +15,11 @@ export type EntryKind =
   | "undo"
   | "redo";
 
-/** What else a press can be: a pause and its end, a row of the history opened, and the steps of a qualification. */
-export type OtherPress = "pause" | "resume" | "open" | "begin" | "qualify" | "next";
+/**
+ * What else a press can be: a pause and its end, a row of the history opened, the steps of a qualification; a verdict,
+ * another dispute (seq: its row), a note beside it.
+ */
+export type OtherPress = "pause" | "resume" | "open" | "begin" | "qualify" | "next" | "settle" | "look" | "discuss";
 
 export type Segment = [start: number | null, end: number | null];
 
@@ -163,7 +166,8 @@ export interface Data<Q extends Question = Question> {
   /** There are examples of classes to be shown. */
   examples: boolean;
   done: string | null;
-  counts: { answered: number; left: number; share: string; about: string; of: string };
+  /** done : the word for what is answered, where it is another */
+  counts: { answered: number; left: number; share: string; about: string; of: string; done?: string };
 }
 
 /** One press, as the server reads it. */
@@ -200,6 +204,8 @@ export interface Room<Q extends Question = Question> {
   asking(state: State, question: Q): HTMLElement;
   /** The answers under it. */
   actions(state: State, question: Q): HTMLElement;
+  /** What stands in the place of the instance alone, around it. */
+  lead?(state: State, question: Q, instance: HTMLElement): (Node | string)[];
   /** Called once the question stands on the page. */
   drawn?(state: State, question: Q): void;
   /** What Enter does now; null where it does nothing of the room's. */

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pages.parts.label_vectors.card import class_list, qualifying_card, question_card
+from pages.parts.label_vectors.card import class_list, dispute_card, qualifying_card, question_card
 from pages.parts.label_vectors.classes import classes_part
 from pages.parts.label_vectors.create import FIRST_QUESTION, PREPARING, settings, summary
 from pages.parts.label_vectors.form import ANSWERING, LEARNING
@@ -23,6 +23,7 @@ __all__ = [
     "STOP",
     "class_list",
     "classes_part",
+    "dispute_card",
     "groups_part",
     "progress_page",
     "qualifying_card",

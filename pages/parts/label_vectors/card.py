@@ -100,5 +100,9 @@ def class_list(
     """Nothing: the card itself has every label of its row."""
 
 
+def dispute_card(project_id: int, data: Mapping[str, Any], on_press: Callable[[], None]) -> None:
+    """Nothing: one person answers each label."""
+
+
 def qualifying_card(project_id: int, data: Mapping[str, Any], on_press: Callable[[], None]) -> None:
     """Nothing: a project of this kind has no qualification."""

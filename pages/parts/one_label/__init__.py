@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pages.parts.one_label.card import class_list, qualifying_card, question_card
+from pages.parts.one_label.card import class_list, dispute_card, qualifying_card, question_card
 from pages.parts.one_label.classes import classes_part
 from pages.parts.one_label.create import FIRST_QUESTION, PREPARING, settings, summary
 from pages.parts.one_label.form import ANSWERING, LEARNING
@@ -23,6 +23,7 @@ __all__ = [
     "STOP",
     "class_list",
     "classes_part",
+    "dispute_card",
     "groups_part",
     "progress_page",
     "qualifying_card",

@@ -4,5 +4,6 @@
 import { questionCard } from "../card/card.js";
 import { qualifying } from "../card/qualifying.js";
 import { candidates } from "./candidates.js";
+import { dispute } from "./dispute.js";
 
-export default questionCard({ candidates, qualifying });
+export default questionCard({ candidates, qualifying, dispute });

@@ -134,6 +134,11 @@ def class_list(
     _CLASSES(key=f"{state.CLASSES}-{project_id}", data=data)
 
 
+def dispute_card(project_id: int, data: Mapping[str, Any], on_press: Callable[[], None]) -> None:
+    """Draw the card of `pages.parts.dispute_card`."""
+    send(_CARD, {"project": project_id, **data}, on_press)
+
+
 def qualifying_card(project_id: int, data: Mapping[str, Any], on_press: Callable[[], None]) -> None:
     """Draw the card of `pages.parts.qualifying_card`."""
     send(_CARD, {"project": project_id, **data}, on_press)

@@ -7,7 +7,7 @@ import { keyName } from "../card/key_names.js";
 import { press } from "../card/press.js";
 
 /** @import { EntryKind, State } from "../card/types.js" */
-/** @import { CandidateGroup, CandidateQuestion, SoughtGroup } from "./types.js" */
+/** @import { CandidateGroup, CandidateQuestion, SearchedQuestion, SoughtGroup } from "./types.js" */
 
 const NAMED = 6;
 
@@ -75,7 +75,7 @@ function groupButton(group, does) {
  * What a group found by the search says of the question: which of its classes, as what kind of answer. Null where it
  * would say nothing, as all candidates are in it.
  *
- * @param {Pick<CandidateQuestion, "groups" | "rows">} question
+ * @param {Pick<SearchedQuestion, "groups" | "rows">} question
  * @param {Pick<SoughtGroup, "label" | "classes">} group
  * @returns {{ kind: EntryKind, labels: string[], about: string } | null}
  */

@@ -17,6 +17,7 @@ from workflow import training
 from workflow.access import Right
 from workflow.kinds.one_label.progress import ProgressView
 from workflow.models.showing import ModelStory, model_story, running_now, short
+from workflow.people.disputes import count_open
 from workflow.progress import FEWEST_MEASURED, read_progress, watched
 
 
@@ -45,6 +46,13 @@ def progress_page(page: ProjectPage) -> None:
         _confusion(view)
     with right:
         rows_per_label(view.labels)
+    if page.project.may(Right.REVIEW) and (open_disputes := count_open(page.seat)):
+        st.page_link(
+            "disputes.py",
+            label=f"{counted(open_disputes, 'dispute')} to settle",
+            icon=":material/gavel:",
+            query_params={"project": str(page.project.id)},
+        )
     st.page_link(
         "map_page.py",
         label="Map of the rows",

@@ -8,7 +8,7 @@ import { classesOf, follow, groupsOf, matching } from "./classes.js";
 import { answerOf } from "./groups.js";
 
 /** @import { EntryKind, State } from "../card/types.js" */
-/** @import { CandidateQuestion, SoughtClass } from "./types.js" */
+/** @import { SearchedQuestion, SoughtClass } from "./types.js" */
 
 /** @typedef {{ text: string, about?: string, kind: EntryKind, labels: string[], look?: "cannot" | "many" }} Option */
 /** @typedef {Option & { label: string, sought: string }} Found */
@@ -23,7 +23,7 @@ const STEPS = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 };
 
 /**
  * @param {State} state
- * @param {CandidateQuestion} question
+ * @param {SearchedQuestion} question
  */
 export function openSearch(state, question) {
   const here = new Set(question.rows.map((one) => one.label));
@@ -143,7 +143,7 @@ const classOption = (one) => ({ ...one, text: one.label, kind: "none", labels: [
 /**
  * The groups that are an answer to the question.
  *
- * @param {CandidateQuestion} question
+ * @param {SearchedQuestion} question
  * @param {number} project
  * @returns {Found[]}
  */

@@ -27,6 +27,26 @@ export interface CandidateQuestion extends Question {
   marks: [start: number, end: number, candidate: number, strength: number][];
 }
 
+/** What the search of all classes needs to know of a question. */
+export type SearchedQuestion = Pick<CandidateQuestion, "none" | "nClasses" | "groups"> & { rows: Line[] };
+
+/** A label of a disputed row. about : who says so. shown : whether the model's share is */
+export interface DisputedLabel extends Line {
+  shown: boolean;
+}
+
+/** A row that people disagree on. list : the disputes, worst first, of which there are `total`. said : who said what */
+export interface DisputeQuestion extends Question {
+  rows: DisputedLabel[];
+  list: { row: number; id: string; words: string; current: boolean }[];
+  total: number;
+  said: { person: string; words: string; when: string; note: string }[];
+  notes: { person: string; when: string; text: string }[];
+  none: boolean;
+  nClasses: number;
+  groups: CandidateGroup[];
+}
+
 /** What the search looks through. sought : its name as searches compare it */
 export interface Sought {
   label: string;

@@ -12,6 +12,7 @@ EXPORT = ExportWords(
     {
         "given": "the file had one candidate",
         "oracle": "a person answered",
+        "verdict": "a reviewer settled a dispute",
         "necessary": "every way to resolve the open rows gives this label",
         "model": "the model's best guess among the candidates left",
         "truth": "the file's true-label column",
@@ -47,6 +48,7 @@ REVIEW = ReviewWords(
         "none": "is none of its candidates",
         "bad": "is a bad item",
         "unsure": "cannot tell",
+        "verdict": "is settled by a verdict",
     },
     unit=("answered row", "answered rows"),
 )

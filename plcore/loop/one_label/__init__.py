@@ -10,6 +10,7 @@ from plcore.loop.one_label.learner import ActiveLearner
 from plcore.loop.one_label.pool import CandidateChange, OneLabelPool
 from plcore.loop.one_label.reports import CurvePoint, Disambiguation, Progress, Question, RowState
 from plcore.loop.one_label.settings import AUTOMATIC, LearnerSettings
+from plcore.loop.one_label.several import View
 from plcore.loop.one_label.training import Trainer, Version
 from plcore.neighbors.graph import Graph, graph_key
 
@@ -34,6 +35,7 @@ __all__ = [
     "RowState",
     "Trainer",
     "Version",
+    "View",
     "fold_under",
     "graph_key",
 ]

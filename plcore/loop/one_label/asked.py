@@ -4,7 +4,7 @@ answer for themselves.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from plcore.common.types import BoolArray, FloatArray, IntArray
 from plcore.loop.entries import EntryKind
 from plcore.loop.one_label.fold import CandidateFold, FoldedCandidates
 from plcore.loop.one_label.settings import LearnerSettings
-from plcore.loop.one_label.several import EVERYBODY, Several, View
+from plcore.loop.one_label.several import EVERYBODY, Several, View, disagreement
 
 
 class RowsToAsk:
@@ -33,6 +33,14 @@ class RowsToAsk:
 
     def settle(self, row: int, folded: FoldedCandidates) -> None:
         """Take note of what the row has come to."""
+
+    def views(self, row: int) -> Sequence[View]:  # noqa: ARG002 - all answers are one
+        """What each person who answers for themselves makes of a row, by their latest answers that count."""
+        return ()
+
+    def disputed(self) -> Mapping[int, float]:
+        """{row: how far people are apart} of the rows that they see differently and no verdict has settled."""
+        return {}
 
     def places_left(self, row: int) -> int:
         """How many people may have the row before them now."""
@@ -104,6 +112,7 @@ class RowsForSeveral(RowsToAsk):
         self._views: dict[int, list[View]] = {}
         self._over: dict[int, frozenset[str]] = {}
         self._begun: dict[int, None] = {}
+        self._apart: dict[int, float] = {}
 
     def take(self, row: int, fold: CandidateFold) -> Sequence[int]:
         answers = [one for one in fold.counted(row, aside=True) if one.kind != EntryKind.VERDICT]
@@ -130,6 +139,16 @@ class RowsForSeveral(RowsToAsk):
             self._begun.setdefault(row)
         else:
             self._begun.pop(row, None)
+        is_settled = folded.answer is not None and folded.answer.kind == EntryKind.VERDICT
+        self._apart.pop(row, None)
+        if not is_settled and (apart := disagreement(views)):
+            self._apart[row] = apart
+
+    def views(self, row: int) -> Sequence[View]:
+        return tuple(self._views.get(row, ()))
+
+    def disputed(self) -> Mapping[int, float]:
+        return self._apart
 
     def places_left(self, row: int) -> int:
         return int(self._places[row])

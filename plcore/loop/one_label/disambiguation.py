@@ -36,7 +36,8 @@ def disambiguate(
     label = np.where(proven, sure.argmax(axis=1), share.argmax(axis=1))
     size = candidates.sum(axis=1)
     source = np.where(proven, "necessary", "model" if has_model else "open")
-    source = np.where(size == 1, np.where(pool.answered, "oracle", "given"), source)
+    said = np.where(pool.by_verdict, "verdict", np.where(pool.answered, "oracle", "given"))
+    source = np.where(size == 1, said, source)
     exact = pool.test_rows | pool.exact
     told = (size > 0) & (source != "open")
     label = np.where(exact, pool.truth, np.where(told, label, -1))

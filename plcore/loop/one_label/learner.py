@@ -240,9 +240,9 @@ class ActiveLearner(Generic[TableT]):
         result[asked] = self._model.shares(asked)
         return result
 
-    def shares_of(self, rows: IntArray) -> FloatArray:
-        """(r, m) what the model says of these rows inside their candidates; 0 for bad items. None may be a test row."""
-        return self._model.shares(np.asarray(rows))
+    def shares_of(self, rows: IntArray, inside: BoolArray | None = None) -> FloatArray:
+        """(r, m) what the model says of these rows, no test rows, inside their candidates or these; 0 for bad items."""
+        return self._model.shares(np.asarray(rows), inside)
 
     @property
     def curve(self) -> list[CurvePoint]:

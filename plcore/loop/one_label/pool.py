@@ -5,7 +5,7 @@ Everything here follows from table, settings and log alone, whatever model learn
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -24,6 +24,7 @@ from plcore.loop.one_label.class_fold import fold_under
 from plcore.loop.one_label.fold import ANSWERS, KINDS, CandidateFold
 from plcore.loop.one_label.reports import CurvePoint, RowState
 from plcore.loop.one_label.settings import LearnerSettings
+from plcore.loop.one_label.several import View
 from plcore.loop.places import Place
 from plcore.loop.standings import Standings
 
@@ -51,7 +52,7 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
     control_rows : bool (n,), a seeded uniform share of all other rows without exact label; asked blindly now and
         then, so that their answers measure the model. Those with one candidate need no asking.
     train, held : row numbers, ascending      place : (n,) of each row in `train` or in `held`
-    answered : bool (n,), rows with an answer that counts
+    answered, by_verdict : bool (n,), rows with an answer that counts; those that a verdict has settled
     changed_at : (n,) seq of the standing entry since which a row is as it is, 0 for none
     candidates : bool (n, m) as they stand, none of a bad item      sizes : (n,) how many. Do not write to them.
     """
@@ -101,6 +102,7 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         self.answered = np.zeros(n, dtype=bool)
         self.changed_at: IntArray = np.zeros(n, dtype=np.int64)
         self.bad = np.zeros(n, dtype=bool)
+        self.by_verdict = np.zeros(n, dtype=bool)
         self._ambiguous = self._sizes_at_first[self.train] >= 2
 
     def _draw_control_rows(self) -> IntArray:
@@ -144,6 +146,7 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         self.asked.settle(row, folded)
         self.answered[row] = folded.answer is not None
         self.bad[row] = folded.out
+        self.by_verdict[row] = folded.answer is not None and folded.answer.kind == EntryKind.VERDICT
         new, old = folded.votes, self.candidates[row].copy()
         since, self.changed_at[row] = self.changed_at[row], self.fold.changed_at(row)
         if np.array_equal(new, old) and since == self.changed_at[row]:
@@ -162,7 +165,15 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         weights = self.table.candidate_weights
         return None if weights is None else weights_after_answers(weights[rows], candidates)
 
-    # Who may be asked what
+    # Who may be asked what, and who said what
+
+    def views(self, row: int) -> Sequence[View]:
+        """What each person makes of a row, where people answer for themselves; verdicts are not among them."""
+        return self.asked.views(self.check_row(row))
+
+    def disputed(self) -> Mapping[int, float]:
+        """{row: how far people are apart, above 0 to 1} of the rows in dispute (`.several.disagreement`)."""
+        return self.asked.disputed()
 
     def is_open(self, row: int, label: str | None = None) -> bool:
         """Whether the row can be asked about: it still has two candidates or more; where people answer for themselves,

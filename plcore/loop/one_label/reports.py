@@ -79,10 +79,10 @@ class Disambiguation:
     """A label for every row, with its source.
 
     labels : int (n,) class number, -1 for bad and open rows
-    sources : str (n,) "given" (one candidate at import), "oracle" (answers left one), "truth" (true label at
-        import), "necessary" (the neighbours leave one candidate, whatever their labels are), "model", "bad",
-        or "open" (several candidates, and no model trained yet)
-    confidence : float (n,) 1 for given, oracle and truth; the label's share in the row's label distribution
+    sources : str (n,) "given" (one candidate at import), "oracle" (answers left one), "verdict" (a reviewer settled
+        it), "truth" (true label at import), "necessary" (the neighbours leave one candidate, whatever their labels
+        are), "model", "bad", or "open" (several candidates, and no model trained yet)
+    confidence : float (n,) 1 for given, oracle, verdict and truth; the label's share in the row's label distribution
         for necessary and model; NaN for bad and open
     """
 

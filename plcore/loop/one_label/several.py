@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from plcore.common.types import BoolArray, IntArray
+from plcore.crowd import set_distances
 from plcore.loop.entries import Entry, EntryKind
 from plcore.loop.one_label.annotators import AnnotatorModel
 from plcore.loop.one_label.fold import Chain, FoldedCandidates
@@ -35,6 +36,16 @@ class View(NamedTuple):
         """The one class that they say it is; None where they left several, or say that the item is bad."""
         left = np.flatnonzero(self.folded.votes)
         return int(left[0]) if len(left) == 1 else None
+
+
+def disagreement(views: Sequence[View]) -> float:
+    """How far the people who have said all they can are apart, 0 to 1: the mean distance of two of them, by
+    `plcore.crowd.set_distances` of what they leave; a bad item is a set of its own. 0 where fewer than two have.
+    """
+    said = [(*view.folded.votes.tolist(), view.folded.out) for view in views if view.over]
+    if len(set(said)) < 2:
+        return 0.0
+    return float(set_distances(np.array(said)).sum() / (len(said) * (len(said) - 1)))
 
 
 class Several:

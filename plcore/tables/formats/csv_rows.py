@@ -3,7 +3,8 @@
 `winnow_candidates_before`, `winnow_candidates` the candidates then and now; `winnow_weights` what speaks for those now,
 where anything was weighed; `winnow_label`; `winnow_source` where it comes from; `winnow_confidence` its probability;
 `winnow_annotator`, `winnow_answered_at` and `winnow_seconds` of the answer that decided; `winnow_model_version` where a
-model did. Where no column holds the ids, `winnow_id` does.
+model did. Where no column holds the ids, `winnow_id` does. Where several people answer a row, `winnow_people` is how
+many did, and `winnow_answers` what each said, verdicts too: a JSON list of objects with `person`, `kind` and `labels`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from plcore.tables.csv_writing import csv_header, csv_rows
-from plcore.tables.formats.disambiguated import Disambiguated, Tell, names_beside
+from plcore.tables.formats.disambiguated import DECIDING, VERDICT, Disambiguated, Tell, names_beside
 from plcore.tables.formats.record_values import json_text
 
 MARKS = ("|", ";", ",", "/", "\t")
@@ -35,7 +36,13 @@ ADDED = (
     "winnow_answered_at",
     "winnow_seconds",
     "winnow_model_version",
+    "winnow_people",
+    "winnow_answers",
 )
+PEOPLES = set(DECIDING) - {VERDICT}
+"""Kinds of answers by which somebody counts as one who answered."""
+OF_SEVERAL = {"winnow_people", "winnow_answers"}
+"""Columns of tables that several people answer."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +84,7 @@ def write_csv(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
     absent = ({ID} if table.id_column() is not None else set()) | (
         {WEIGHTS} if table.weights is None else set()
     )
+    absent |= set() if table.several else OF_SEVERAL
     added = [name for name in ADDED if name not in absent]
     columns = [str(name) for name in table.cells.columns]
     new_names = names_beside(columns, added)
@@ -93,6 +101,7 @@ def write_csv(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
 def _added(piece: Disambiguated, form: CellForm) -> dict[str, list[str]]:
     """The cells of the columns that are added."""
     rows = range(len(piece.ids))
+    given = piece.answers_by_row() if piece.several else {}
     after, by = piece.weighted(after=True), piece.deciding()
     shares = [piece.known_probability(row) for row in rows]
     cells = (
@@ -107,8 +116,16 @@ def _added(piece: Disambiguated, form: CellForm) -> dict[str, list[str]]:
         [_said(answer, "at") for answer in by],
         [_said(answer, "seconds") for answer in by],
         [piece.version_of(row) or "" for row in rows],
+        [str(len({one["person"] for one in given.get(row, ()) if one["kind"] in PEOPLES})) for row in rows],
+        [_answers(given.get(row, ())) for row in rows],
     )
     return dict(zip(ADDED, cells, strict=True))
+
+
+def _answers(given: Sequence[dict[str, Any]]) -> str:
+    """What each person said, in order; empty where nobody did."""
+    parts = ("person", "kind", "labels")
+    return json_text([{name: one[name] for name in parts} for one in given]) if given else ""
 
 
 def _said(answer: dict[str, Any] | None, name: str) -> str:

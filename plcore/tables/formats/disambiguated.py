@@ -17,8 +17,11 @@ from plcore.tables.columns import stripped
 VOTES = ("is", "among")
 """Kinds of answers that name labels the row may have."""
 
-DECIDING = (*VOTES, "not", "none", "bad")
-"""Kinds of answers that change what a row may be; the latest of a row is the one that decided it."""
+VERDICT = "verdict"
+"""Kind of an answer by which a reviewer settled a row; labels that it may have, or none: a bad item."""
+
+DECIDING = (*VOTES, "not", "none", "bad", VERDICT)
+"""Kinds of answers that change what a row may be; the latest of a row, a verdict before all others, decided it."""
 
 PIECE_ROWS = 2_000
 """Rows that are written at once."""
@@ -44,13 +47,15 @@ class Disambiguated:
     weights : (n, m) float, how much spoke for each candidate before, above 0, and 0 for what was none; None where
         nothing was weighed
     label : (n,) int, class numbers; -1 where it is open
-    source : (n,) str, where the label comes from: given, oracle, necessary, model, truth, bad or open
+    source : (n,) str, where the label comes from: given, oracle, verdict, necessary, model, truth, bad or
+        open
     probability : (n,) float, of the label; NaN where none is known
     answers : each a dict with `row` (0-based), `person`, `kind` (is, among, not, ...), `labels` (names), `at` (text of
         ISO 8601), `seconds` (float or None) and `model_version` (str or None), in the order they were given; those
         that were taken back are not among them
     model_version : of the model whose labels have the source `model`; None where there is none
     renamed : {name that a class had: what it is called now}, of those called otherwise or merged since
+    several : whether several people were to answer a row, each for themselves
     """
 
     ids: npt.NDArray[np.object_]
@@ -65,6 +70,7 @@ class Disambiguated:
     answers: Sequence[dict[str, Any]] = field(default_factory=list)
     model_version: str | None = None
     renamed: Mapping[str, str] = field(default_factory=dict)
+    several: bool = False
 
     def chosen(self, rows: IntArray) -> Disambiguated:
         """These rows alone, each once, in this order; their answers follow, numbered like the rows then are."""
@@ -149,10 +155,13 @@ class Disambiguated:
         return found
 
     def deciding(self) -> list[dict[str, Any] | None]:
-        """The latest answer of each row that changed what the row may be; None where there is none."""
+        """The answer of each row that decided what the row may be: the latest verdict, else the latest that changed it;
+        None where there is none."""
         found: list[dict[str, Any] | None] = [None] * len(self.ids)
         for answer in self.answers:
-            if answer["kind"] in DECIDING:
+            before = found[answer["row"]]
+            settled = before is not None and before["kind"] == VERDICT and answer["kind"] != VERDICT
+            if answer["kind"] in DECIDING and not settled:
                 found[answer["row"]] = answer
         return found
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 from xml.sax.saxutils import quoteattr
 
-from plcore.tables.formats.disambiguated import VOTES, Disambiguated, Tell, silent
+from plcore.tables.formats.disambiguated import VERDICT, VOTES, Disambiguated, Tell, silent
 from plcore.tables.formats.label_studio import OWN_ID, OWN_PERSON
 from plcore.tables.formats.record_values import json_text
 
@@ -64,7 +64,7 @@ def _result(labels: list[str]) -> list[dict[str, Any]]:
 
 
 def _annotation(answer: dict[str, Any]) -> dict[str, Any]:
-    names_labels = answer["kind"] in VOTES
+    names_labels = answer["kind"] in VOTES or (answer["kind"] == VERDICT and bool(answer["labels"]))
     return {
         "result": _result(list(answer["labels"])) if names_labels else [],
         "was_cancelled": not names_labels,

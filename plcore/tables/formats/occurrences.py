@@ -22,7 +22,7 @@ from plcore.tables.formats.detections import (
     START,
     read_original,
 )
-from plcore.tables.formats.disambiguated import DECIDING, Disambiguated, Tell
+from plcore.tables.formats.disambiguated import DECIDING, VERDICT, Disambiguated, Tell
 from plcore.tables.formats.occurrence_columns import CAMTRAP_DP, COLUMNS, DARWIN_CORE, EBIRD, TYPES
 from plcore.tables.formats.speciesnet import PATH
 from plcore.tables.formats.verdicts import PeoplesVerdict, has_original_rows, verdicts
@@ -124,7 +124,8 @@ def _observations(item: _Item, taxa: _Taxa) -> Iterator[dict[str, str]]:
     numbered = enumerate(item.answers, start=1)
     latest = {one["person"]: (number, one) for number, one in numbered if one["kind"] in DECIDING}
     for number, answer in latest.values():
-        if answer["kind"] not in ("is", "none") or len(answer["labels"]) > 1:
+        names_one = answer["kind"] in ("is", "none") or (answer["kind"] == VERDICT and answer["labels"])
+        if not names_one or len(answer["labels"]) > 1:
             continue
         label = "".join(answer["labels"])
         kind = taxa.types.get(label, "animal") if label else "unknown"

@@ -13,7 +13,7 @@ from typing import Any
 
 from plcore.common.words import listed
 from plcore.tables.formats.candidate_rows import Row, rows_reading
-from plcore.tables.formats.disambiguated import VOTES, Disambiguated, Tell, silent
+from plcore.tables.formats.disambiguated import VERDICT, VOTES, Disambiguated, Tell, silent
 from plcore.tables.formats.reading import TableReading
 from plcore.tables.formats.record_values import (
     Records,
@@ -167,7 +167,10 @@ def prodigy_tasks(table: Disambiguated, tell: Tell = silent) -> Iterator[str]:
         answers, left = piece.answers_by_row(), piece.weighted(after=True)
         for row, cells in enumerate(piece.records()):
             number += 1
-            given: list[dict[str, Any] | None] = [one for one in answers.get(row, []) if one["kind"] in VOTES]
+            said = answers.get(row, [])
+            given: list[dict[str, Any] | None] = [
+                one for one in said if one["kind"] in VOTES or (one["kind"] == VERDICT and one["labels"])
+            ]
             for answer in given or [None]:
                 yield json_text(_written(cells, list(left[row]), answer, piece.ids[row], number)) + "\n"
         tell(number)

@@ -15,6 +15,7 @@ WORDS = KindWords(
 CAN_CHANGE_CLASSES = False
 TAKES_GROUPS = False
 CAN_QUALIFY = False
+HAS_DISPUTES = False
 
 COMPARED: Mapping[str, str] = {}
 """Models that a worker compares: none, what predicts is chosen with each fit."""

@@ -43,7 +43,14 @@ from workflow.kinds.one_label.training import (
 )
 from workflow.kinds.one_label.truth import hides_truth, known_places, true_answer
 from workflow.kinds.one_label.turn import make_turn, stands_as_before
-from workflow.kinds.one_label.words import CAN_CHANGE_CLASSES, CAN_QUALIFY, COMPARED, TAKES_GROUPS, WORDS
+from workflow.kinds.one_label.words import (
+    CAN_CHANGE_CLASSES,
+    CAN_QUALIFY,
+    COMPARED,
+    HAS_DISPUTES,
+    TAKES_GROUPS,
+    WORDS,
+)
 
 __all__ = [
     "ANSWERS",
@@ -55,6 +62,7 @@ __all__ = [
     "DRAWN",
     "FORMATS",
     "GIVEN_BACK",
+    "HAS_DISPUTES",
     "NAME",
     "TAKES_GROUPS",
     "WORDS",

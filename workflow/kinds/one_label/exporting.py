@@ -37,6 +37,7 @@ def snapshot(opened: Opened[Learner]) -> Snapshot:
     learner = opened.learner
     pool, found, table = learner.pool, _disambiguated(learner), learner.table
     classes, class_map, version = pool.classes, pool.class_map, str(learner.model_version)
+    several = learner.settings.several
     before, after, weights = pool.original, learner.candidates, pool.table.candidate_weights
 
     def finish(answers: Sequence[dict[str, Any]]) -> Disambiguated:
@@ -52,13 +53,14 @@ def snapshot(opened: Opened[Learner]) -> Snapshot:
             probability=found.confidence,
             answers=answers,
             model_version=version,
+            several=several,
             renamed={name: now for name in class_map.known_names if (now := class_map.now(name)) != name},
         )
 
-    known = np.isin(found.sources, ("oracle", "given", "necessary", "truth"))
+    known = np.isin(found.sources, ("oracle", "verdict", "given", "necessary", "truth"))
     return Snapshot(
         seq=learner.seq,
-        answered=found.sources == "oracle",
+        answered=np.isin(found.sources, ("oracle", "verdict")),
         certainty=np.where(known, 1.0, found.confidence),
         labels_of=partial(_labels_of, class_map),
         sources=lambda: _counts(found.sources),

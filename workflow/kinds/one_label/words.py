@@ -17,6 +17,7 @@ WORDS = KindWords(
 CAN_CHANGE_CLASSES = True
 TAKES_GROUPS = True
 CAN_QUALIFY = True
+HAS_DISPUTES = True
 
 NAMES = {entry.name: entry.words for entry in STRATEGY_ENTRIES.values()}
 """Every strategy by which questions can be asked."""

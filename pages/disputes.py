@@ -1,0 +1,100 @@
+"""Disputes: rows that people disagree on, worst first, each settled by a reviewer's verdict on a key."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.parts import frame, kinds, question_card, state
+from pages.parts.answers import said
+from pages.parts.dispute_card import dispute_data
+from workflow import answering, room, undoing
+from workflow.access import NotAllowed, NotFound, Right
+from workflow.people import disputes, verdicts
+from workflow.saving import DatabaseReplacedError
+
+page = frame.begin_project("Disputes", Right.REVIEW)
+frame.toast_from_last_page()
+frame.project_title("Disputes", page)
+parts = kinds.parts_of(page)
+
+
+def on_press() -> None:
+    """Deal with the press before the page is drawn again; whatever happens, the card listens again afterwards."""
+    press = question_card.pressed()
+    if press is None:
+        return
+    st.session_state[state.TURN] = st.session_state.get(state.TURN, 0) + 1
+    st.session_state.pop(state.NOTICE, None)
+    try:
+        _do(press)
+    except (answering.StaleQuestion, answering.AnswerError) as refusal:
+        st.session_state[state.NOTICE] = f"Not saved: {refusal}"
+    except (NotAllowed, NotFound, answering.NotSaved) as refusal:
+        st.session_state[state.NOTICE] = str(refusal)
+
+
+def _do(press: question_card.Press) -> None:
+    if press.kind == "look":
+        st.session_state[state.DISPUTE] = page.project.id, press.seq
+    elif press.kind == "undo":
+        undone = undoing.undo(page.seat, seq=press.seq)
+        st.session_state.pop(state.VERDICT, None)
+        if undone is not None:
+            st.session_state[state.DISPUTE] = page.project.id, undone.row
+            st.session_state[state.SETTLED] = f"The verdict on row {undone.row_id} was taken back"
+    elif (row := _looked_at()) is None:
+        raise answering.StaleQuestion("No dispute is open before you.")
+    elif press.kind == "discuss":
+        verdicts.discuss(page.seat, row, press.note)
+        st.session_state[state.SETTLED] = "Your note is saved"
+    else:  # a verdict, by keys or out of the search
+        saved = verdicts.settle(page.seat, row, press.token, press.labels, press.note)
+        st.session_state[state.VERDICT] = page.project.id, saved.seq
+        st.session_state[state.SETTLED] = f"Saved: row {saved.row_id}, {said(saved.kind, saved.labels)}"
+        st.session_state.pop(state.DISPUTE, None)
+
+
+def _looked_at() -> int | None:
+    project, row = st.session_state.get(state.DISPUTE) or (None, None)
+    return row if project == page.project.id else None
+
+
+@st.fragment
+def settling() -> None:
+    """The loop of verdicts: a press reruns this part alone."""
+    try:
+        found = disputes.list_disputes(page.seat)
+        row = _looked_at()
+        opened = None if row is None else disputes.open_dispute(page.seat, row)
+        if opened is None and found.lines:
+            opened = disputes.open_dispute(page.seat, found.lines[0].row)
+    except (NotAllowed, NotFound, DatabaseReplacedError) as refusal:
+        st.error(frame.escape(str(refusal)), icon=":material/error:")
+        return
+    st.session_state[state.DISPUTE] = None if opened is None else (page.project.id, opened.view.row)
+    project, seq = st.session_state.get(state.VERDICT) or (None, None)
+    parts.dispute_card(
+        page.project.id,
+        dispute_data(
+            found,
+            opened,
+            room.room_of(page.seat).descriptions,
+            zone=st.context.timezone,
+            notice=st.session_state.get(state.NOTICE),
+            saved=st.session_state.pop(state.SETTLED, None),
+            undoable=seq if project == page.project.id else None,
+        ),
+        on_press,
+    )
+
+
+if not disputes.list_disputes(page.seat).by_row:
+    st.info("In this project one person answers each label, so that there is nothing to disagree on.")
+    st.stop()
+settling()
+parts.class_list(
+    page.project.id,
+    room.class_names(page.seat),
+    room.room_of(page.seat).descriptions,
+    room.groups_of(page.seat),
+)

@@ -1,0 +1,240 @@
+"""Disputes: rows that people disagree on, and the verdicts by which reviewers settle them.
+
+A row is in dispute where at least two people have said all they can of it and left different labels, or some of them
+say that it is a bad item; and no verdict stands. A verdict is an entry of its own kind: it ends the dispute whatever is
+answered later, nobody is asked about the row any more, and all answers stay in the log. Taken back, like any answer of
+that person's, the dispute is open again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from db import dispute_notes, review
+from workflow.access import Right
+from workflow.common.found import check_row, names_of
+from workflow.common.rows import RowView, row_view
+from workflow.kinds.one_label.turn import row_token
+
+if TYPE_CHECKING:
+    from db.entries import LogEntry
+    from plcore.common import FloatArray
+    from plcore.loop.one_label import View
+    from workflow.seat import Seat
+
+__all__ = [
+    "LISTED",
+    "Dispute",
+    "DisputeLine",
+    "DisputeList",
+    "DisputeNote",
+    "Opinion",
+    "count_open",
+    "list_disputes",
+    "open_dispute",
+]
+
+LISTED = 50
+"""Disputes that a list names; of the others their number is told."""
+
+NO_MODEL = "There is no model yet. One is trained after the first answers."
+BLIND_CHECK = "This row is a blind check: the model is measured on it, so that its shares are not shown here."
+
+
+@dataclass(frozen=True)
+class DisputeLine:
+    """A row in dispute. said : what people left, each once, the most frequent first; () is a bad item
+
+    disagreement : 0 to 1, how far people are apart      doubt : 0 to 1, of the model; None where it is not asked
+    """
+
+    row: int
+    row_id: str
+    said: tuple[tuple[str, ...], ...]
+    disagreement: float
+    doubt: float | None
+
+    @property
+    def worst(self) -> float:
+        """What the list is sorted by."""
+        return self.disagreement * (1.0 if self.doubt is None else self.doubt)
+
+
+@dataclass(frozen=True)
+class DisputeList:
+    """The worst of the open disputes, worst first. total, settled : how many are open; how many rows have a verdict
+    several : whether people answer for themselves in this project      by_row : whether rows have one label
+    """
+
+    lines: tuple[DisputeLine, ...]
+    total: int
+    settled: int
+    several: bool
+    by_row: bool
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """What one person makes of the row. labels : that they left, by their present names; () where they say bad item
+
+    at, seconds, note : of their latest answer
+    """
+
+    person: str
+    labels: tuple[str, ...]
+    at: datetime
+    seconds: float | None
+    note: str | None
+
+
+@dataclass(frozen=True)
+class DisputeNote:
+    """What somebody said beside the row."""
+
+    person: str
+    at: datetime
+    text: str
+
+
+@dataclass(frozen=True)
+class Dispute:
+    """A row in dispute, opened.
+
+    token : of the verdict that is given on it      opinions : who said what, in the order in which they said it
+    candidates : what it may be by the file, or by somebody      classes : all that a verdict may name
+    shares : {label: share} by the model, among the candidates; empty where it is not shown, and `why_not` says why
+    """
+
+    view: RowView
+    token: str
+    opinions: tuple[Opinion, ...]
+    candidates: tuple[str, ...]
+    classes: tuple[str, ...]
+    shares: dict[str, float]
+    why_not: str
+    notes: tuple[DisputeNote, ...]
+
+
+def list_disputes(seat: Seat) -> DisputeList:
+    """The open disputes, worst first, ties by row: by disagreement x doubt.
+
+    disagreement : the mean distance of two people, 1 - MASI of what they left (`plcore.crowd.set_distances`), a bad
+        item a set of its own
+    doubt : 1 - margin, the model's largest share less its second largest, among what the row may be by the file or by
+        somebody; 1 where there is no model yet, and on blind checks, where its word must not count
+
+    Raises
+    ------
+    NotAllowed, NotFound
+    """
+    with seat.learner(Right.REVIEW) as opened:
+        learner = opened.learner
+        if not opened.kind.HAS_DISPUTES:
+            return DisputeList((), 0, 0, several=False, by_row=False)
+        lines = sorted(_lines(learner), key=lambda one: (-one.worst, one.row))
+        return DisputeList(
+            tuple(lines[:LISTED]),
+            len(lines),
+            int(learner.pool.by_verdict.sum()),
+            several=learner.settings.several,
+            by_row=True,
+        )
+
+
+def count_open(seat: Seat) -> int:
+    """How many disputes are open. Raises as `list_disputes`."""
+    with seat.learner(Right.REVIEW) as opened:
+        return len(opened.learner.pool.disputed()) if opened.kind.HAS_DISPUTES else 0
+
+
+def open_dispute(seat: Seat, row: int) -> Dispute | None:
+    """A row with all that people said of it; None where it is not, or no longer, in dispute.
+
+    Raises
+    ------
+    NotAllowed, NotFound
+    """
+    with seat.learner(Right.REVIEW) as opened:
+        learner = opened.learner
+        check_row(learner.table, row)
+        if not opened.kind.HAS_DISPUTES or row not in learner.pool.disputed():
+            return None
+        pool, log = learner.pool, review.of_row(opened.session, opened.project_id, row)
+        names, views = names_of(opened.session), pool.views(row)
+        may_be = pool.first[row] | _allowed(views)
+        why_not = _why_no_shares(learner, row)
+        shares = {} if why_not else _shares(learner, [row], may_be[None])[0]
+        revision = sum(one.person_id == opened.person_id for one in log)
+        return Dispute(
+            view=row_view(learner.table, row),
+            token=row_token(opened.person_id, row, revision, pool.class_map),
+            opinions=tuple(_opinion(pool, names, log, view) for view in views),
+            candidates=pool.names(may_be),
+            classes=pool.classes,
+            shares={} if why_not else {pool.classes[k]: float(shares[k]) for k in np.flatnonzero(may_be)},
+            why_not=why_not,
+            notes=tuple(
+                DisputeNote(names.get(one.person_id, ""), one.at, one.text)
+                for one in dispute_notes.of_row(opened.session, opened.project_id, row)
+            ),
+        )
+
+
+def _lines(learner: Any) -> list[DisputeLine]:
+    pool, disputed = learner.pool, learner.pool.disputed()
+    rows = sorted(disputed)
+    views = {row: [view for view in pool.views(row) if view.over] for row in rows}
+    lines = [
+        DisputeLine(row, str(learner.table.ids[row]), _said(pool, views[row]), disputed[row], None)
+        for row in rows
+    ]
+    if not _has_model(learner):
+        return lines
+    asked = [place for place, row in enumerate(rows) if not pool.control_rows[row]]
+    if not asked:
+        return lines
+    inside = np.array([pool.first[rows[place]] | _allowed(views[rows[place]]) for place in asked])
+    shares = np.sort(_shares(learner, [rows[place] for place in asked], inside), axis=1)
+    margins = shares[:, -1] - shares[:, -2]
+    for place, margin in zip(asked, margins.tolist(), strict=True):
+        lines[place] = replace(lines[place], doubt=1.0 - margin)
+    return lines
+
+
+def _said(pool: Any, views: Sequence[View]) -> tuple[tuple[str, ...], ...]:
+    counts: dict[tuple[str, ...], int] = {}
+    for view in views:
+        labels = pool.names(view.folded.votes)
+        counts[labels] = counts.get(labels, 0) + 1
+    return tuple(sorted(counts, key=lambda labels: -counts[labels]))
+
+
+def _opinion(pool: Any, names: dict[int, str], log: Sequence[LogEntry], view: View) -> Opinion:
+    entry = next(one for one in log if one.seq == view.seq)
+    labels = pool.names(view.folded.votes)
+    return Opinion(names.get(entry.person_id, ""), labels, entry.at, entry.seconds, entry.note)
+
+
+def _allowed(views: Sequence[View]) -> Any:
+    """(m,) what any of them left."""
+    return np.any([view.folded.votes for view in views], axis=0)
+
+
+def _shares(learner: Any, rows: Sequence[int], inside: Any) -> FloatArray:
+    found: FloatArray = learner.shares_of(np.array(rows), inside)
+    return found
+
+
+def _has_model(learner: Any) -> bool:
+    return not learner.settings.is_trained or learner.version_published is not None
+
+
+def _why_no_shares(learner: Any, row: int) -> str:
+    if learner.pool.control_rows[row]:
+        return BLIND_CHECK
+    return "" if _has_model(learner) else NO_MODEL
