@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from db.models import UtcTime
+from db.base import UtcTime
 
 revision = "0012"
 down_revision = "0011"

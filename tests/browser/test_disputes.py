@@ -1,0 +1,125 @@
+"""Three people, two to a row: they disagree, a reviewer settles it by keys, and the export has all of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from plcore import LearnerSettings, read_cells
+from tests.browser import room
+from tests.browser.server import Server
+from tests.workflow.world import small_table
+from workflow import exporting, projects
+from workflow.exporting import ExportChoice
+from workflow.home import Home, open_home
+from workflow.people import members, team
+from workflow.seat import Seat
+from workflow.settings import Settings
+
+pytestmark = pytest.mark.browser
+
+OWNER = 1
+
+
+@pytest.fixture
+def home(server: Server) -> Iterator[Home]:
+    """What the server's home holds, opened beside it."""
+    opened = open_home(Settings.from_environment({"WINNOW_HOME": str(server.home)}))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def project(home: Home, server: Server) -> int:
+    """A project whose rows two people answer; its number."""
+    settings = LearnerSettings(n_neighbors=4, overlap=2, fold="majority", test_share=0.5)
+    return projects.create_project(Seat(home, OWNER), "Insects", small_table(), settings)
+
+
+def signed_in(home: Home, server: Server, browser: Browser, project: int, name: str, role: str) -> Page:
+    """The page of a person who is a member of the project."""
+    owner = Seat(home, OWNER)
+    secret = team.make_link(owner, name)
+    members.share(owner, name, [project], role)
+    theirs = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
+    theirs.goto(f"{server.base}/signin?link={secret}")
+    theirs.get_by_role("button", name="Sign in").click()
+    theirs.get_by_role("heading", name="Projects").wait_for()
+    return theirs
+
+
+def test_a_dispute_is_raised_settled_by_keys_and_exported(
+    page: Page, server: Server, browser: Browser, home: Home, project: int
+) -> None:
+    ada = signed_in(home, server, browser, project, "Ada", "annotator")
+    ben = signed_in(home, server, browser, project, "Ben", "annotator")
+    eve = signed_in(home, server, browser, project, "Eve", "reviewer")
+    eve.goto(f"{server.base}/disputes?project={project}")
+    expect(eve.get_by_role("heading", name="No disputes")).to_be_visible()
+
+    room.annotate(ada, server, project)
+    by_name = sorted(room.labels_on_screen(ada))
+    row, given = room.row_id(ada), [by_name[0], by_name[-1]]
+    ada.keyboard.press("t")
+    ada.keyboard.type("It has no wings.")
+    ada.keyboard.press("Escape")
+    room.press(ada, room.key_for(ada, given[0]))
+    room.annotate(ben, server, project)
+    assert room.row_id(ben) == row, "what was begun comes first"
+    room.press(ben, room.key_for(ben, given[1]))
+
+    eve.goto(f"{server.base}/disputes?project={project}")
+    eve.locator(room.CARD).wait_for()
+    assert room.row_id(eve) == row
+    said = eve.get_by_role("region", name="Who said what")
+    expect(said).to_contain_text("Ada")
+    expect(said).to_contain_text("It has no wings.")
+    expect(said).to_contain_text("Ben")
+    store = eve.get_by_role("button", name="Store the verdict")
+    expect(store).to_be_disabled()
+    eve.keyboard.press(room.key_for(eve, given[1]))
+    eve.keyboard.press(room.key_for(eve, given[0]))
+    expect(eve.locator('.choice[aria-pressed="true"]')).to_have_count(1)
+    expect(store).to_be_enabled()
+    eve.keyboard.press("Enter")
+    expect(eve.get_by_role("heading", name="No disputes")).to_be_visible()
+    expect(eve.locator(".saved")).to_contain_text(f"row {row}, verdict: {given[0]}")
+
+    eve.keyboard.press("Enter")  # what is offered there: take it back
+    expect(eve.locator(room.CARD)).to_have_attribute("data-row", row)
+    expect(eve.locator(".saved")).to_contain_text("was taken back")
+    eve.keyboard.press("t")
+    eve.keyboard.type("Seen under the lens.")
+    eve.keyboard.press("Escape")
+    eve.keyboard.press("x")
+    eve.keyboard.press(room.key_for(eve, given[1]))
+    eve.keyboard.press("Enter")
+    expect(eve.get_by_role("heading", name="No disputes")).to_be_visible()
+
+    kinds = [one["kind"] for one in room.log_of(server, project)]
+    assert kinds == ["is", "is", "verdict", "withdraw", "verdict"]
+    assert room.log_of(server, project)[-1]["note"] == "Seen under the lens."
+    ada.goto(f"{server.base}/disputes?project={project}")
+    expect(ada.get_by_text("This page is for reviewers and the owner.")).to_be_visible()
+    expect(ada.get_by_role("link", name="Disputes")).to_have_count(0)
+
+    page.goto(f"{server.base}/export?project={project}")
+    page.get_by_role("button", name=re.compile("Prepare|Write", re.IGNORECASE)).first.wait_for()
+    taken = exporting.take(Seat(home, OWNER, project), ExportChoice())
+    target = server.home / "taken.csv"
+    exporting.write_file(taken, target, lambda _: None)
+    table = read_cells(target.read_bytes())
+    line = table[table["id"] == row].iloc[0]
+    assert (line["winnow_label"], line["winnow_source"]) == (given[1], "verdict")
+    assert line["winnow_people"] == "2"
+    assert [(one["person"], one["kind"], one["labels"]) for one in json.loads(line["winnow_answers"])] == [
+        ("Ada", "is", [given[0]]),
+        ("Ben", "is", [given[1]]),
+        ("Eve", "verdict", [given[1]]),
+    ]
+    for one in (ada, ben, eve):
+        one.context.close()
