@@ -27,6 +27,7 @@ _STYLE = """<style>
 [data-testid="stSidebarNavLink"]:focus-visible {
   outline: 3px solid #1b7d6c; outline-offset: 2px;
 }
+[data-testid="stTopNavLink"] { padding-inline: .4rem; }
 .st-key-winnow_menu { display: none; }
 </style>"""
 

@@ -37,6 +37,7 @@ PAGES = {
     "people": ("People", ""),
     "account": ("My account", ""),
     "audit": ("Audit", ""),
+    "disputes": ("", room.CARD),
     "review": ("", "[data-testid=stDataFrame]"),
     "settings": ("", "[data-testid=stTabs]"),
 }

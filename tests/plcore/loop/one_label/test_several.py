@@ -298,3 +298,73 @@ def test_everybody_works_until_nothing_is_left(seed: int, options: LearnerSettin
         else:
             assert min(wanted, 2) <= count <= wanted
     assert learner.pool.n_open == 0
+
+
+def test_people_are_in_dispute_until_a_verdict_ends_it() -> None:
+    learner = learner_of(["abc", "abc"], overlap=3, fold="majority")
+    tell(learner, "ann is ant")
+    assert not learner.pool.disputed(), "one person disagrees with nobody"
+    tell(learner, "bob not ant")
+    assert not learner.pool.disputed(), "bob has not said all he can"
+    tell(learner, "bob is bee")
+    assert learner.pool.disputed() == {0: 1.0}
+    assert [(view.annotator, view.label) for view in learner.pool.views(0)] == [("ann", 0), ("bob", 1)]
+    tell(learner, "cem is ant")
+    assert learner.pool.disputed() == {0: pytest.approx(2 / 3)}
+    assert not learner.pool.by_verdict[0]
+    tell(learner, "eve verdict cat")
+    assert not learner.pool.disputed()
+    assert learner.pool.by_verdict[0]
+    assert learner.disambiguate().sources.tolist()[0] == "verdict"
+    assert len(learner.pool.views(0)) == 3, "a verdict is no opinion"
+    assert not learner_of(["ab"]).pool.disputed()
+    assert not learner_of(["ab"]).pool.views(0)
+
+
+@pytest.mark.parametrize(
+    ("answers", "apart"),
+    [
+        (["ann is ant", "bob is ant"], 0),
+        (["ann bad", "bob bad"], 0),
+        (["ann is ant", "bob bad"], 1),
+        (["ann among ant bee", "bob is ant"], 1 - 2 / 3 / 2),
+        (["ann among ant bee", "bob among bee cat"], 1 - 1 / 3 / 3),
+        (["ann is ant", "bob bad", "cem is ant"], 2 / 3),
+    ],
+)
+def test_how_far_people_are_apart(answers: list[str], apart: float) -> None:
+    learner = learner_of(["abc", "abc"], overlap=3, fold="majority")
+    tell(learner, *answers)
+    assert learner.pool.disputed().get(0, 0) == pytest.approx(apart)
+
+
+@given(st.integers(0, 10**6), any_settings.filter(lambda one: one.own_since is not None or one.overlap > 1))
+@settings(max_examples=30)
+def test_a_verdict_ends_it_whatever_comes_after_and_taken_back_it_never_was(
+    seed: int, options: LearnerSettings
+) -> None:
+    learner, log, table = lived(seed, options)
+    row = int(learner.pool.train[0])
+    for one in learner.state(row).entries:
+        if one.kind == EntryKind.VERDICT:
+            learner.apply(Entry(learner.seq + 1, EntryKind.WITHDRAW, row, one.annotator, target=one.seq))
+            log.append(Entry(learner.seq, EntryKind.WITHDRAW, row, one.annotator, target=one.seq))
+    without = ActiveLearner(table, options)
+    verdict = Entry(learner.seq + 1, EntryKind.VERDICT, row, "eve", (learner.classes[-1],))
+    later = [
+        Entry(learner.seq + 2 + place, EntryKind.IS, row, f"late{place}", (learner.classes[int(label)],))
+        for place, label in enumerate(np.flatnonzero(learner.pool.first[row]))
+    ]
+    settled = np.arange(len(learner.classes)) == len(learner.classes) - 1
+    for entry in (verdict, *later):
+        learner.apply(entry)
+        np.testing.assert_array_equal(learner.candidates_of(row), settled)
+        assert places_left(learner, row) == 0
+        assert row not in learner.pool.disputed()
+        assert not learner.may_ask(row, "somebody else")
+    learner.apply(Entry(learner.seq + 1, EntryKind.WITHDRAW, row, "eve", target=verdict.seq))
+    for entry in (*log, *later):
+        without.apply(entry)
+    np.testing.assert_array_equal(learner.candidates_of(row), without.candidates_of(row))
+    assert learner.pool.disputed() == without.pool.disputed()
+    assert places_left(learner, row) == places_left(without, row)

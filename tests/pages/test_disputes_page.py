@@ -1,0 +1,179 @@
+"""The Disputes page: what it tells the card, what a press does, and what it says where there is nothing to settle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from pages.parts import dispute_card, state
+from pages.parts.one_label import card as one_label_card
+from tests.pages.conftest import Open, words
+from tests.workflow.people.test_disputes import member, open_rows, say, shared
+from tests.workflow.vector_world import vector_project
+from workflow.common.rows import RowView
+from workflow.home import Home
+from workflow.people import disputes
+from workflow.people.disputes import Dispute, DisputeLine, DisputeList, DisputeNote, Opinion
+from workflow.seat import Seat
+
+AT = datetime(2026, 5, 4, 12, 30, tzinfo=UTC)
+VIEW = RowView(3, "r3", None, "a text", ())
+OPENED = Dispute(
+    VIEW,
+    "token",
+    (
+        Opinion("Ada", ("wren",), AT, 6.12, "The rattle."),
+        Opinion("Ben", ("dunnock", "wren"), AT, None, None),
+        Opinion("Cem", (), AT, 2.0, None),
+    ),
+    ("dunnock", "robin", "wren"),
+    ("dunnock", "robin", "tit", "wren"),
+    {"dunnock": 0.4, "robin": 0.1, "wren": 0.5},
+    "",
+    (DisputeNote("Eve", AT, "Listen again."),),
+)
+FOUND = DisputeList((DisputeLine(3, "r3", (("wren",), ()), 0.8, 0.9),), 7, 2, several=True, by_row=True)
+
+
+def data_of(found: DisputeList = FOUND, opened: Dispute | None = OPENED, **more: Any) -> dict[str, Any]:
+    given = {"zone": "Europe/Berlin", "notice": None, "saved": None, "undoable": None, **more}
+    return dispute_card.dispute_data(found, opened, {"wren": "small and brown"}, **given)
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """What the card is told by the page, in place of a browser."""
+    told: list[dict[str, Any]] = []
+
+    def card(data: dict[str, Any], on_press_change: Callable[[], None], **_: Any) -> None:
+        if st.session_state.get(state.CARD):  # a press comes before the page is drawn
+            on_press_change()
+            st.session_state[state.CARD] = None
+            st.rerun()
+        told.append(data)
+
+    monkeypatch.setattr(one_label_card, "_CARD", card)
+    return told
+
+
+def pressing(test: AppTest, kind: str, **more: Any) -> AppTest:
+    """The page after a press of the card, as the browser sends it."""
+    press = {
+        "kind": kind,
+        "labels": [],
+        "token": "",
+        "shown": None,
+        "seq": None,
+        "note": "",
+        "flagged": False,
+    }
+    test.session_state[state.CARD] = {"press": press | more}
+    return test.run()
+
+
+def test_the_card_has_who_said_what_and_the_labels_most_said_first() -> None:
+    question = data_of()["question"]
+    assert [(one["key"], one["label"], one["about"]) for one in question["rows"]] == [
+        ("1", "wren", "1 of 3 people, 1 maybe · small and brown"),
+        ("2", "dunnock", "1 maybe"),
+        ("3", "robin", "nobody"),
+    ]
+    assert [one["probability"] for one in question["rows"]] == [0.5, 0.4, 0.1]
+    assert all(one["shown"] for one in question["rows"])
+    assert question["said"] == [
+        {"person": "Ada", "words": "wren", "when": "4 May 2026, 14:30 · 6.1 s", "note": "The rattle."},
+        {"person": "Ben", "words": "dunnock or wren", "when": "4 May 2026, 14:30", "note": ""},
+        {"person": "Cem", "words": "bad item", "when": "4 May 2026, 14:30 · 2.0 s", "note": ""},
+    ]
+    assert question["notes"] == [{"person": "Eve", "when": "4 May 2026, 14:30", "text": "Listen again."}]
+    assert question["list"] == [{"row": 3, "id": "Row r3", "words": "wren / bad item", "current": True}]
+    assert (question["total"], question["nClasses"]) == (7, 4)
+
+
+def test_shares_that_must_not_be_seen_are_not_sent() -> None:
+    hidden = replace(OPENED, shares={}, why_not=disputes.BLIND_CHECK)
+    question = data_of(opened=hidden)["question"]
+    assert question["model"] == disputes.BLIND_CHECK
+    assert {(one["probability"], one["shown"]) for one in question["rows"]} == {(0.0, False)}
+
+
+def test_an_unknown_time_zone_is_utc() -> None:
+    for zone in (None, "Nowhere/At all"):
+        assert "12:30" in data_of(zone=zone)["question"]["said"][0]["when"]
+
+
+def test_the_line_says_what_was_refused_or_stored() -> None:
+    assert data_of()["saved"]["tone"] == "quiet"
+    assert data_of(saved="Saved")["saved"] == {"tone": "good", "message": "Saved", "seq": None, "row": None}
+    assert data_of(saved="Saved", notice="Not saved: x")["saved"]["message"] == "Not saved: x"
+
+
+def test_where_there_is_nothing_to_settle_the_card_says_what_to_do() -> None:
+    nothing = DisputeList((), 0, 0, several=True, by_row=True)
+    assert data_of(nothing, None)["empty"]["message"] == dispute_card.NOBODY
+    assert data_of(nothing, None)["offer"] is None
+    assert data_of(nothing, None, undoable=9)["offer"] == {"kind": "undo", "text": "Undo my latest verdict"}
+    alone = DisputeList((), 0, 0, several=False, by_row=True)
+    assert "Project settings" in data_of(alone, None)["empty"]["message"]
+
+
+def test_presses_look_settle_take_back_and_note(
+    home: Home, owner: int, show: Open, sent: list[dict[str, Any]]
+) -> None:
+    seat, ada, ben = shared(Seat(home, owner))
+    for row in open_rows(seat, 3)[:2]:
+        say(ada, row, "is", "ant")
+        say(ben, row, "is", "bee")
+    first, second = (one.row for one in disputes.list_disputes(seat).lines)
+    test = show(owner, "disputes.py", project=str(seat.project_id))
+    assert sent[-1]["question"]["view"]["id"] == f"r{first}"
+    pressing(test, "look", seq=second)
+    assert sent[-1]["question"]["view"]["id"] == f"r{second}"
+    pressing(test, "discuss", note="Look at the wings.")
+    assert sent[-1]["saved"]["message"] == "Your note is saved"
+    assert [one["text"] for one in sent[-1]["question"]["notes"]] == ["Look at the wings."]
+    pressing(test, "settle", token="old", labels=["ant"])
+    assert sent[-1]["saved"]["message"].startswith("Not saved: ")
+    assert disputes.count_open(seat) == 2
+    pressing(test, "settle", token=sent[-1]["token"], labels=["ant"], note="No wings.")
+    assert sent[-1]["saved"]["message"] == f"Saved: row r{second}, verdict: ant"
+    assert sent[-1]["question"]["view"]["id"] == f"r{first}", "the next one"
+    assert (sent[-1]["counts"]["answered"], sent[-1]["counts"]["left"]) == (1, 1)
+    pressing(test, "undo", seq=sent[-1]["undoable"])
+    assert sent[-1]["question"]["view"]["id"] == f"r{second}"
+    assert disputes.count_open(seat) == 2
+    for _ in range(2):  # from the search; no label is a bad item
+        pressing(test, "none", token=sent[-1]["token"], labels=[])
+    assert sent[-1]["question"] is None
+    pressing(test, "settle", token="any")
+    assert sent[-1]["saved"]["message"] == "Not saved: No dispute is open before you."
+
+
+def test_who_does_not_review_has_no_such_page(home: Home, owner: int, show: Open) -> None:
+    seat, ada, _ = shared(Seat(home, owner))
+    test = show(ada.person_id, "disputes.py", project=str(seat.project_id))
+    assert "This page is for reviewers and the owner." in words(test)
+    eve = member(seat, "Eve", "reviewer")
+    assert "This page is for" not in words(show(eve.person_id, "disputes.py", project=str(seat.project_id)))
+
+
+def test_label_vectors_say_why_there_are_none(home: Home, owner: int, show: Open) -> None:
+    project = vector_project(home, owner)
+    test = show(owner, "disputes.py", project=str(project))
+    assert "one person answers each label" in words(test)
+
+
+def test_progress_names_the_open_disputes(home: Home, owner: int, show: Open) -> None:
+    seat, ada, ben = shared(Seat(home, owner))
+    row = open_rows(seat, 3)[0]
+    say(ada, row, "is", "ant")
+    say(ben, row, "bad")
+    test = show(owner, "progress.py", project=str(seat.project_id))
+    links = [one.proto.label for one in test.get("page_link")]
+    assert "1 dispute to settle" in links
