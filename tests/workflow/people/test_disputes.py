@@ -14,10 +14,10 @@ from workflow.people import disputes, verdicts
 from workflow.seat import Seat
 
 
-def shared(owner: Seat, **settings: object) -> tuple[Seat, Seat, Seat]:
+def shared(chief: Seat, **settings: object) -> tuple[Seat, Seat, Seat]:
     """The seats of the owner and of two people at a project whose rows two people answer."""
     given = {"overlap": 2, "fold": "majority", "test_share": 0.1, **settings}
-    seat = owner.at(small_project(owner.home, owner.person_id, **given))
+    seat = chief.at(small_project(chief.home, chief.person_id, **given))
     return seat, member(seat, "Ada"), member(seat, "Ben")
 
 
@@ -38,8 +38,8 @@ def open_rows(seat: Seat, size: int) -> list[int]:
         return [int(row) for row in pool.train if pool.first[row].sum() == size]
 
 
-def test_a_row_is_in_dispute_once_two_people_differ(owner: Seat) -> None:
-    seat, ada, ben = shared(owner)
+def test_a_row_is_in_dispute_once_two_people_differ(chief: Seat) -> None:
+    seat, ada, ben = shared(chief)
     agreed, apart, bad = open_rows(seat, 3)[:3]
     for row, other in ((agreed, ("is", "ant")), (apart, ("is", "bee")), (bad, ("bad",))):
         say(ada, row, "is", "ant")
@@ -53,8 +53,8 @@ def test_a_row_is_in_dispute_once_two_people_differ(owner: Seat) -> None:
     assert all(one.disagreement == 1.0 for one in found.lines)
 
 
-def test_the_worst_come_first_by_disagreement_times_doubt(owner: Seat) -> None:
-    seat, ada, ben = shared(owner)
+def test_the_worst_come_first_by_disagreement_times_doubt(chief: Seat) -> None:
+    seat, ada, ben = shared(chief)
     rows = open_rows(seat, 3)[:6]
     for place, row in enumerate(rows):
         say(ada, row, "is", "ant")
@@ -71,8 +71,8 @@ def test_the_worst_come_first_by_disagreement_times_doubt(owner: Seat) -> None:
         assert one.worst == pytest.approx(one.disagreement * one.doubt)
 
 
-def test_without_a_model_people_alone_count(owner: Seat) -> None:
-    seat, ada, ben = shared(owner, model="plsvc", strategy="random")
+def test_without_a_model_people_alone_count(chief: Seat) -> None:
+    seat, ada, ben = shared(chief, model="plsvc", strategy="random")
     row = open_rows(seat, 3)[0]
     say(ada, row, "is", "ant")
     say(ben, row, "is", "bee")
@@ -83,8 +83,8 @@ def test_without_a_model_people_alone_count(owner: Seat) -> None:
     assert (dispute.shares, dispute.why_not) == ({}, disputes.NO_MODEL)
 
 
-def test_an_opened_dispute_says_who_said_what(owner: Seat) -> None:
-    seat, ada, ben = shared(owner)
+def test_an_opened_dispute_says_who_said_what(chief: Seat) -> None:
+    seat, ada, ben = shared(chief)
     row = open_rows(seat, 2)[0]
     first, second = answering.ask_next(ada, row).choices
     say(ada, row, "is", first, note="The stripes.")
@@ -103,8 +103,8 @@ def test_an_opened_dispute_says_who_said_what(owner: Seat) -> None:
     assert [(one.person, one.text) for one in dispute.notes] == [("owner", "Who took this picture?")]
 
 
-def test_the_model_says_nothing_of_blind_checks(owner: Seat) -> None:
-    seat, ada, ben = shared(owner, control_share=0.4)
+def test_the_model_says_nothing_of_blind_checks(chief: Seat) -> None:
+    seat, ada, ben = shared(chief, control_share=0.4)
     with opened(seat.home, seat.person_id, seat.project_id or 0) as learner:
         checks = {int(row) for row in learner.pool.control_left()}
     row = None
@@ -123,8 +123,8 @@ def test_the_model_says_nothing_of_blind_checks(owner: Seat) -> None:
     assert next(one for one in disputes.list_disputes(seat).lines if one.row == row).doubt is None
 
 
-def test_disputes_are_for_those_who_review(owner: Seat) -> None:
-    seat, ada, _ = shared(owner)
+def test_disputes_are_for_those_who_review(chief: Seat) -> None:
+    seat, ada, _ = shared(chief)
     assert disputes.list_disputes(member(seat, "Eve", "reviewer")).lines == ()
     for act in (disputes.list_disputes, disputes.count_open):
         with pytest.raises(NotAllowed):
@@ -135,11 +135,11 @@ def test_disputes_are_for_those_who_review(owner: Seat) -> None:
         disputes.open_dispute(seat, 999)
 
 
-def test_who_has_one_answer_a_row_has_no_disputes(owner: Seat) -> None:
-    alone = owner.at(small_project(owner.home, owner.person_id, "alone"))
+def test_who_has_one_answer_a_row_has_no_disputes(chief: Seat) -> None:
+    alone = chief.at(small_project(chief.home, chief.person_id, "alone"))
     found = disputes.list_disputes(alone)
     assert (found.lines, found.several, found.by_row) == ((), False, True)
-    vectors = owner.at(vector_project(owner.home, owner.person_id))
+    vectors = chief.at(vector_project(chief.home, chief.person_id))
     found = disputes.list_disputes(vectors)
     assert (found.lines, found.several, found.by_row) == ((), False, False)
     assert disputes.count_open(vectors) == 0

@@ -20,9 +20,9 @@ from workflow.seat import Seat
 
 
 @pytest.fixture
-def dispute(owner: Seat) -> tuple[Seat, Seat, Seat, int]:
+def dispute(chief: Seat) -> tuple[Seat, Seat, Seat, int]:
     """The owner, Ada and Ben at a project, and the row on which these two disagree: ant, or bee."""
-    seat, ada, ben = shared(owner)
+    seat, ada, ben = shared(chief)
     row = open_rows(seat, 3)[0]
     say(ada, row, "is", "ant", note="It has no wings.")
     say(ben, row, "is", "bee")
@@ -89,8 +89,8 @@ def test_two_reviewers_do_not_overrule_each_other_unseen(dispute: tuple[Seat, Se
     assert candidates(seat, row) == ("bee",)
 
 
-def test_nobody_is_asked_about_a_settled_row_and_later_answers_change_nothing(owner: Seat) -> None:
-    seat, ada, ben = shared(owner, overlap=3)
+def test_nobody_is_asked_about_a_settled_row_and_later_answers_change_nothing(chief: Seat) -> None:
+    seat, ada, ben = shared(chief, overlap=3)
     cem, row = member(seat, "Cem"), open_rows(seat, 3)[0]
     say(ada, row, "is", "ant")
     say(ben, row, "is", "bee")
@@ -138,8 +138,8 @@ def test_what_does_not_fit_is_refused_whole(dispute: tuple[Seat, Seat, Seat, int
     assert count_entries(seat.home) == 2
 
 
-def test_a_project_of_label_vectors_has_no_verdicts(owner: Seat) -> None:
-    vectors = owner.at(vector_project(owner.home, owner.person_id))
+def test_a_project_of_label_vectors_has_no_verdicts(chief: Seat) -> None:
+    vectors = chief.at(vector_project(chief.home, chief.person_id))
     with pytest.raises(AnswerError, match="One person answers each label"):
         verdicts.settle(vectors, 0, "1.0.0", ["any"])
 
@@ -182,8 +182,8 @@ def test_a_reviewer_s_correction_is_a_verdict_where_people_answer_for_themselves
     verify_project(seat)
 
 
-def test_who_has_answered_the_row_corrects_their_answer(owner: Seat) -> None:
-    seat, ada, _ = shared(owner)
+def test_who_has_answered_the_row_corrects_their_answer(chief: Seat) -> None:
+    seat, ada, _ = shared(chief)
     row = open_rows(seat, 3)[0]
     say(ada, row, "is", "ant")
     say(seat, row, "is", "bee")
