@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from datetime import datetime
 
 from sqlalchemy import ColumnElement, bindparam, func, select
 from sqlalchemy.orm import Session, aliased
@@ -112,12 +113,16 @@ def answered_rows(session: Session, project_id: int, answers: Collection[str]) -
 
 
 def answers_of(
-    session: Session, project_id: int, answers: Collection[str]
+    session: Session, project_id: int, answers: Collection[str], without: Collection[int] = ()
 ) -> list[tuple[int, str, tuple[str, ...]]]:
-    """(row, kind, labels) of every answer that was not withdrawn, in order. answers : the kinds that are answers"""
+    """(row, kind, labels) of every answer that was not withdrawn, in order. answers : the kinds that are answers
+    without : people whose answers are left out
+    """
     found = select(EntryRow.row, EntryRow.kind, EntryRow.labels).where(
         EntryRow.project_id == project_id, EntryRow.kind.in_(answers), ~_withdrawn()
     )
+    if without:
+        found = found.where(EntryRow.person_id.not_in(without))
     return [(row, kind, tuple(labels)) for row, kind, labels in session.execute(found.order_by(EntryRow.seq))]
 
 
@@ -158,3 +163,33 @@ def _withdrawn() -> ColumnElement[bool]:
         )
         .exists()
     )
+
+
+@dataclass(frozen=True, slots=True)
+class SaidEntry:
+    """The part of an entry about a row that figures of people need; as the log has it."""
+
+    seq: int
+    kind: str
+    row: int
+    label: str
+    labels: list[str]
+    after: list[str]
+    person_id: int
+    token: str
+    predicted: str | None
+    seconds: float | None
+    note: str | None
+    at: datetime
+
+
+_SAID = select(*(_TABLE.c[one.name] for one in fields(SaidEntry)), _TABLE.c.target_seq).where(
+    _TABLE.c.project_id == bindparam("project"), _TABLE.c.row != NO_ROW
+)
+
+
+def said(session: Session, project_id: int) -> list[SaidEntry]:
+    """Every entry about a row that was not withdrawn, in order; withdrawals are left out."""
+    rows = session.execute(_SAID.order_by(_TABLE.c.seq), {"project": project_id}).all()
+    withdrawn = {row[-1] for row in rows if row[-1] is not None}
+    return [SaidEntry(*row[:-1]) for row in rows if row[-1] is None and row[0] not in withdrawn]

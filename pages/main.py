@@ -38,6 +38,7 @@ shown = [
             ("map_page.py", "Map", "scatter_plot", "map", Right.SEE),
             ("review_page.py", "Review", "rule", "review", Right.ANSWER),
             ("disputes.py", "Disputes", "gavel", "disputes", Right.REVIEW),
+            ("team_page.py", "Team", "groups", "team", Right.REVIEW),
             ("models_page.py", "Models", "balance", "models", Right.OWN),
             ("export.py", "Export", "download", "export", Right.OWN),
         )

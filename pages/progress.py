@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pages.parts import frame, kinds
+from pages.parts.my_figures import my_figures
 
 page = frame.begin_project("Progress")
 frame.toast_from_last_page()
 frame.project_title("Progress", page)
 kinds.parts_of(page).progress_page(page)
+my_figures(page)

@@ -135,3 +135,9 @@ GROUPS = "winnow_groups"
 
 INVITED_TO = "winnow_invited_to"
 """Beginning of the widget keys of the projects that are shared with whoever is invited."""
+
+MY_FIGURES = "winnow_my_figures"
+"""A person's own figures, with the project and the log's latest entry that they are of."""
+
+TEAM = "winnow_team"
+"""The figures of everybody, with the project and the log's latest entry that they are of."""

@@ -76,12 +76,17 @@ def batches_of(changes: Iterable[ClassChange]) -> tuple[int, ...]:
     return tuple(int(change.names[0]) for change in changes if change.kind == ROWS)
 
 
-def aside_after(changes: Iterable[ClassChange]) -> frozenset[str]:
-    """The annotators whose answers do not count after these changes."""
+def asides_after(changes: Iterable[ClassChange]) -> dict[str, int]:
+    """{annotator: seq of the change by which their answers do not count} after these changes."""
     standing: dict[int | None, str] = {}
     for change in changes:
         if change.kind == ASIDE:
             standing[change.seq] = change.names[0]
         elif change.kind == "back":
             standing.pop(change.target, None)
-    return frozenset(standing.values())
+    return {annotator: seq for seq, annotator in standing.items() if seq is not None}
+
+
+def aside_after(changes: Iterable[ClassChange]) -> frozenset[str]:
+    """The annotators whose answers do not count after these changes."""
+    return frozenset(asides_after(changes))

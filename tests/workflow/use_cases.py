@@ -47,11 +47,13 @@ from workflow.media import spectrograms
 from workflow.models import choosing, showing
 from workflow.outgoing import verifying
 from workflow.people import (
+    aside,
     audited,
     browsers,
     disputes,
     elsewhere,
     examples,
+    figures,
     goals,
     groups,
     members,
@@ -165,6 +167,8 @@ SEE: dict[str, UseCase] = {
     "showing.watched": lambda seat, _world, _row: showing.watched(seat),
 }
 ANSWER: dict[str, UseCase] = {
+    "figures.log_seq": lambda seat, _world, _row: figures.log_seq(seat),
+    "figures.mine": lambda seat, _world, _row: figures.mine(seat),
     "answering.leave": lambda seat, _world, _row: answering.leave(seat),
     "standing.last_ten": lambda seat, _world, _row: standing.last_ten(seat),
     "goals.day": lambda seat, _world, _row: goals.day(seat, "UTC"),
@@ -200,12 +204,16 @@ REVIEW: dict[str, UseCase] = {
     "disputes.open_dispute": lambda seat, _world, row: disputes.open_dispute(seat, row),
     "verdicts.settle": lambda seat, _world, row: verdicts.settle(seat, row, "1.1.1"),
     "verdicts.discuss": lambda seat, _world, row: verdicts.discuss(seat, row, "The tail is hidden."),
+    "figures.team": lambda seat, _world, _row: figures.team(seat),
+    "figures.confusion": lambda seat, _world, _row: figures.confusion(seat, seat.person_id),
     "reviewing.scores": lambda seat, _world, _row: reviewing.scores(seat, 0.5),
     "reviewing.ask_scored": lambda seat, _world, _row: reviewing.ask_scored(
         seat, 0.5, room.class_names(seat)[0]
     ),
 }
 OWN: dict[str, UseCase] = {
+    "aside.set_aside": lambda seat, _world, _row: aside.set_aside(seat, seat.person_id),
+    "aside.count_again": lambda seat, _world, _row: aside.count_again(seat, seat.person_id),
     "qualification.overview": lambda seat, _world, _row: qualification.overview(seat),
     "qualification.change_rule": lambda seat, _world, _row: qualification.change_rule(seat, None),
     "qualification.let_in": lambda seat, _world, _row: qualification.let_in(seat, seat.person_id),

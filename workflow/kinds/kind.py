@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from db import entries, questions
+    from db.answers import SaidEntry
     from db.projects import Project
     from plcore import Entry, LabelTable
     from plcore.common import BoolArray
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from workflow.common.found import ReviewList, Search
     from workflow.common.history import Parts
     from workflow.common.snapshot import Snapshot
+    from workflow.common.votes import Vote
     from workflow.home import Home
     from workflow.outgoing.described import Described
     from workflow.shelf import BackgroundTraining
@@ -259,6 +261,10 @@ class Kind(Protocol):
     # scores.py
     def scores_given(self, learner: Any) -> ScoredCandidates | None:
         """The scored candidates of the table and what people have made of them; None where it has no scores."""
+
+    # voting.py
+    def votes_of(self, learner: Any, log: Sequence[SaidEntry]) -> list[Vote]:
+        """What each person says of each place at last. log : the entries that were not withdrawn, in order"""
 
     # similar.py, mapping.py, truth.py
     def shown_to_all(self, learner: Any) -> BoolArray:

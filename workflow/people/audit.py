@@ -39,6 +39,8 @@ class EventKind(StrEnum):
     SETTINGS_CHANGED = "settings-changed"
     EXPORT_TAKEN = "export-taken"
     MEMBERS_CHANGED = "members-changed"
+    ANSWERS_SET_ASIDE = "answers-set-aside"
+    ANSWERS_COUNT_AGAIN = "answers-count-again"
 
 
 DETAIL_LENGTH = 200

@@ -50,6 +50,8 @@ KIND_WORDS = {
     EventKind.SETTINGS_CHANGED: "settings changed",
     EventKind.EXPORT_TAKEN: "export taken",
     EventKind.MEMBERS_CHANGED: "members changed",
+    EventKind.ANSWERS_SET_ASIDE: "answers set aside",
+    EventKind.ANSWERS_COUNT_AGAIN: "answers counted again",
 }
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 

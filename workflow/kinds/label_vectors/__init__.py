@@ -43,6 +43,7 @@ from workflow.kinds.label_vectors.training import (
 )
 from workflow.kinds.label_vectors.truth import hides_truth, known_places, true_answer
 from workflow.kinds.label_vectors.turn import make_turn, stands_as_before
+from workflow.kinds.label_vectors.voting import votes_of
 from workflow.kinds.label_vectors.words import (
     CAN_CHANGE_CLASSES,
     CAN_QUALIFY,
@@ -111,6 +112,7 @@ __all__ = [
     "stop_view",
     "true_answer",
     "version_key",
+    "votes_of",
     "watched",
     "worker_settings",
 ]

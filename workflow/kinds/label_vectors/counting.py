@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from db import answers
 from plcore import LabelTable
-from plcore.loop import EntryKind
+from plcore.loop import EntryKind, asides_after
 from plcore.loop.label_vectors import ANSWERS, LabelVectorSettings
+from workflow.common.log import read_class_changes
 from workflow.kinds.label_vectors.settings import vectors_of
 
 if TYPE_CHECKING:
@@ -27,8 +28,9 @@ def count(
 ) -> tuple[int, int, None]:
     """(answered, open, None: nothing is kept), rows or labels as the pool of a learner counts them."""
     holes, column = _holes(home.table_path(project.table_hash))
+    aside = [int(one) for one in asides_after(read_class_changes(session, project.id))]
     answered, out = np.zeros_like(holes), np.zeros(len(holes), dtype=bool)
-    for row, kind, labels in answers.answers_of(session, project.id, ANSWERS):
+    for row, kind, labels in answers.answers_of(session, project.id, ANSWERS, without=aside):
         answered[row, [column[label] for label in labels]] = True
         out[row] = kind == EntryKind.BAD  # an answer brings a row back
     left = holes & ~answered & ~out[:, None]

@@ -43,6 +43,7 @@ from workflow.kinds.one_label.training import (
 )
 from workflow.kinds.one_label.truth import hides_truth, known_places, true_answer
 from workflow.kinds.one_label.turn import make_turn, stands_as_before
+from workflow.kinds.one_label.voting import votes_of
 from workflow.kinds.one_label.words import (
     CAN_CHANGE_CLASSES,
     CAN_QUALIFY,
@@ -111,6 +112,7 @@ __all__ = [
     "stop_view",
     "true_answer",
     "version_key",
+    "votes_of",
     "watched",
     "worker_settings",
 ]

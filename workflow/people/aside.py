@@ -1,0 +1,91 @@
+"""A person's answers set aside, and counted again: entries of the log, so that labels and models follow, and an earlier
+state can always be had back.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from db import entries, questions
+from db.entries import NO_ROW, NewEntry
+from plcore.loop import EntryKind, asides_after
+from workflow.access import NotFound, Right
+from workflow.common.log import read_class_changes
+from workflow.people import audit
+from workflow.people.audit import EventKind
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from workflow.common.turn import Turn
+    from workflow.seat import Seat
+
+__all__ = ["count_again", "set_aside"]
+
+
+def set_aside(seat: Seat, person_id: int) -> None:
+    """Let none of this person's answers count, earlier and later ones. They stay in the log; twice is harmless.
+
+    Raises NotFound where the person has said nothing here, NotAllowed unless the seat's person is an owner, NotSaved,
+    StaleQuestion.
+    """
+    with seat.turn(Right.OWN) as turn:
+        if person_id not in entries.people_of(turn.session, turn.project_id):
+            raise NotFound(
+                f"Person {person_id} has answered nothing in this project, so there is nothing to set aside. "
+                "Fix: choose somebody on the Team page."
+            )
+        if str(person_id) not in _asides(turn):
+            _write(turn, EntryKind.ASIDE, person_id, labels=(str(person_id),))
+
+
+def count_again(seat: Seat, person_id: int) -> None:
+    """Let their answers count as if they had never been set aside; where they count, nothing happens.
+
+    Raises as `set_aside`, but never because the person has said nothing.
+    """
+    with seat.turn(Right.OWN) as turn:
+        target = _asides(turn).get(str(person_id))
+        if target is not None:
+            _write(turn, EntryKind.WITHDRAW, person_id, target=target)
+
+
+def _asides(turn: Turn[Any, Any, Any]) -> dict[str, int]:
+    """{annotator: seq of the entry by which their answers do not count}"""
+    return asides_after(read_class_changes(turn.session, turn.project_id))
+
+
+def _write(
+    turn: Turn[Any, Any, Any],
+    kind: EntryKind,
+    about: int,
+    labels: tuple[str, ...] = (),
+    target: int | None = None,
+) -> None:
+    session, project_id = turn.session, turn.project_id
+    classes = tuple(turn.learner.pool.classes)
+    entries.append(
+        session,
+        NewEntry(
+            project_id=project_id,
+            kind=kind,
+            row=NO_ROW,
+            labels=labels,
+            person_id=turn.person_id,
+            token=f"aside.{entries.last_seq(session, project_id)}",
+            revision=entries.count_for(session, project_id, turn.person_id, NO_ROW),
+            target_seq=target,
+            before=classes,
+            after=classes,
+            at=turn.now,
+        ),
+    )
+    # The choices on a screen may be others now, and so may the rows that are asked about at all.
+    questions.close_all(session, project_id)
+    audit.note(
+        session,
+        EventKind.ANSWERS_COUNT_AGAIN if target is not None else EventKind.ANSWERS_SET_ASIDE,
+        person_id=turn.person_id,
+        about_id=about,
+        project_id=project_id,
+    )
