@@ -68,9 +68,7 @@ def test_somebody_who_guesses_leads_the_page_with_the_evidence(
 ) -> None:
     ada = annotator(home, owner, "Ada")
     answered(home, ada, project, right=True, times=1)
-    from workflow.people import figures as use_cases
-
-    monkeypatch.setattr(use_cases, "warnings", lambda _: {ada: ("May be guessing. Right on 3 of 30.",)})
+    monkeypatch.setattr(figures, "warnings", lambda _: {ada: ("May be guessing. Right on 3 of 30.",)})
     test = show(owner, "team_page.py", project=str(project))
     (warning,) = [one.value for one in test.warning]
     assert "Look at Ada's answers." in warning

@@ -70,6 +70,11 @@ class RowsToAsk:
         """Whether this annotator has said all they can of the row."""
         return False
 
+    def said_in_vain(self, annotator: str) -> list[int]:  # noqa: ARG002 - anybody may go on
+        """Rows that wait for a first answer that counts, of which this annotator has said all they can: they were set
+        aside."""
+        return []
+
     def weights(
         self,
         rows: IntArray,  # noqa: ARG002 - of any row
@@ -113,6 +118,7 @@ class RowsForSeveral(RowsToAsk):
         self._over: dict[int, frozenset[str]] = {}
         self._begun: dict[int, None] = {}
         self._apart: dict[int, float] = {}
+        self._in_vain: set[int] = set()
 
     def take(self, row: int, fold: CandidateFold) -> Sequence[int]:
         answers = [one for one in fold.counted(row, aside=True) if one.kind != EntryKind.VERDICT]
@@ -125,6 +131,10 @@ class RowsForSeveral(RowsToAsk):
         self._over[row] = frozenset(early.union(view.annotator for view in everybody if view.over))
         self._views[row] = views
         self._answers[row] = len(views)
+        if everybody and not views:
+            self._in_vain.add(row)
+        else:
+            self._in_vain.discard(row)
         if self.rule.model is None:
             return ()
         heard = [view for view in views if not view.folded.out]
@@ -170,6 +180,9 @@ class RowsForSeveral(RowsToAsk):
 
     def is_over(self, row: int, annotator: str) -> bool:
         return annotator in self._over.get(row, ())
+
+    def said_in_vain(self, annotator: str) -> list[int]:
+        return [row for row in self._in_vain if self.is_over(row, annotator)]
 
     def weights(self, rows: IntArray, candidates: BoolArray, known: FloatArray | None) -> FloatArray | None:
         if self.rule.model is None:

@@ -1,0 +1,67 @@
+"""Three people answer with overlap 2; the Team page counts them right, one is set aside, and all comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.server import Server
+from tests.workflow.world import annotator, opened, small_frame, small_project
+from workflow import answering
+from workflow.home import Home, open_home
+from workflow.people import figures
+from workflow.seat import Seat
+from workflow.settings import Settings
+
+pytestmark = pytest.mark.browser
+
+OWNER = 1
+
+
+@pytest.fixture
+def home(server: Server) -> Iterator[Home]:
+    """What the server's home holds, opened beside it."""
+    made = open_home(Settings.from_environment({"WINNOW_HOME": str(server.home)}))
+    yield made
+    made.close()
+
+
+def answer(seat: Seat, *, right: bool) -> None:
+    question = answering.next_question(seat)
+    assert question is not None
+    true = str(small_frame().truth[question.view.row])
+    wrong = next(one for one in question.choices if one != true)
+    answering.submit_answer(seat, question.token, "is", [true if right else wrong])
+
+
+def labels(home: Home, project: int) -> list[list[bool]]:
+    with opened(home, OWNER, project) as learner:
+        found: list[list[bool]] = learner.candidates.tolist()
+        return found
+
+
+def test_one_of_three_is_set_aside_and_counts_again(page: Page, server: Server, home: Home) -> None:
+    project = small_project(home, OWNER, "Three people", overlap=2, fold="majority", test_share=0.3)
+    ada, ben, cem = (Seat(home, annotator(home, OWNER, name), project) for name in ("Ada", "Ben", "Cem"))
+    for _ in range(6):
+        answer(ada, right=True)
+        answer(ben, right=True)
+        answer(cem, right=False)
+    before = labels(home, project)
+    counted = {one.name: one for one in figures.team(Seat(home, OWNER, project)).people}
+    assert {name: one.answers for name, one in counted.items()} == {"Ada": 6, "Ben": 6, "Cem": 6}
+    assert counted["Cem"].others.right == 0
+
+    page.goto(f"{server.base}/team?project={project}")
+    expect(page.get_by_text("How far do they agree?")).to_be_visible()
+    page.get_by_role("combobox", name="More about").click()
+    page.get_by_role("option", name="Cem").click()
+    page.get_by_role("button", name="Set them aside").click()
+    page.get_by_role("button", name="Set them aside now").click()
+    expect(page.get_by_role("button", name="Count them again")).to_be_visible()
+    assert labels(home, project) != before
+    page.get_by_role("button", name="Count them again").click()
+    expect(page.get_by_role("button", name="Set them aside")).to_be_visible()
+    assert labels(home, project) == before
