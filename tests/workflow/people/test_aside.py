@@ -16,10 +16,16 @@ from workflow.access import NotFound
 from workflow.common.turn import StaleQuestion
 from workflow.home import Home
 from workflow.outgoing.verifying import verify_project
+from workflow.people import team
 from workflow.people.aside import count_again, set_aside
 from workflow.seat import Seat
 
 Make = Callable[[Home, int], int]
+
+
+@pytest.fixture
+def owner(home: Home) -> Seat:
+    return Seat(home, team.ensure_owner(home).id)
 
 
 def vectors(home: Home, owner: int) -> int:

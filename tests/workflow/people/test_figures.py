@@ -11,9 +11,14 @@ from tests.workflow.world import annotator, small_frame, small_project
 from workflow import answering, undoing
 from workflow.access import NotAllowed
 from workflow.home import Home
-from workflow.people import figures
+from workflow.people import figures, team
 from workflow.people.aside import count_again, set_aside
 from workflow.seat import Seat
+
+
+@pytest.fixture
+def owner(home: Home) -> Seat:
+    return Seat(home, team.ensure_owner(home).id)
 
 
 def people_at(home: Home, owner: Seat, project: int, *names: str) -> list[Seat]:
