@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from pages.parts.words import counted, span
 from workflow.people.agreement import Figure
-from workflow.people.person_figures import PersonFigures, Share
+from workflow.people.person_figures import CountedShare, PersonFigures
 
 KINDS = {
     "is": "one class",
@@ -21,7 +21,7 @@ KINDS = {
 """Kinds of answers, in the order of their keys."""
 
 
-def share(found: Share) -> str:
+def share(found: CountedShare) -> str:
     """A measured share with its interval, or why there is none yet."""
     if not found.enough:
         return f"too few yet ({found.of:,})"
@@ -29,7 +29,7 @@ def share(found: Share) -> str:
     return f"{found.value:.0%} ({low:.0%} to {high:.0%})"
 
 
-def plain(found: Share) -> str:
+def plain(found: CountedShare) -> str:
     """A share that is only counted, so that it has no interval."""
     return f"{found.value:.0%}" if found.of else "–"
 

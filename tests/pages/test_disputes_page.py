@@ -19,7 +19,7 @@ from tests.workflow.vector_world import vector_project
 from workflow.common.rows import RowView
 from workflow.home import Home
 from workflow.people import disputes
-from workflow.people.disputes import Dispute, DisputeLine, DisputeList, DisputeNote, Opinion
+from workflow.people.disputes import Dispute, DisputeLine, DisputeList, NamedNote, Opinion
 from workflow.seat import Seat
 
 AT = datetime(2026, 5, 4, 12, 30, tzinfo=UTC)
@@ -36,7 +36,7 @@ OPENED = Dispute(
     ("dunnock", "robin", "tit", "wren"),
     {"dunnock": 0.4, "robin": 0.1, "wren": 0.5},
     "",
-    (DisputeNote("Eve", AT, "Listen again."),),
+    (NamedNote("Eve", AT, "Listen again."),),
 )
 FOUND = DisputeList((DisputeLine(3, "r3", (("wren",), ()), 0.8, 0.9),), 7, 2, several=True, by_row=True)
 

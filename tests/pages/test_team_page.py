@@ -12,7 +12,7 @@ from tests.workflow.world import annotator, small_frame, small_project
 from workflow import answering
 from workflow.home import Home
 from workflow.people import figures
-from workflow.people.person_figures import Share
+from workflow.people.person_figures import CountedShare
 from workflow.seat import Seat
 
 
@@ -50,7 +50,7 @@ def test_each_person_has_a_line_and_is_set_aside_and_back(
     shown = table(test)
     assert shown["Person"] == ["Ada", "Ben"]
     assert shown["Answers"] == [12, 12]
-    assert shown["Same as others"] == [figure_words.share(Share(0, 12))] * 2
+    assert shown["Same as others"] == [figure_words.share(CountedShare(0, 12))] * 2
     assert "12 rows" in words(test)  # too few for a figure of agreement
     assert "-0." not in words(test)
     test.selectbox[-1].set_value(ben).run()

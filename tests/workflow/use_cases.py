@@ -212,8 +212,6 @@ REVIEW: dict[str, UseCase] = {
     ),
 }
 OWN: dict[str, UseCase] = {
-    "aside.set_aside": lambda seat, _world, _row: aside.set_aside(seat, seat.person_id),
-    "aside.count_again": lambda seat, _world, _row: aside.count_again(seat, seat.person_id),
     "qualification.overview": lambda seat, _world, _row: qualification.overview(seat),
     "qualification.change_rule": lambda seat, _world, _row: qualification.change_rule(seat, None),
     "qualification.let_in": lambda seat, _world, _row: qualification.let_in(seat, seat.person_id),
@@ -267,6 +265,8 @@ OWN: dict[str, UseCase] = {
     "choosing.adopt": lambda seat, _world, _row: choosing.adopt(seat, "plknn"),
     "choosing.back_to_automatic": lambda seat, _world, _row: choosing.back_to_automatic(seat),
     "choosing.measure": lambda seat, _world, _row: choosing.measure(seat),
+    "aside.set_aside": lambda seat, _world, _row: aside.set_aside(seat, seat.person_id),
+    "aside.count_again": lambda seat, _world, _row: aside.count_again(seat, seat.person_id),
 }
 OWN_ANYWHERE: dict[str, UseCase] = {
     "projects.archive_project": lambda seat, _world, _row: projects.archive_project(seat),
@@ -322,8 +322,8 @@ BY_RIGHT: Mapping[Right, Mapping[str, UseCase]] = {
     Right.OWN: {**OWN, **OWN_ANYWHERE},
 }
 """Those at a project."""
-ASKED_WITHIN = {"answering.show_again"}
-"""Parts of other use cases: what they cannot do is logged there, for what came before it is stored."""
+ASKED_WITHIN = {"answering.show_again", "said.read_said"}
+"""Parts of other use cases, which ask for the right."""
 NOTES = {
     "queue.list_queue": "in a project with blind checks the owner alone, as it would show which they are",
     "reviewing.options": "who does not review learns of their own answers alone",

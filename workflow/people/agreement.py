@@ -15,7 +15,7 @@ from plcore.crowd import (
     krippendorff_alpha,
     votes_by_label,
 )
-from workflow.people.person_figures import Share
+from workflow.people.person_figures import CountedShare
 
 if TYPE_CHECKING:
     from workflow.common.votes import Vote
@@ -76,9 +76,9 @@ class Pair:
     kappa: Figure
 
     @property
-    def share(self) -> Share:
+    def share(self) -> CountedShare:
         """Of the rows that both have answered."""
-        return Share(self.same, self.n_rows)
+        return CountedShare(self.same, self.n_rows)
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from db import dispute_notes, review
+from plcore.loop import Place
 from workflow.access import Right
 from workflow.common.found import check_row, names_of
 from workflow.common.rows import RowView, row_view
-from workflow.kinds.one_label.turn import row_token
 
 if TYPE_CHECKING:
     from db.entries import LogEntry
@@ -32,7 +32,7 @@ __all__ = [
     "Dispute",
     "DisputeLine",
     "DisputeList",
-    "DisputeNote",
+    "NamedNote",
     "Opinion",
     "count_open",
     "list_disputes",
@@ -93,7 +93,7 @@ class Opinion:
 
 
 @dataclass(frozen=True)
-class DisputeNote:
+class NamedNote:
     """What somebody said beside the row."""
 
     person: str
@@ -117,7 +117,7 @@ class Dispute:
     classes: tuple[str, ...]
     shares: dict[str, float]
     why_not: str
-    notes: tuple[DisputeNote, ...]
+    notes: tuple[NamedNote, ...]
 
 
 def list_disputes(seat: Seat) -> DisputeList:
@@ -172,14 +172,14 @@ def open_dispute(seat: Seat, row: int) -> Dispute | None:
         revision = sum(one.person_id == opened.person_id for one in log)
         return Dispute(
             view=row_view(learner.table, row),
-            token=row_token(opened.person_id, row, revision, pool.class_map),
+            token=opened.kind.make_turn(opened).token(Place(row), revision),
             opinions=tuple(_opinion(pool, names, log, view) for view in views),
             candidates=pool.names(may_be),
             classes=pool.classes,
             shares={} if why_not else {pool.classes[k]: float(shares[k]) for k in np.flatnonzero(may_be)},
             why_not=why_not,
             notes=tuple(
-                DisputeNote(names.get(one.person_id, ""), one.at, one.text)
+                NamedNote(names.get(one.person_id, ""), one.at, one.text)
                 for one in dispute_notes.of_row(opened.session, opened.project_id, row)
             ),
         )

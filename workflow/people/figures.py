@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from workflow.people.said import Place, Said
     from workflow.seat import Seat
 
-__all__ = ["FEWEST_CONFUSED", "OWN_STEP", "Confusion", "Team", "confusion", "log_seq", "mine", "team"]
+__all__ = ["FEWEST_CONFUSED", "OWN_STEP", "PersonConfusion", "Team", "confusion", "log_seq", "mine", "team"]
 
 FEWEST_CONFUSED = 30
 """Answers shared with others below which a confusion is not shown."""
@@ -40,7 +40,7 @@ class Team:
 
 
 @dataclass(frozen=True)
-class Confusion:
+class PersonConfusion:
     """What one person says, by what the row is: shares (m, m), [is, said], by the model of Dawid and Skene."""
 
     classes: tuple[str, ...]
@@ -71,7 +71,7 @@ def mine(seat: Seat) -> PersonFigures:
     return figures_of(said, seat.person_id, at_most=OWN_STEP)
 
 
-def confusion(seat: Seat, person_id: int) -> Confusion | None:
+def confusion(seat: Seat, person_id: int) -> PersonConfusion | None:
     """One person's confusion, where several have answered the same; None where nobody shares an answer with them.
 
     Raises NotAllowed unless the seat's person reviews, NotFound.
@@ -91,7 +91,7 @@ def confusion(seat: Seat, person_id: int) -> Confusion | None:
     ]
     model = DawidSkene().fit(triples)
     classes = tuple(str(name) for name in model.classes_)
-    return Confusion(classes, np.asarray(model.confusion_[person_id]), own)
+    return PersonConfusion(classes, np.asarray(model.confusion_[person_id]), own)
 
 
 def _people(said: Said) -> list[int]:

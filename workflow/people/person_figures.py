@@ -25,7 +25,7 @@ LONGEST = 300.0
 
 
 @dataclass(frozen=True)
-class Share:
+class CountedShare:
     """How many of how many. right : need not be whole, where each counts by a part"""
 
     right: float
@@ -77,12 +77,12 @@ class PersonFigures:
     pace: tuple[Pace, ...]
     seconds: float | None
     last_seen: datetime | None
-    unsure: Share
-    none: Share
-    bad: Share
-    checks: Share
-    others: Share
-    model: Share
+    unsure: CountedShare
+    none: CountedShare
+    bad: CountedShare
+    checks: CountedShare
+    others: CountedShare
+    model: CountedShare
     warnings: tuple[str, ...]
     aside: bool
 
@@ -117,9 +117,9 @@ def figures_of(said: Said, person_id: int, *, at_most: int | None = None) -> Per
         ),
         seconds=median(time for _, time in times) if times else None,
         last_seen=max((one.at for one in said.log if one.person_id == person_id), default=None),
-        unsure=Share(by_kind[EntryKind.UNSURE], len(own)),
-        none=Share(by_kind[EntryKind.NONE], len(own)),
-        bad=Share(by_kind[EntryKind.BAD], len(own)),
+        unsure=CountedShare(by_kind[EntryKind.UNSURE], len(own)),
+        none=CountedShare(by_kind[EntryKind.NONE], len(own)),
+        bad=CountedShare(by_kind[EntryKind.BAD], len(own)),
         checks=_share(checks, at_most),
         others=_share(others, at_most),
         model=_share(model, None),
@@ -218,9 +218,9 @@ def _same(one: Vote, places: dict[Place, list[Vote]], aside: frozenset[int]) -> 
     return sum(other.names == one.names for other in others) / len(others) if others else None
 
 
-def _share(each: Sequence[float], step: int | None) -> Share:
+def _share(each: Sequence[float], step: int | None) -> CountedShare:
     kept = each if step is None else each[: len(each) // step * step]
-    return Share(sum(kept), len(kept))
+    return CountedShare(sum(kept), len(kept))
 
 
 def _times(own: Sequence[SaidEntry]) -> list[tuple[str, float]]:

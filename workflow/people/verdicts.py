@@ -15,8 +15,8 @@ from workflow.access import Right
 from workflow.answering import checked_note
 from workflow.common.found import check_row, taken_back
 from workflow.common.history import stored_by
+from workflow.common.present_names import names_now
 from workflow.common.turn import StaleQuestion
-from workflow.kinds.one_label.reviewing import names_now
 
 if TYPE_CHECKING:
     from workflow.common.answers import Saved

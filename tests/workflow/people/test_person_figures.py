@@ -14,7 +14,7 @@ from db.answers import SaidEntry
 from plcore.evaluation import wilson_interval
 from workflow.common.figures import SIMULATED
 from workflow.common.votes import Vote
-from workflow.people.person_figures import Share, figures_of, presses, warnings
+from workflow.people.person_figures import CountedShare, figures_of, presses, warnings
 from workflow.people.said import Said
 
 ADA, BEN, CEM = 1, 2, 3
@@ -127,10 +127,10 @@ def test_agreement_counts_a_place_once() -> None:
 
 def test_a_share_has_wilson_s_interval_and_few_have_none_to_show() -> None:
     low, high = wilson_interval(0.75, 20)
-    assert Share(15, 20).interval == (low, high)
-    assert Share(15, 20).enough
-    assert not Share(9, 9).enough
-    assert np.isnan(Share(0, 0).value)
+    assert CountedShare(15, 20).interval == (low, high)
+    assert CountedShare(15, 20).enough
+    assert not CountedShare(9, 9).enough
+    assert np.isnan(CountedShare(0, 0).value)
 
 
 def test_ones_own_figures_grow_in_steps() -> None:

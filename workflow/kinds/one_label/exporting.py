@@ -17,8 +17,8 @@ from plcore.loop import ClassMap, EntryKind
 from plcore.tables import FILE_FORMATS as FORMATS
 from plcore.tables import NATURE_FORMATS as GIVEN_BACK
 from plcore.tables import Disambiguated
+from workflow.common.present_names import names_now
 from workflow.common.snapshot import Snapshot
-from workflow.kinds.one_label.reviewing import names_now
 
 if TYPE_CHECKING:
     from db.entries import LogEntry

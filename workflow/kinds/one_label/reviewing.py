@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from db import entries
 from db import review as found_in
 from plcore import ActiveLearner, LabelTable
-from plcore.loop import ClassError, ClassMap, EntryKind
+from plcore.loop import ClassMap, EntryKind
 from workflow.common.found import (
     PAGE,
     SAYS_SOMETHING,
@@ -27,6 +26,7 @@ from workflow.common.found import (
     rows_holding,
     taken_back,
 )
+from workflow.common.present_names import names_now
 from workflow.common.rows import RowView, row_view
 from workflow.kinds.one_label.turn import row_token
 
@@ -134,17 +134,6 @@ def _wanted(search: Search, whose: int | None, class_map: ClassMap) -> found_in.
         disagrees=search.disagrees,
         now=renamed,
     )
-
-
-def names_now(class_map: ClassMap, names: Sequence[str | None]) -> tuple[str, ...]:
-    """The present names of classes, each once, from names of any time; a class that was taken back keeps its own."""
-    known = []
-    for name in names:
-        try:
-            known.append(class_map.now(name or ""))
-        except ClassError:
-            known.append(name or "")
-    return tuple(dict.fromkeys(known))
 
 
 def _said(class_map: ClassMap, predicted: str | None) -> str | None:

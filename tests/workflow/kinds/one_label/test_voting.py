@@ -1,0 +1,45 @@
+"""What each person says of a row, as figures of people read it."""
+
+from __future__ import annotations
+
+from db import answers
+from tests.workflow.world import opened
+from workflow import answering, undoing
+from workflow.common.votes import Vote
+from workflow.home import Home
+from workflow.kinds.one_label.voting import votes_of
+from workflow.seat import Seat
+
+
+def read(home: Home, owner: int, project: int) -> list[Vote]:
+    with opened(home, owner, project) as learner, home.database.read() as session:
+        return votes_of(learner, answers.said(session, project))
+
+
+def test_a_person_has_one_vote_a_row_and_none_of_a_bad_item(home: Home, owner: int, project: int) -> None:
+    seat = Seat(home, owner, project)
+    first = answering.next_question(seat)
+    assert first is not None
+    answering.submit_answer(seat, first.token, "is", [first.choices[0]])
+    second = answering.next_question(seat)
+    assert second is not None
+    answering.submit_answer(seat, second.token, "bad")
+    (vote,) = read(home, owner, project)
+    assert (vote.row, vote.label, vote.person_id) == (first.view.row, None, owner)
+    assert vote.names == {first.choices[0]}
+    assert vote.choices == set(first.choices)
+    assert vote.predicted == first.predicted
+    assert vote.check is False
+    assert vote.known is not None, "the table holds the truth"
+    undoing.undo(seat)
+    undoing.undo(seat)
+    assert read(home, owner, project) == []
+
+
+def test_what_is_ruled_out_leaves_the_others(home: Home, owner: int, project: int) -> None:
+    seat = Seat(home, owner, project)
+    question = answering.next_question(seat)
+    assert question is not None
+    answering.submit_answer(seat, question.token, "not", [question.choices[0]])
+    (vote,) = read(home, owner, project)
+    assert vote.names == set(question.choices[1:])
