@@ -64,7 +64,11 @@ class Database:
             # A writer that has waited for `entries.lock` must see what was committed meanwhile; a reader sees the
             # database at one moment, as on SQLite. Neither is left to the server's settings.
             self._writer = create_engine(
-                parsed, pool_size=20, pool_pre_ping=True, isolation_level="READ COMMITTED"
+                parsed,
+                pool_size=20,
+                pool_pre_ping=True,
+                isolation_level="READ COMMITTED",
+                hide_parameters=True,  # hashes of secrets must not come into the log with an error
             )
             self._reader = self._writer.execution_options(
                 isolation_level="REPEATABLE READ", postgresql_readonly=True
@@ -219,7 +223,7 @@ def _path(database: str) -> Path:
 
 
 def _sqlite_engine(url: str, file: OpenedFile, *, writes: bool) -> Engine:
-    engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS}, pool_size=20)
+    engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS}, pool_size=20, hide_parameters=True)
 
     @event.listens_for(engine, "do_connect")
     def _look(*_: Any) -> None:

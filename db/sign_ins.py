@@ -26,6 +26,10 @@ _SIGNED_IN = (
 )
 
 
+ELSEWHERE = ("openid", "proxy")
+"""How people sign in by the word of another program."""
+
+
 @dataclass(frozen=True)
 class SignedIn:
     """Who a browser is signed in as, by which sign-in, and how: link, password, openid, proxy."""
@@ -108,6 +112,12 @@ def end(session: Session, sign_in_id: int, person_id: int, at: datetime) -> bool
         .returning(SignInRow.id)
     )
     return ended.one_or_none() is not None
+
+
+def end_elsewhere(session: Session, person_id: int, at: datetime) -> None:
+    """Sign a person out wherever a provider or a proxy had signed them in."""
+    which = (SignInRow.person_id == person_id, SignInRow.ended_at.is_(None), SignInRow.how.in_(ELSEWHERE))
+    session.execute(update(SignInRow).where(*which).values(ended_at=at))
 
 
 def end_for(session: Session, person_id: int, at: datetime, but: int | None = None) -> None:

@@ -115,7 +115,8 @@ def buttons(one: PersonView) -> None:
     if not person.disabled_at and not mine:
         with st.popover("End access", key=f"access-{person.id}", icon=":material/person_off:"):
             st.markdown(
-                "They are signed out at once, and their open pages stop at the next press. Their answers stay. "
+                "They are signed out at once, their open pages stop at the next press, and their password ends. Their "
+                "answers stay. "
                 "A new link lets them in again."
             )
             st.button(

@@ -90,7 +90,7 @@ def ask_next(seat: Seat, row: int, label: str | None = None, *, drawn: bool = Fa
     with seat.turn() as turn:
         require_qualified(turn.opened)
         if turn.is_taken(place):
-            raise AnswerError("That row is before somebody else. Fix: choose another, or wait two minutes.")
+            raise AnswerError("That row is before somebody else. Fix: choose another, or wait a few minutes.")
         if not turn.may_choose(place, drawn=drawn):
             raise AnswerError("That row is no longer open. Fix: choose another.")
         return turn.show(place)
@@ -136,7 +136,7 @@ def submit_answer(
         place = place_of(question)
         if turn.is_taken(place):
             raise StaleQuestion(
-                "Somebody else has taken this row meanwhile: it lay open for over two minutes."
+                "Somebody else has this row before them now: it was open here for long, or you had left it."
             )
         if not turn.may_ask(place):
             raise StaleQuestion(turn.decided_meanwhile(place))

@@ -64,7 +64,7 @@ def create_project(
         The disk is full, or the database cannot be written. No project was made.
     """
     name, home = _checked_name(name), seat.home
-    with seat.reading(Right.OWN) as reading:
+    with seat.everywhere.reading(Right.OWN) as reading:
         _check_free(reading, name)  # before a table is written that nothing would name
     settings = settings or default_settings(table)
     kind = kinds.of_settings(settings)
@@ -77,7 +77,7 @@ def create_project(
     # without its table.
     with saving_files():
         table_hash = home.store_table(table)
-    with seat.owning() as owning:
+    with seat.everywhere.owning() as owning:
         _check_free(owning, name)
         project_id = projects.add(
             owning.session,
@@ -195,7 +195,8 @@ def rename_project(seat: Seat, name: str, description: str) -> None:
             "Fix: shorten it."
         )
     with seat.owning() as owning:
-        _check_free(owning, name, except_for=owning.project.id)
+        if name != owning.project.name:
+            _check_free(owning, name, except_for=owning.project.id)
         projects.rename(owning.session, owning.project.id, name, description)
         audit.note_at(owning, EventKind.PROJECT_RENAMED, before=owning.project.name, after=name)
 

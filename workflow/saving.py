@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import DBAPIError, IntegrityError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnectionError
 
 from db.engine import DatabaseReplacedError, DatabaseUnavailableError, is_damaged
@@ -63,6 +63,8 @@ def _why(error: Exception) -> str | None:
             "The database file is damaged: something else has written to it. Nothing was stored. Fix: stop Winnow, "
             "put a backup in its place, start it again."
         )
+    if isinstance(error, IntegrityError):
+        return "Somebody else has stored the same at this moment. Nothing was stored; try again."
     if isinstance(error, OperationalError | InterfaceError | NoConnectionError | DatabaseUnavailableError):
         return "The database could not be written (is the disk full?). Nothing was stored; try again."
     return None

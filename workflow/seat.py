@@ -41,6 +41,11 @@ class Seat:
         """The same person at a project."""
         return replace(self, project_id=project_id)
 
+    @property
+    def everywhere(self) -> Seat:
+        """The same person at no project: what is of this Winnow as a whole is its owners', whoever owns a project."""
+        return replace(self, project_id=None)
+
     @contextmanager
     def reading(self, right: Right = Right.SEE) -> Iterator[Reading]:
         """A transaction that reads. right : that the person must have; at no project, all but SEE belong to the owners

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from db import entries, review
 from plcore.loop import EntryKind
+from workflow.access import NotAllowed, Right
 from workflow.answering import show_again
 from workflow.common.answers import Saved
 from workflow.common.history import (
@@ -111,6 +112,8 @@ def redo(seat: Seat, seq: int | None = None) -> Saved | None:
         token = redo_token(withdrawal.seq)
         if earlier := entries.with_token(turn.session, turn.project_id, token):
             return turn.saved(earlier, repeated=True)
+        if entry.kind == EntryKind.VERDICT and not turn.opened.may(Right.REVIEW):
+            raise NotAllowed("A verdict is given by reviewers and owners. Fix: ask one of them.")
         parts, writer = _pressed(turn, entry), turn.writer(place_of(entry))
         if turn.is_taken(place_of(entry)):
             raise StaleQuestion("That row is before somebody else now; nothing was changed.")

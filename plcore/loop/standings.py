@@ -19,6 +19,7 @@ class Standings:
     about : gives the labels of its row that an entry is about; None among them stands for the row as a whole
     rests : kinds of entries after which a place rests: it comes back after SKIP_LASTS further entries, for the
         annotator has said all they could for now
+    aside : annotators whose answers do not count: a place stays open after these, but not for who gave them
     """
 
     def __init__(
@@ -26,10 +27,13 @@ class Standings:
         fold: EntryFold[Any],
         about: Callable[[Entry], Iterable[str | None]],
         rests: Collection[str] = (EntryKind.SKIP,),
+        aside: Collection[str] = frozenset(),
     ) -> None:
         self._fold, self._about, self._rests = fold, about, rests
         self._count: dict[str, int] = {}
         self._number: dict[int, int] = {}  # seq -> how many entries that annotator had made by then
+        self._aside = frozenset(aside)
+        self._in_vain: dict[str, set[Place]] = {}
         self._unsure: dict[str, set[Place]] = {}
         self._resting: dict[str, dict[Place, int]] = {}  # annotator -> place -> seq of the entry
 
@@ -40,23 +44,27 @@ class Standings:
         annotator, row = touched.annotator, touched.row
         unsure = self._unsure.setdefault(annotator, set())
         resting = self._resting.setdefault(annotator, {})
+        in_vain = self._in_vain.setdefault(annotator, set())
         own = [other for other in self._fold.entries(row) if other.annotator == annotator]
         latest = {label: other for other in own for label in self._about(other)}
         for label in self._about(touched):
             place = Place(row, label)
             unsure.discard(place)
             resting.pop(place, None)
+            in_vain.discard(place)
             standing = latest.get(label)
             if standing is None:
                 continue
             if standing.kind == EntryKind.UNSURE:
                 unsure.add(place)
+            elif annotator in self._aside and standing.kind != EntryKind.SKIP:
+                in_vain.add(place)
             elif standing.kind in self._rests:
                 resting[place] = standing.seq
 
     def unsure(self, annotator: str) -> set[Place]:
-        """Places this annotator is unsure about, which they are never asked about again."""
-        return self._unsure.get(annotator, set())
+        """Places that this annotator is never asked about again: they are unsure, or what they said does not count."""
+        return self._unsure.get(annotator, set()) | self._in_vain.get(annotator, set())
 
     def unsure_by_anybody(self) -> set[Place]:
         """Places that somebody is unsure about."""

@@ -150,6 +150,9 @@ def _object(cell: str) -> dict[str, list[str]] | None:
         return {}
     try:
         found = json.loads(cell)
+        json.dumps(
+            found, ensure_ascii=False
+        ).encode()  # half a surrogate pair can neither be stored nor shown
     except (ValueError, RecursionError):
         return None
     if not isinstance(found, dict):

@@ -221,6 +221,16 @@ def test_what_owners_do_works(world: KindWorld, seat: Seat, ada: Seat) -> None:
         act(Seat(seat.home, seat.person_id), world, mine)
 
 
+def test_to_own_a_project_is_not_to_own_this_winnow(world: KindWorld, seat: Seat) -> None:
+    eve = Seat(seat.home, annotator(seat.home, seat.person_id, "Eve", Role.OWNER), seat.project_id)
+    row = world.answer(seat).row
+    prepare_guests(seat)
+    before = stored(seat.home)
+    for name, act in OWN_WINNOW.items():
+        must_be_refused(name, act, eve, world, row, r"Only the owner may do this; Eve is an annotator\.$")
+    assert stored(seat.home) == before
+
+
 @pytest.mark.parametrize("who", ["disabled", "unknown"])
 def test_who_is_disabled_or_unknown_is_refused_everywhere(
     world: KindWorld, seat: Seat, ada: Seat, who: str

@@ -9,7 +9,7 @@ import pytest
 from db import questions
 from plcore.loop import Place
 from tests.workflow.world import opened, small_project, somebody
-from workflow import answering, projects, undoing
+from workflow import answering, projects, reviewing, standing, undoing
 from workflow.access import Role
 from workflow.common import turn as turns
 from workflow.home import Home
@@ -170,3 +170,37 @@ def test_nobody_takes_the_place_of_who_has_ruled_out_one_label_of_three(
     answering.submit_answer(ada, again.token, "not", again.choices[:1])
     assert refused == [row], "nothing is left to ask her"
     assert answering.next_question(ben).view.row == row  # type: ignore[union-attr]
+
+
+def test_review_shows_a_person_what_is_theirs_alone(home: Home, owner: int, people: list[int]) -> None:
+    project = doubled(home, owner, people)
+    ada, ben = (Seat(home, one, project) for one in people[:2])
+    row = press(ben)
+    assert row is not None
+    shown = answering.ask_next(ada, row)
+    answering.submit_answer(ada, shown.token, "unsure")
+    seen = reviewing.open_row(ada, row)
+    assert seen.candidates == shown.choices
+    assert not seen.out
+    assert reviewing.open_row(Seat(home, owner, project), row).candidates == (shown.choices[0],)
+
+
+def test_an_answer_taken_back_is_not_given_again_where_others_have_answered(
+    home: Home, owner: int, people: list[int]
+) -> None:
+    project = doubled(home, owner, people)
+    ada, ben, cem = (Seat(home, one, project) for one in people)
+    row = press(ada)
+    assert row is not None
+    assert press(ben) == row
+    undoing.undo(ada)
+    answering.leave(ada)
+    answering.submit_answer(
+        cem, answering.ask_next(cem, row).token, "is", [answering.ask_next(cem, row).choices[0]]
+    )
+    assert undoing.redo(ada) is None
+    (mine,) = standing.standing(ada).history
+    with pytest.raises(answering.StaleQuestion):
+        undoing.redo(ada, mine.seq)
+    with opened(home, owner, project) as learner:
+        assert {one.annotator for one in learner.state(row).entries} == {str(people[1]), str(people[2])}

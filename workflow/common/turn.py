@@ -190,7 +190,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         Raises StaleQuestion where there was none.
         """
         earlier = stored_by(self.session, self.project_id, token)
-        if earlier is None or earlier.person_id != self.person_id:
+        if earlier is None or earlier.person_id != self.person_id or earlier.kind == EntryKind.VERDICT:
             raise StaleQuestion("That question is no longer open before you.")
         return self.saved(earlier, repeated=True)
 

@@ -10,7 +10,7 @@ class Vote(NamedTuple):
 
     label : None where the whole row is asked about      names : the classes that they leave, by their present names
     choices : what they could have said      predicted : what the model had said when they were asked; None: nothing
-    check : a blind check      known : what is right, by a verdict or the table's true label; None: nobody knows
+    check : a blind check      known : what is right, by a verdict; None: there is none
     """
 
     row: int

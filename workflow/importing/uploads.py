@@ -218,7 +218,7 @@ def create(
 def made_before(seat: Seat, upload: Upload) -> list[Doubt]:
     """The doubt that a project was made from the same file already, whatever its columns were taken for; none where
     there is none. Raises NotAllowed unless the person is an owner."""
-    with seat.reading(Right.OWN) as reading:
+    with seat.everywhere.reading(Right.OWN) as reading:
         found = stored.by_source(reading.session, upload.source_hash)
     if found is None:
         return []

@@ -75,7 +75,7 @@ def audit_lines(seat: Seat, asked: EventFilter, limit: int | None = MOST_SHOWN) 
 
     Raises NotAllowed unless the person of the seat is an owner.
     """
-    with seat.reading(Right.OWN) as reading:
+    with seat.everywhere.reading(Right.OWN) as reading:
         found = events.listed(reading.session, asked, limit)
         persons = {one.id: one.name for one in people.listed(reading.session)}
         named = {one.id: one.name for one in projects.everything(reading.session)}
@@ -98,7 +98,7 @@ def audit_csv(seat: Seat, asked: EventFilter) -> str:
 
 def who_and_where(seat: Seat) -> tuple[dict[int, str], dict[int, str]]:
     """The names of all people and all projects, by id, to choose from. Raises as ``audit_lines``."""
-    with seat.reading(Right.OWN) as reading:
+    with seat.everywhere.reading(Right.OWN) as reading:
         return (
             {one.id: one.name for one in people.listed(reading.session)},
             {one.id: one.name for one in projects.everything(reading.session)},

@@ -6,9 +6,10 @@ are known by what was given to them alone: where people may choose their user na
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from db import accounts, people
+from db import accounts, people, sign_ins
 from workflow.access import NotFound
 from workflow.people import audit
 from workflow.people.audit import EventKind
@@ -98,13 +99,14 @@ def set_known_as(seat: Seat, person_id: int, name: str) -> None:
     NotSaved
     """
     wanted = checked_name(name).casefold() if name.strip() else None
-    with seat.owning() as owning:
+    with seat.everywhere.owning() as owning:
         session = owning.session
         if people.find(session, person_id) is None:
             raise NotFound(f"There is no person {person_id}. Fix: load the page again.")
         if wanted is not None and accounts.by_known_as(session, wanted) not in (None, person_id):
             raise PersonNameError(f"{wanted!r} is another person's. Fix: take it from them first.")
         accounts.change(session, person_id, known_as=wanted, subject=None)
+        sign_ins.end_elsewhere(session, person_id, datetime.now(UTC))  # who had come by the name before
         audit.note(
             session,
             EventKind.KNOWN_AS_SET,

@@ -103,7 +103,7 @@ def _against(said: Said) -> str:
     asked = [one for one in said.votes if one.check]
     known = sum(one.known is not None for one in asked)
     if known and known == len(asked):
-        return "Held against the label that the table or a verdict gives."
+        return "Held against the label that a verdict gives."
     if known:
-        return "Held against the label that the table or a verdict gives, else against what most of the others said."
+        return "Held against the label that a verdict gives, else against what most of the others said."
     return "Held against what most of the others said, without the person's own answer."

@@ -29,7 +29,7 @@ class GroupError(ValueError):
 
 def list_groups(seat: Seat) -> list[Group]:
     """All groups, by name. Raises NotAllowed unless the person owns this Winnow."""
-    with seat.reading(Right.OWN) as reading:
+    with seat.everywhere.reading(Right.OWN) as reading:
         return groups.listed(reading.session)
 
 
@@ -43,7 +43,7 @@ def make_group(seat: Seat, name: str, person_ids: Collection[int]) -> int:
         The person does not own this Winnow.
     NotSaved
     """
-    with seat.owning() as owning:
+    with seat.everywhere.owning() as owning:
         session = owning.session
         name = _checked(session, name, person_ids)
         return groups.add(session, name, person_ids, datetime.now(UTC))
@@ -53,7 +53,7 @@ def change_group(seat: Seat, group_id: int, name: str, person_ids: Collection[in
     """Give a group another name and other people. Who was invited with it before stays a member. Raises as
     ``make_group``.
     """
-    with seat.owning() as owning:
+    with seat.everywhere.owning() as owning:
         session = owning.session
         if groups.find(session, group_id) is None:
             raise GroupError("There is no such group any more. Fix: load the page again.")
@@ -62,7 +62,7 @@ def change_group(seat: Seat, group_id: int, name: str, person_ids: Collection[in
 
 def remove_group(seat: Seat, group_id: int) -> None:
     """Take a group away; its people stay, and members of projects. Twice is harmless. Raises NotAllowed, NotSaved."""
-    with seat.owning() as owning:
+    with seat.everywhere.owning() as owning:
         groups.remove(owning.session, group_id)
 
 

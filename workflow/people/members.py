@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from db import groups, members, people, questions
 from workflow import access
 from workflow.access import RIGHTS, Right, Role
+from workflow.people import audit
+from workflow.people.audit import EventKind
 
 if TYPE_CHECKING:
     from db.people import Person
@@ -125,6 +127,7 @@ def remove_member(seat: Seat, person_id: int) -> None:
     with seat.owning() as owning:
         _member_to_be(people.find(owning.session, person_id))
         members.remove(owning.session, owning.project.id, person_id)
+        _note(owning, owning.project.id, person_id, "none")
         _let_go(owning, person_id)
         _check_owned(owning)
 
@@ -156,7 +159,7 @@ def share(seat: Seat, name: str, project_ids: Collection[int], role: str) -> Non
     Raises as ``give_role``; NotFound where there is no such project.
     """
     role, wanted = _checked(role), " ".join(name.split()).casefold()
-    with seat.owning() as owning:
+    with seat.everywhere.owning() as owning:
         session = owning.session
         known = [one for one in people.listed(session) if one.name.casefold() == wanted]
         person = _member_to_be(known[0] if known else None)
@@ -203,6 +206,18 @@ def _member_to_be(person: Person | None) -> Person:
 
 def _put(owning: Reading, project_id: int, person: Person, role: Role) -> None:
     members.put(owning.session, project_id, person.id, role, at=datetime.now(UTC), by=owning.person.id)
+    _note(owning, project_id, person.id, role.value)
+
+
+def _note(owning: Reading, project_id: int, person_id: int, role: str) -> None:
+    audit.note(
+        owning.session,
+        EventKind.MEMBERS_CHANGED,
+        person_id=owning.person.id,
+        about_id=person_id,
+        project_id=project_id,
+        role=role,
+    )
 
 
 def _let_go(owning: Reading, person_id: int) -> None:

@@ -31,7 +31,7 @@ class PersonView:
 def overview(seat: Seat) -> list[PersonView]:
     """Everybody, disabled people too, in the order they came. Raises NotAllowed unless the person is an owner."""
     now = datetime.now(UTC)
-    with seat.reading(Right.OWN) as reading:
+    with seat.everywhere.reading(Right.OWN) as reading:
         session = reading.session
         open_links, known = links.open_counts(session, now), accounts.listed(session)
         browsers = sign_ins.listed(session, now)

@@ -140,7 +140,7 @@ def clear_password(seat: Seat, person_id: int) -> None:
 
     Raises NotSaved; NotAllowed unless the person of the seat is an owner.
     """
-    with seat.owning() as owning:
+    with seat.everywhere.owning() as owning:
         if accounts.find(owning.session, person_id).password_hash is not None:
             accounts.change(owning.session, person_id, password_hash=None)
             audit.note(

@@ -186,7 +186,7 @@ def _guessing(votes: Sequence[Vote]) -> Iterable[tuple[int, str]]:
 
 
 def right_answer(one: Vote, others: Sequence[Vote]) -> frozenset[str] | None:
-    """What is held to be right, for a person's vote: what a verdict or the table says, else what more of the others say
+    """What is held to be right, for a person's vote: what a verdict says, else what more of the others say
     than anything else; None where nobody knows."""
     if one.known is not None:
         return one.known

@@ -6,10 +6,12 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from db import people, projects, qualifications
+from db import members, people, projects, qualifications
 from db.qualifications import Attempt
-from workflow.access import NotFound, Right
+from workflow.access import RIGHTS, NotFound, Right, Role
 from workflow.common.room import MOST_QUALIFYING, QualificationRule, RoomError, RoomSettings
+from workflow.people import audit
+from workflow.people.audit import EventKind
 from workflow.people.examples import QUALIFICATION, standing_examples
 from workflow.people.qualifying import rule_of
 
@@ -64,8 +66,9 @@ def overview(seat: Seat) -> QualificationView:
         for one in qualifications.of_project(opened.session, opened.project_id):
             attempts.setdefault(one.person_id, []).append(one)
         found = []
-        for person in people.listed(opened.session):
-            if person.is_owner or person.disabled_at is not None:
+        for person, member in members.listed(opened.session, opened.project_id):
+            rights = RIGHTS[Role(member.role)]
+            if person.disabled_at is not None or Right.OWN in rights or Right.ANSWER not in rights:
                 continue
             before = qualifications.has_entries(opened.session, opened.project_id, person.id)
             found.append(_told(person.id, person.name, attempts.get(person.id, []), answered=before))
@@ -96,6 +99,7 @@ def change_rule(seat: Seat, rule: QualificationRule | None) -> None:
     with seat.owning() as owning:
         room = replace(RoomSettings.from_json(owning.project.room), qualification=rule)
         projects.change_room(owning.session, owning.project.id, room.to_json())
+        audit.note_at(owning, EventKind.SETTINGS_CHANGED, settings="qualification")
 
 
 def let_in(seat: Seat, person_id: int) -> None:

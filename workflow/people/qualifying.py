@@ -221,7 +221,7 @@ def rule_of(opened: Opened[Any]) -> QualificationRule | None:
 
 def _needs(opened: Opened[Any]) -> bool:
     """Whether this person has to qualify first: not the owner, nor who has answered here, was let in or has passed."""
-    if rule_of(opened) is None or opened.person.is_owner or not opened.kind.CAN_QUALIFY:
+    if rule_of(opened) is None or opened.may(Right.OWN) or not opened.kind.CAN_QUALIFY:
         return False
     session, project_id, person_id = opened.session, opened.project_id, opened.person_id
     if qualifications.has_entries(session, project_id, person_id):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from db import links, people, sign_ins
+from db import accounts, links, people, sign_ins
 from db.people import Person
 from workflow import access
 from workflow.access import Right
@@ -80,7 +80,7 @@ def make_link(seat: Seat, name: str) -> str:
     NotSaved
     """
     name = checked_name(name)
-    with seat.owning() as owning:
+    with seat.everywhere.owning() as owning:
         session = owning.session
         person = named(session, name)
         if person is None:
@@ -90,14 +90,14 @@ def make_link(seat: Seat, name: str) -> str:
 
 def make_link_for(seat: Seat, person_id: int) -> str:
     """As ``make_link``, for somebody who is known: nobody has to type the name again. NotFound where nobody is."""
-    with seat.owning() as owning:
+    with seat.everywhere.owning() as owning:
         return _invite(owning.session, _known(owning.session, person_id), seat.person_id)
 
 
 def end_links(seat: Seat, person_id: int) -> None:
     """End the links of a person that can still be used. Raises NotAllowed unless an owner asks; NotSaved."""
     now = datetime.now(UTC)
-    with seat.owning() as owning:
+    with seat.everywhere.owning() as owning:
         count = links.open_counts(owning.session, now).get(person_id, 0)
         if count:
             links.expire_for(owning.session, person_id, now)
@@ -160,17 +160,17 @@ def get_person(seat: Seat) -> Person:
 
 def list_people(seat: Seat) -> list[Person]:
     """Everybody, disabled people too. Raises NotAllowed unless the person is an owner."""
-    with seat.reading(Right.OWN) as reading:
+    with seat.everywhere.reading(Right.OWN) as reading:
         return people.listed(reading.session)
 
 
 def disable_person(seat: Seat, person_id: int) -> None:
-    """End a person's access: their browsers are signed out and their links end. Their answers stay.
+    """End a person's access: their browsers are signed out, their links and their password end. Their answers stay.
 
     Raises NotSaved; NotAllowed unless the person of the seat is an owner, and for one who would disable themselves.
     """
     now = datetime.now(UTC)
-    with seat.owning() as owning:
+    with seat.everywhere.owning() as owning:
         session = owning.session
         if owning.person.id == person_id:
             raise access.NotAllowed("You cannot end your own access: nobody could let you in again.")
@@ -178,6 +178,8 @@ def disable_person(seat: Seat, person_id: int) -> None:
         people.disable(session, person_id, now)
         links.expire_for(session, person_id, now)
         sign_ins.end_for(session, person_id, now)
+        if accounts.find(session, person_id).password_hash is not None:
+            accounts.change(session, person_id, password_hash=None)
         if person is not None and person.disabled_at is None:
             audit.note(session, EventKind.PERSON_ENDED, person_id=seat.person_id, about_id=person_id)
 

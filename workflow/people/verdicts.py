@@ -45,7 +45,8 @@ def settle(seat: Seat, row: int, token: str, labels: Sequence[str] = (), note: s
         check_row(turn.learner.table, row)
         if token != turn.token(place, turn.revision(place)):
             earlier = stored_by(turn.session, turn.project_id, token)
-            if earlier is None or (earlier.person_id, earlier.row) != (turn.person_id, row):
+            other = earlier is not None and earlier.kind != EntryKind.VERDICT
+            if earlier is None or other or (earlier.person_id, earlier.row) != (turn.person_id, row):
                 raise StaleQuestion(
                     "You have answered this row anew since you opened it. Fix: open it again."
                 )

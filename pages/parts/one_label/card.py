@@ -121,7 +121,7 @@ def _question(question: ShownQuestion) -> dict[str, Any]:
 
 def _model(question: ShownQuestion) -> str:
     if question.predicted is None:
-        return "Even shares: no model yet"
+        return "Even shares: the model says nothing here"
     return f"Shares by model {question.model_version}"
 
 

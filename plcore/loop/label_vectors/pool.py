@@ -108,7 +108,7 @@ class LabelVectorPool(Pool[TableT, LabelVectorSettings, LabelVectorFold]):
             shared.flags.writeable = False  # callers see these arrays themselves
         closed = dict.fromkeys(np.flatnonzero(self.test_rows).tolist(), "it is held out to measure the model")
         self.fold = LabelVectorFold(self.original, self.classes, closed, aside_after(changes))
-        self.standings = Standings(self.fold, labels_of)
+        self.standings = Standings(self.fold, labels_of, aside=aside_after(changes))
         self.cells = self.original.copy()
         self.open: BoolArray = ~known & ~self.test_rows[:, None]
         self.answered = np.zeros((n, L), dtype=bool)

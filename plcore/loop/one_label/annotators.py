@@ -28,16 +28,24 @@ class AnnotatorModel:
         self._model: DawidSkene | None = None  # before there are answers
         self._numbers: dict[str, int] = {}
         self._sets: dict[int, tuple[IntArray, BoolArray]] = {}  # row -> its annotators, and what each allows
+        self._taught: set[int] = set()  # rows that the annotators are judged by, where they have answers
         self._shares: dict[int, FloatArray] = {}
         self._entries = self._fitted_at = 0
 
-    def keep(self, row: int, annotators: Sequence[str], sets: BoolArray) -> Sequence[int]:
+    def keep(
+        self, row: int, annotators: Sequence[str], sets: BoolArray, *, learn: bool = True
+    ) -> Sequence[int]:
         """Take note of what each annotator allows of a row, bool (a, m), after one more entry about it; the rows whose
         candidates are others by it.
+
+        learn : whether the annotators are judged by this row too. Held-out rows, which measure the model, teach it
+            nothing, not even whom to believe.
         """
         self._entries += 1
         self._sets.pop(row, None)
         self._shares.pop(row, None)
+        if learn:
+            self._taught.add(row)
         if len(annotators):
             self._sets[row] = self._number(annotators), sets
         if self._entries - self._fitted_at >= max(1, self._fitted_at // FIT_EVERY):
@@ -61,27 +69,34 @@ class AnnotatorModel:
         return np.array([known.setdefault(name, len(known)) for name in annotators], dtype=np.int64)
 
     def _fit(self, row: int) -> list[int]:
-        """Fit it to all answers; the row, and the others whose candidates are others now."""
+        """Fit it to all answers it may learn from; the row, and the others whose candidates are others now."""
         rows, before = sorted(self._sets), self._shares
+        self._model = None
+        if learnt := [one for one in rows if one in self._taught]:
+            self._model = DawidSkene().fit_masks(*self._votes_of(learnt))
         if not rows:
-            self._model, self._shares = None, {}
+            self._shares = {}
             return [row]
-        sizes = [len(self._sets[one][0]) for one in rows]
-        places = np.repeat(np.arange(len(rows)), sizes)
-        annotators = np.concatenate([self._sets[one][0] for one in rows])
-        sets = np.concatenate([self._sets[one][1] for one in rows])
-        candidates = self._first[rows].copy()
-        np.logical_or.at(candidates, places, sets)
-        self._model = DawidSkene().fit_masks(places, annotators, sets, candidates)
-        shares = self._model.label_distributions_
+        votes = self._votes_of(rows)
+        model = self._model or DawidSkene().fit_masks(*votes)
+        shares = model.posterior_masks(*votes)
         self._shares = dict(zip(rows, shares, strict=True))
-        known = np.array([one in before for one in rows])
+        known = np.array([one in before for one in rows], dtype=bool)
         differs = ~known
         if known.any():
             earlier = np.array([before[one] for one in rows if one in before])
             differs[known] = (_likely(earlier) != _likely(shares[known])).any(axis=1)
-        changed = np.array(rows)[differs].tolist()
+        changed = np.array(rows, dtype=np.int64)[differs].tolist()
         return list(dict.fromkeys([row, *changed]))
+
+    def _votes_of(self, rows: Sequence[int]) -> tuple[IntArray, IntArray, BoolArray, BoolArray]:
+        """The votes of these rows as `DawidSkene.fit_masks` takes them, rows by their place in the list."""
+        places = np.repeat(np.arange(len(rows)), [len(self._sets[one][0]) for one in rows])
+        annotators = np.concatenate([self._sets[one][0] for one in rows])
+        sets = np.concatenate([self._sets[one][1] for one in rows])
+        candidates = self._first[np.asarray(rows)].copy()
+        np.logical_or.at(candidates, places, sets)
+        return places, annotators, sets, candidates
 
     def _posterior(self, row: int, annotators: IntArray, sets: BoolArray) -> FloatArray:
         votes = (

@@ -70,11 +70,6 @@ class RowsToAsk:
         """Whether this annotator has said all they can of the row."""
         return False
 
-    def said_in_vain(self, annotator: str) -> list[int]:  # noqa: ARG002 - anybody may go on
-        """Rows that wait for a first answer that counts, of which this annotator has said all they can: they were set
-        aside."""
-        return []
-
     def weights(
         self,
         rows: IntArray,  # noqa: ARG002 - of any row
@@ -118,7 +113,7 @@ class RowsForSeveral(RowsToAsk):
         self._over: dict[int, frozenset[str]] = {}
         self._begun: dict[int, None] = {}
         self._apart: dict[int, float] = {}
-        self._in_vain: set[int] = set()
+        self._by_verdict: set[int] = set()
 
     def take(self, row: int, fold: CandidateFold) -> Sequence[int]:
         answers = [one for one in fold.counted(row, aside=True) if one.kind != EntryKind.VERDICT]
@@ -131,15 +126,12 @@ class RowsForSeveral(RowsToAsk):
         self._over[row] = frozenset(early.union(view.annotator for view in everybody if view.over))
         self._views[row] = views
         self._answers[row] = len(views)
-        if everybody and not views:
-            self._in_vain.add(row)
-        else:
-            self._in_vain.discard(row)
         if self.rule.model is None:
             return ()
         heard = [view for view in views if not view.folded.out]
         sets = np.array([view.folded.left for view in heard], dtype=bool)
-        changed = self.rule.model.keep(row, [view.annotator for view in heard], sets)
+        people, learn = [view.annotator for view in heard], not self._held[row]
+        changed = self.rule.model.keep(row, people, sets, learn=learn)
         return [one for one in changed if one != row]
 
     def settle(self, row: int, folded: FoldedCandidates) -> None:
@@ -150,6 +142,7 @@ class RowsForSeveral(RowsToAsk):
         else:
             self._begun.pop(row, None)
         is_settled = folded.answer is not None and folded.answer.kind == EntryKind.VERDICT
+        (self._by_verdict.add if is_settled else self._by_verdict.discard)(row)
         self._apart.pop(row, None)
         if not is_settled and (apart := disagreement(views)):
             self._apart[row] = apart
@@ -181,13 +174,12 @@ class RowsForSeveral(RowsToAsk):
     def is_over(self, row: int, annotator: str) -> bool:
         return annotator in self._over.get(row, ())
 
-    def said_in_vain(self, annotator: str) -> list[int]:
-        return [row for row in self._in_vain if self.is_over(row, annotator)]
-
     def weights(self, rows: IntArray, candidates: BoolArray, known: FloatArray | None) -> FloatArray | None:
         if self.rule.model is None:
             return known
         voted, shares = self.rule.model.shares()
+        left = ~np.isin(voted, list(self._by_verdict))  # a reviewer has said more than the people
+        voted, shares = voted[left], shares[left]
         _, places, found = np.intersect1d(rows, voted, assume_unique=True, return_indices=True)
         if not len(places):
             return known

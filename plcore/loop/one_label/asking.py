@@ -103,7 +103,6 @@ class RowChooser:
             return begun
         held = pool.test_rows | pool.control_rows
         allowed = pool.fresh() & ~held
-        allowed[pool.asked.said_in_vain(annotator)] = False
         allowed[[row for row in late if 0 <= row < len(allowed)]] = False
         best = self.best(allowed, [row for row in shown if 0 <= row < len(held) and not held[row]])
         if best is not None:

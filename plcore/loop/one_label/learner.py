@@ -163,19 +163,19 @@ class ActiveLearner(Generic[TableT]):
         Where people answer for themselves it tells nothing of what others said of the row: shares are those of a model
         that has not learnt from it, or even ones. Raises AnswerError for test rows, bad items, and one label of a row.
         """
-        pool = self.pool
-        row = pool.check_asked(row)
+        pool, row = self.pool, self.pool.check_asked(row)
         if label is not None:
             raise AnswerError(f"A question is about a whole row here, not about one label. Got {label!r}.")
         own = pool.candidates_for(row, annotator)
         blind, begun = bool(pool.control_rows[row]), pool.asked.has_begun(row, annotator)
-        shares = self._model.shares_of_others(row, own, learnt=begun and not blind)
+        # Of rows that others have begun a blind check must not be the one with shares.
+        hidden = begun or (blind and annotator is not None and any(True for _ in pool.begun(annotator)))
+        shares = self._model.shares_of_others(row, own, learnt=hidden)
         says = self._model.said is not None and shares is not None and own.any()
         shares = even_shares(own[None])[0] if shares is None else shares
         why = self._chooser.explain(row, hide=blind or begun)
-        if blind or begun:
-            strategy, score = (CONTROL, self.settings.control_share) if blind else (OVERLAP, 0.0)
-        else:
+        strategy, score = (CONTROL, self.settings.control_share) if blind else (OVERLAP, 0.0)
+        if not (blind or begun):
             strategy, score = self.settings.strategy_entry.name, self._chooser.score_of(row)
         return Question(
             row=row,

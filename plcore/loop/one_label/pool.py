@@ -96,7 +96,7 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
             several = self._drawn_for_several()
             self.asked = RowsForSeveral(settings, first, several, self.control_rows, held)
         self.fold = fold_under(self.class_map, roots, first, closed, self.asked.rule)
-        self.standings = Standings(self.fold, lambda _: (None,), rests=RESTS)
+        self.standings = Standings(self.fold, lambda _: (None,), RESTS, self.class_map.aside)
         self.seq = 0
         self.answers = 0  # unwithdrawn ones
         self.answered = np.zeros(n, dtype=bool)

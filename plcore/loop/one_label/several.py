@@ -59,7 +59,7 @@ class Several:
     def __init__(self, settings: LearnerSettings, wanted: IntArray, first: BoolArray) -> None:
         self.since = settings.own_since or 0
         self.wanted = wanted
-        self._rule, self._agree = settings.fold, settings.agree
+        self._rule, self._agree, self._overlap = settings.fold, settings.agree, settings.overlap
         self.model = AnnotatorModel(first) if settings.fold == "dawid-skene" else None
 
     def views(self, entries: Sequence[Entry], chain: Chain) -> list[View]:
@@ -93,7 +93,7 @@ class Several:
             return chain(())
         first = chain(()).left
         heard = [view for view in views if not view.folded.out]
-        asked = len(views) if self.wanted[row] == EVERYBODY else max(len(views), int(self.wanted[row]))
+        asked = max(len(views), self._overlap if self.wanted[row] == EVERYBODY else int(self.wanted[row]))
         out = 2 * (len(views) - len(heard)) > asked
         left = self._left(row, heard) if heard else first
         return FoldedCandidates(left, out, entries[-1])

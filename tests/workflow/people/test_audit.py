@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.conftest import ROOT
 from tests.workflow.people.conftest import add_person, whats
 from tests.workflow.world import small_project
 from workflow import exporting, projects, room, stopping
@@ -29,6 +30,12 @@ from workflow.seat import Seat
 def test_every_kind_has_words() -> None:
     assert set(audited.KIND_WORDS) == set(EventKind)
     assert len(set(audited.KIND_WORDS.values())) == len(EventKind)
+
+
+def test_every_kind_is_noted_somewhere() -> None:
+    files = [one for one in (ROOT / "workflow").rglob("*.py") if not one.name.startswith("audit")]
+    text = "".join(one.read_text() for one in files)
+    assert [one.name for one in EventKind if f"EventKind.{one.name}" not in text] == []
 
 
 def test_what_is_done_about_people_is_noted(home: Home, chief: Seat) -> None:

@@ -14,7 +14,7 @@ Learner = ActiveLearner[LabelTable]
 
 def answered_and_open(learner: Learner) -> tuple[BoolArray, BoolArray]:
     """(n,) bool each: rows that have an answer, rows that can still be asked about."""
-    return learner.pool.answered, learner.pool.asked.open()
+    return learner.pool.answered, learner.pool.asked.waiting()
 
 
 def labels_on_map(learner: Learner, rows: Sequence[int]) -> tuple[tuple[str, ...], ...]:

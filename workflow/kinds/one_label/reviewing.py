@@ -93,13 +93,18 @@ def open_row(opened: Opened[Learner], row: int) -> RowReview:
     names = names_of(session)
     revision = entries.count_for(session, opened.project_id, person.id, row)
     withdrawn = taken_back(every)
-    standing = [one for one in every if one.kind in SAYS_SOMETHING and one.seq not in withdrawn]
+    # Where people answer for themselves, nobody is shown what came of the answers of others.
+    alone = opened.whose is not None and learner.settings.several
+    pool = learner.pool
+    own = pool.fold.view(row, pool.fold.entries(row), str(person.id))
+    told = visible if alone else every
+    standing = [one for one in told if one.kind in SAYS_SOMETHING and one.seq not in withdrawn]
     return RowReview(
         view=row_view(learner.table, row),
         token=row_token(person.id, row, revision, class_map),
         imported=state.original,
-        candidates=state.candidates,
-        out=state.bad,
+        candidates=pool.names(own.votes) if alone else state.candidates,
+        out=own.out if alone else state.bad,
         history=tuple(
             history_line(
                 names,

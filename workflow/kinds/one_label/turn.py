@@ -97,6 +97,9 @@ def stands_as_before(learner: Learner, row: int, parts: Parts, annotator: str) -
     """Whether the candidates before this annotator are what they were before the entries of one press of theirs, and
     its labels mean the same."""
     pool, first = learner.pool, parts[0]
+    is_verdict = parts[-1].kind == EntryKind.VERDICT
+    if learner.settings.several and not is_verdict and not pool.places_left(Place(row)):
+        return False  # others have answered it meanwhile
     called_now = pool.class_map.called_now
     return called_now(first.before, first.seq) == pool.names(pool.candidates_for(row, annotator)) and all(
         called_now(one.labels, one.seq) is not None for one in parts

@@ -38,9 +38,7 @@ def votes_of(learner: ActiveLearner[LabelTable], log: Sequence[SaidEntry]) -> li
         names = _now(one.labels if whole else one.after, called)
         if one.kind == EntryKind.BAD or not names:
             continue
-        right = verdicts.get(row)
-        if right is None and pool.truth[row] >= 0:
-            right = frozenset([pool.classes[pool.truth[row]]])
+        right = verdicts.get(row)  # never the truth of the table: of rows that are asked it is hidden
         found.append(
             Vote(
                 row=row,

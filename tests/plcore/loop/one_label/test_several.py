@@ -173,6 +173,54 @@ def test_answers_set_aside_do_not_count_until_that_is_taken_back() -> None:
     assert left([aside, ClassChange(4, "back", target=3)]) == ("ant", "bee")
 
 
+def test_who_is_set_aside_is_asked_on_and_nothing_twice() -> None:
+    for options in (LearnerSettings(n_neighbors=1), LearnerSettings(n_neighbors=1, overlap=2)):
+        learner = ActiveLearner(
+            Table(np.ones((4, 4), dtype=bool)), options, changes=[ClassChange(1, "aside", ("bob",))]
+        )
+        learner.pool.takes_change(1)
+        asked = []
+        while (question := learner.next_question("bob")) is not None:
+            asked.append(question.row)
+            learner.apply(Entry(learner.seq + 1, "is", question.row, "bob", (question.choices[0],)))
+        assert sorted(asked) == [0, 1, 2, 3]
+        assert learner.pool.n_open == 4, "the rows wait for others"
+
+
+def test_one_person_alone_puts_no_blind_check_out() -> None:
+    learner = learner_of(["abc"] * 20, control_share=0.2, checks_by_all=True, overlap=3)
+    row = int(np.flatnonzero(learner.pool.control_rows)[0])
+    tell(learner, "ann bad", row=row)
+    assert not learner.pool.bad[row]
+    assert learner.may_ask(row, "bob")
+    tell(learner, "bob bad", row=row)
+    assert learner.pool.bad[row]
+
+
+def test_blind_checks_teach_nothing_not_even_whom_to_believe() -> None:
+    def weights(with_checks: bool) -> FloatArray:
+        learner = learner_of(["abcd"] * 40, control_share=0.5, overlap=2, fold="dawid-skene")
+        checks, train = np.flatnonzero(learner.pool.control_rows), np.flatnonzero(~learner.pool.control_rows)
+        for row in checks.tolist() if with_checks else ():
+            tell(learner, "ann is ant", "bob is ant" if row % 4 else "bob is bee", row=row)
+        tell(learner, "ann is ant", "bob is bee", row=int(train[0]))
+        found = learner.pool.weights_of(train[:1], learner.pool.candidates[train[:1]])
+        assert found is not None
+        return found
+
+    np.testing.assert_array_equal(weights(with_checks=True), weights(with_checks=False))
+
+
+def test_a_verdict_is_weighed_by_nobody() -> None:
+    learner = learner_of(["abcd"] * 6, overlap=3, fold="dawid-skene")
+    tell(learner, "ann is ant", "bob is bee", row=0)
+    tell(learner, "ann is ant", "bob is bee", "eva verdict bee dog", row=1)
+    rows = np.array([0, 1])
+    weights = learner.pool.weights_of(rows, learner.pool.candidates[rows])
+    assert weights is not None
+    assert weights[1].tolist() == [0.0, 1.0, 0.0, 1.0]
+
+
 def lived(
     seed: int, options: LearnerSettings, length: int = 40
 ) -> tuple[ActiveLearner[FakeTable], list[Entry], FakeTable]:

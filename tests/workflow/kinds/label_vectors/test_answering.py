@@ -280,9 +280,7 @@ def test_who_left_a_question_open_is_told_what_became_of_it(
     with monkeypatch.context() as later:
         two_minutes_later(later)
         given = answering.ask_next(Seat(home, ada, project), asked.view.row, asked.label)
-        with pytest.raises(
-            answering.StaleQuestion, match="taken this row meanwhile: it lay open for over two"
-        ):
+        with pytest.raises(answering.StaleQuestion, match="has this row before them now"):
             answer_truly(home, owner, project, asked)
         answer_truly(home, ada, project, given)
     what = "row" if asked.label is None else "label"
