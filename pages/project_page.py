@@ -23,6 +23,7 @@ from workflow.room import RoomError
 page = frame.begin_project("Project settings", Right.OWN)
 frame.toast_from_last_page()
 frame.project_title("Project settings", page)
+frame.say_refusal()  # above all tabs: the first to ask for it says it, whichever it is about
 parts = kinds.parts_of(page)
 KEY = f"{state.SETTINGS}-{page.project.id}"
 ORDERS = {"probability": "the likeliest first", "fixed": "always in the same order"}

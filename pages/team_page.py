@@ -115,6 +115,7 @@ def one_person(people: tuple[PersonFigures, ...]) -> None:
         None,
         format_func=lambda one: by_id[one].name,
         placeholder="Choose a person",
+        key=f"{state.TEAM}-chosen-{page.project.id}",
     )
     if chosen is None:
         return

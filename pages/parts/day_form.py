@@ -27,7 +27,7 @@ def day_words(day: Day) -> dict[str, Any]:
         "goal": f"{', '.join(parts)} today" if parts else None,
         "about": "Your own goal, which nobody else sees" if parts else "",
         "reached": f"That is your goal for today: {said}." if day.reached and not day.told else None,
-        "rest": f"{counted(day.working, 'minute')} without a break. Pause: Shift+P"
+        "rest": f"{counted(day.working, 'minute')} without a break. Take one: Shift+P"
         if day.wants_break and not day.paused
         else None,
     }

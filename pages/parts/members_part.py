@@ -18,7 +18,6 @@ def members_part(page: ProjectPage) -> None:
     key, view = f"{state.MEMBERS}-{page.project.id}", members.list_members(page.seat)
     st.markdown("##### Who may see this project")
     st.caption("Nobody else finds it: not on Home, not by its address, not its files.")
-    frame.say_refusal()
     for one in view.members:
         _line(page, one, key)
     if len(view.members) == sum(one.everywhere for one in view.members):

@@ -32,7 +32,6 @@ def qualification_part(page: ProjectPage) -> None:
         "its class*: test rows and blind checks cannot be."
     )
     key, rule = f"{state.SETTINGS}-{page.project.id}-qualification", now.rule
-    frame.say_refusal()
     with st.form(f"{key}-form", border=False):
         st.checkbox("Ask known rows before somebody starts", value=rule is not None, key=f"{key}-on")
         with st.container(horizontal=True):

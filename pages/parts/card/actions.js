@@ -86,7 +86,7 @@ export function otherActions(state) {
         title: "Answered rows that are most like this one",
       }),
     data.question &&
-      actionButton("Shift+p", "Pause", () => press(state, null, "pause", []), {
+      actionButton("Shift+p", "Take a break", () => press(state, null, "pause", []), {
         title: "Hides the question and stops its clock; others may have the row meanwhile",
       }),
     actionButton("h", "History", () => openHistory(state), { "aria-haspopup": "dialog" }),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.parts import state
-from pages.parts.frame import ProjectPage, escape, refusals_said_later, say_refusal
+from pages.parts.frame import ProjectPage, escape, refusals_said_later
 from workflow import classes as use_case
 from workflow.classes import ClassError, ClassesView
 
@@ -17,7 +17,6 @@ ADD, RENAME, MERGE = "Add", "Rename", "Merge"
 def classes_part(page: ProjectPage) -> None:
     """Draw everything about classes."""
     view = use_case.classes_view(page.seat)
-    say_refusal()
     st.dataframe(
         {
             "Class": [one.name for one in view.classes],
