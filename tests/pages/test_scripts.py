@@ -58,6 +58,7 @@ def test_the_walk_sees_imports_over_several_lines() -> None:
         "card/card.js",
         "card/qualifying.js",
         "one_label/candidates.js",
+        "one_label/dispute.js",
     }
     assert "card/press.js" in imported("label_vectors/labels.js")
     assert {"one_label", "label_vectors"} <= KIND_FOLDERS

@@ -121,8 +121,8 @@ def test_without_projects_there_is_nothing_to_share(owner: int, show: Open) -> N
 
 
 SHOWN = {
-    Role.OWNER: "Annotate Queue Progress Map Review Models Export Project settings My account",
-    Role.REVIEWER: "Annotate Queue Progress Map Review My account",
+    Role.OWNER: "Annotate Queue Progress Map Review Disputes Team Models Export Project settings My account",
+    Role.REVIEWER: "Annotate Queue Progress Map Review Disputes Team My account",
     Role.ANNOTATOR: "Annotate Queue Progress Map Review My account",
     Role.VIEWER: "Progress Map My account",
 }
@@ -149,7 +149,8 @@ def test_the_navigation_shows_what_the_role_may_see(
     assert " ".join(seen) == f"Home {SHOWN[role]}"
     show(seat.person_id)
     assert " ".join(seen) == (
-        "Home Annotate Queue Progress Map Review Models Export Import People Audit Project settings My account"
+        "Home Annotate Queue Progress Map Review Disputes Team Models Export "
+        "Import People Audit Project settings My account"
     )
     show(somebody(seat.home, seat.person_id, "Zoe"))
     assert seen == ["Home", "My account"]

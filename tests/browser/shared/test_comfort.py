@@ -17,6 +17,8 @@ from workflow.people.goals import Goal
 from workflow.people.qualification import QualificationRule
 from workflow.seat import Seat
 
+pytestmark = pytest.mark.browser
+
 
 @pytest.fixture
 def seat(home: Home, here: Room) -> Seat:

@@ -71,10 +71,10 @@ def test_a_log_is_read_again_only_where_it_has_grown(
     read, calls = answers.answers_of, []
 
     def counting(
-        session: Session, project: int, answers: tuple[str, ...]
+        session: Session, project: int, answers: tuple[str, ...], without: tuple[int, ...] = ()
     ) -> list[tuple[int, str, tuple[str, ...]]]:
         calls.append(project)
-        return read(session, project, answers)
+        return read(session, project, answers, without)
 
     monkeypatch.setattr(answers, "answers_of", counting)
     for _ in range(2):
