@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from pages.parts import frame, kinds, state
@@ -91,6 +93,11 @@ def what_people_know() -> CardDetails:
 
 
 def prepare(choice: ExportChoice) -> None:
+    """Prepare what is chosen now: a press may come before the page has followed the choice."""
+    name = st.session_state.get(FILE, choice.file)
+    if name != choice.file:
+        rows = st.session_state.get(ROWS, choice.rows) if view.files[name].by_rows else CHOICES[0]
+        choice = replace(choice, file=name, rows=rows)
     with frame.refusals_said_later(ValueError):
         key = exporting.prepare(page.seat, choice, frame.file_stem(page))
         exporting.wait(page.seat, key, AT_ONCE)
