@@ -11,7 +11,7 @@ from tests.browser import room
 from tests.browser.shared.conftest import OWNER, Room
 from workflow import answering
 from workflow.home import Home
-from workflow.people import examples, goals, qualification, team
+from workflow.people import examples, goals, members, qualification, team
 from workflow.people.examples import QUALIFICATION
 from workflow.people.goals import Goal
 from workflow.people.qualification import QualificationRule
@@ -110,7 +110,9 @@ def test_known_rows_are_answered_by_keys_before_the_start(
     before = here.log()
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     page = context.new_page()
-    page.goto(f"{here.server.base}/signin?link={team.make_link(Seat(home, OWNER), name)}")
+    secret = team.make_link(Seat(home, OWNER), name)
+    members.share(Seat(home, OWNER), name, [here.project], "annotator")
+    page.goto(f"{here.server.base}/signin?link={secret}")
     page.get_by_role("button", name="Sign in").click()
     page.get_by_role("heading", name="Projects").wait_for()
     room.annotate(page, here.server, here.project)
