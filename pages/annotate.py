@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages.parts import frame, kinds, panel_rows, question_card, state
 from pages.parts.day_form import day_form, day_words
+from pages.parts.presses import Press, dealing, pressed
 from pages.parts.qualifying_card import known_row
 from workflow import answering, room, standing, undoing
 from workflow.access import NotAllowed, NotFound, Right
@@ -32,19 +33,13 @@ def on_press() -> None:
         _find_similar(token)
     if (wanted := panel_rows.panel_wanted()) is not None:
         _fill_panel(wanted)
-    press = question_card.pressed()
+    press = pressed()
     if press is None:
         return
-    st.session_state[state.TURN] = st.session_state.get(state.TURN, 0) + 1
-    st.session_state.pop(state.NOTICE, None)
     st.session_state.pop(state.SIMILAR, None)
     st.session_state.pop(state.PANEL, None)
-    try:
+    with dealing():
         _store(press)
-    except (answering.StaleQuestion, answering.AnswerError) as refusal:
-        st.session_state[state.NOTICE] = f"Not saved: {refusal}"
-    except (NotAllowed, NotFound, answering.NotSaved) as refusal:
-        st.session_state[state.NOTICE] = str(refusal)
 
 
 def _find_similar(token: str) -> None:
@@ -76,7 +71,7 @@ def _open_on_review(seq: int | None) -> None:
         st.session_state[state.LEAVE] = "review_page.py"
 
 
-def _store(press: question_card.Press) -> None:
+def _store(press: Press) -> None:
     if press.kind == "pause":
         pausing.pause(page.seat, press.token)
     elif press.kind == "resume":

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import frame, kinds, question_card, state
+from pages.parts import frame, kinds, state
 from pages.parts.answers import said
 from pages.parts.dispute_card import dispute_data
+from pages.parts.presses import Press, dealing, pressed
 from workflow import answering, room, undoing
 from workflow.access import NotAllowed, NotFound, Right
 from workflow.people import disputes, verdicts
@@ -20,20 +21,14 @@ parts = kinds.parts_of(page)
 
 def on_press() -> None:
     """Deal with the press before the page is drawn again; whatever happens, the card listens again afterwards."""
-    press = question_card.pressed()
+    press = pressed()
     if press is None:
         return
-    st.session_state[state.TURN] = st.session_state.get(state.TURN, 0) + 1
-    st.session_state.pop(state.NOTICE, None)
-    try:
+    with dealing():
         _do(press)
-    except (answering.StaleQuestion, answering.AnswerError) as refusal:
-        st.session_state[state.NOTICE] = f"Not saved: {refusal}"
-    except (NotAllowed, NotFound, answering.NotSaved) as refusal:
-        st.session_state[state.NOTICE] = str(refusal)
 
 
-def _do(press: question_card.Press) -> None:
+def _do(press: Press) -> None:
     if press.kind == "look":
         st.session_state[state.DISPUTE] = page.project.id, press.seq
     elif press.kind == "undo":

@@ -45,7 +45,6 @@ OPENS_BY_ITSELF = {
     "workflow/people/elsewhere.py": "signing in: nobody is there yet",
     "workflow/people/browsers.py": "who is there is what it finds out",
     "workflow/people/refusals.py": "who was refused is nobody",
-    "workflow/people/own.py": "a person's own account: what everybody may change, at no project",
     "workflow/demo.py": "the first project, before anybody is there",
     "workflow/training.py": "the worker, who is no person",
     "workflow/models/comparing.py": "the worker, who is no person",

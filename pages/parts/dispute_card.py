@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import zip_longest
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-import streamlit as st
-
-from pages.parts import state
 from pages.parts.answers import first_of
-from pages.parts.question_card import keys_of, view_of
+from pages.parts.question_card import bare, keys_of, view_of
 from pages.parts.words import counted
 from workflow.people.disputes import Dispute, DisputeList, Opinion
 
@@ -45,28 +41,18 @@ def dispute_data(
     notice : why the latest press was refused      saved : what it has done      undoable : seq of the latest verdict
     """
     tone = "bad" if notice else "good" if saved else "quiet"
-    return {
-        "room": "dispute",
-        "tab": st.session_state.setdefault(state.TAB, uuid.uuid4().hex),
-        "turn": st.session_state.get(state.TURN, 0),
+    return bare("dispute") | {
         "token": opened.token if opened else None,
         "question": _question(found, opened, descriptions, zone) if opened else None,
         "empty": None if opened else _empty(found),
         "offer": {"kind": "undo", "text": "Undo my latest verdict"} if undoable and not opened else None,
         "undoable": undoable,
-        "redoable": None,
-        "history": [],
         "saved": {
             "tone": tone,
             "message": notice or saved or "A verdict settles a row, whatever people answer later.",
             "seq": undoable,
             "row": None,
         },
-        "similar": None,
-        "panel": None,
-        "examples": False,
-        "day": None,
-        "done": None,
         "counts": {
             "answered": found.settled,
             "left": found.total,

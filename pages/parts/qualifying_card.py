@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping
 from itertools import zip_longest
 from typing import Any
 
-import streamlit as st
-
-from pages.parts import state
-from pages.parts.question_card import keys_of, view_of
+from pages.parts.question_card import bare, keys_of, view_of
 from pages.parts.words import counted
 from workflow.people.qualifying import Judged, Qualifying
 
@@ -27,28 +23,17 @@ def known_row(
     else:
         token, given, right = now.token, max(0, now.number - 1), now.right
         waiting = now if now.token is None else None
-    return {
-        "room": "qualifying",
-        "tab": st.session_state.setdefault(state.TAB, uuid.uuid4().hex),
-        "turn": st.session_state.get(state.TURN, 0),
+    return bare("qualifying") | {
         "token": token,
         "question": _question(now, descriptions) if waiting is None else None,
         "empty": _offered(waiting) if waiting else None,
         "offer": {"kind": "begin", "text": _begin(waiting)} if waiting else None,
-        "undoable": None,
-        "redoable": None,
-        "history": [],
         "saved": {
             "tone": "bad" if notice else "quiet",
             "message": notice or "Before you start. Nothing here is stored as an answer.",
             "seq": None,
             "row": None,
         },
-        "similar": None,
-        "panel": None,
-        "examples": False,
-        "day": None,
-        "done": None,
         "counts": {
             "answered": given,
             "left": now.rows - given,

@@ -97,11 +97,8 @@ def draw_card(
     on_press : called for a press, before the page is drawn anew
     offer : what stands there where nobody is asked for now
     """
-    data: dict[str, Any] = {
+    data = bare(room) | {
         "project": project_id,
-        "room": room,
-        "tab": st.session_state.setdefault(state.TAB, uuid.uuid4().hex),
-        "turn": st.session_state.get(state.TURN, 0),
         "token": token,
         "question": question,
         "empty": None if question else _empty(standing, offer),
@@ -126,6 +123,23 @@ def draw_card(
     send(card, data, on_press)
 
 
+def bare(room: str) -> dict[str, Any]:
+    """What the card is given for a room, with nothing in it; see `Data` in `card/types.d.ts`."""
+    return {
+        "room": room,
+        "tab": st.session_state.setdefault(state.TAB, uuid.uuid4().hex),
+        "turn": st.session_state.get(state.TURN, 0),
+        "undoable": None,
+        "redoable": None,
+        "history": [],
+        "similar": None,
+        "panel": None,
+        "examples": False,
+        "day": None,
+        "done": None,
+    }
+
+
 def send(card: ComponentRenderer, data: dict[str, Any], on_press: Callable[[], None]) -> None:
     """Draw a card with this data; see `Data` in `card/types.d.ts`."""
     card(
@@ -146,40 +160,6 @@ def why_stop(standing: Standing, done: str) -> str | None:
         f"{standing.stop} By the owner's rule this is enough; go on only if it is wanted."
         if standing.stop
         else None
-    )
-
-
-@dataclass(frozen=True)
-class Press:
-    """What the browser sent: `kind` is an answer's kind, "undo", "redo" or one of `OtherPress` in `card/types.d.ts`.
-
-    token : of the question on the screen      shown : stamp of its labels there
-    seq : of the answer that undo, redo or open is about; else None
-    """
-
-    kind: str
-    labels: tuple[str, ...]
-    token: str
-    shown: str | None
-    seq: int | None
-    note: str
-    flagged: bool
-
-
-def pressed() -> Press | None:
-    """The press that made the page run; None where there is none. What it holds is checked where it is used."""
-    press = (st.session_state.get(state.CARD) or {}).get("press")
-    if not press:
-        return None
-    seq, shown = press["seq"], press["shown"]
-    return Press(
-        kind=str(press["kind"]),
-        labels=tuple(map(str, press["labels"])),
-        token=str(press["token"]),
-        shown=None if shown is None else str(shown),
-        seq=None if seq is None else int(seq),
-        note=str(press["note"] or ""),
-        flagged=press["flagged"] is True,
     )
 
 

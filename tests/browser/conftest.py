@@ -10,6 +10,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 from tests.browser.obtain import find
 from tests.browser.server import Server
+from workflow.home import Home, open_home
+from workflow.settings import Settings
 
 ARGUMENTS = [
     "--no-sandbox",
@@ -38,6 +40,14 @@ def server(tmp_path: Path) -> Iterator[Server]:
     running = Server(tmp_path / "home").start()
     yield running
     running.stop()
+
+
+@pytest.fixture
+def home(server: Server) -> Iterator[Home]:
+    """What the server's home holds, opened beside it: to make a project there and to read its log."""
+    opened = open_home(Settings.from_environment({"WINNOW_HOME": str(server.home)}))
+    yield opened
+    opened.close()
 
 
 @pytest.fixture

@@ -9,10 +9,9 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser import room
 from tests.browser.server import Server
-from workflow.home import open_home
+from workflow.home import Home
 from workflow.people import members
 from workflow.seat import Seat
-from workflow.settings import Settings
 
 pytestmark = pytest.mark.browser
 
@@ -35,13 +34,6 @@ def invite(page: Page, server: Server, name: str) -> str:
     page.get_by_label("Name of the annotator").fill(name)
     page.get_by_role("button", name="Make a sign-in link").click()
     return page.get_by_test_id("stCode").inner_text().strip()
-
-
-def share_demo(server: Server, name: str) -> None:
-    """Make this person an annotator of the first project."""
-    home = open_home(Settings.from_environment({"WINNOW_HOME": str(server.home)}))
-    members.share(Seat(home, 1), name, [1], "annotator")
-    home.close()
 
 
 def follow(context: BrowserContext, link: str) -> Page:
@@ -116,10 +108,10 @@ def test_a_link_is_made_again_with_one_press_and_says_that_others_cannot_reach_i
 
 @pytest.mark.parametrize("ended_by", ["the owner", "the person", "ending the access"])
 def test_a_page_whose_sign_in_has_ended_stops_at_its_next_press_and_says_so(
-    page: Page, server: Server, others: BrowserContext, ended_by: str
+    page: Page, server: Server, home: Home, others: BrowserContext, ended_by: str
 ) -> None:
     ada = follow(others, invite(page, server, "Ada"))
-    share_demo(server, "Ada")
+    members.share(Seat(home, 1), "Ada", [1], "annotator")
     ada.goto(f"{server.base}/annotate")
     ada.locator(room.CARD).wait_for()
     before = len(room.log_of(server, 1))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -15,22 +14,13 @@ from tests.browser.server import Server
 from tests.workflow.world import small_table
 from workflow import exporting, projects
 from workflow.exporting import ExportChoice
-from workflow.home import Home, open_home
+from workflow.home import Home
 from workflow.people import members, team
 from workflow.seat import Seat
-from workflow.settings import Settings
 
 pytestmark = pytest.mark.browser
 
 OWNER = 1
-
-
-@pytest.fixture
-def home(server: Server) -> Iterator[Home]:
-    """What the server's home holds, opened beside it."""
-    opened = open_home(Settings.from_environment({"WINNOW_HOME": str(server.home)}))
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

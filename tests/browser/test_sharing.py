@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -15,23 +14,14 @@ from tests.browser.server import Server
 from tests.plcore.tables.zips import WAV, make_zip, picture
 from tests.workflow.media.test_finding import CSV, FILES, kept
 from workflow import importing
-from workflow.home import Home, open_home
+from workflow.home import Home
 from workflow.people import members, team
 from workflow.seat import Seat
-from workflow.settings import Settings
 
 pytestmark = pytest.mark.browser
 
 OWNER, SHARED = 1, 1
 GONE = "There is no project {} here, or nobody has shared it with you"
-
-
-@pytest.fixture
-def home(server: Server) -> Iterator[Home]:
-    """What the server's home holds, opened beside it."""
-    opened = open_home(Settings.from_environment({"WINNOW_HOME": str(server.home)}))
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

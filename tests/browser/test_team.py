@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.server import Server
 from tests.workflow.world import annotator, opened, small_frame, small_project
 from workflow import answering
-from workflow.home import Home, open_home
+from workflow.home import Home
 from workflow.people import figures
 from workflow.seat import Seat
-from workflow.settings import Settings
 
 pytestmark = pytest.mark.browser
 
 OWNER = 1
-
-
-@pytest.fixture
-def home(server: Server) -> Iterator[Home]:
-    """What the server's home holds, opened beside it."""
-    made = open_home(Settings.from_environment({"WINNOW_HOME": str(server.home)}))
-    yield made
-    made.close()
 
 
 def answer(seat: Seat, *, right: bool) -> None:

@@ -12,10 +12,33 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import text
+from sqlalchemy.orm import Session
 
 from db import accounts, comparisons, encodings, events, members, projects, sign_ins, trained
 from db.base import Base
 from db.engine import MIGRATIONS, Database
+
+
+def add_people(session: Session, **roles: str) -> None:
+    """As every version of the tables had them. roles : {name: role}"""
+    for name, role in roles.items():
+        session.execute(
+            text("INSERT INTO people (name, role, created_at) VALUES (:name, :role, '2026-01-01')"),
+            {"name": name, "role": role},
+        )
+
+
+def add_projects(session: Session, *names: str) -> None:
+    """Of the first person, as the tables have had them since there were rooms."""
+    for name in names:
+        session.execute(
+            text(
+                "INSERT INTO projects (name, table_hash, roles, settings, description, n_rows, n_classes, "
+                "n_to_ask, created_at, created_by, room) "
+                "VALUES (:name, '0', '{}', '{}', '', 1, 2, 1, '2026-01-01', 1, '{}')"
+            ),
+            {"name": name},
+        )
 
 
 def test_the_migrations_make_the_tables_of_the_models(database: Database) -> None:
@@ -27,9 +50,7 @@ def test_the_migrations_make_the_tables_of_the_models(database: Database) -> Non
 
 def test_migrating_again_changes_nothing(database: Database) -> None:
     with database.write() as session:
-        session.execute(
-            text("INSERT INTO people (name, role, created_at) VALUES ('ada', 'owner', '2026-01-01')")
-        )
+        add_people(session, ada="owner")
     database.migrate()
     with database.read() as session:
         assert session.execute(text("SELECT name FROM people")).scalars().all() == ["ada"]
@@ -62,9 +83,7 @@ def test_stop_rules_move_out_of_the_room_and_back(backend: str, request: pytest.
     rules = {"settled": 0.9, "flat_within": None, "flat_over": 100, "budget": 7}
     rooms = [{}, {"guidelines": "Look twice."}, {"order": "fixed", "stop": rules}, {"stop": {}}]
     with made.write() as session:
-        session.execute(
-            text("INSERT INTO people (name, role, created_at) VALUES ('ada', 'owner', '2026-01-01')")
-        )
+        add_people(session, ada="owner")
         for room in rooms:
             session.execute(
                 text(
@@ -116,16 +135,8 @@ def test_a_training_of_an_earlier_version_is_no_obstacle_to_a_comparison(
     move(made, "0004", command.upgrade)
     now = datetime(2026, 1, 1, tzinfo=UTC)
     with made.write() as session:
-        session.execute(
-            text("INSERT INTO people (name, role, created_at) VALUES ('ada', 'owner', '2026-01-01')")
-        )
-        session.execute(
-            text(
-                "INSERT INTO projects (name, table_hash, roles, settings, description, n_rows, n_classes, "
-                "n_to_ask, created_at, created_by, room) "
-                "VALUES ('birds', '0', '{}', '{}', '', 1, 2, 1, '2026-01-01', 1, '{}')"
-            )
-        )
+        add_people(session, ada="owner")
+        add_projects(session, "birds")
         session.execute(
             text(
                 "INSERT INTO trainings (project_id, worker, lease_until, key, ended, deaths) "
@@ -152,16 +163,8 @@ def test_encodings_come_and_go(backend: str, request: pytest.FixtureRequest) -> 
     move(made, "0006", command.upgrade)
     now = datetime(2026, 1, 1, tzinfo=UTC)
     with made.write() as session:
-        session.execute(
-            text("INSERT INTO people (name, role, created_at) VALUES ('ada', 'owner', '2026-01-01')")
-        )
-        session.execute(
-            text(
-                "INSERT INTO projects (name, table_hash, roles, settings, description, n_rows, n_classes, "
-                "n_to_ask, created_at, created_by, room) "
-                "VALUES ('birds', '0', '{}', '{}', '', 1, 2, 1, '2026-01-01', 1, '{}')"
-            )
-        )
+        add_people(session, ada="owner")
+        add_projects(session, "birds")
     for _ in range(2):
         made.migrate()
         with made.write() as session:
@@ -180,21 +183,9 @@ def test_whoever_saw_every_project_goes_on_seeing_those_there_are(
     made = Database(request.getfixturevalue(f"{backend}_url"))
     move(made, "0007", command.upgrade)
     with made.write() as session:
-        for name, role in (("owner", "owner"), ("ada", "annotator"), ("bob", "annotator")):
-            session.execute(
-                text("INSERT INTO people (name, role, created_at) VALUES (:name, :role, '2026-01-01')"),
-                {"name": name, "role": role},
-            )
+        add_people(session, owner="owner", ada="annotator", bob="annotator")
         session.execute(text("UPDATE people SET disabled_at = '2026-02-01' WHERE name = 'bob'"))
-        for name in ("birds", "frogs"):
-            session.execute(
-                text(
-                    "INSERT INTO projects (name, table_hash, roles, settings, description, n_rows, n_classes, "
-                    "n_to_ask, created_at, created_by, room) "
-                    "VALUES (:name, '0', '{}', '{}', '', 1, 2, 1, '2026-01-01', 1, '{}')"
-                ),
-                {"name": name},
-            )
+        add_projects(session, "birds", "frogs")
     for _ in range(2):
         made.migrate()
         with made.read() as session:
@@ -220,9 +211,7 @@ def test_browsers_stay_signed_in_when_the_audit_comes_and_goes(
     move(made, "0007", command.upgrade)
     now, later = datetime(2026, 1, 1, tzinfo=UTC), datetime(2030, 1, 1, tzinfo=UTC)
     with made.write() as session:
-        session.execute(
-            text("INSERT INTO people (name, role, created_at) VALUES ('ada', 'owner', '2026-01-01')")
-        )
+        add_people(session, ada="owner")
         session.execute(
             text(
                 "INSERT INTO sign_ins (secret_hash, person_id, created_at, expires_at) "

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import InitialValue, Selectbox
 
-from pages.parts import frame
+from pages.parts import frame, state
 from tests.conftest import ROOT
 from tests.migrated import lay_database
 from workflow.home import Home, close_home
@@ -52,6 +53,21 @@ def show(monkeypatch: pytest.MonkeyPatch) -> Open:
         return test
 
     return open_page
+
+
+def pressing(test: AppTest, kind: str, **more: Any) -> AppTest:
+    """The page after a press of the card, as the browser sends it."""
+    press = {
+        "kind": kind,
+        "labels": [],
+        "token": "",
+        "shown": None,
+        "seq": None,
+        "note": "",
+        "flagged": False,
+    }
+    test.session_state[state.CARD] = {"press": press | more}
+    return test.run()
 
 
 def words(test: AppTest) -> str:

@@ -53,21 +53,6 @@ def opened(show: Open, seat: Seat, page: str = "annotate.py") -> AppTest:
     return show(seat.person_id, page, project=str(seat.project_id))
 
 
-def pressing(test: AppTest, kind: str, **more: Any) -> AppTest:
-    """The page after a press of the card, as the browser sends it."""
-    press = {
-        "kind": kind,
-        "labels": [],
-        "token": "",
-        "shown": None,
-        "seq": None,
-        "note": "",
-        "flagged": False,
-    }
-    test.session_state[state.CARD] = {"press": press | more}
-    return test.run()
-
-
 def test_the_day_is_said_in_few_words() -> None:
     said = day_form.day_words
     assert said(DAY)["goal"] == "23 of 40 today"
@@ -77,7 +62,7 @@ def test_the_day_is_said_in_few_words() -> None:
         "goal": "23 of 20, 12 of 10 min today",
         "about": "Your own goal, which nobody else sees",
         "reached": "That is your goal for today: 20 answers and 10 minutes.",
-        "rest": "51 minutes without a break. Pause: Shift+P",
+        "rest": "51 minutes without a break. Take one: Shift+P",
     }
     told = Day("2026-03-01", 23, 12, Goal(20, 10), True, True, 51, True, True)
     assert said(told)["reached"] is None, "once"
@@ -247,7 +232,7 @@ def test_whoever_has_to_qualify_is_told_so_and_nothing_else(
 def card_data(
     now: Qualifying | Judged, monkeypatch: pytest.MonkeyPatch, notice: str | None = None
 ) -> dict[str, Any]:
-    monkeypatch.setattr(qualifying_card.st, "session_state", {})
+    monkeypatch.setattr(question_card.st, "session_state", {})
     return qualifying_card.known_row(now, {"ant": "six legs"}, notice)
 
 

@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 import streamlit as st
-from streamlit.testing.v1 import AppTest
 
 from pages.parts import dispute_card, state
 from pages.parts.one_label import card as one_label_card
-from tests.pages.conftest import Open, words
+from tests.pages.conftest import Open, pressing, words
 from tests.workflow.people.test_disputes import member, open_rows, say, shared
 from tests.workflow.vector_world import vector_project
 from workflow.common.rows import RowView
@@ -60,21 +59,6 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
     monkeypatch.setattr(one_label_card, "_CARD", card)
     return told
-
-
-def pressing(test: AppTest, kind: str, **more: Any) -> AppTest:
-    """The page after a press of the card, as the browser sends it."""
-    press = {
-        "kind": kind,
-        "labels": [],
-        "token": "",
-        "shown": None,
-        "seq": None,
-        "note": "",
-        "flagged": False,
-    }
-    test.session_state[state.CARD] = {"press": press | more}
-    return test.run()
 
 
 def test_the_card_has_who_said_what_and_the_labels_most_said_first() -> None:

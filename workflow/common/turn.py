@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from statistics import median
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
@@ -133,7 +134,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         nobody else may have it in between."""
         revision = self.revision(place_of(question))
         again = replace(question, token=self.token(place_of(question), revision), revision=revision)
-        until = self.now + self._lease()
+        until = self.now + self._lease
         again = replace(again, shown_at=self.now, reserved_at=self.now, reserved_until=until, paused_at=None)
         questions.put(self.session, again)
 
@@ -167,7 +168,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
             place = place_of(open_now)
             if not overlaps(place, taken) and self.may_ask(place):
                 asked = self._asked(place)
-                lasts = self.now + self._lease() / 2 < open_now.reserved_until
+                lasts = self.now + self._lease / 2 < open_now.reserved_until
                 is_fresh = lasts and open_now.paused_at is None
                 if is_fresh and _as_stored(asked, open_now):
                     return self.word(asked, open_now.token)  # nothing to write
@@ -221,6 +222,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         asked: AskedT = self.learner.question_for(*place, annotator=self.annotator)
         return asked
 
+    @cached_property
     def _lease(self) -> timedelta:
         """How long a row that is shown now is this person's."""
         spent = answers.seconds_of_latest(
@@ -255,7 +257,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
                 predicted=asked.predicted,
                 shown_at=open_now.shown_by(self.now) if open_now is not None and same else self.now,
                 reserved_at=self.now,
-                reserved_until=self.now + self._lease(),
+                reserved_until=self.now + self._lease,
             ),
         )
         return token

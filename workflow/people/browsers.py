@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from db import sign_ins
 from db.sign_ins import SignedIn, SignIn
+from workflow.access import Right
 from workflow.people import audit
 from workflow.people.audit import EventKind
-from workflow.people.own import own
 from workflow.people.secret import new_secret, secret_hash
 from workflow.saving import NotSaved, saving
 
@@ -141,14 +141,14 @@ def my_browsers(seat: Seat) -> list[SignIn]:
 
 def end_my_browser(seat: Seat, sign_in_id: int) -> None:
     """End a sign-in of this person; harmless where it is another's or has ended. Raises NotAllowed, NotSaved."""
-    with own(seat.home, seat.person_id) as mine:
+    with seat.everywhere.writing(Right.SEE) as mine:
         _end(mine.session, seat.person_id, seat.person_id, sign_in_id)
 
 
 def end_my_other_browsers(seat: Seat, this: int) -> None:
     """End every sign-in of this person but the one of this number. Raises NotAllowed, NotSaved."""
     now = datetime.now(UTC)
-    with own(seat.home, seat.person_id) as mine:
+    with seat.everywhere.writing(Right.SEE) as mine:
         others = [one for one in sign_ins.listed(mine.session, now, seat.person_id) if one.id != this]
         if others:
             sign_ins.end_for(mine.session, seat.person_id, now, but=this)

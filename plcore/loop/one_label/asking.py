@@ -93,12 +93,8 @@ class RowChooser:
         barred = shown | {place.row for place in pool.standings.unsure(annotator)}
         resting = [place.row for place in pool.standings.resting(annotator) if place.row not in barred]
         late = barred | set(resting)
-        control = [row for row in pool.control_left().tolist() if row not in late]
-        control = [row for row in control if not pool.asked.is_over(row, annotator)]
-        # Those with entries that this annotator knows of come last.
-        control.sort(key=lambda row: bool(pool.own_entries(row, annotator)))
-        if control and pool.control_is_due():
-            return int(control[0])
+        if pool.control_is_due() and (control := self._controls(annotator, late)):
+            return control[0]
         if (begun := next((row for row in pool.begun(annotator) if row not in late), None)) is not None:
             return begun
         held = pool.test_rows | pool.control_rows
@@ -107,7 +103,16 @@ class RowChooser:
         best = self.best(allowed, [row for row in shown if 0 <= row < len(held) and not held[row]])
         if best is not None:
             return best
-        return next((row for row in (*control, *resting) if pool.may_ask(Place(row), annotator)), None)
+        left = (*self._controls(annotator, late), *resting)
+        return next((row for row in left if pool.may_ask(Place(row), annotator)), None)
+
+    def _controls(self, annotator: str, late: set[int]) -> list[int]:
+        """The blind checks that this annotator can be asked now, in the order of their draw; those with entries that
+        they know of come last. late : rows that are not asked now"""
+        pool = self._pool
+        left = [row for row in pool.control_left().tolist() if row not in late]
+        left = [row for row in left if not pool.asked.is_over(row, annotator)]
+        return sorted(left, key=lambda row: bool(pool.own_entries(row, annotator)))
 
     def best(self, allowed: BoolArray, shown: Iterable[int]) -> int | None:
         """The best row inside `allowed` (n,), None where there is none; ties by row number.

@@ -13,11 +13,10 @@ from plcore import LabelTable, LearnerSettings
 from tests.browser import room
 from tests.browser.server import Server
 from tests.workflow.four import four_class_project
-from workflow.home import Home, open_home
+from workflow.home import Home
 from workflow.projects import create_project
 from workflow.room import RoomSettings, change_room
 from workflow.seat import Seat
-from workflow.settings import Settings
 
 OWNER, DEMO = 1, 1
 ROOM = RoomSettings(
@@ -58,14 +57,6 @@ def context(browser: Browser, signed_in: str) -> Iterator[BrowserContext]:
 def page(context: BrowserContext) -> Page:
     """A page signed in as the owner."""
     return context.new_page()
-
-
-@pytest.fixture
-def home(server: Server) -> Iterator[Home]:
-    """What the server's home holds, opened beside it: to make a project there and to read its log."""
-    opened = open_home(Settings.from_environment({"WINNOW_HOME": str(server.home)}))
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

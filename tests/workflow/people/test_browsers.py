@@ -7,17 +7,16 @@ import pytest
 from tests.workflow.people.conftest import add_person, whats
 from tests.workflow.people.test_team import wait
 from tests.workflow.world import full_disk
-from workflow.access import NotAllowed
+from workflow.access import NotAllowed, Right
 from workflow.home import Home
 from workflow.people import browsers, team
 from workflow.people.browsers import Visit, browser_words
-from workflow.people.own import own
 from workflow.seat import Seat
 
 
 def open_one(seat: Seat, visit: Visit = browsers.NOWHERE) -> tuple[int, str]:
     """Number and secret of a browser signed in as this person."""
-    with own(seat.home, seat.person_id) as mine:
+    with seat.everywhere.writing(Right.SEE) as mine:
         secret = browsers.open_browser(mine.session, seat.person_id, "link", visit)
     found = browsers.signed_in(seat.home, secret)
     assert found is not None
@@ -89,7 +88,7 @@ def test_when_a_browser_was_seen_is_kept(home: Home, chief: Seat, monkeypatch: p
 def test_who_is_disabled_cannot_touch_an_account(home: Home, chief: Seat) -> None:
     ada = add_person(chief, "Ada")
     team.disable_person(chief, ada.person_id)
-    with pytest.raises(NotAllowed, match="Your access has ended"), own(home, ada.person_id):
+    with pytest.raises(NotAllowed, match="Your access has ended"), ada.everywhere.writing(Right.SEE):
         pass
 
 
