@@ -49,7 +49,9 @@ def about_part() -> None:
 def settings_form(name: str, settings: Sequence[Setting], button: str, words: str) -> Mapping[str, Any]:
     """Draw these settings and a button that saves them; all settings as they are now."""
     now = projects.learner_settings(page.seat)
-    key = f"{KEY}-{name}-{hash(tuple(sorted((name, str(value)) for name, value in now.items())))}"
+    # Of what is drawn alone: a comparison that adopts another model meanwhile must not take away what was typed.
+    drawn = {one.name: str(now[one.name]) for one in settings if one.name in now}
+    key = f"{KEY}-{name}-{hash(tuple(drawn.items()))}"
     chosen = learner_form(now, key, settings)
     changed: dict[str, Any] = {name: value for name, value in chosen.items() if value != now[name]}
     if st.button(button, type="primary", disabled=not changed, key=f"{key}-save"):

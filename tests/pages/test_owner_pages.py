@@ -175,6 +175,20 @@ def test_name_and_learner_are_changed(home: Home, owner: int, show: Open) -> Non
     assert (now["model"], now["train_every"], now["C"]) == ("plsvc", 9, None)
 
 
+def test_what_is_typed_about_people_stays_when_another_model_is_adopted(
+    home: Home, owner: int, show: Open
+) -> None:
+    project = small_project(home, owner)
+    here = Seat(home, owner, project)
+    test = show(owner, "project_page.py", project=str(project))
+    box(test.number_input, "People a row").set_value(2).run()
+    projects.change_learner(here, model="plsvc")  # by a worker, or in another tab
+    button(test, "Save who answers").click().run()
+    assert not test.exception
+    now = projects.learner_settings(here)
+    assert (now["overlap"], now["model"]) == (2, "plsvc")
+
+
 @pytest.mark.usefixtures("boxes_keep_their_words")
 def test_a_renamed_project_stays_the_one_chosen(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
