@@ -59,6 +59,7 @@ class NewEntry:
     target_seq : the entry that this one takes back; None where it takes back none
     before, after : the labels that it can change, in the callers' form      seconds : from shown to answered
     predicted : what the model said when the question was shown      flagged : marked for another look
+    asked : how the question was put, in the callers' form; None: nobody noted it
     """
 
     project_id: int
@@ -80,6 +81,7 @@ class NewEntry:
     note: str | None = None
     predicted: str | None = None
     flagged: bool = False
+    asked: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -76,6 +76,8 @@ class EntryRow(Base):
     at: Mapped[datetime]
     predicted: Mapped[str | None]  # what the model said of the row when it was shown
     flagged: Mapped[bool] = mapped_column(server_default=false())
+    # how the question was put, and what the screen showed of it; NULL: nobody noted it
+    asked: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
 
 
 class QuestionRow(Base):
@@ -100,6 +102,9 @@ class QuestionRow(Base):
     # Nobody else is shown the row until then, but for those whom it waits for too.
     reserved_until: Mapped[datetime]
     paused_at: Mapped[datetime | None]  # while the person is away: the row is free, and no seconds pass
+    asked: Mapped[dict[str, Any] | None] = mapped_column(
+        JSON(none_as_null=True)
+    )  # as in the entry it becomes
 
 
 class ModelRow(Base):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy import delete as sql_delete
@@ -24,6 +25,7 @@ class OpenQuestion:
     shown_at : when it was first shown; the seconds spent count from it
     reserved_at : when it was last shown      reserved_until : when its row is offered to others again
     paused_at : when the person went away from it: until they come back its row is free; None while they are there
+    asked : how it was put, as the entry will have it
     """
 
     project_id: int
@@ -42,6 +44,7 @@ class OpenQuestion:
     label: str | None = None
     predicted: str | None = None
     paused_at: datetime | None = None
+    asked: dict[str, Any] | None = None
 
     def seconds(self, now: datetime) -> float:
         """Seconds spent on it so far, without the pause."""

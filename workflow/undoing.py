@@ -131,6 +131,7 @@ def redo(seat: Seat, seq: int | None = None) -> Saved | None:
                 predicted=part.predicted,
                 note=part.note,
                 flagged=part.flagged,
+                asked=part.asked,
             )
         question = turn.open_now()
         if question is not None and place_of(question) == place_of(entry):

@@ -23,6 +23,7 @@ class Form(Enum):
     TEXT = "text"
     LIST = "a list of texts"
     FLAG = "true or false"
+    OBJECT = "an object"
 
 
 COLUMNS: Mapping[str, Form] = {
@@ -46,10 +47,17 @@ COLUMNS: Mapping[str, Form] = {
     "note": Form.TEXT,
     "revision": Form.WHOLE,
     "label": Form.TEXT,
+    "asked": Form.OBJECT,
 }
 """Every column, in order."""
 
-NULLABLE = frozenset({"row", "withdraws_seq", "strategy", "score", "seconds", "predicted", "note", "label"})
+LATER = ("asked",)
+"""Columns at the end that came when logs had been written and sealed. What says nothing in one is sealed without it, as
+before; a file may lack it."""
+
+NULLABLE = frozenset(
+    {"row", "withdraws_seq", "strategy", "score", "seconds", "predicted", "note", "label", "asked"}
+)
 """Columns that may say nothing."""
 
 
@@ -89,6 +97,7 @@ def values_of(entry: LogEntry, names: Mapping[int, str], ids: Sequence[str]) -> 
         "note": entry.note,
         "revision": entry.revision,
         "label": entry.label,
+        "asked": entry.asked,
     }
 
 
@@ -115,5 +124,6 @@ def line_of(values: Mapping[str, Any], project_id: int = 0) -> LogLine:
         note=values["note"],
         predicted=values["predicted"],
         flagged=values["flagged"],
+        asked=values["asked"],
     )
     return LogLine(entry, values["annotator"], values["row_id"])

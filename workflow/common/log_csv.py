@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from workflow.common.log_columns import COLUMNS, NULLABLE, Form, LogError, LogLine, line_of, values_of
+from workflow.common.log_columns import COLUMNS, LATER, NULLABLE, Form, LogError, LogLine, line_of, values_of
 
 if TYPE_CHECKING:
     from db.entries import LogEntry
@@ -43,7 +44,7 @@ def write_log(log: Iterable[LogEntry], names: Mapping[int, str], ids: Sequence[s
 def read_log(data: bytes, project_id: int = 0) -> list[LogLine]:
     """What `write_log` wrote, in order. Raises LogError."""
     reader = csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline=""))
-    missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
+    missing = [name for name in COLUMNS if name not in (*LATER, *(reader.fieldnames or ()))]
     if missing:
         raise LogError(f"The log has no column {missing[0]!r}. Fix: export it again from the Export page.")
     return [_line(number, cells, project_id) for number, cells in enumerate(reader, start=1)]
@@ -53,7 +54,7 @@ def _line(number: int, cells: Mapping[str, str], project_id: int) -> LogLine:
     values: dict[str, Any] = {}
     try:
         for name, form in COLUMNS.items():
-            values[name] = None if name in NULLABLE and not cells[name] else _READ[form](cells[name])
+            values[name] = None if name in NULLABLE and not cells.get(name) else _READ[form](cells[name])
         name = "at"
         return line_of(values, project_id)
     except (ValueError, TypeError) as error:
@@ -61,6 +62,13 @@ def _line(number: int, cells: Mapping[str, str], project_id: int) -> LogLine:
             f"Line {number} of the log, column {name!r}: {cells.get(name)!r} cannot be read. "
             "Fix: export the log again."
         ) from error
+
+
+def _read_object(cell: str) -> dict[str, Any]:
+    value = json.loads(cell)
+    if not isinstance(value, dict):
+        raise TypeError("no object")
+    return value
 
 
 def _joined(labels: Sequence[str]) -> str:
@@ -90,6 +98,7 @@ _WRITTEN: Mapping[Form, Callable[[Any], str]] = {
     Form.TEXT: str,
     Form.LIST: _joined,
     Form.FLAG: lambda flag: "yes" if flag else "",
+    Form.OBJECT: json.dumps,
 }
 _READ: Mapping[Form, Callable[[str], Any]] = {
     Form.WHOLE: int,
@@ -97,4 +106,5 @@ _READ: Mapping[Form, Callable[[str], Any]] = {
     Form.TEXT: str,
     Form.LIST: _parted,
     Form.FLAG: lambda cell: cell == "yes",
+    Form.OBJECT: _read_object,
 }

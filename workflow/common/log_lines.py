@@ -2,7 +2,7 @@
 
 The first line, the header, says of what project, table and settings the log is, and when the file was written. Then
 comes a line for each entry with the columns of `workflow.common.log_columns`: numbers are numbers, lists lists, what is
-not known null. The last line, the footer, closes the file.
+not known null; a column of LATER stands only where it says something. The last line, the footer, closes the file.
 
 The chain. The *seal* of a line is the SHA-256, in 64 lower-case hexadecimal digits, of its bytes in the file without
 the newline that ends it. Every line of an entry has, under ``sha256``, the seal of the line of the entry before it;
@@ -27,19 +27,20 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from plcore.loop import EntryKind
-from workflow.common.log_columns import COLUMNS, NULLABLE, Form, LogError, LogLine, line_of, values_of
+from workflow.common.log_columns import COLUMNS, LATER, NULLABLE, Form, LogError, LogLine, line_of, values_of
 
 if TYPE_CHECKING:
     from db.entries import LogEntry
 
-VERSION = 1
-"""Of the form of the lines; the header has it under ``winnow_log``."""
+VERSION = 2
+"""Of the form of the lines; the header has it under ``winnow_log``. In 1 no line had a column of LATER."""
 
 _TYPES: Mapping[Form, tuple[type, ...]] = {
     Form.WHOLE: (int,),
     Form.NUMBER: (float, int),
     Form.TEXT: (str,),
     Form.FLAG: (bool,),
+    Form.OBJECT: (dict,),
 }
 
 
@@ -48,18 +49,19 @@ class LogHeader:
     """What a file says before its first entry.
 
     project : its name      table_sha256 : of the table's file at import      written_at : with its time zone
-    settings : as stored; the seed is among them
+    settings : as stored; the seed is among them      version : of the form of the lines
     """
 
     project: str
     table_sha256: str
     settings: Mapping[str, Any]
     written_at: datetime
+    version: int = VERSION
 
     def values(self) -> dict[str, Any]:
         """What the line holds."""
         return {
-            "winnow_log": VERSION,
+            "winnow_log": self.version,
             "project": self.project,
             "table_sha256": self.table_sha256,
             "settings": dict(self.settings),
@@ -99,7 +101,8 @@ def seal(line: bytes) -> str:
 
 def entry_line(before: str, values: Mapping[str, Any]) -> bytes:
     """The line of an entry, without its newline. before : the seal of the entry before it, or the table's SHA-256"""
-    return _bytes({"sha256": before, **values})
+    said = {name: value for name, value in values.items() if value is not None or name not in LATER}
+    return _bytes({"sha256": before, **said})
 
 
 def first_table(log: Iterable[LogEntry], table_sha256: str) -> str:
@@ -200,9 +203,10 @@ def _read_header(line: bytes) -> LogHeader:
         )
     values = _parsed(1, line)
     try:
-        if values["winnow_log"] != VERSION:
+        version = values["winnow_log"]
+        if version not in range(1, VERSION + 1):
             raise LogError(
-                f"Line 1: the form of this log has number {values['winnow_log']!r}; this version of Winnow reads "
+                f"Line 1: the form of this log has number {version!r}; this version of Winnow reads 1 to "
                 f"{VERSION}. Fix: verify it with the version that wrote it."
             )
         header = LogHeader(
@@ -210,6 +214,7 @@ def _read_header(line: bytes) -> LogHeader:
             values["table_sha256"],
             values["settings"],
             datetime.fromisoformat(values["written_at"]),
+            version,
         )
         same = header.values() == values
     except (KeyError, TypeError, ValueError) as error:
@@ -222,9 +227,10 @@ def _read_header(line: bytes) -> LogHeader:
 
 
 def _read_entry(number: int, values: Mapping[str, Any], project_id: int) -> LogLine:
-    if list(values) != ["sha256", *COLUMNS]:
-        wrong = next((name for name in values if name not in ("sha256", *COLUMNS)), "")
-        missing = next((name for name in ("sha256", *COLUMNS) if name not in values), "")
+    columns = [name for name in COLUMNS if name not in LATER or values.get(name) is not None]
+    if list(values) != ["sha256", *columns]:
+        wrong = next((name for name in values if name not in ("sha256", *columns)), "")
+        missing = next((name for name in ("sha256", *columns) if name not in values), "")
         how = (
             f"it has {wrong!r}"
             if wrong
@@ -233,13 +239,14 @@ def _read_entry(number: int, values: Mapping[str, Any], project_id: int) -> LogL
             else "its keys are in another order"
         )
         raise LogError(f"Line {number} was changed: {how}. {FIX}")
-    for name, form in COLUMNS.items():
+    for name in columns:
+        form = COLUMNS[name]
         if not _holds(form, values[name]) and not (values[name] is None and name in NULLABLE):
             raise LogError(
                 f"Line {number} was changed: {name!r} must be {form.value}. Got {values[name]!r:.80}. {FIX}"
             )
     try:
-        return line_of(values, project_id)
+        return line_of({**dict.fromkeys(LATER), **values}, project_id)
     except ValueError as error:
         raise LogError(
             f"Line {number} was changed: 'at' must be a time. Got {values['at']!r:.80}. {FIX}"

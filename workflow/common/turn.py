@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from db.people import Person
     from plcore.loop import Learner
+    from workflow.common.asked import AskedAs
     from workflow.common.opened import Opened
     from workflow.common.writer import EntryWriter
 
@@ -112,6 +113,11 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         """Whether this person may have this place asked now. drawn : as for `workflow.answering.ask_next`"""
         del drawn
         return self.may_ask(place)
+
+    def asked_as(self, asked: AskedT) -> AskedAs | None:
+        """How the question is put, as the log will have it; None where there is one way only."""
+        del asked
+        return None
 
     # What all have in common
 
@@ -209,6 +215,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
             "score": question.score,
             "model_version": question.model_version,
             "predicted": question.predicted,
+            "asked": question.asked,
             "note": given.note,
             "flagged": given.flagged,
         }
@@ -240,6 +247,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         same = open_now is not None and place_of(open_now) == place
         revision = self.revision(place)
         token = self.token(place, revision)
+        how = self.asked_as(asked)
         questions.put(
             self.session,
             questions.OpenQuestion(
@@ -258,6 +266,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
                 shown_at=open_now.shown_by(self.now) if open_now is not None and same else self.now,
                 reserved_at=self.now,
                 reserved_until=self.now + self._lease,
+                asked=None if how is None else how.to_json(),
             ),
         )
         return token

@@ -59,6 +59,9 @@ def logs(draw: st.DrawFn, least: int = 1, most: int = 4) -> list[LogEntry]:
             note=draw(st.none() | texts),
             predicted=draw(st.none() | texts),
             flagged=draw(st.booleans()),
+            asked=draw(
+                st.none() | st.dictionaries(texts, texts | numbers | st.lists(texts, max_size=2), max_size=2)
+            ),
         )
         for seq in range(1, draw(st.integers(least, most)) + 1)
     ]

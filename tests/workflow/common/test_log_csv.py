@@ -14,7 +14,7 @@ from tests.workflow.common.logs import IDS, an_entry, logs, texts
 from tests.workflow.world import annotator, answer_next, file_of
 from workflow import classes, undoing
 from workflow.common.log import learner_entry
-from workflow.common.log_columns import COLUMNS, LogError
+from workflow.common.log_columns import COLUMNS, LATER, LogError
 from workflow.common.log_csv import read_log, write_log
 from workflow.home import Home
 from workflow.seat import Seat
@@ -48,6 +48,18 @@ def test_a_cell_that_is_no_log_is_named(column: str) -> None:
         read_log("\n".join([lines[0], ",".join(cells)]).encode())
     with pytest.raises(LogError, match=f"no column '{column}'"):
         read_log("\n".join([lines[0].replace(column, "x", 1), lines[1]]).encode())
+
+
+def test_a_file_of_before_lacks_the_columns_that_came_later() -> None:
+    good = an_entry(score=0.5)
+    lines = b"".join(write_log([good], {}, IDS)).decode().splitlines()
+    older = "\n".join(line.rsplit(",", len(LATER))[0] for line in lines)
+    (read,) = read_log(older.encode())
+    assert read.entry == good
+    put = b"".join(write_log([an_entry(asked={"form": "is"})], {}, IDS))
+    assert read_log(put)[0].entry.asked == {"form": "is"}
+    with pytest.raises(LogError, match=r"column 'asked': '\[\]' cannot be read"):
+        read_log(put.replace(b'"{""form"": ""is""}"', b"[]"))
 
 
 def test_an_exported_log_with_classes_says_what_the_log_says(home: Home, owner: int, project: int) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from db.entries import NO_ROW, LogEntry
 from tests.workflow.common.logs import IDS, an_entry, logs
-from workflow.common.log_columns import COLUMNS, LogError, LogLine
+from workflow.common.log_columns import COLUMNS, LATER, LogError, LogLine
 from workflow.common.log_lines import (
     LogFooter,
     LogHeader,
@@ -87,7 +87,7 @@ def test_any_unicode_is_kept(note: str, token: str, names: list[str]) -> None:
 
 def test_every_column_has_its_own_type() -> None:
     line = json.loads(written(three())[1])
-    assert list(line) == ["sha256", *COLUMNS]
+    assert list(line) == ["sha256", *(name for name in COLUMNS if name not in LATER)]
     assert line["seq"] == 1
     assert line["row"] == 3, "people count rows from 1"
     assert line["row_id"] == "r|2"
@@ -104,7 +104,7 @@ def test_every_column_has_its_own_type() -> None:
 
 def test_the_header_says_of_what_the_log_is() -> None:
     assert json.loads(written([])[0]) == {
-        "winnow_log": 1,
+        "winnow_log": 2,
         "project": "Vögel",
         "table_sha256": "ab" * 32,
         "settings": {"seed": 7, "strategy": "apl"},
@@ -212,6 +212,27 @@ def test_a_tail_that_was_cut_is_found(log: list[LogEntry], data: st.DataObject) 
         assert f"it says {len(log)} entries, the file has {len(left) - 1}" in fault([*left, lines[-1]])
 
 
+def test_a_column_that_came_later_leaves_the_seals_of_before() -> None:
+    first, *rest = three()
+    lines, put = (
+        written([first]),
+        written([dataclasses.replace(first, asked={"form": "is", "about": ["wren"]})]),
+    )
+    assert b"asked" not in lines[1]
+    assert json.loads(put[1])["asked"] == {"form": "is", "about": ["wren"]}
+    assert written([first, *rest])[1] == lines[1]
+    assert fault(forged(put, 2, asked=None)).startswith("Line 2 was changed: it has 'asked'")
+    assert "'asked' must be an object" in fault(forged(put, 2, asked="is"))
+
+
+def test_a_file_of_before_is_still_read() -> None:
+    header, *lines, footer = written(three())
+    older = header.replace(b'{"winnow_log":2', b'{"winnow_log":1')
+    sealed = json.loads(footer) | {"header_sha256": hashlib.sha256(older[:-1]).hexdigest()}
+    end = json.dumps(sealed, separators=(",", ":")).encode() + b"\n"
+    assert [one.entry.seq for one in read_log_lines([older, *lines, end])] == [1, 2, 3]
+
+
 @pytest.mark.parametrize("number", [2, 3, 4])
 def test_the_line_that_was_changed_is_named(number: int) -> None:
     assert f"Line {number} was changed" in fault(forged(written(three()), number, sha256="0" * 64))
@@ -256,7 +277,7 @@ def test_the_line_that_was_changed_is_named(number: int) -> None:
         ),
         (lambda *lines: forged(list(lines), 1, table_sha256="0"), "Line 1 was changed"),
         (lambda *lines: forged(list(lines), 1, written_at="now"), "Line 1 was changed: it is no header"),
-        (lambda *lines: forged(list(lines), 1, winnow_log=2), "Line 1: the form of this log has number 2"),
+        (lambda *lines: forged(list(lines), 1, winnow_log=3), "Line 1: the form of this log has number 3"),
         (lambda *lines: forged(list(lines), 1, more=2), "Line 1 was changed: it is no header"),
         (
             lambda *lines: forged(list(lines), 4, note="x"),

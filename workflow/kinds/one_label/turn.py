@@ -8,6 +8,7 @@ from db import entries
 from plcore import ActiveLearner, AnswerError, Entry, LabelTable, Question
 from plcore.loop import EntryKind, Place
 from workflow.access import Right
+from workflow.common.asked import AskedAs, QuestionForm
 from workflow.common.history import Parts
 from workflow.common.turn import Turn, question_token
 from workflow.common.writer import EntryWriter
@@ -43,6 +44,9 @@ class OneLabelTurn(Turn[Learner, Question, ShownQuestion]):
         return word_question(
             self.learner, self.room, self.person_id, asked, token, coming, with_voters=reviews
         )
+
+    def asked_as(self, asked: Question) -> AskedAs:
+        return AskedAs(QuestionForm.WHICH, choices=len(asked.choices))
 
     def token(self, place: Place, revision: int) -> str:
         return row_token(self.person_id, place.row, revision, self.learner.pool.class_map)

@@ -12,6 +12,7 @@ from tests.workflow.four import ask, four_class_project, left, log
 from tests.workflow.test_answering import pass_two_minutes
 from tests.workflow.world import annotator, answer_next, count_entries, opened, small_project
 from workflow import answering, classes, queue, standing, undoing
+from workflow.common.asked import AskedAs, QuestionForm
 from workflow.home import Home
 from workflow.kinds.one_label import words
 from workflow.kinds.one_label.answering import names_now
@@ -108,6 +109,20 @@ def test_after_a_label_is_ruled_out_the_row_stays(home: Home, owner: int, projec
     assert moved_on is not None
     assert moved_on.view.row != question.view.row
     assert left(home, owner, project, question.view.row) == ("ant",)
+
+
+def test_an_entry_keeps_how_its_question_was_put(home: Home, owner: int, project: int) -> None:
+    seat = Seat(home, owner, project)
+    question = ask(home, owner, project)
+    answering.submit_answer(seat, question.token, "not", ["bee"])
+    stays = answering.next_question(seat)
+    assert stays is not None
+    saved = answering.submit_answer(seat, stays.token, "is", ["ant"])
+    undoing.undo(seat, seq=saved.seq)
+    undoing.redo(seat)
+    put = [None if one.asked is None else AskedAs.from_json(one.asked) for one in log(home, project)]
+    three, two = AskedAs(QuestionForm.WHICH, choices=3), AskedAs(QuestionForm.WHICH, choices=2)
+    assert put == [three, two, None, two]
 
 
 def test_note_and_flag_are_stored_with_the_answer(home: Home, owner: int, project: int) -> None:
