@@ -28,6 +28,7 @@ STEP_SMOOTHING, FINEST = 0.03, 1e-4  # first and least smoothing of a convex ste
 COARSE, FINE = 1e-5, 1e-15
 SAMPLE_FROM, SAMPLE_SHARE = 20_000, 8  # from this many rows on, the path is followed on a part of them first
 SHARE_ACTIVE = 0.2  # a guess of the share of rows with a loss; only the speed depends on it
+NEAR = 4.0  # how far, by a factor, a metric may be from the best; as SHARE_ACTIVE
 
 
 @dataclass(frozen=True)
@@ -41,12 +42,16 @@ class Solution:
 
 
 class Metric:
-    """Coordinates V, W = V L^-1, in which the smoothed problem is about equally curved in all directions."""
+    """Coordinates V, W = V L^-1, in which the smoothed problem is about equally curved in all directions.
+
+    sharpness : scale / mu, by which the losses bend more than 1/2 |W|^2 does
+    """
 
     def __init__(self, problem: HingeProblem, mu: float) -> None:
+        self.sharpness = problem.scale / mu
         self._lower: FloatArray | None = None
         if problem.gram is not None:
-            curvature = problem.gram * (problem.scale * SHARE_ACTIVE / mu)
+            curvature = problem.gram * (self.sharpness * SHARE_ACTIVE)
             self._lower = shifted_factor(curvature)
             self._inverse = np.asarray(lapack.dtrtri(self._lower, lower=1)[0])
 
@@ -58,6 +63,16 @@ class Metric:
 
     def gradient(self, gradient: FloatArray) -> FloatArray:
         return gradient if self._lower is None else gradient @ self._inverse.T
+
+
+def metric_at(problem: HingeProblem, mu: float) -> Metric:
+    """A metric for this smoothing: that of the descent before, as long as it is near enough. To factor a new one costs
+    as much as a few evaluations, and it only has to be about right."""
+    old = problem.metric
+    if not isinstance(old, Metric) or not 1 / NEAR <= problem.scale / mu / old.sharpness <= NEAR:
+        problem.metric = Metric(problem, mu)
+    metric: Metric = problem.metric
+    return metric
 
 
 def descend(
@@ -72,7 +87,7 @@ def descend(
 ) -> FloatArray:
     """L-BFGS on the smoothed problem from W; stops when a step gains less than `flat` of the value, or at a
     duality gap of `gap` * F."""
-    metric = Metric(problem, mu)
+    metric = metric_at(problem, mu)
     enough = [False]
 
     def evaluate(V: FloatArray) -> tuple[float, FloatArray]:

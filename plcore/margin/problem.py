@@ -19,9 +19,9 @@ from scipy import sparse
 from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.kernels.margin import add_rows, best_candidates, candidate_losses, hard_rows, smooth_rows, spread
 
-BLOCK_BYTES = (
-    1 << 20
-)  # features, or scores, at a time, so that all passes find them in the second-level cache
+# Features, or scores, at a time. All passes then find them in a second-level cache of 1 MB; with twice as much, which
+# fills it, products took up to twice as long.
+BLOCK_BYTES = 1 << 19
 FEW = (
     8  # one of so many entries of the losses' derivative: from there on a product with all of them costs more
 )
@@ -64,6 +64,7 @@ class HingeProblem:
     prior: FloatArray | None = None  # (n, m), rows sum to 1: y_i = arg max of s + log prior; None: of s
     tol: float = 0.0
     costs: FloatArray = field(init=False)
+    metric: Any = field(init=False, default=None)  # that of the last descent (`.majorise.metric_at`)
     _labels: IntArray = field(init=False)
     _starts: IntArray = field(init=False)
     _members: IntArray = field(init=False)

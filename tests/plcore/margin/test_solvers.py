@@ -12,7 +12,7 @@ from plcore.labels.weights import prior_labels
 from plcore.margin.clpl import convex_objective
 from plcore.margin.clpl import minimise as minimise_clpl
 from plcore.margin.lbfgs import descend_from
-from plcore.margin.majorise import ConvexStep, majorise
+from plcore.margin.majorise import NEAR, ConvexStep, majorise, metric_at
 from plcore.margin.pegasos import pegasos
 from plcore.margin.planes import cutting_planes, most_violated
 from plcore.margin.problem import HingeProblem
@@ -192,6 +192,19 @@ def test_majorise_never_rises(C, all_others):
         np.testing.assert_allclose(
             found.objective[-1], plain_objective(X, candidates, C, found.W, all_others)
         )
+
+
+def test_a_metric_serves_as_long_as_it_is_about_right():
+    X, candidates, _ = partial()
+    problem = problem_of(X, candidates, 10.0)
+    first = metric_at(problem, 0.1)
+    assert metric_at(problem, 0.1 / NEAR) is first
+    assert metric_at(problem, 0.1 * NEAR) is first
+    problem.rescale(problem.scale * 2 * NEAR)
+    later = metric_at(problem, 0.1)
+    assert later is not first
+    W = np.arange(float(np.prod(problem.shape))).reshape(problem.shape)
+    np.testing.assert_allclose(later.outward(later.inward(W)), W, atol=1e-12)
 
 
 def test_converged_means_that_the_duality_gap_says_so():
