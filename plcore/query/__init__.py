@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from plcore.query.cheapest import CRITERIA, RowQuestion, cheapest_question, row_questions
 from plcore.query.effects import effect_scores
 from plcore.query.explanation import AnswerEffect, Explanation
 from plcore.query.learner_scores import LearnerScores, learner_shares
@@ -16,6 +17,7 @@ from plcore.query.registry import (
     StrategyKind,
     make_strategy,
 )
+from plcore.query.seconds import FORMS, SecondsModel, SecondsPrior
 from plcore.query.sets import necessary_labels, winners
 from plcore.query.speaking import speaks_for
 from plcore.query.strategies import FarthestFirst, LargestSet, LearnerStrategy, RandomOrder, Strategy
@@ -23,6 +25,8 @@ from plcore.query.telling import LabelMoments, label_moments, most_telling
 from plcore.query.uncertainty import LargestEffect, SmallestMargin
 
 __all__ = [
+    "CRITERIA",
+    "FORMS",
     "STRATEGIES",
     "STRATEGY_ENTRIES",
     "AnswerEffect",
@@ -36,10 +40,14 @@ __all__ = [
     "LearnerStrategy",
     "Need",
     "RandomOrder",
+    "RowQuestion",
+    "SecondsModel",
+    "SecondsPrior",
     "SmallestMargin",
     "Strategy",
     "StrategyEntry",
     "StrategyKind",
+    "cheapest_question",
     "effect_scores",
     "label_moments",
     "learner_shares",
@@ -48,6 +56,7 @@ __all__ = [
     "most_telling",
     "necessary_labels",
     "possible_labels",
+    "row_questions",
     "speaks_for",
     "winners",
 ]

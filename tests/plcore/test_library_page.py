@@ -40,7 +40,7 @@ def run(found):
 
 
 def test_there_is_code_for_every_heading():
-    assert len(BLOCKS) == 10
+    assert len(BLOCKS) == 11
     for section in re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]:
         assert "```python" in section, section.splitlines()[0]
 
@@ -51,6 +51,11 @@ def test_the_first_model_is_as_the_page_says(names):
     assert predicted == ["emu"]
     score, said = names["score"]
     assert score == candidate_accuracy(sets, said)
+
+
+def test_the_cheapest_question_is_as_the_page_says(names):
+    best = names["cheapest_question"](names["questions"])
+    assert (best.form, best.about) == ("is", (0,))
 
 
 def test_an_answer_is_taken_in(names):

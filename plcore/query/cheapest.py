@@ -1,0 +1,200 @@
+"""The cheapest question about a row: what an answer is expected to gain, for each second that it takes.
+
+Of a row with candidates S and shares p of them, which sum to 1, there are the questions "which of S?", "is it k?" and
+"is it one of C?". Every answer leaves a part of S, and the parts are a partition of S: single classes after "which",
+else {k}, or C, after *yes* and the rest of S after *no*. The gain expected of a question is
+
+    sum over parts R of P(R) U(S, R),    P(R) = sum of p over R,
+
+where U is, by the criterion,
+
+    "classes"   |S| - |R|, the expected decrease of classes: EDC(C) = |S| - [ P(C) |S n C| + (1 - P(C)) |S \\ C| ]
+    "entropy"   the drop in entropy of p, in nats: the entropy of the parts' own masses
+    "error"     the drop in 1 - (the largest share): what the likeliest class gains by knowing the part
+    "flips"     the caller's own number: how many predictions change where the row has R in place of S
+
+EDC and the expected gain of information are those of Hu, Lipton, Anandkumar and Ramanan, "Active learning with partial
+feedback" (ICLR 2019), who ask yes or no alone, at one price. Their formula holds where p is conditional on S and sums
+to 1 over it: of a probability over all classes, P(C) < 1 for C = S, and a question whose answer is known would gain.
+And "which" is no C: it leaves one class, |S| - 1, whatever p is.
+
+A question that takes half the time wins where it gains more than half: the quotient is a greedy rule, which looks one
+answer ahead and knows nothing of what is asked of the row afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from plcore.common.checks import check_choice, check_int
+from plcore.common.types import BoolArray, FloatArray, IntArray
+
+CRITERIA = ("classes", "entropy", "error", "flips")
+"""By what gain is measured."""
+
+SAME = 1e-9
+"""Gains per second that differ by no more than this share of the larger are a tie: sums in another order."""
+
+SecondsOf = Callable[[Sequence[str], IntArray], Any]
+Changed = Callable[[BoolArray], float]
+
+
+@dataclass(frozen=True)
+class RowQuestion:
+    """A question about one row, and what it is worth.
+
+    form : "which", "is" or "group"      about : the candidates that it names in yes or no, () of "which"
+    shown : how many labels a person reads      gain : expected, in the criterion's unit      seconds : expected
+    """
+
+    form: str
+    about: tuple[int, ...]
+    shown: int
+    gain: float
+    seconds: float
+
+    @property
+    def rate(self) -> float:
+        """Gain for each second."""
+        return self.gain / self.seconds
+
+
+def row_questions(
+    candidates: Any,
+    shares: Any,
+    seconds: SecondsOf,
+    *,
+    groups: Any = None,
+    criterion: str = "classes",
+    changed: Changed | None = None,
+    n_likeliest: int = 3,
+) -> list[RowQuestion]:
+    """All questions that may be worth asking about a row: "which", "is" of its likeliest candidates, its groups.
+
+    candidates : (m,) bool, those left of the row, one at least      shares : (m,) not negative; they are scaled to sum
+        to 1 inside the candidates, even where all of them are 0
+    seconds : seconds(forms, shown) gives (a,) expected seconds of a questions, such as
+        `lambda forms, shown: model.expected(person, forms, shown)` of a `SecondsModel`
+    groups : (g, m) bool, classes that have a name together; None: there are none. A group is asked about where it holds
+        two candidates or more, not all; of those that hold the same ones, the first
+    criterion : of `CRITERIA`      changed : for "flips", changed(part) is the number for the candidates (m,) bool
+    n_likeliest : about how many candidates "is it k?" is considered, likeliest first, ties by column. For all criteria
+        but "flips" no other candidate gains more than the likeliest, so that 1 would do
+    The order is "which", "is" by share, "group" as given. A row with one candidate has "which" alone, which gains
+    nothing. Raises ValueError for another criterion, no candidate, shares that are no numbers of at least 0, other
+    shapes, or "flips" without `changed`.
+    """
+    check_choice("criterion", criterion, CRITERIA)
+    check_int("n_likeliest", n_likeliest, 0)
+    own = np.asarray(candidates, dtype=bool)
+    inside = np.flatnonzero(own)
+    p = _shares_of(own, inside, shares)
+    about = _yes_parts(own, inside, p, groups, n_likeliest)
+    if criterion == "flips":
+        if changed is None:
+            raise ValueError(
+                "criterion 'flips' needs `changed`, which says what the candidates would change."
+            )
+        gains = _flips(own, inside, p, about, changed)
+    else:
+        gains = np.concatenate([[_whole(p, criterion)], _halves(p, about, criterion)])
+    sizes = about.sum(axis=1)
+    forms = ["which", *("is" if size == 1 else "group" for size in sizes)]
+    shown = np.concatenate([[len(inside)], sizes]).astype(np.int64)
+    costs = np.broadcast_to(np.asarray(seconds(forms, shown), dtype=np.float64), shown.shape)
+    if not (costs > 0).all():
+        raise ValueError(f"seconds must give numbers above 0. Got {costs.min()}.")
+    named = [(), *(tuple(inside[part].tolist()) for part in about)]
+    return [
+        RowQuestion(*one)
+        for one in zip(forms, named, shown.tolist(), gains.tolist(), costs.tolist(), strict=True)
+    ]
+
+
+def cheapest_question(questions: Sequence[RowQuestion]) -> RowQuestion:
+    """The one of `row_questions` with the largest gain for each second; of ties the first, so that a row where no
+    answer gains anything is asked as "which". Raises ValueError where there is none."""
+    if not questions:
+        raise ValueError("questions must hold one at least.")
+    best = max(question.rate for question in questions)
+    return next(question for question in questions if question.rate >= best - SAME * abs(best))
+
+
+def _shares_of(own: BoolArray, inside: IntArray, shares: Any) -> FloatArray:
+    """(s,) shares inside the candidates, summing to 1."""
+    given = np.asarray(shares, dtype=np.float64)
+    if own.ndim != 1 or given.shape != own.shape:
+        raise ValueError(
+            f"candidates and shares must be vectors of one length. Got shapes {own.shape} and {given.shape}."
+        )
+    if not len(inside):
+        raise ValueError("candidates must hold one at least. Got none.")
+    p = given[inside]
+    if not (p >= 0).all() or not np.isfinite(p).all():
+        raise ValueError(f"shares must be finite numbers of at least 0. Got {p}.")
+    total = p.sum()
+    return p / total if total > 0 else np.full(len(p), 1.0 / len(p))
+
+
+def _yes_parts(own: BoolArray, inside: IntArray, p: FloatArray, groups: Any, n_likeliest: int) -> BoolArray:
+    """(a, s) what *yes* leaves, for the likeliest candidates, then for the groups; none where one candidate is left."""
+    s = len(inside)
+    if s == 1:
+        return np.zeros((0, s), dtype=bool)
+    likeliest = np.argsort(-p, kind="stable")[:n_likeliest]
+    single: BoolArray = likeliest[:, None] == np.arange(s)
+    if groups is None:
+        return single
+    given = np.asarray(groups, dtype=bool)
+    if given.ndim != 2 or given.shape[1] != len(own):
+        raise ValueError(
+            f"groups must be (g, {len(own)}), a column for every class. Got shape {given.shape}."
+        )
+    held = given[:, inside]
+    size = held.sum(axis=1)
+    held = held[(size >= 2) & (size < s)]
+    first = {held[place].tobytes(): place for place in range(len(held))[::-1]}
+    return np.concatenate([single, held[sorted(first.values())]])
+
+
+def _whole(p: FloatArray, criterion: str) -> float:
+    """The gain of "which", which leaves one class."""
+    if criterion == "classes":
+        return float(len(p) - 1)
+    return float(_surprise(p).sum()) if criterion == "entropy" else float(1.0 - p.max())
+
+
+def _halves(p: FloatArray, yes: BoolArray, criterion: str) -> FloatArray:
+    """(a,) gains of questions whose *yes* leaves these (a, s), and whose *no* leaves the rest."""
+    mass = yes @ p
+    if criterion == "classes":
+        size = yes.sum(axis=1)
+        return np.asarray(len(p) - (mass * size + (1.0 - mass) * (len(p) - size)))
+    if criterion == "entropy":
+        return np.asarray(_surprise(mass) + _surprise(np.clip(1.0 - mass, 0.0, None)))
+    best = np.where(yes, p, 0.0).max(axis=1) + np.where(yes, 0.0, p).max(axis=1)
+    return np.asarray(best - p.max())
+
+
+def _flips(own: BoolArray, inside: IntArray, p: FloatArray, yes: BoolArray, changed: Changed) -> FloatArray:
+    """(1 + a,) the gains by the caller's number; parts without mass are not asked for."""
+
+    def of(part: BoolArray) -> float:
+        mass = float(p[part].sum())
+        if not mass:
+            return 0.0
+        left = np.zeros_like(own)
+        left[inside[part]] = True
+        return mass * float(changed(left))
+
+    singles = np.eye(len(p), dtype=bool)
+    return np.array([sum(of(one) for one in singles), *(of(part) + of(~part) for part in yes)])
+
+
+def _surprise(p: FloatArray) -> FloatArray:
+    """-p log p, 0 of 0."""
+    return np.asarray(-p * np.log(np.where(p > 0, p, 1.0)))

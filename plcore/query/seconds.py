@@ -1,0 +1,183 @@
+"""What a question costs: the seconds it takes, by who answers, how it is put, and how many labels it names.
+
+People pay with seconds, not with answers. Of a person w, a form f and n labels to read
+
+    log seconds = mean + person_w + form_f + slope log n + noise
+
+is fitted by ridge regression around a prior: the maximum a posteriori of a Gaussian model, in which a person's own mean
+is shrunk to that of all. Forms: "which" (which of these n is it?), "is" (is it k?, n = 1) and "group" (is it one of
+these n?). That time grows with the logarithm of the number of choices is Hick's law (Hick, "On the rate of gain of
+information", 1952); on the logarithm of seconds it is a power of n, which also grows slowly and cannot fall below 0.
+
+The effect of the form can only be told from answers where it was not chosen for the row: where "is it k?" is asked of
+easy rows alone, easy rows look as if the form had made them quick. Callers put some questions in a random form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
+
+FORMS = ("which", "is", "group")
+"""How a question can be put."""
+
+LONGEST = 300.0
+"""Seconds; who takes longer has had a break."""
+
+NO_ANSWERS: FloatArray = np.zeros(0)
+N_COMMON = 4  # columns of the mean, "is", "group" and the slope
+
+
+@dataclass(frozen=True)
+class SecondsPrior:
+    """What is believed of seconds before anybody has answered; how firmly, as spreads of log seconds.
+
+    which : "which of these four?" takes 4 s. An assumption: it moves with the first answers, and cancels where forms
+        are compared
+    yes_no : a yes or no about one class takes .55 of that. Russakovsky, Li and Fei-Fei (CVPR 2015) found a little more
+        than half for pictures: to verify a class against naming one of many
+    slope : seconds grow as n ** .3. Hick's own times, .38 s among two and .72 s among ten, make .4; some of the time
+        goes into looking at the row, whatever the choices, so that .3 is assumed
+    noise : of one answer around its mean, .6: two in three within a factor of 1.8      person : of people around the
+        project, .5      project, form, change : of the mean, of a form's effect and of the slope around the above.
+        All assumed; their ratios to the noise are the ridge's penalties
+    noise_answers : with so many answers the noise that was seen counts as much as the one assumed
+    """
+
+    which: float = 4.0
+    yes_no: float = 0.55
+    slope: float = 0.3
+    noise: float = 0.6
+    person: float = 0.5
+    project: float = 1.0
+    form: float = 0.5
+    change: float = 0.3
+    noise_answers: float = 20.0
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if not np.isfinite(value) or (value <= 0 and name != "slope"):
+                raise ValueError(f"{name} of SecondsPrior must be a number above 0. Got {value!r}.")
+
+    @property
+    def common(self) -> FloatArray:
+        """(4,) log seconds of "which" with one choice, effects of "is" and "group", slope."""
+        mean = np.log(self.which) - self.slope * np.log(4)
+        yes_no = np.log(self.which * self.yes_no) - mean
+        return np.array([mean, yes_no, yes_no, self.slope])
+
+    @property
+    def penalties(self) -> FloatArray:
+        """(4,) of the common effects: noise variance over that of the prior."""
+        return self.noise**2 / np.array([self.project, self.form, self.form, self.change]) ** 2
+
+
+class SecondsModel:
+    """Expected seconds of a question, fitted from answers; before `fit`, and of no answers, it is its prior.
+
+    Attributes
+    ----------
+    mean_ : log seconds of "which" with one choice, of a person like all      slope_ : as above
+    forms_ : {form: effect}, 0 of "which"      people_ : {person: effect}, shrunk to 0
+    noise_ : standard deviation of log seconds around their mean
+    n_used_, n_dropped_ : answers that were learnt from, and breaks and times of 0 that were not
+    """
+
+    def __init__(self, prior: SecondsPrior | None = None) -> None:
+        self.prior = prior or SecondsPrior()
+        self.fit(NO_ANSWERS, [], [], NO_ANSWERS)
+
+    def fit(self, seconds: Any, people: Sequence[Hashable], forms: Sequence[str], shown: Any) -> SecondsModel:
+        """Learn from answers, four sequences of one length; what was learnt before is forgotten.
+
+        seconds : (k,) floats; 0, NaN and more than 300 are dropped      people : whose answer
+        forms : of `FORMS`      shown : (k,) how many labels the question named, at least 1
+        Raises ValueError for other forms, fewer labels, negative seconds, or other lengths.
+        """
+        taken, places, n = np.asarray(seconds, dtype=np.float64), _places(forms), _numbers(shown)
+        if taken.ndim != 1 or not len(taken) == len(people) == len(places) == len(n):
+            raise ValueError(
+                "seconds, people, forms and shown must be of one length. "
+                f"Got {taken.shape}, {len(people)}, {len(places)} and {len(n)}."
+            )
+        if (taken < 0).any():
+            raise ValueError(f"seconds must be at least 0. Got {taken[taken < 0][0]}.")
+        kept: BoolArray = (taken > 0) & (taken <= LONGEST)  # NaN fails it too
+        self.n_used_, self.n_dropped_ = int(kept.sum()), int((~kept).sum())
+        names = list(dict.fromkeys(name for name, one in zip(people, kept.tolist(), strict=True) if one))
+        place_of = {name: place for place, name in enumerate(names)}
+        who = np.array(
+            [place_of[name] for name, one in zip(people, kept.tolist(), strict=True) if one], np.int64
+        )
+        design, log_seconds = _design(places[kept], n[kept]), np.log(taken[kept])
+        common, persons = self._solve(design, who, len(names), log_seconds)
+        left = log_seconds - design @ common - persons[who]
+        assumed = self.prior.noise_answers
+        self.noise_ = float(np.sqrt((left @ left + assumed * self.prior.noise**2) / (len(left) + assumed)))
+        self.mean_, self.slope_ = float(common[0]), float(common[3])
+        self.forms_ = dict(zip(FORMS, (0.0, float(common[1]), float(common[2])), strict=True))
+        self.people_ = dict(zip(names, persons.tolist(), strict=True))
+        return self
+
+    def _solve(
+        self, design: FloatArray, who: IntArray, n_people: int, y: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Common effects (4,) and people's (p,), which minimise
+
+            |y - A b - u[who]|^2 + sum_j penalty_j (b_j - prior_j)^2 + penalty |u|^2
+
+        People are eliminated first: their block is diagonal, and n times p numbers are never made.
+        """
+        penalty = (self.prior.noise / self.prior.person) ** 2
+        prior, penalties = self.prior.common, self.prior.penalties
+        y = y - design @ prior  # the change against the prior is what is solved for
+        weights = 1.0 / (np.bincount(who, minlength=n_people) + penalty)
+        sums = np.array([np.bincount(who, column, n_people) for column in design.T]).reshape(
+            N_COMMON, n_people
+        )
+        totals = np.bincount(who, y, n_people)
+        left = design.T @ design + np.diag(penalties) - (sums * weights) @ sums.T
+        change = np.linalg.solve(left, design.T @ y - (sums * weights) @ totals)
+        return prior + change, weights * (totals - change @ sums)
+
+    def expected(self, person: Hashable | None, forms: str | Sequence[str], shown: Any) -> FloatArray:
+        """Mean seconds of questions to one person; forms and shown are single ones, or sequences of one length.
+
+        person : one who has not answered yet, or None, is like all      forms : of `FORMS`
+        shown : how many labels the question names, at least 1
+        The mean of a log-normal variable, exp(mean of logs + noise_ ** 2 / 2): times add up to it, not to the median.
+        Raises ValueError for other forms, or fewer labels.
+        """
+        effects = np.array([*self.forms_.values()])[
+            _places([forms])[0] if isinstance(forms, str) else _places(forms)
+        ]
+        own = self.people_.get(person, 0.0)
+        logs = self.mean_ + own + effects + self.slope_ * np.log(_numbers(shown))
+        return np.asarray(np.exp(logs + self.noise_**2 / 2))
+
+
+def _places(forms: Sequence[str]) -> IntArray:
+    """(k,) places of forms in `FORMS`; ValueError for another."""
+    if unknown := set(forms) - set(FORMS):
+        raise ValueError(
+            f"forms must be of {', '.join(map(repr, FORMS))}. Got {sorted(map(repr, unknown))[0]}."
+        )
+    return np.array([FORMS.index(form) for form in forms], dtype=np.int64)
+
+
+def _numbers(shown: Any) -> FloatArray:
+    """Numbers of labels as floats; ValueError for fewer than 1."""
+    n: AnyArray = np.asarray(shown, dtype=np.float64)
+    if not (n >= 1).all():  # NaN fails it too
+        raise ValueError(f"shown must be numbers of labels, at least 1. Got {n[~(n >= 1)].flat[0]}.")
+    return n
+
+
+def _design(places: IntArray, shown: FloatArray) -> FloatArray:
+    """(k, 4) columns of the common effects."""
+    return np.column_stack([np.ones(len(places)), places == 1, places == 2, np.log(shown)])

@@ -1,0 +1,204 @@
+"""The cheapest question: gains against all truths by brute force, and the choice by gain for each second."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plcore.query import CRITERIA, SecondsModel, cheapest_question, row_questions
+
+N_CLASSES = 6
+
+
+def prior_seconds(forms, shown):
+    return SecondsModel().expected(None, forms, shown)
+
+
+def alike(forms, shown):
+    return np.ones(len(shown))
+
+
+def entropy(p):
+    p = p[p > 0]
+    return float(-(p * np.log(p)).sum())
+
+
+def changed(part):
+    """Any function of a set: classes count unequally."""
+    return float(np.dot(part, [5, 0, 2, 1, 3, 7]) / (1 + part.sum()))
+
+
+def value_of(criterion, p, part):
+    """What knowing a part is worth, by its definition."""
+    inside = np.where(part, p, 0.0) / p[part].sum()
+    return {
+        "classes": (p > 0).sum() - part.sum(),  # the shares of these tests are above 0 inside S
+        "entropy": entropy(p) - entropy(inside),
+        "error": (1 - p.max()) - (1 - inside.max()),
+        "flips": changed(part),
+    }[criterion]
+
+
+def gain_by_truths(criterion, p, question):
+    """Every class of S in turn is the truth, the answer follows from it, and what it leaves is worth U; "error" by what
+    was and what will be predicted, since U of a part is not what one truth gains."""
+    own, named = p > 0, np.isin(np.arange(len(p)), question.about)
+    gain = 0.0
+    for truth in np.flatnonzero(own):
+        rest = own & (named if named[truth] else ~named)
+        part = np.arange(len(p)) == truth if question.form == "which" else rest
+        if criterion == "error":
+            gain += p[truth] * ((np.where(part, p, 0).argmax() == truth) * 1.0 - (p.argmax() == truth) * 1.0)
+        else:
+            gain += p[truth] * value_of(criterion, p, part)
+    return gain
+
+
+@st.composite
+def rows(draw, least=1):
+    size = draw(st.integers(least, N_CLASSES))
+    inside = draw(st.permutations(range(N_CLASSES)))[:size]
+    p = np.zeros(N_CLASSES)
+    p[list(inside)] = draw(st.lists(st.floats(0.01, 1.0), min_size=size, max_size=size))
+    groups = draw(st.lists(st.lists(st.booleans(), min_size=N_CLASSES, max_size=N_CLASSES), max_size=4))
+    return p / p.sum(), np.array(groups, dtype=bool).reshape(-1, N_CLASSES)
+
+
+@given(rows(), st.sampled_from(CRITERIA))
+def test_gains_are_those_over_all_truths(row, criterion):
+    p, groups = row
+    found = row_questions(
+        p > 0, p, alike, groups=groups, criterion=criterion, changed=changed, n_likeliest=N_CLASSES
+    )
+    for question in found:
+        assert question.gain == pytest.approx(gain_by_truths(criterion, p, question), abs=1e-12)
+        assert question.shown == (len(question.about) or (p > 0).sum())
+
+
+@given(rows(least=2))
+def test_edc_of_the_paper_is_right_inside_the_candidates_alone(row):
+    """The formula with P(C) over S is the mean number of classes that an answer rules out; with P(C) over all classes a
+    question whose answer is known would gain, and those in doubt are worth another number."""
+    p, groups = row
+    own = p > 0
+
+    def edc(part, probability):
+        return own.sum() - (probability * (own & part).sum() + (1 - probability) * (own & ~part).sum())
+
+    for question in row_questions(own, p, alike, groups=groups, n_likeliest=N_CLASSES)[1:]:
+        part = np.isin(np.arange(N_CLASSES), question.about)
+        assert question.gain == pytest.approx(edc(part, p[part].sum()))
+        assert question.gain == pytest.approx(gain_by_truths("classes", p, question))
+        assert question.gain <= own.sum() - 1 + 1e-12  # nothing tells more than "which"
+    everything = np.ones(N_CLASSES, dtype=bool)
+    assert edc(everything, p.sum()) == pytest.approx(0.0)
+    assert edc(everything, 0.8 * p.sum()) == pytest.approx(
+        0.2 * own.sum()
+    )  # the model looked beyond the candidates
+    which = row_questions(own, p, alike)[0]
+    assert which.gain == own.sum() - 1  # whatever p is: not the formula of a yes or no
+
+
+@given(rows(least=2), st.sampled_from(["classes", "entropy", "error"]))
+def test_no_candidate_gains_more_than_the_likeliest(row, criterion):
+    p, _ = row
+    asked = row_questions(p > 0, p, alike, criterion=criterion, n_likeliest=N_CLASSES)[1:]
+    assert asked[0].about == (int(p.argmax()),)
+    assert asked[0].gain == pytest.approx(max(question.gain for question in asked))
+
+
+@given(rows(least=2), st.sampled_from(CRITERIA))
+def test_the_best_of_all_parts_is_among_the_groups_where_all_have_a_name(row, criterion):
+    """Brute force over every question in yes or no that there is."""
+    p, _ = row
+    inside = np.flatnonzero(p)
+    parts = [part for size in range(1, len(inside)) for part in combinations(inside, size)]
+    named = np.array([np.isin(np.arange(N_CLASSES), part) for part in parts])
+    found = row_questions(
+        p > 0, p, prior_seconds, groups=named, criterion=criterion, changed=changed, n_likeliest=N_CLASSES
+    )
+    assert {question.about for question in found[1:]} == {tuple(map(int, part)) for part in parts}
+    best = cheapest_question(found)
+    assert best.rate == pytest.approx(max(gain_by_truths(criterion, p, one) / one.seconds for one in found))
+
+
+def test_what_there_is_to_ask():
+    own = np.array([1, 1, 0, 1, 1, 0], dtype=bool)
+    groups = np.array(
+        [
+            [1, 1, 1, 0, 0, 0],  # holds 0 and 1
+            [0, 0, 0, 1, 0, 1],  # one candidate: that is "is it 3?"
+            [1, 1, 0, 1, 1, 1],  # all: nobody need ask
+            [1, 1, 0, 0, 0, 1],  # the same two as the first
+            [0, 0, 1, 0, 0, 1],  # none
+        ]
+    )
+    found = row_questions(own, [0.1, 0.3, 9.0, 0.3, 0.1, 0], alike, groups=groups)
+    assert [(one.form, one.about, one.shown) for one in found] == [
+        ("which", (), 4),
+        ("is", (1,), 1),
+        ("is", (3,), 1),
+        ("is", (0,), 1),
+        ("group", (0, 1), 2),
+    ]
+    assert [one.gain for one in found] == pytest.approx([3, 1 + 0.375 * 2, 1 + 0.375 * 2, 1.25, 2])
+    even = row_questions(own, np.zeros(6), alike, n_likeliest=9)
+    assert [one.about for one in even[1:]] == [(0,), (1,), (3,), (4,)]
+    assert {one.gain for one in even[1:]} == {1.5}
+    alone = row_questions(np.arange(6) == 2, np.ones(6), alike, groups=groups)
+    assert [(one.form, one.gain) for one in alone] == [("which", 0.0)]
+    assert cheapest_question(alone).form == "which"
+
+
+def test_yes_or_no_is_asked_where_the_model_is_sure_and_which_where_it_is_torn():
+    own = np.ones(5, dtype=bool)
+    sure = row_questions(own, [0.9, 0.04, 0.03, 0.02, 0.01], prior_seconds)
+    torn = row_questions(own, [0.24, 0.2, 0.2, 0.18, 0.18], prior_seconds)
+    assert (cheapest_question(sure).form, cheapest_question(sure).about) == ("is", (0,))
+    assert cheapest_question(torn).form == "which"
+    dear = row_questions(
+        own, [0.9, 0.04, 0.03, 0.02, 0.01], lambda forms, shown: [1] + [3] * (len(forms) - 1)
+    )
+    assert cheapest_question(dear).form == "which"
+
+
+def test_a_group_is_asked_where_it_splits_best():
+    groups = np.array([[1, 1, 1, 1, 0, 0, 0, 0]])
+    found = row_questions(np.ones(8, bool), np.ones(8), alike, groups=groups, criterion="entropy")
+    assert found[-1].gain == pytest.approx(np.log(2))
+    found = row_questions(np.ones(8, bool), np.ones(8), lambda f, n: np.sqrt(n), groups=groups)
+    assert {one.form: round(one.rate, 3) for one in found} == {"which": 2.475, "is": 1.75, "group": 2.0}
+
+
+def test_ties_go_to_the_first_whatever_the_order_of_sums():
+    two = row_questions([True, True], [1 / 3, 2 / 3], alike, criterion="entropy")
+    assert len({round(one.gain, 12) for one in two}) == 1  # two candidates: all three questions tell the same
+    assert cheapest_question(two).form == "which"
+    settled = row_questions(np.ones(3, bool), [1, 0, 0], prior_seconds, criterion="error")
+    assert cheapest_question(settled).form == "which"
+    equal = row_questions(np.ones(4, bool), [0.1 + 0.2, 0.3, 0.2, 0.2], prior_seconds, criterion="classes")
+    assert cheapest_question(equal[1:]).about == (0,)
+
+
+def test_wrong_arguments_are_refused():
+    own, p = np.ones(3, bool), np.ones(3)
+    with pytest.raises(ValueError, match=r"criterion must be one of 'classes'.*Got 'hope'"):
+        row_questions(own, p, alike, criterion="hope")
+    with pytest.raises(ValueError, match="'flips' needs `changed`"):
+        row_questions(own, p, alike, criterion="flips")
+    with pytest.raises(ValueError, match=r"vectors of one length. Got shapes \(3,\) and \(2,\)"):
+        row_questions(own, p[:2], alike)
+    with pytest.raises(ValueError, match="candidates must hold one at least"):
+        row_questions(~own, p, alike)
+    with pytest.raises(ValueError, match="shares must be finite numbers of at least 0"):
+        row_questions(own, [1, -1, np.nan], alike)
+    with pytest.raises(ValueError, match=r"groups must be \(g, 3\)"):
+        row_questions(own, p, alike, groups=np.ones((2, 4)))
+    with pytest.raises(ValueError, match=r"seconds must give numbers above 0. Got 0"):
+        row_questions(own, p, lambda forms, shown: np.zeros(len(shown)))
+    with pytest.raises(ValueError, match="questions must hold one at least"):
+        cheapest_question([])
