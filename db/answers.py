@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, fields
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import ColumnElement, bindparam, func, select
 from sqlalchemy.orm import Session, aliased
@@ -150,6 +151,40 @@ def seconds_of_latest(
         .limit(limit)
     )
     return [seconds for seconds in session.execute(answers).scalars() if seconds is not None]
+
+
+@dataclass(frozen=True)
+class TimedAnswer:
+    """What an answer cost. choices : labels there were before it      asked : how its question was put, None unknown"""
+
+    person_id: int
+    seconds: float
+    choices: int
+    asked: dict[str, Any] | None
+
+
+def timed(
+    session: Session, project_id: int, answers: Collection[str], limit: int, without_note: str
+) -> list[TimedAnswer]:
+    """The latest answers whose seconds are known, newest first, those taken back among them: the time was spent.
+
+    answers : the kinds that are answers      without_note : answers with this note are left out
+    """
+    found = (
+        select(EntryRow.person_id, EntryRow.seconds, EntryRow.before, EntryRow.asked)
+        .where(
+            EntryRow.project_id == project_id,
+            EntryRow.kind.in_(answers),
+            EntryRow.seconds.is_not(None),
+            EntryRow.note.is_distinct_from(without_note),
+        )
+        .order_by(EntryRow.seq.desc())
+        .limit(limit)
+    )
+    return [
+        TimedAnswer(person_id, float(seconds or 0.0), len(before), asked)
+        for person_id, seconds, before, asked in session.execute(found)
+    ]
 
 
 def _withdrawn() -> ColumnElement[bool]:

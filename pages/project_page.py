@@ -10,6 +10,7 @@ import streamlit as st
 
 from pages.parts import frame, kinds, state
 from pages.parts.earlier_votes_part import earlier_votes_part
+from pages.parts.forms_part import forms_part
 from pages.parts.learner_form import Setting, learner_form
 from pages.parts.members_part import members_part
 from pages.parts.more_rows_part import more_rows_part
@@ -128,6 +129,7 @@ def room_part() -> None:
                     page.seat, replace(now, guidelines=guidelines, order=order, descriptions=meant)
                 )
                 saved("Saved: the answering room")
+    forms_part(page)
     parts.groups_part(page)
 
 

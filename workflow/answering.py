@@ -70,7 +70,7 @@ def get_ready(seat: Seat) -> None:
     NotAllowed, NotFound
     """
     with seat.learner(Right.ANSWER) as opened:
-        opened.kind.get_ready(opened.learner)
+        opened.kind.get_ready(opened)
 
 
 def ask_next(seat: Seat, row: int, label: str | None = None, *, drawn: bool = False) -> Any:
@@ -141,7 +141,7 @@ def submit_answer(
         if not turn.may_ask(place):
             raise StaleQuestion(turn.decided_meanwhile(place))
         stored = turn.opened.kind.answer(turn, question, given)
-        stays = kind in turn.STAYS_AFTER and len(stored.after) > 1
+        stays = turn.stays_after(question, stored)
         if stays:
             turn.keep_question(question)
         else:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from db import projects
 from plcore.tables import TableError, read_table
 from workflow.access import Right
+from workflow.common.asked import FormsNow
 from workflow.common.groups import groups_now, read_groups
 from workflow.common.room import DESCRIPTION_LENGTH, GUIDELINES_LENGTH, Groups, RoomError, RoomSettings
 from workflow.people import audit
@@ -21,12 +22,14 @@ if TYPE_CHECKING:
 __all__ = [
     "DESCRIPTION_LENGTH",
     "GUIDELINES_LENGTH",
+    "FormsNow",
     "Groups",
     "RoomError",
     "RoomSettings",
     "TableError",
     "change_room",
     "class_names",
+    "forms_of",
     "groups_in_file",
     "groups_of",
     "room_of",
@@ -57,6 +60,19 @@ def change_room(seat: Seat, room: RoomSettings) -> None:
     with seat.owning() as owning:
         projects.change_room(owning.session, owning.project.id, room.to_json())
         audit.note_at(owning, EventKind.SETTINGS_CHANGED, settings="answering room")
+
+
+def forms_of(seat: Seat) -> FormsNow | None:
+    """What is known of the forms in which the project's questions are put; None where there is one form only.
+
+    Raises
+    ------
+    NotAllowed
+        The person is not an owner.
+    NotFound
+    """
+    with seat.learner(Right.OWN) as opened:
+        return opened.kind.forms_now(opened)
 
 
 def class_names(seat: Seat) -> tuple[str, ...]:

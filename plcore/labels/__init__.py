@@ -12,6 +12,7 @@ from plcore.labels.candidates import (
     is_candidate_matrix,
     name_rows,
 )
+from plcore.labels.temperature import fit_temperature, log_shares, tempered
 from plcore.labels.vectors import UNKNOWN, LabelVectors, check_label_vectors
 
 __all__ = [
@@ -22,9 +23,12 @@ __all__ = [
     "check_candidates",
     "check_label_vectors",
     "column_names",
+    "fit_temperature",
     "holds_sets",
     "infer_labels",
     "is_candidate_matrix",
+    "log_shares",
     "name_rows",
     "score_of",
+    "tempered",
 ]

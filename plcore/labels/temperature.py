@@ -15,6 +15,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from plcore.common.types import BoolArray, FloatArray
+from plcore.kernels.shares import softmax_rows
 
 RANGE = np.log(1e3)  # T is sought from a thousandth of the scores' spread to a thousand times it
 
@@ -53,3 +54,17 @@ def fit_temperature(
     near = int(np.argmin([loss(step) for step in steps]))
     bounds = steps[max(near - 1, 0)], steps[min(near + 1, len(steps) - 1)]
     return spread * float(np.exp(minimize_scalar(loss, bounds=bounds, method="bounded").x))
+
+
+def log_shares(shares: FloatArray, candidates: BoolArray, doubt: float) -> FloatArray:
+    """(n, m) scores of a model that says shares (n, m) of candidates (n, m), -inf outside these.
+
+    doubt : in (0, 1), of every row, shared out evenly: where a share of 0 is wrong no temperature makes up for it
+    """
+    even = doubt / np.maximum(candidates.sum(axis=1, keepdims=True), 1)
+    return np.where(candidates, np.log(np.where(candidates, (1.0 - doubt) * shares + even, 1.0)), -np.inf)
+
+
+def tempered(shares: FloatArray, candidates: BoolArray, doubt: float, temperature: float) -> FloatArray:
+    """(n, m) the shares as softmax(log_shares / T) inside the candidates: T that `fit_temperature` found of such."""
+    return np.asarray(softmax_rows(log_shares(shares, candidates, doubt) / temperature, candidates))

@@ -62,6 +62,10 @@ class Standings:
             elif standing.kind in self._rests:
                 resting[place] = standing.seq
 
+    def count(self, annotator: str) -> int:
+        """How many entries this annotator has made, those that they took back among them."""
+        return self._count.get(annotator, 0)
+
     def unsure(self, annotator: str) -> set[Place]:
         """Places that this annotator is never asked about again: they are unsure, or what they said does not count."""
         return self._unsure.get(annotator, set()) | self._in_vain.get(annotator, set())

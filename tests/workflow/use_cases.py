@@ -229,6 +229,7 @@ OWN: dict[str, UseCase] = {
     "verifying.verify_project": lambda seat, _world, _row: verifying.verify_project(seat),
     "stopping.change_stop_rules": lambda seat, _world, _row: stopping.change_stop_rules(seat, StopRules()),
     "room.change_room": lambda seat, _world, _row: room.change_room(seat, RoomSettings("new")),
+    "room.forms_of": lambda seat, _world, _row: room.forms_of(seat),
     "room.groups_in_file": lambda seat, _world, _row: room.groups_in_file(
         seat, f"class,group\n{room.class_names(seat)[0]},any\n".encode(), "groups.csv"
     ),

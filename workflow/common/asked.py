@@ -20,6 +20,22 @@ class QuestionForm(StrEnum):
 
 
 @dataclass(frozen=True)
+class FormsNow:
+    """Where a project stands with the forms of its questions.
+
+    answers : there are so far      chosen_from : answers from which on forms are chosen
+    timed : answers that seconds were learnt from; 0: they are assumed
+    which, yes_no : seconds of "which of these four?" and of "is it this one?", of a person like all
+    """
+
+    answers: int
+    chosen_from: int
+    timed: int
+    which: float
+    yes_no: float
+
+
+@dataclass(frozen=True)
 class AskedAs:
     """How a question was put.
 

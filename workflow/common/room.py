@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 ORDERS = ("probability", "fixed")
+FORMS = ("which", "cheapest")
 GUIDELINES_LENGTH = 20_000
 DESCRIPTION_LENGTH = 200
 GROUP_LENGTH = 200
@@ -49,6 +50,8 @@ class RoomSettings:
     descriptions : {label: one line about it}, each at most 200 characters
     groups : {name of at most 200 characters: its classes}, 20,000 classes in all; a class may be in several
     qualification : what people answer before they start, None where they start at once
+    forms : how questions are put, "which" (of these?) or "cheapest", also in yes and no
+    drawn_forms : whether a few questions are put in a form drawn at random, so that what each costs can be told
     """
 
     guidelines: str = ""
@@ -56,11 +59,17 @@ class RoomSettings:
     descriptions: dict[str, str] = field(default_factory=dict)
     groups: Groups = field(default_factory=dict)
     qualification: QualificationRule | None = None
+    forms: str = "which"
+    drawn_forms: bool = True
 
     def __post_init__(self) -> None:
         _check_text("guidelines", self.guidelines, GUIDELINES_LENGTH)
         if self.order not in ORDERS:
             raise RoomError(f"order must be one of {', '.join(ORDERS)}. Got {self.order!r}.")
+        if self.forms not in FORMS:
+            raise RoomError(f"forms must be one of {', '.join(FORMS)}. Got {self.forms!r}.")
+        if type(self.drawn_forms) is not bool:
+            raise RoomError(f"drawn_forms must be True or False. Got {self.drawn_forms!r}.")
         if not isinstance(self.descriptions, dict):
             raise RoomError(f"descriptions must be a dict of label and text. Got {self.descriptions!r}.")
         for label, text in self.descriptions.items():

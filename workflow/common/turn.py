@@ -94,8 +94,8 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         """The best question for this person; None where none is left. taken : places that are before other people"""
 
     @abstractmethod
-    def word(self, asked: AskedT, token: str) -> ShownT:
-        """The question as a page shows it."""
+    def word(self, asked: AskedT, token: str, how: AskedAs | None) -> ShownT:
+        """The question as a page shows it, put in this way."""
 
     @abstractmethod
     def token(self, place: Place, revision: int) -> str:
@@ -114,10 +114,15 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         del drawn
         return self.may_ask(place)
 
-    def asked_as(self, asked: AskedT) -> AskedAs | None:
-        """How the question is put, as the log will have it; None where there is one way only."""
-        del asked
+    def asked_as(self, asked: AskedT, token: str) -> AskedAs | None:
+        """How the question with this token is put, as the log will have it; None where there is one way only."""
+        del asked, token
         return None
+
+    def stays_after(self, question: questions.OpenQuestion, stored: entries.LogEntry) -> bool:
+        """Whether the row stays before the person who has just said this of it."""
+        del question
+        return stored.kind in self.STAYS_AFTER and len(stored.after) > 1
 
     # What all have in common
 
@@ -141,7 +146,9 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         revision = self.revision(place_of(question))
         again = replace(question, token=self.token(place_of(question), revision), revision=revision)
         until = self.now + self._lease
-        again = replace(again, shown_at=self.now, reserved_at=self.now, reserved_until=until, paused_at=None)
+        again = replace(
+            again, asked=None, shown_at=self.now, reserved_at=self.now, reserved_until=until, paused_at=None
+        )
         questions.put(self.session, again)
 
     def taken(self) -> set[Place]:
@@ -176,8 +183,9 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
                 asked = self._asked(place)
                 lasts = self.now + self._lease / 2 < open_now.reserved_until
                 is_fresh = lasts and open_now.paused_at is None
-                if is_fresh and _as_stored(asked, open_now):
-                    return self.word(asked, open_now.token)  # nothing to write
+                how = self.asked_as(asked, open_now.token)
+                if is_fresh and _as_stored(asked, how, open_now):
+                    return self.word(asked, open_now.token, how)  # nothing to write
                 return self._show(asked)
         found = self.best(taken)
         return None if found is None else self._show(found)
@@ -238,16 +246,18 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         return max(RESERVED_FOR, timedelta(seconds=TIMES_THEIR_PACE * median(spent or [0.0])))
 
     def _show(self, asked: Any) -> ShownT:
-        return self.word(asked, self._reserve(asked))
-
-    def _reserve(self, asked: Any) -> str:
-        """Reserve the place for this person; its token. The moment it was first shown stays that of the open question,
-        where this was open already."""
-        open_now, place = self.open_now(), place_of(asked)
-        same = open_now is not None and place_of(open_now) == place
+        place = place_of(asked)
         revision = self.revision(place)
         token = self.token(place, revision)
-        how = self.asked_as(asked)
+        how = self.asked_as(asked, token)
+        self._reserve(asked, token, revision, how)
+        return self.word(asked, token, how)
+
+    def _reserve(self, asked: Any, token: str, revision: int, how: AskedAs | None) -> None:
+        """Reserve the place for this person. The moment it was first shown stays that of the open question, where this
+        was open already."""
+        open_now, place = self.open_now(), place_of(asked)
+        same = open_now is not None and place_of(open_now) == place
         questions.put(
             self.session,
             questions.OpenQuestion(
@@ -266,10 +276,9 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
                 shown_at=open_now.shown_by(self.now) if open_now is not None and same else self.now,
                 reserved_at=self.now,
                 reserved_until=self.now + self._lease,
-                asked=None if how is None else how.to_json(),
+                asked=_stored(how),
             ),
         )
-        return token
 
 
 def saved_of(learner: Learner, entry: entries.LogEntry, *, repeated: bool = False) -> Saved:
@@ -301,7 +310,12 @@ def second_token(token: str, number: int) -> str:
     return token + SECOND * number
 
 
-def _as_stored(asked: Any, stored: questions.OpenQuestion) -> bool:
-    """Whether the stored question still says what the screen will say of it: why it is asked, by which model."""
+def _as_stored(asked: Any, how: AskedAs | None, stored: questions.OpenQuestion) -> bool:
+    """Whether the stored question still says what the screen will say of it: why it is asked, how, by which model."""
     parts = ("strategy", "score", "model_version", "decides", "undecided", "predicted")
-    return all(getattr(asked, part) == getattr(stored, part) for part in parts)
+    same = all(getattr(asked, part) == getattr(stored, part) for part in parts)
+    return same and _stored(how) == stored.asked
+
+
+def _stored(how: AskedAs | None) -> dict[str, Any] | None:
+    return None if how is None else how.to_json()

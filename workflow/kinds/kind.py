@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from plcore.loop import ClassChange, Learner, Place, StopRules
     from plcore.tables import Doubt, FileFormat
     from workflow.common.answers import Given
+    from workflow.common.asked import FormsNow
     from workflow.common.figures import StopView
     from workflow.common.found import ReviewList, Search
     from workflow.common.history import Parts
@@ -255,8 +256,12 @@ class Kind(Protocol):
         """What a dataset card says of the labels, as this kind counts and measures them."""
 
     # showing.py
-    def get_ready(self, learner: Any) -> None:
+    def get_ready(self, opened: Any) -> None:
         """Do now what the next question would otherwise take longer for."""
+
+    # forms.py
+    def forms_now(self, opened: Any) -> FormsNow | None:
+        """What is known of the forms in which questions are put; None where there is one form only."""
 
     # scores.py
     def scores_given(self, learner: Any) -> ScoredCandidates | None:

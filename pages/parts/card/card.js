@@ -129,7 +129,9 @@ function draw(state) {
   // What was saved is heard, and the focus stays on its key.
   say(state, state.saved.textContent);
   if (key || shift)
-    buttonOf(state, key ?? shift ?? "", key ? "data-key" : "data-shift")?.focus({ preventScroll: true });
+    buttonOf(state, (key ?? shift ?? "").split(" ")[0], key ? "data-key" : "data-shift")?.focus({
+      preventScroll: true,
+    });
 }
 
 /**

@@ -69,7 +69,7 @@ export function keepDraft(state, token) {
 }
 
 /**
- * The button of this key, or of this key with Shift.
+ * The button of this key, or of this key with Shift. A button may have two keys.
  *
  * @param {State} state
  * @param {string} name
@@ -77,7 +77,7 @@ export function keepDraft(state, token) {
  * @returns {HTMLElement | null}
  */
 export const buttonOf = (state, name, attribute = "data-key") =>
-  state.holder.querySelector(`[${attribute}="${CSS.escape(name)}"]`);
+  state.holder.querySelector(`[${attribute}~="${CSS.escape(name)}"]`);
 
 /**
  * What has the focus, where that is in the card.

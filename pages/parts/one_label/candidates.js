@@ -2,7 +2,7 @@
 // The candidates of a row, each on its key, and everything else one can answer.
 
 import { actionButton, answerButton, answerGroup } from "../card/actions.js";
-import { key, make, percentOf, shareBar } from "../card/elements.js";
+import { find, key, make, percentOf, shareBar } from "../card/elements.js";
 import { noteField } from "../card/notes.js";
 import { COMMON_KEYS } from "../card/panels.js";
 import { press } from "../card/press.js";
@@ -11,6 +11,7 @@ import { openGroups } from "./groups.js";
 import { isMarking, markingBar, saveMarked, setMarking, toggleMark } from "./marking.js";
 import { openSearch } from "./search.js";
 import { markText } from "./speaking.js";
+import { asksYesNo, openButton, yesNo } from "./yes_no.js";
 
 /** @import { Room, State } from "../card/types.js" */
 /** @import { Candidate, CandidateQuestion } from "./types.js" */
@@ -22,6 +23,7 @@ export const candidates = {
     ["Shift + its key", "Rule it out"],
     ["M, keys, Enter", "Mark several: it is one of these"],
     ["W, key", "Wider: it is one of a group, such as a genus, where the row has some"],
+    ["Y or 1, N or 2", "Yes, no, where one candidate or a group is asked about; A shows all choices"],
     ["0", "None of these: search all classes and groups, or say that you cannot name it"],
     ["C", "Cannot tell: you are not asked about this row again"],
     ["S", "Skip: it comes back later"],
@@ -45,6 +47,17 @@ export const candidates = {
  * @param {CandidateQuestion} question
  */
 function asking(state, question) {
+  const asked = asksYesNo(state, question);
+  if (asked) {
+    return make(
+      "section",
+      { class: "ask", "aria-label": "Yes or no" },
+      questionHead(state, question, asked.labels.length === 1 ? "Is it this one?" : "Is it one of these?"),
+      ...yesNo(state, asked),
+      noteField(state),
+      reason(question, "Why this row?"),
+    );
+  }
   return make(
     "section",
     { class: "ask", "aria-label": "Candidates" },
@@ -113,11 +126,19 @@ function candidateRow(state, candidate) {
  * @param {CandidateQuestion} question
  */
 function actions(state, question) {
+  const listed = !asksYesNo(state, question);
   return answerGroup(
+    !listed &&
+      openButton(state, question, () => {
+        find(state.holder, ".ask").replaceWith(asking(state, question));
+        find(state.holder, ".foot .actions").replaceWith(actions(state, question));
+        markText(state, question);
+      }),
     actionButton("0", question.none ? "None of these…" : "Find a class…", () => openSearch(state, question), {
       "aria-haspopup": "dialog",
     }),
-    question.rows.length > 1 &&
+    listed &&
+      question.rows.length > 1 &&
       actionButton("m", "Mark several", () => setMarking(state, !isMarking(state)), { "aria-pressed": "false" }),
     question.groups.length > 0 &&
       actionButton("w", "A group…", () => openGroups(state, question), { "aria-haspopup": "dialog" }),

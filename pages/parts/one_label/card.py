@@ -9,6 +9,7 @@ from itertools import zip_longest
 from typing import Any
 
 from pages.parts import state
+from pages.parts.answers import first_of
 from pages.parts.components import component
 from pages.parts.question_card import (
     Drawing,
@@ -22,7 +23,7 @@ from pages.parts.question_card import (
     view_of,
     why_stop,
 )
-from workflow.kinds.one_label.showing import ShownQuestion
+from workflow.kinds.one_label.showing import ShownQuestion, YesNo
 from workflow.room import Groups
 from workflow.standing import Standing
 
@@ -102,6 +103,7 @@ def _question(question: ShownQuestion) -> dict[str, Any]:
             {"key": key, "name": name, "labels": labels}
             for key, (name, labels) in zip_longest(keys[: len(question.groups)], question.groups.items())
         ],
+        "yesNo": _yes_no(question, question.yes_no) if question.yes_no else None,
         "hidden": len(question.candidates) - len(listed),
         "none": len(question.candidates) < question.n_classes,
         "nClasses": question.n_classes,
@@ -116,6 +118,19 @@ def _question(question: ShownQuestion) -> dict[str, Any]:
         ],
         "view": view_of(question.view),
         "coming": coming_of(question.coming),
+    }
+
+
+def _yes_no(question: ShownQuestion, asked: YesNo) -> dict[str, Any]:
+    rest = [one.label for one in question.candidates if one.label not in asked.labels]
+    one = len(asked.labels) == 1
+    return {
+        "name": asked.name,
+        "labels": asked.labels,
+        "rest": [] if one else rest,
+        "leaves": first_of(rest),
+        "about": asked.description if one else first_of(asked.labels),
+        "probability": round(asked.probability, 4),
     }
 
 

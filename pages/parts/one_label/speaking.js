@@ -18,6 +18,7 @@ export function markText(state, question) {
   const place = state.holder.querySelector(".text");
   const list = state.holder.querySelector(".choices");
   if (!question.marks.length || text === null || !place || !list) return;
+  state.holder.querySelector(".legend")?.remove();
   const legend = make("p", { class: "small quiet legend" });
   place.parentElement?.after(legend);
   const show = (/** @type {number} */ candidate) => {
@@ -34,7 +35,9 @@ export function markText(state, question) {
     const candidate = of(event.target);
     if (candidate >= 0) show(candidate);
   };
-  const back = () => show(Math.max(of(list.querySelector(":focus")), 0));
+  // Where no candidates are listed, that which is asked about.
+  const first = rows.length ? 0 : question.rows.findIndex((row) => question.yesNo?.labels.includes(row.label));
+  const back = () => show(Math.max(of(list.querySelector(":focus")), first, 0));
   list.addEventListener("pointerover", follow);
   list.addEventListener("focusin", follow);
   list.addEventListener("pointerleave", back);

@@ -16,10 +16,24 @@ export interface CandidateGroup {
   labels: string[];
 }
 
-/** Which of a row's candidates is right. hidden : candidates beyond those listed. none : there are classes besides them */
+/**
+ * One candidate, or those of a group, asked about in yes and no. name : of the label or the group; "" unknown
+ * rest : the other candidates, where a group is asked about. leaves : the others in words
+ */
+export interface YesNo {
+  name: string;
+  labels: string[];
+  rest: string[];
+  leaves: string;
+  about: string;
+  probability: number;
+}
+
+/** Which of a row's candidates is right. yesNo : asked instead of which. hidden : candidates beyond those listed. none : there are classes besides them */
 export interface CandidateQuestion extends Question {
   rows: Candidate[];
   groups: CandidateGroup[];
+  yesNo: YesNo | null;
   hidden: number;
   none: boolean;
   nClasses: number;

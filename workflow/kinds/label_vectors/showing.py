@@ -13,6 +13,7 @@ from workflow.kinds.label_vectors.words import reason
 if TYPE_CHECKING:
     from plcore import LabelTable
     from plcore.loop.label_vectors import LabelVectorLearner, LabelVectorQuestion
+    from workflow.common.opened import Opened
     from workflow.common.room import RoomSettings
 
 
@@ -55,9 +56,9 @@ class ShownVector:
         return next((one for one in self.lines if one.label == self.label), None)
 
 
-def get_ready(learner: LabelVectorLearner[LabelTable]) -> None:
+def get_ready(opened: Opened[LabelVectorLearner[LabelTable]]) -> None:
     """See `workflow.answering.get_ready`."""
-    learner.get_ready()
+    opened.learner.get_ready()
 
 
 def word_question(

@@ -13,6 +13,7 @@ from workflow.kinds.label_vectors.showing import ShownVector, word_question
 
 if TYPE_CHECKING:
     from db import entries
+    from workflow.common.asked import AskedAs
     from workflow.common.history import Parts
     from workflow.common.opened import Opened
 
@@ -33,7 +34,7 @@ class LabelVectorTurn(Turn[Learner, LabelVectorQuestion, ShownVector]):
     def best(self, taken: set[Place]) -> LabelVectorQuestion | None:
         return self.learner.next_question(self.annotator, exclude=taken)
 
-    def word(self, asked: LabelVectorQuestion, token: str) -> ShownVector:
+    def word(self, asked: LabelVectorQuestion, token: str, how: AskedAs | None) -> ShownVector:  # noqa: ARG002
         return word_question(self.learner, self.room, self.person_id, asked, token, self.coming(asked))
 
     def token(self, place: Place, revision: int) -> str:

@@ -8,7 +8,7 @@ from plcore.loop import EntryKind
 from workflow.common.answers import Given
 from workflow.common.screen import stamp
 from workflow.common.turn import StaleQuestion, place_of, second_token
-from workflow.kinds.one_label.turn import OneLabelTurn
+from workflow.kinds.one_label.turn import OneLabelTurn, halves_of
 
 
 def answer(turn: OneLabelTurn, question: questions.OpenQuestion, given: Given) -> entries.LogEntry:
@@ -23,12 +23,13 @@ def answer(turn: OneLabelTurn, question: questions.OpenQuestion, given: Given) -
     Raises
     ------
     StaleQuestion
-        "none" or "not", which speak of the candidates on the screen, come after these have changed.
+        "none" or "not", or what is said of a group, speak of the candidates on the screen, and come after these have
+        changed.
     AnswerError
         The answer does not fit the question.
     """
     kind, labels = given.kind, names_now(turn, given.labels)
-    if kind in (EntryKind.NONE, EntryKind.NOT):
+    if kind in (EntryKind.NONE, EntryKind.NOT) or halves_of(question, labels):
         _check_shown(turn, question, given.shown)
     writer = turn.writer(place_of(question))
     first, every = turn.facts(question, given)

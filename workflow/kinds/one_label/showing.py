@@ -9,15 +9,17 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from plcore.query import LabelMoments, label_moments, most_telling
-from workflow.common.groups import among_candidates, groups_now
+from workflow.common.asked import AskedAs, QuestionForm
 from workflow.common.rows import RowView, row_view
 from workflow.common.screen import screen_order, stamp
 from workflow.common.weights import voters_of, weight_words
+from workflow.kinds.one_label.forms import learn_prices
 from workflow.kinds.one_label.marking import SpeakingMark, learn_words, speaking_marks
 from workflow.kinds.one_label.words import reason
 
 if TYPE_CHECKING:
     from plcore import ActiveLearner, LabelTable, Question
+    from workflow.common.opened import Opened
     from workflow.common.room import Groups, RoomSettings
 
 SAMPLE = 2_000
@@ -55,6 +57,20 @@ class Telling:
 
 
 @dataclass(frozen=True)
+class YesNo:
+    """What is asked in yes and no: whether it is one of these candidates.
+
+    name : of the label, or of the group that they are; "" of a group that has lost its name meanwhile
+    description : of the label      probability : what the model gives them together
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    description: str
+    probability: float
+
+
+@dataclass(frozen=True)
 class ShownQuestion:
     """A question as a page shows it.
 
@@ -66,6 +82,7 @@ class ShownQuestion:
     marks : the pieces of the text that speak for one candidate rather than for the others
     coming : the row that is likely to be asked next, where rows have files
     groups : those that hold some of the candidates and not all of them, each with the candidates that it holds
+    yes_no : what is asked in yes and no; None where it is "which of these?"
     """
 
     token: str
@@ -84,6 +101,7 @@ class ShownQuestion:
     n_classes: int
     telling: Telling | None = field(default=None, compare=False)
     groups: Groups = field(default_factory=dict)
+    yes_no: YesNo | None = None
     marks: tuple[SpeakingMark, ...] = field(default=(), compare=False)
     coming: RowView | None = field(default=None, compare=False)
 
@@ -104,10 +122,11 @@ class _Memory:
 _memories: WeakKeyDictionary[ActiveLearner[LabelTable], _Memory] = WeakKeyDictionary()
 
 
-def get_ready(learner: ActiveLearner[LabelTable]) -> None:
+def get_ready(opened: Opened[ActiveLearner[LabelTable]]) -> None:
     """See `workflow.answering.get_ready`."""
-    learner.get_ready()
-    learn_words(learner)
+    opened.learner.get_ready()
+    learn_words(opened.learner)
+    learn_prices(opened)
 
 
 def word_question(
@@ -116,12 +135,15 @@ def word_question(
     person_id: int,
     asked: Question,
     token: str,
+    how: AskedAs,
+    groups: Groups,
     coming: RowView | None = None,
     *,
     with_voters: bool = False,
 ) -> ShownQuestion:
     """The question with its token, the row as the file had it, and its candidates in the order of the room.
 
+    how : it is put      groups : that hold some of the candidates and not all of them
     with_voters : whether the person may see who named what before the import
     """
     memory = _memories.setdefault(learner, _Memory())
@@ -160,9 +182,23 @@ def word_question(
         shown=stamp(asked.choices),
         n_classes=len(learner.classes),
         telling=_telling(memory, learner, shares),
-        groups=among_candidates(groups_now(room.groups, learner.pool.class_map), asked.choices),
+        groups=groups,
+        yes_no=_yes_no(room, how, groups, shares),
         marks=speaking_marks(learner, asked.row, sorted(shares, key=lambda label: -shares[label])),
         coming=coming,
+    )
+
+
+def _yes_no(room: RoomSettings, how: AskedAs, groups: Groups, shares: dict[str, float]) -> YesNo | None:
+    if how.form == QuestionForm.WHICH:
+        return None
+    named = next((name for name, members in groups.items() if members == how.about), "")
+    is_one = how.form == QuestionForm.IS
+    return YesNo(
+        name=how.about[0] if is_one else named,
+        labels=how.about,
+        description=room.descriptions.get(how.about[0], "") if is_one else "",
+        probability=sum(shares[label] for label in how.about),
     )
 
 

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from db import entries
+from db import entries, questions
 from plcore import ActiveLearner, AnswerError, Entry, LabelTable, Question
 from plcore.loop import EntryKind, Place
 from workflow.access import Right
 from workflow.common.asked import AskedAs, QuestionForm
+from workflow.common.groups import among_candidates, groups_now
 from workflow.common.history import Parts
 from workflow.common.turn import Turn, question_token
 from workflow.common.writer import EntryWriter
+from workflow.kinds.one_label.forms import form_of, kept
 from workflow.kinds.one_label.showing import ShownQuestion, word_question
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from plcore.loop import ClassMap
     from workflow.common.opened import Opened
+    from workflow.common.room import Groups
 
 Learner = ActiveLearner[LabelTable]
 
@@ -38,15 +44,38 @@ class OneLabelTurn(Turn[Learner, Question, ShownQuestion]):
     def best(self, taken: set[Place]) -> Question | None:
         return self.learner.next_question(self.annotator, exclude=taken)
 
-    def word(self, asked: Question, token: str) -> ShownQuestion:
-        reviews = self.opened.may(Right.REVIEW)
-        coming = self.coming(asked)
+    def word(self, asked: Question, token: str, how: AskedAs | None) -> ShownQuestion:
         return word_question(
-            self.learner, self.room, self.person_id, asked, token, coming, with_voters=reviews
+            self.learner,
+            self.room,
+            self.person_id,
+            asked,
+            token,
+            how or AskedAs(QuestionForm.WHICH),
+            self._groups(asked),
+            self.coming(asked),
+            with_voters=self.opened.may(Right.REVIEW),
         )
 
-    def asked_as(self, asked: Question) -> AskedAs:
-        return AskedAs(QuestionForm.WHICH, choices=len(asked.choices))
+    def asked_as(self, asked: Question, token: str) -> AskedAs:
+        open_now = self.open_now()
+        if open_now is not None and open_now.token == token and open_now.asked is not None:
+            return kept(AskedAs.from_json(open_now.asked), asked.choices)
+        return form_of(self.learner, self.room, self.person_id, token, asked, lambda: self._groups(asked))
+
+    def stays_after(self, question: questions.OpenQuestion, stored: entries.LogEntry) -> bool:
+        """As for every kind; and after a yes or no about a group, which says less than the person may know."""
+        if super().stays_after(question, stored):
+            return True
+        halves = halves_of(question, stored.before)
+        return stored.kind == EntryKind.AMONG and set(stored.labels) in halves and len(stored.after) > 1
+
+    def _groups(self, asked: Question) -> Groups:
+        return among_candidates(self._groups_now, asked.choices)
+
+    @cached_property
+    def _groups_now(self) -> Groups:
+        return groups_now(self.room.groups, self.learner.pool.class_map)
 
     def token(self, place: Place, revision: int) -> str:
         return row_token(self.person_id, place.row, revision, self.learner.pool.class_map)
@@ -95,6 +124,14 @@ class OneLabelWriter(EntryWriter):
             )
         if entry.target is not None and entry.target not in [one.seq for one in self._kept]:
             raise AnswerError(f"Entry {entry.target} does not stand any more.")
+
+
+def halves_of(question: questions.OpenQuestion, candidates: Sequence[str]) -> tuple[set[str], ...]:
+    """What yes and no leave of these candidates where the question is about a group; nothing of other questions."""
+    how = AskedAs.from_json(question.asked or {"form": QuestionForm.WHICH})
+    if how.form != QuestionForm.GROUP:
+        return ()
+    return set(how.about), set(candidates) - set(how.about)
 
 
 def stands_as_before(learner: Learner, row: int, parts: Parts, annotator: str) -> bool:

@@ -1,0 +1,84 @@
+// @ts-check
+// A question in yes and no: is it this candidate, or one of this group? One key shows all candidates instead.
+
+import { actionButton } from "../card/actions.js";
+import { key, make, percentOf, shareBar } from "../card/elements.js";
+import { press } from "../card/press.js";
+import { firstOf } from "./groups.js";
+
+/** @import { EntryKind, State } from "../card/types.js" */
+/** @import { CandidateQuestion, YesNo } from "./types.js" */
+
+/**
+ * The token of the question whose candidates are shown all the same.
+ *
+ * @type {WeakMap<State, string | null>}
+ */
+const opened = new WeakMap();
+
+/**
+ * What is asked in yes and no now; null where all candidates are shown.
+ *
+ * @param {State} state
+ * @param {CandidateQuestion} question
+ */
+export const asksYesNo = (state, question) => (opened.get(state) === state.data.token ? null : question.yesNo);
+
+/**
+ * The label, or the group, and the two answers. Enter is neither: nobody is to agree with the model by accident.
+ *
+ * @param {State} state
+ * @param {YesNo} asked
+ */
+export function yesNo(state, asked) {
+  const name = asked.name || firstOf(asked.labels);
+  const one = asked.labels.length === 1;
+  /** @type {(keys: string, kind: EntryKind, labels: string[], text: string, words: string) => HTMLElement} */
+  const verdict = (keys, kind, labels, text, words) => {
+    const button = make(
+      "button",
+      {
+        class: "choice verdict",
+        type: "button",
+        "data-key": keys,
+        "aria-keyshortcuts": keys,
+        "aria-label": words,
+        onclick: () => press(state, button, kind, labels),
+      },
+      ...keys.split(" ").map((its) => key(its.toUpperCase())),
+      make("span", { class: "label", text }),
+    );
+    return button;
+  };
+  return [
+    make(
+      "div",
+      { class: "single" },
+      make("p", { class: "named", text: name }),
+      asked.about && make("p", { class: "about", text: asked.about }),
+      make("div", { class: "believed" }, ...shareBar(percentOf(asked.probability))),
+    ),
+    make(
+      "div",
+      { class: "choices verdicts two", role: "group", "aria-label": "Answer" },
+      verdict("1 y", one ? "is" : "among", asked.labels, "Yes", `Yes, it is ${name}`),
+      one
+        ? verdict("2 n", "not", asked.labels, "No", `No, it is not ${name}`)
+        : verdict("2 n", asked.rest.length === 1 ? "is" : "among", asked.rest, "No", `No, it is none of ${name}`),
+    ),
+    make("p", { class: "small quiet", text: `No leaves ${asked.leaves}.` }),
+  ];
+}
+
+/**
+ * The button that shows all candidates in the place of yes and no.
+ *
+ * @param {State} state
+ * @param {CandidateQuestion} question
+ * @param {() => void} redraw draws question and answers anew
+ */
+export const openButton = (state, question, redraw) =>
+  actionButton("a", `All ${question.rows.length + question.hidden} choices`, () => {
+    opened.set(state, state.data.token);
+    redraw();
+  });

@@ -1,0 +1,365 @@
+"""How questions are put: drawn or chosen, never by what is a blind check, and kept with what is answered."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from plcore import LabelTable, LearnerSettings, Roles
+from plcore.loop.base import CONTROL
+from plcore.query import SecondsModel, SecondsPrior
+from tests.workflow.four import four_class_project, log
+from tests.workflow.vector_world import vector_project
+from tests.workflow.world import annotator, opened, small_frame
+from workflow import answering, projects, room, undoing
+from workflow.common.asked import AskedAs, QuestionForm
+from workflow.home import Home
+from workflow.kinds.one_label import forms
+from workflow.kinds.one_label.showing import ShownQuestion
+from workflow.outgoing.verifying import verify_project
+from workflow.room import RoomSettings
+from workflow.seat import Seat
+
+WHICH, IS, GROUP = QuestionForm.WHICH, QuestionForm.IS, QuestionForm.GROUP
+CHEAPEST = RoomSettings(forms="cheapest", drawn_forms=False)
+PAIRS = {"furry": ("cat", "dog"), "insect": ("ant", "bee")}
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forms are chosen from the first question on."""
+    monkeypatch.setattr(forms, "FROM_ANSWERS", 0)
+    monkeypatch.setattr(forms, "FIRST_AS_USUAL", 0)
+
+
+@pytest.fixture
+def seat(home: Home, owner: int) -> Seat:
+    return Seat(home, owner, four_class_project(home, owner))
+
+
+def put(seat: Seat, settings: RoomSettings, token: str, **changes: object) -> AskedAs:
+    """How a question about row 1 would be put under these settings, were it of this token."""
+    with opened(seat.home, seat.person_id, seat.project_id) as learner:
+        question = replace(learner.question_for(1), **changes)
+        return forms.form_of(learner, settings, seat.person_id, token, question, lambda: {})
+
+
+def show(seat: Seat) -> ShownQuestion:
+    question = answering.next_question(seat)
+    assert question is not None
+    return question
+
+
+def asked_of(seat: Seat) -> list[AskedAs | None]:
+    return [
+        None if one.asked is None else AskedAs.from_json(one.asked) for one in log(seat.home, seat.project_id)
+    ]
+
+
+def yes_no_project(home: Home, owner: int, n: int = 60, **settings: object) -> Seat:
+    """Every row has all four classes; three of them are there, well apart."""
+    frame = small_frame(n)
+    frame["candidates"] = "ant|bee|cat|dog"
+    roles = Roles(candidates="candidates", truth="truth", id="id", numbers=("x", "y"))
+    table = LabelTable.from_frame(frame, roles)
+    made = projects.create_project(
+        Seat(home, owner), "sure", table, LearnerSettings(n_neighbors=4, test_share=0.0, **settings)
+    )
+    return Seat(home, owner, made)
+
+
+def answer_all_but(seat: Seat, n: int, truth: list[str]) -> None:
+    """Answer what is asked, until n rows are left, with the truth."""
+    for _ in range(len(truth) - n):
+        question = show(seat)
+        answering.submit_answer(seat, question.token, "is", [truth[question.view.row]])
+
+
+# Which form
+
+
+def test_without_more_ado_every_question_is_which(seat: Seat) -> None:
+    assert put(seat, replace(CHEAPEST, drawn_forms=True), "t") == AskedAs(WHICH, choices=3)
+    assert {put(seat, RoomSettings(), f"t{k}").form for k in range(200)} == {WHICH}  # of their first twenty
+
+
+def test_one_in_twenty_is_drawn_whatever_is_chosen(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forms, "FIRST_AS_USUAL", 0)
+    found = [put(seat, RoomSettings(), f"1.7.{k}") for k in range(2000)]
+    drawn = [one for one in found if one.drawn]
+    assert 70 <= len(drawn) <= 130
+    by_form = {form: sum(one.form == form for one in drawn) for form in (WHICH, IS)}
+    assert sum(by_form.values()) == len(drawn)
+    assert min(by_form.values()) >= 0.35 * len(
+        drawn
+    )  # "which" is drawn as often: there is something to compare with
+    assert {one.form for one in found if not one.drawn} == {WHICH}
+    assert found == [put(seat, RoomSettings(), f"1.7.{k}") for k in range(2000)]
+    off = RoomSettings(drawn_forms=False)
+    assert not any(put(seat, off, f"1.7.{k}").drawn for k in range(2000))
+
+
+def test_the_cheapest_form_waits_for_two_hundred_answers(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forms, "FIRST_AS_USUAL", 0)
+    sure = {"probabilities": (0.9, 0.05, 0.05)}
+    assert put(seat, CHEAPEST, "t", **sure).form == WHICH
+    monkeypatch.setattr(forms, "FROM_ANSWERS", 0)
+    assert put(seat, CHEAPEST, "t", **sure) == AskedAs(IS, ("ant",), choices=1)
+    assert put(seat, replace(CHEAPEST, forms="which"), "t", **sure).form == WHICH
+
+
+@pytest.mark.usefixtures("at_once")
+def test_yes_or_no_where_the_model_is_sure_which_where_it_is_torn(seat: Seat) -> None:
+    choices = tuple(f"k{place}" for place in range(8))
+    torn = {"choices": choices, "probabilities": (1 / 8,) * 8}
+    sure = {"choices": choices, "probabilities": (0.02, 0.86, *(0.02,) * 6)}
+    assert put(seat, CHEAPEST, "t", **torn) == AskedAs(WHICH, choices=8)
+    assert put(seat, CHEAPEST, "t", **sure) == AskedAs(IS, ("k1",), choices=1)
+    never_wrong = {"choices": choices, "probabilities": (1.0, *(0.0,) * 7)}
+    assert put(seat, CHEAPEST, "t", **never_wrong).form == IS  # no model is as sure as that
+    assert put(seat, CHEAPEST, "t", choices=("ant",), probabilities=(1.0,)) == AskedAs(WHICH, choices=1)
+
+
+@pytest.mark.usefixtures("at_once")
+def test_a_blind_check_has_the_form_of_any_other_row(seat: Seat) -> None:
+    """The form follows from what the screen shows of every row, and from the token."""
+    for settings in (CHEAPEST, RoomSettings()):
+        for token in map(str, range(100)):
+            for shares in ((0.9, 0.05, 0.05), (0.4, 0.3, 0.3)):
+                usual = put(seat, settings, token, probabilities=shares)
+                blind = {"strategy": CONTROL, "score": 0.05, "decides": 0, "row": 4}
+                assert put(seat, settings, token, probabilities=shares, **blind) == usual
+
+
+def test_a_blind_check_is_asked_to_the_end_in_any_form(
+    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forms, "FIRST_AS_USUAL", 0)
+    monkeypatch.setattr(forms, "DRAWN_SHARE", 1.0)
+    seat = yes_no_project(home, owner, control_share=0.5)
+    with opened(home, owner, seat.project_id) as learner:
+        checks = learner.pool.control_rows.copy()
+    form_of_row = {}
+    while len(form_of_row) < 40:
+        question = show(seat)
+        row, form = question.view.row, asked_now(seat).form
+        form_of_row.setdefault(row, form)
+        answering.submit_answer(seat, question.token, "not", [question.choices[0]])
+        while (stays := show(seat)).view.row == row:
+            answering.submit_answer(seat, stays.token, "not", [stays.choices[0]])
+    for kind in (True, False):
+        seen = [form for row, form in form_of_row.items() if checks[row] == kind]
+        assert set(seen) == {WHICH, IS}
+
+
+def asked_now(seat: Seat) -> AskedAs:
+    """How the question that is before this person is put, as it is stored."""
+    with seat.turn() as turn:
+        question = turn.open_now()
+        assert question is not None
+        return AskedAs.from_json(question.asked)
+
+
+# Answers
+
+
+@pytest.mark.usefixtures("at_once")
+def test_a_round_in_yes_and_no(home: Home, owner: int) -> None:
+    seat = yes_no_project(home, owner)
+    truth = small_frame().truth.tolist()
+    answer_all_but(seat, 12, truth)
+    room.change_room(seat, CHEAPEST)
+    before = len(log(home, seat.project_id))
+    question = show(seat)
+    assert question.yes_no is not None
+    assert question.yes_no.labels == (question.yes_no.name,)
+    assert question.yes_no.probability == max(question.probabilities)
+    assert len(question.candidates) == 4  # all can be shown
+    assert show(seat) == question
+    asked = question.yes_no.name
+    saved = answering.submit_answer(seat, question.token, "not", [asked], shown=question.shown)
+    again = answering.submit_answer(seat, question.token, "not", [asked], shown=question.shown)
+    assert (saved.seq, again.repeated) == (again.seq, True)
+    stays = show(seat)
+    assert stays.view.row == question.view.row
+    assert asked not in stays.choices
+    answering.submit_answer(seat, stays.token, "is", [stays.choices[0]], shown=stays.shown)
+    first, second = log(home, seat.project_id)[before:]
+    assert AskedAs.from_json(first.asked) == AskedAs(IS, (asked,), choices=1)
+    assert (first.kind, first.labels, len(first.after)) == ("not", (asked,), 3)
+    assert second.asked is not None
+    assert second.asked["choices"] in (1, 3)
+    undoing.undo(seat, seq=second.seq)
+    assert show(seat).view.row == question.view.row
+    redone = undoing.redo(seat)
+    assert redone is not None
+    assert log(home, seat.project_id)[-1].asked == second.asked
+    assert verify_project(seat)[0].entries == len(log(home, seat.project_id))  # replay is live
+    question = show(seat)
+    assert question.yes_no is not None
+    answering.submit_answer(seat, question.token, "is", [question.yes_no.name])
+    with opened(home, owner, seat.project_id) as learner:
+        assert learner.candidates_of(question.view.row).sum() == 1
+
+
+@pytest.mark.usefixtures("at_once")
+def test_any_other_answer_fits_as_well(home: Home, owner: int) -> None:
+    seat = yes_no_project(home, owner)
+    answer_all_but(seat, 12, small_frame().truth.tolist())
+    room.change_room(seat, CHEAPEST)
+    for kind, labels in (
+        ("skip", []),
+        ("unsure", []),
+        ("bad", []),
+        ("is", ["dog"]),
+        ("among", ["ant", "dog"]),
+    ):
+        question = show(seat)
+        assert question.yes_no is not None
+        answering.submit_answer(seat, question.token, kind, labels, shown=question.shown)
+        assert show(seat).view.row != question.view.row
+        assert log(home, seat.project_id)[-1].asked["form"] == IS
+
+
+def group_question(seat: Seat) -> ShownQuestion:
+    """Row 0, asked whether it is a furry one: the model gives these two a half."""
+    room.change_room(seat, RoomSettings(groups=PAIRS, forms="cheapest", drawn_forms=False))
+    question = answering.ask_next(seat, 0)
+    assert question.yes_no is not None
+    assert (question.yes_no.name, question.yes_no.labels) == ("furry", ("cat", "dog"))
+    return question
+
+
+@pytest.fixture
+def halves(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> Seat:
+    """A project where yes or no costs a fifth of "which"."""
+    monkeypatch.setattr(forms, "FROM_ANSWERS", 0)
+    monkeypatch.setattr(forms, "FIRST_AS_USUAL", 0)
+    cheap = SecondsModel(SecondsPrior(yes_no=0.2, slope=0.1))
+    monkeypatch.setattr(forms, "prices_of", lambda _learner: forms.Prices(cheap))
+    return yes_no_project(home, owner)
+
+
+def test_a_group_is_asked_about_and_the_row_stays(halves: Seat) -> None:
+    question = group_question(halves)
+    answering.submit_answer(halves, question.token, "among", ["cat", "dog"], shown=question.shown)
+    stays = show(halves)
+    assert (stays.view.row, stays.choices) == (0, ("cat", "dog"))
+    answering.submit_answer(halves, stays.token, "is", ["dog"], shown=stays.shown)
+    undoing.undo(halves)
+    undoing.undo(halves)
+    question = show(halves)
+    assert question.view.row == 0
+    answering.submit_answer(halves, question.token, "among", ["ant", "bee"], shown=question.shown)
+    assert (show(halves).view.row, show(halves).choices) == (0, ("ant", "bee"))
+    assert asked_of(halves)[0] == AskedAs(GROUP, ("cat", "dog"), choices=2)
+
+
+def test_some_of_the_candidates_is_no_half_of_them(halves: Seat) -> None:
+    """Who opens the list and marks some has said all they could, as ever."""
+    question = group_question(halves)
+    answering.submit_answer(halves, question.token, "among", ["cat", "ant"], shown=question.shown)
+    assert show(halves).view.row != 0
+
+
+def test_a_half_of_candidates_that_are_others_now_is_refused(halves: Seat) -> None:
+    question = group_question(halves)
+    with halves.learner() as found:
+        before = found.learner.seq
+    with pytest.raises(answering.StaleQuestion, match="have changed since"):
+        answering.submit_answer(halves, question.token, "among", ["ant", "bee"], shown="another stamp")
+    with halves.learner() as found:
+        assert found.learner.seq == before
+
+
+def test_where_people_answer_for_themselves_no_group_is_asked_about(
+    home: Home, owner: int, halves: Seat
+) -> None:
+    annotator(home, owner, "Ada")
+    projects.change_learner(halves, overlap=2)
+    room.change_room(halves, RoomSettings(groups=PAIRS, forms="cheapest", drawn_forms=False))
+    question = answering.ask_next(halves, 0)
+    assert question.yes_no is None or len(question.yes_no.labels) == 1
+
+
+def test_a_question_keeps_its_form_while_it_is_looked_at() -> None:
+    asked = AskedAs(IS, ("ant",), choices=1)
+    assert forms.kept(asked, ("ant", "bee")) == asked
+    assert forms.kept(asked, ("bee", "cat")) == AskedAs(WHICH, choices=2)  # somebody has ruled it out
+    pair = AskedAs(GROUP, ("ant", "bee"), drawn=True, choices=2)
+    assert forms.kept(pair, ("ant", "bee", "cat")) == pair
+    assert forms.kept(pair, ("ant", "bee")) == AskedAs(WHICH, drawn=True, choices=2)
+    assert forms.kept(AskedAs(WHICH, choices=3), ("ant", "bee")) == AskedAs(WHICH, choices=2)
+
+
+# What it costs
+
+
+def test_prices_come_from_the_log(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    seat = yes_no_project(home, owner)
+    assumed = room.forms_of(seat)
+    assert assumed is not None
+    assert (assumed.answers, assumed.timed) == (0, 0)
+    assert assumed.yes_no / assumed.which == pytest.approx(0.55)
+    fast = forms.answers.TimedAnswer
+    spent = [
+        *(fast(1, 9.0, 4, None) for _ in range(40)),  # older: "which" of as many as there were
+        *(fast(1, 9.0, 9, {"form": "which", "choices": 4}) for _ in range(40)),
+        *(fast(2, 1.0, 4, {"form": "is", "choices": 1, "about": ["ant"]}) for _ in range(40)),
+        *(
+            fast(1, 0.1, 4, {"form": "is", "choices": 1, "batch": "b"}) for _ in range(40)
+        ),  # one press for many
+    ]
+    monkeypatch.setattr(forms.answers, "timed", lambda *_args, **_more: spent)
+    monkeypatch.setattr(forms, "ANEW_AFTER", 0)
+    learnt = room.forms_of(seat)
+    assert learnt is not None
+    assert learnt.timed == 120
+    assert learnt.which > 2 * learnt.yes_no
+    with opened(home, owner, seat.project_id) as learner:
+        seconds = forms.prices_of(learner).seconds
+        assert 8 < seconds.expected(1, "which", 4) < 11
+        assert 0.8 < seconds.expected(2, "is", 1) < 1.4
+
+
+def test_prices_are_learnt_anew_after_twenty_five_entries(home: Home, owner: int) -> None:
+    seat = yes_no_project(home, owner)
+    truth = small_frame().truth.tolist()
+    for wanted, more in ((0, 0), (0, 10), (26, 16)):
+        for _ in range(more):
+            question = show(seat)
+            answering.submit_answer(seat, question.token, "is", [truth[question.view.row]])
+        answering.get_ready(seat)
+        with opened(home, owner, seat.project_id) as learner:
+            assert forms.prices_of(learner).seq == wanted
+    assert room.forms_of(Seat(home, owner, seat.project_id)).timed == 26  # type: ignore[union-attr]
+
+
+def test_checks_tell_how_far_shares_can_be_believed(
+    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seat = yes_no_project(home, owner, 90, control_share=0.5, strategy="random")
+    truth = small_frame(90).truth.tolist()
+    for _ in range(88):
+        question = show(seat)
+        answering.submit_answer(seat, question.token, "is", [truth[question.view.row]])
+    with opened(home, owner, seat.project_id) as learner:
+        checks = learner.pool.control_rows & (learner.pool.sizes == 1)
+        assert checks.sum() >= forms.FEWEST_CHECKS
+        sharp = forms._temperature(learner)
+        rows = np.flatnonzero(checks)
+        shares = learner.shares_of(rows, learner.pool.first[rows])
+        assert (shares.argmax(axis=1) == learner.pool.candidates[rows].argmax(axis=1)).mean() > 0.95
+        assert sharp < 1.2  # what is right that often may be believed
+        rng = np.random.default_rng(0)
+        guess = np.eye(4)[rng.integers(4, size=len(learner.pool.sizes))]
+        monkeypatch.setattr(learner, "shares_of", lambda rows, _inside: guess[rows])
+        assert forms._temperature(learner) > 3 * max(sharp, 0.1)  # a model that is sure and wrong is not
+        monkeypatch.setattr(forms, "FEWEST_CHECKS", 99)
+        assert forms._temperature(learner) == 1.0
+
+
+def test_label_vectors_have_one_form(home: Home, owner: int) -> None:
+    assert room.forms_of(Seat(home, owner, vector_project(home, owner))) is None
