@@ -25,6 +25,7 @@ from plcore.crowd import (
     gwet_ac1,
     krippendorff_alpha,
     least_honest,
+    what_they_say,
     who_is_guessing,
 )
 from plcore.evaluation import contaminate
@@ -162,11 +163,11 @@ def guessing_table(persons: int) -> str:
         rng = np.random.default_rng(1)
         m = candidates.shape[1]
         rows, who, said = vote(y, candidates, 10, 2, True, rng)
-        others = DawidSkene().fit_masks(rows, who, np.eye(m, dtype=bool)[said], candidates)
+        others = what_they_say(rows, who, np.eye(m, dtype=bool)[said], candidates)
         truth = np.eye(m)[y]
         several = np.flatnonzero(candidates.sum(axis=1) > 1)
         for kind in (*SPAMMERS, *HONEST):
-            for against, known in (("the truth", truth), ("two others a row", others.label_distributions_)):
+            for against, known in (("the truth", truth), ("two others a row", others)):
                 told = []
                 for _ in range(persons):
                     asked = rng.choice(several, LONG, replace=False)
@@ -302,12 +303,12 @@ persons a line.
 
 {chances_table(10 * persons)}
 
-On the sets, among the candidates of rows that have two or more; {persons} persons a line. Held against the truth, or
-against the distributions that ten others give, two of whom have answered each row. The least honest are right as often
+On the sets, among the candidates of rows that have two or more; {4 * persons:,} persons a line. Held against the
+truth, or against what ten others say, two of whom have answered each row. The least honest are right as often
 as the table above says. Asked for: at least 95 % of those who guess told within 30 answers, at most 2 % of honest
 people ever.
 
-{guessing_table(persons)}
+{guessing_table(4 * persons)}
 
 ## Intervals of agreement
 

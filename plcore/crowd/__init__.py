@@ -17,6 +17,7 @@ from plcore.crowd.guessing import (
     check_guessing,
     least_honest,
     too_fast,
+    what_they_say,
     who_is_guessing,
 )
 from plcore.crowd.label_vectors import votes_by_label
@@ -40,5 +41,6 @@ __all__ = [
     "set_distances",
     "too_fast",
     "votes_by_label",
+    "what_they_say",
     "who_is_guessing",
 ]

@@ -7,9 +7,15 @@ is right at least as often as h(c) > c. Let p be how probable the answer is righ
     1 / (h p / c + (1 - h)(1 - p) / (1 - c))
 
 times as likely of a guess as of the worst honest person; where nothing is known, p = c, it is 1. The product over all
-answers is told once it reaches 50. Of an honest person held against the truth it is a supermartingale of mean 1 at
-most, so that they are told of, ever, with a probability of at most 1/50, however often one looks (Ville's inequality;
-Wald's sequential test, 1945). What the others say is no truth: `benchmarks/results/crowd.md` has the figures.
+answers is told once it reaches 200. Of an honest person held against the truth it is a supermartingale of mean 1 at
+most, so that they are told of by it, ever, with a probability of at most 1/200, however often one looks (Ville's
+inequality; Wald's sequential test, 1945). Where choices are few that alone would tell too few of those who guess in
+time, so that at the thirtieth answer 3 is enough. Both together tell of at most .8 % of the worst honest people where
+all rows have as many choices (the tests count it, for 2 to 20).
+
+What the others say is no truth, and of two answers a row the model of each person is surer than it is right. So rows
+are taken half by that model, half by the one that takes all people for alike, which is surer of nothing than their
+answers bear out: `benchmarks/results/crowd.md` has the figures.
 """
 
 from __future__ import annotations
@@ -21,12 +27,15 @@ from typing import Any
 import numpy as np
 
 from plcore.common.checks import is_real
-from plcore.common.types import FloatArray, IntArray
+from plcore.common.types import BoolArray, FloatArray, IntArray
 from plcore.crowd.dawid_skene import DawidSkene
 from plcore.crowd.votes import CrowdVotes, read_votes
 
-TOLD_AT = 50.0
-"""How many times likelier of a guess: at most one honest person in so many is ever told of."""
+TOLD_AT = 200.0
+"""How many times likelier of a guess: at most one honest person in so many is ever told of by it."""
+
+LOOK_AT, TOLD_THEN = 30, 3.0
+"""At this answer so many times likelier is enough."""
 
 SKILL = 0.6
 """Of the way from chance to always right that the worst honest person goes; with few choices more, for there a guess is
@@ -105,7 +114,9 @@ def check_guessing(right: Any, chance: Any) -> GuessCheck:
     p, c = p[tells], c[tells]
     h = least_honest(c)
     evidence = -np.log(h * p / c + (1 - h) * (1 - p) / (1 - c)).cumsum()
-    told = np.flatnonzero(evidence >= np.log(TOLD_AT))
+    needed = np.full(len(evidence), TOLD_AT)
+    needed[LOOK_AT - 1 : LOOK_AT] = TOLD_THEN
+    told = np.flatnonzero(evidence >= np.log(needed))
     return GuessCheck(
         bool(len(told)),
         int(told[0]) + 1 if len(told) else None,
@@ -140,12 +151,28 @@ def who_is_guessing(votes: Any, candidates: Any = None, known: Any = None) -> di
         if not others.any():
             found[name] = check_guessing([], [])
             continue
-        model = DawidSkene().fit_masks(
-            read.rows[others], read.who[others], read.masks[others], read.candidates
-        )
-        said = np.bincount(read.rows[others], minlength=len(read.candidates)) > 0
-        found[name] = _check(read, place, model.label_distributions_ * said[:, None])
+        said = what_they_say(read.rows[others], read.who[others], read.masks[others], read.candidates)
+        found[name] = _check(read, place, said)
     return found
+
+
+def what_they_say(
+    rows: IntArray, who: IntArray, masks: BoolArray, candidates: BoolArray, model: DawidSkene | None = None
+) -> FloatArray:
+    """(n, m) how probable each class of a row is by what these people say; a row of zeros where none of them has said
+    anything.
+
+    rows, who, masks, candidates : as for `DawidSkene.fit_masks`, who from 0
+    model : fitted to these votes and others, of the same people; None: to these alone
+    The mean of two models: each person with a confusion of their own, which follows them closely and is too sure where
+    few have answered a row, and all with the pooled one.
+    """
+    model = model or DawidSkene().fit_masks(rows, who, masks, candidates)
+    apart = model.posterior_masks(rows, who, masks, candidates)
+    strangers = -1 - who  # numbers that nobody has: each of them is taken for one of the others
+    alike = model.posterior_masks(rows, strangers, masks, candidates)
+    said = np.bincount(rows, minlength=len(candidates)) > 0
+    return np.asarray((apart + alike) / 2 * said[:, None])
 
 
 def _check(read: CrowdVotes, place: int, known: FloatArray) -> GuessCheck:

@@ -7,7 +7,15 @@ import math
 import numpy as np
 import pytest
 
-from plcore.crowd import check_guessing, least_honest, too_fast, who_is_guessing
+from plcore.crowd import (
+    DawidSkene,
+    check_guessing,
+    least_honest,
+    too_fast,
+    what_they_say,
+    who_is_guessing,
+)
+from plcore.crowd.guessing import LOOK_AT, TOLD_AT, TOLD_THEN
 
 PERSONS = 2000
 FIRST, LONG = 30, 300
@@ -26,6 +34,61 @@ def test_a_guesser_is_told_soon_and_the_least_honest_hardly_ever(choices):
     chance = 1 / choices
     assert (told(chance, rng, answers=FIRST, chance=chance) <= FIRST).mean() >= 0.95
     assert (told(float(least_honest(chance)), rng, 1000, chance=chance) <= LONG).mean() <= 0.02
+
+
+@pytest.mark.parametrize("choices", [2, 3, 4, 5, 6, 8, 10, 15, 20])
+def test_how_many_of_the_least_honest_are_told_counted_exactly(choices):
+    """By the number of wrong answers, which is all that the evidence goes by."""
+    h = float(least_honest(1 / choices))
+    right, wrong = (check_guessing([hit], [1 / choices]).evidence for hit in (1, 0))
+    shares, told = np.zeros(LONG + 2), 0.0
+    shares[0] = 1.0
+    errors = np.arange(len(shares))
+    for answers in range(1, LONG + 1):
+        shares = shares * h + np.concatenate([[0.0], shares[:-1] * (1 - h)])
+        evidence = errors * np.log(wrong) + (answers - errors) * np.log(right)
+        out = evidence >= np.log(TOLD_THEN if answers == LOOK_AT else TOLD_AT)
+        told += shares[out].sum()
+        shares[out] = 0.0
+    assert told <= 0.008
+
+
+def test_less_is_enough_at_the_thirtieth_answer():
+    right, wrong = (check_guessing([hit], [0.25]).evidence for hit in (1, 0))
+    errors = next(k for k in range(30) if wrong**k * right ** (30 - k) >= TOLD_THEN)
+    assert wrong**errors * right ** (30 - errors) < TOLD_AT
+    answers = [1] * (30 - errors) + [0] * errors
+    assert not check_guessing(answers[:-1], [0.25] * 29).guessing
+    assert check_guessing(answers, [0.25] * 30).told_after == 30
+    later = check_guessing([*answers, 1, 1], [0.25] * 32)
+    assert later.told_after == 30, "it stays told"
+    assert not check_guessing([1, *answers], [0.25] * 31).guessing, "at the thirtieth alone"
+
+
+def test_what_people_say_is_surer_of_nothing_than_they_are():
+    """Half by what each person is like, half by what all are."""
+    rng = np.random.default_rng(3)
+    y = rng.integers(4, size=200)
+    rows, who = (
+        np.repeat(np.arange(200), 2),
+        rng.permuted(np.tile(np.arange(6), (200, 1)), axis=1)[:, :2].ravel(),
+    )
+    said = np.where(rng.random(400) < 0.7, y[rows], rng.integers(4, size=400))
+    masks, free = np.eye(4, dtype=bool)[said], np.ones((201, 4), dtype=bool)
+    model = DawidSkene().fit_masks(rows, who, masks, free)
+    found = what_they_say(rows, who, masks, free)
+    assert (found[200] == 0).all(), "nobody has said anything of it"
+    own = model.label_distributions_[:200]
+    alike = model.posterior_masks(rows, who + 100, masks, free)[:200]
+    np.testing.assert_allclose(found[:200], (own + alike) / 2)
+    best = found[:200].argmax(axis=1)
+    gap = {
+        name: shares.max(axis=1).mean() - (shares.argmax(axis=1) == y).mean()
+        for name, shares in (("own", own), ("found", found[:200]))
+    }
+    assert abs(gap["found"]) < abs(gap["own"])
+    assert (best == y).mean() > 0.75
+    np.testing.assert_array_equal(found, what_they_say(rows, who, masks, free, model))
 
 
 def test_the_least_honest():
@@ -54,9 +117,11 @@ def test_the_evidence_by_hand():
     assert check.right == 2
     assert check.chance == 2
     assert check.evidence == pytest.approx((0.25 / 0.7) ** 2 * (0.75 / 0.3) ** 6)
-    # 2.5, .89, 2.2, 5.6, 14, 35, 87: told at the seventh, and still told though the eighth is right
-    assert check.told_after == 7
-    assert check.guessing
+    # 2.5, .89, 2.2, 5.6, 14, 35, 87, 31: never 200
+    assert not check.guessing
+    more = check_guessing([0, 1, *[0] * 6, 1], [0.25] * 9)
+    assert more.told_after == 8, "at 219, and still told though the ninth is right"
+    assert more.guessing
     assert check.sentence == "Right on 2 of 8 answers that could be held against others'; guessing gives 2."
     assert not check_guessing([1] * 8, [0.25] * 8).guessing
     assert math.isfinite(check_guessing([0] * 5000, [0.25] * 5000).evidence)
