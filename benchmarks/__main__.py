@@ -38,6 +38,7 @@ NAMES = (
     "texts",
     "honest_curve",
     "stopping",
+    "proof",
     "crowd",
     "imported_votes",
     "overlap",

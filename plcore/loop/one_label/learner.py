@@ -43,6 +43,7 @@ class ActiveLearner(Generic[TableT]):
     changes : all changes of the classes in the log (`plcore.loop.classes`)
     graph : the `graph` of an earlier learner of the same table and `graph_key(settings)`, so that neighbours need
         not be found again; None: they are found now, where needed. Raises ValueError for another shape.
+    controls : as for the pool
     """
 
     def __init__(
@@ -51,9 +52,10 @@ class ActiveLearner(Generic[TableT]):
         settings: LearnerSettings | None = None,
         graph: Graph | None = None,
         changes: Iterable[ClassChange] = (),
+        controls: IntArray | None = None,
     ) -> None:
         self.settings = settings = settings or LearnerSettings()
-        self.pool: OneLabelPool[TableT] = OneLabelPool(table, settings, changes)
+        self.pool: OneLabelPool[TableT] = OneLabelPool(table, settings, changes, controls)
         pool, table = self.pool, self.pool.table
         self.table, self.classes, self.original = table, pool.classes, pool.original
         self.test_rows = pool.test_rows
@@ -243,6 +245,11 @@ class ActiveLearner(Generic[TableT]):
     def shares_of(self, rows: IntArray, inside: BoolArray | None = None) -> FloatArray:
         """(r, m) what the model says of these rows, no test rows, inside their candidates or these; 0 for bad items."""
         return self._model.shares(np.asarray(rows), inside)
+
+    @property
+    def said(self) -> IntArray | None:
+        """(n_held,) the class that the model gives each held-out row, -1 for none; None before the first version."""
+        return self._model.said
 
     @property
     def curve(self) -> list[CurvePoint]:

@@ -48,6 +48,7 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
 
     changes : all changes of the classes in the log (`plcore.loop.classes`); `table` and `classes` are as these leave
         them
+    controls : the numbers of the control rows, in place of those that would be drawn; None: they are drawn
     test_rows : bool (n,), a seeded share of the rows with a true label; never asked
     control_rows : bool (n,), a seeded uniform share of all other rows without exact label; asked blindly now and
         then, so that their answers measure the model. Those with one candidate need no asking.
@@ -59,7 +60,13 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
 
     KINDS = KINDS
 
-    def __init__(self, table: TableT, settings: LearnerSettings, changes: Iterable[ClassChange] = ()) -> None:
+    def __init__(
+        self,
+        table: TableT,
+        settings: LearnerSettings,
+        changes: Iterable[ClassChange] = (),
+        controls: IntArray | None = None,
+    ) -> None:
         self.class_map = ClassMap(table.classes, changes)
         roots = self.class_map.rooted(np.asarray(table.candidates))
         self.table = table = with_classes(table, self.class_map)
@@ -76,7 +83,7 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         first = self.original.copy()
         first[self.exact] = np.eye(len(self.classes), dtype=bool)[self.truth[self.exact]]
         self.first = first
-        drawn = self._draw_control_rows()
+        drawn = self._draw_control_rows() if controls is None else controls
         self.control_rows = np.zeros(n, dtype=bool)
         self.control_rows[drawn] = True
         self._control_order = drawn[first[drawn].sum(axis=1) >= 2]

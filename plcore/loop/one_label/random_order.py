@@ -1,0 +1,271 @@
+"""The project's own runs in random order: its model, its rows, its classes, other questions. No database, no files.
+
+What is found follows from table, settings and entries alone. Nothing of it is ever published: the models below learn
+true labels that the project hides, and answers to blind checks, which no model of the project may.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, replace
+from time import thread_time
+from typing import Any
+
+import numpy as np
+
+from plcore.common.types import BoolArray, FloatArray, IntArray, StepProgress, Table
+from plcore.evaluation.random_order import (
+    FEWEST_ORDERS,
+    RandomOrder,
+    RandomRuns,
+    by_carrying_on,
+    by_replays,
+)
+from plcore.loop.changes import ClassChange
+from plcore.loop.entries import Entry
+from plcore.loop.one_label.pool import OneLabelPool
+from plcore.loop.one_label.random_runs import Run, make_run
+from plcore.loop.one_label.settings import LearnerSettings
+
+ORDERS = 5
+"""Runs in random order where truth is known."""
+ORDERS_OF_CHECKS = 3
+FOLDS = 5
+FEWEST_CHECKS = 30
+"""Answered blind checks below which their curve says nothing."""
+FEWEST_MEASURED = 30
+"""Test rows below which the same holds."""
+_UNTIL_NOW = (0.0, 1 / 16, 1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1.0)
+_BEYOND = (1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 6.0, 8.0)
+"""Where runs are measured, as shares of the answers that the project has."""
+_OF_CHECKS = 8
+_AHEAD = 0.03
+"""By so much a run must be better than the project before it ends: measured anew it may be worse."""
+
+_LONGEST = 4
+"""So many budgets may pass before fits are given up."""
+
+TRUTH, CHECKS = "truth", "checks"
+"""How random order is known: by replays on known truth; by blind checks, carried on."""
+
+
+class CannotEstimateError(ValueError):
+    """Why random order cannot be estimated, and what is missing, in a sentence for people."""
+
+
+@dataclass(frozen=True)
+class RandomOrderFound:
+    """What came of it. how : TRUTH | CHECKS      line : see `plcore.evaluation.RandomOrder`
+
+    model : that answered in all runs      measured : rows measured on      orders : random orders
+    given : answers of the project to rows that train      now : its accuracy on the same rows
+    """
+
+    how: str
+    line: RandomOrder
+    model: str
+    measured: int
+    orders: int
+    given: int
+    now: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for `json.dumps`."""
+        return {**asdict(self), "line": self.line.to_json()}
+
+    @classmethod
+    def from_json(cls, stored: dict[str, Any]) -> RandomOrderFound:
+        """What `to_json` gave."""
+        return cls(**{**stored, "line": RandomOrder.from_json(stored["line"])})
+
+
+class RandomOrderRuns:
+    """Replays a project in random order; `pool` is to take in its log before `measure`.
+
+    table, changes : as for the pool
+    """
+
+    def __init__(self, table: Table, settings: LearnerSettings, changes: Iterable[ClassChange] = ()) -> None:
+        self._table, self._changes = table, tuple(changes)
+        self._settings = replace(settings, strategy="random")
+        self.pool: OneLabelPool[Table] = OneLabelPool(table, settings, self._changes)
+
+    def how(self) -> str:
+        """How random order would be estimated, TRUTH or CHECKS. Raises CannotEstimateError."""
+        pool = self.pool
+        if pool.settings.several:
+            raise CannotEstimateError("Where several people answer each row, random order is not estimated.")
+        if len(self._answered()) == 0:
+            raise CannotEstimateError("The first answers are still to come.")
+        if pool.test_rows.sum() >= FEWEST_MEASURED and len(self._hidden()) >= len(self._answered()):
+            return TRUTH
+        missing = FEWEST_CHECKS - len(self._checks())
+        if missing <= 0:
+            return CHECKS
+        if not pool.control_rows.any():
+            raise CannotEstimateError(
+                "There are no blind checks, and the table hides no true labels: without either nobody can know. "
+                "Fix: draw blind checks when the project is made."
+            )
+        if int(pool.control_rows.sum()) < FEWEST_CHECKS:
+            raise CannotEstimateError(
+                f"{FEWEST_CHECKS} answered blind checks are needed, and this project has "
+                f"{int(pool.control_rows.sum())} in all."
+            )
+        raise CannotEstimateError(
+            f"{missing} more blind {'check' if missing == 1 else 'checks'} must be answered."
+        )
+
+    def measure(self, progress: StepProgress | None = None, budget: float | None = None) -> RandomOrderFound:
+        """The line of random order.
+
+        progress : called between fits with (fits done, fits in all, name of the model); what it raises ends it
+        budget : CPU seconds, after which no further order begins
+        Raises CannotEstimateError, and ValueError where the model cannot be fitted.
+        """
+        how = self.how()
+        clock = _Clock(progress, budget, self._settings.model_in_force)
+        runs = self._by_truth(clock) if how == TRUTH else self._by_checks(clock)
+        line = by_replays(runs) if how == TRUTH else by_carrying_on(runs)
+        if line is None:
+            raise CannotEstimateError("The blind checks are too few to carry their curve on.")
+        return RandomOrderFound(
+            how=how,
+            line=line,
+            model=self._settings.model_in_force,
+            measured=len(runs.weights),
+            orders=len(runs.right),
+            given=runs.given,
+            now=float(runs.right_now @ runs.weights),
+        )
+
+    # What there is to learn from and to measure on
+
+    def _answered(self) -> IntArray:
+        """Rows that train and have an answer."""
+        return self.pool.train[self.pool.answered[self.pool.train]]
+
+    def _hidden(self) -> IntArray:
+        """Rows that train, could be asked at first, and whose truth the table hides."""
+        pool = self.pool
+        askable = (pool.first.sum(axis=1) >= 2) & (pool.truth >= 0)
+        return pool.train[askable[pool.train]]
+
+    def _checks(self) -> IntArray:
+        """Blind checks that were asked and have one label now."""
+        pool = self.pool
+        return np.flatnonzero(pool.control_rows & pool.answered & (pool.sizes == 1))
+
+    def _free(self) -> IntArray:
+        """Blind checks that had one candidate anyway."""
+        pool = self.pool
+        return np.flatnonzero(pool.control_rows & (pool.first.sum(axis=1) == 1) & (pool.sizes == 1))
+
+    def _entries(self) -> list[Entry]:
+        """The answers about rows that train, as the log has them."""
+        fold = self.pool.fold
+        return sorted(
+            (one for row in self._answered() for one in fold.counted(int(row))), key=lambda one: one.seq
+        )
+
+    # Runs
+
+    def _by_truth(self, clock: _Clock) -> RandomRuns:
+        """Whole runs on the truth that the table hides, measured on the test rows."""
+        pool, given, rows = self.pool, len(self._answered()), self._hidden()
+        test = pool.test_rows[pool.held]
+        truth = pool.truth[pool.held][test]
+        answers = np.unique([min(round(share * given), len(rows)) for share in (*_UNTIL_NOW, *_BEYOND)])
+        clock.begin(1 + ORDERS * len(answers))
+        run = self._run()
+        run.follow(self._entries())
+        right_now = run.said(clock.tell)[test] == truth
+        found: list[list[BoolArray]] = []
+        while len(found) < ORDERS and not (clock.is_over and len(found) >= FEWEST_ORDERS):
+            drawn = np.random.default_rng([self._settings.seed, 5, len(found)]).permutation(rows)
+            seen = []
+            for said in self._run_through(run, drawn, pool.truth[drawn], answers, clock):
+                seen.append(said[test] == truth)
+                better = seen[-1].mean() >= right_now.mean() + _AHEAD
+                if not found and answers[len(seen) - 1] > given and better:
+                    answers = answers[: len(seen)]  # the other runs go as far
+                    clock.begin(1 + ORDERS * len(answers))
+                    break
+            found.append(seen)
+        k = len(truth)
+        return RandomRuns(answers, np.array(found), np.full(k, 1 / k), right_now, given)
+
+    def _by_checks(self, clock: _Clock) -> RandomRuns:
+        """Short runs, in which blind checks answer and, in turns, measure: those of one part are measured by models
+        that learn those of the others, in random order. Each of these takes the place of another row, for more rows
+        would make a better model."""
+        pool, seed = self.pool, self._settings.seed
+        asked, free = self._checks(), self._free()
+        known = np.concatenate([asked, free])
+        random = np.random.default_rng([seed, 6])
+        part = np.concatenate([random.permutation(len(rows)) % FOLDS for rows in (asked, free)])
+        fewest = len(asked) - (len(asked) + FOLDS - 1) // FOLDS
+        answers = np.unique(np.linspace(0, fewest, _OF_CHECKS).round().astype(np.int64))
+        clock.begin(1 + FOLDS * ORDERS_OF_CHECKS * len(answers))
+        run = self._run()
+        run.follow(self._entries())
+        right_now = run.said(clock.tell)[pool.place[known]] == pool.known()[pool.place[known]]
+        right = np.zeros((ORDERS_OF_CHECKS, len(answers), len(known)), dtype=bool)
+        for fold in range(FOLDS):
+            here, learn = part == fold, known[part != fold]
+            dropped = random.choice(pool.train, min(len(learn), len(pool.train) - 1), replace=False)
+            run = self._run(np.concatenate([np.setdiff1d(np.flatnonzero(pool.control_rows), learn), dropped]))
+            rows = learn[np.isin(learn, asked)]
+            for order in range(ORDERS_OF_CHECKS):
+                drawn = np.random.default_rng([seed, 7, order]).permutation(rows)
+                labels = pool.candidates[drawn].argmax(axis=1)
+                for place, said in enumerate(self._run_through(run, drawn, labels, answers, clock)):
+                    says = said[run.pool.place[known[here]]]
+                    right[order, place, here] = says == pool.candidates[known[here]].argmax(axis=1)
+        return RandomRuns(
+            answers, right, self._weights(len(asked), len(free)), right_now, len(self._answered())
+        )
+
+    def _weights(self, asked: int, free: int) -> FloatArray:
+        """What each check counts: those that were ambiguous at first as much together as such rows are in the pool."""
+        share = self.pool.share_ambiguous if free else 1.0
+        return np.repeat([share / asked, (1 - share) / max(free, 1)], [asked, free])
+
+    def _run(self, controls: IntArray | None = None) -> Run:
+        return make_run(self._table, self._settings, self._changes, controls)
+
+    @staticmethod
+    def _run_through(
+        run: Run, rows: IntArray, labels: IntArray, answers: IntArray, clock: _Clock
+    ) -> Iterator[IntArray]:
+        """What the model says after so many answers (j,), to these rows in this order."""
+        run.begin()
+        before = 0
+        for until in answers.tolist():
+            for row, label in zip(rows[before:until].tolist(), labels[before:until].tolist(), strict=True):
+                run.answer(row, label)
+            before = until
+            yield run.said(clock.tell)
+            clock.done += 1
+
+
+class _Clock:
+    """How far the fits are and whether their time is over."""
+
+    def __init__(self, progress: StepProgress | None, budget: float | None, model: str) -> None:
+        self._progress, self._budget, self._model = progress, budget, model
+        self._begun, self.done, self._total = thread_time(), 0, 0
+
+    def begin(self, total: int) -> None:
+        self._total = total
+
+    @property
+    def is_over(self) -> bool:
+        return self._budget is not None and thread_time() - self._begun > self._budget
+
+    def tell(self, *_: Any) -> None:
+        """Say how far it is. Raises CannotEstimateError where the fits take far longer than they may."""
+        if self._progress is not None:
+            self._progress(self.done, self._total, self._model)
+        if self._budget is not None and thread_time() - self._begun > _LONGEST * self._budget:
+            raise CannotEstimateError("The project's model takes too long to be fitted again and again.")
