@@ -42,6 +42,8 @@ NAMES = (
     "crowd",
     "imported_votes",
     "overlap",
+    "shortlists",
+    "outside",
 )
 LONG = (  # half an hour and more, so run only when named
     "model_accuracy",

@@ -1,5 +1,5 @@
 """Evaluation: candidate sets made from exact labels, measures and intervals, labelling runs against known truth, the
-choice of a learner without it, and ensembles."""
+choice of a learner without it, ensembles, and shortlists that hold the truth as often as promised."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from plcore.evaluation.estimates import (
 from plcore.evaluation.grids import PARAMETER_GRIDS, PRECISE_GRID, precise_folds
 from plcore.evaluation.intervals import exact_interval, wilson_interval
 from plcore.evaluation.metrics import error_rate
+from plcore.evaluation.outside import OutsideRate, outside_probabilities, outside_rate
 from plcore.evaluation.progressive import Progressive, progressive_validation
 from plcore.evaluation.replay import Replay, ask_oracle, replay
 from plcore.evaluation.scores import (
@@ -27,6 +28,12 @@ from plcore.evaluation.scores import (
     precision_by_score,
     scored_candidates,
 )
+from plcore.evaluation.shortlists import (
+    checks_needed,
+    conformal_threshold,
+    conformity_scores,
+    shortlists,
+)
 from plcore.labels.accuracy import candidate_accuracy
 from plcore.labels.folds import PartialKFold
 
@@ -36,6 +43,7 @@ __all__ = [
     "AutoPLClassifier",
     "ControlCounts",
     "Estimate",
+    "OutsideRate",
     "PLBaggingClassifier",
     "PLCalibratedClassifier",
     "PLVotingClassifier",
@@ -46,11 +54,16 @@ __all__ = [
     "ScoredCandidates",
     "ask_oracle",
     "candidate_accuracy",
+    "checks_needed",
     "compare_learners",
+    "conformal_threshold",
+    "conformity_scores",
     "contaminate",
     "control_accuracy",
     "error_rate",
     "exact_interval",
+    "outside_probabilities",
+    "outside_rate",
     "precise_folds",
     "precision_above",
     "precision_by_label",
@@ -58,6 +71,7 @@ __all__ = [
     "progressive_validation",
     "replay",
     "scored_candidates",
+    "shortlists",
     "stratified_accuracy",
     "wilson_interval",
 ]

@@ -19,12 +19,14 @@ def disambiguate(
     shares: Callable[[IntArray], FloatArray],
     votes: VoteTable | None,
     has_model: bool,
+    outside: FloatArray | None = None,
 ) -> Disambiguation:
     """Labels of all rows, each inside its candidates.
 
     shares : the model's label distributions (r, m) of rows, inside their candidates
     has_model : whether there is a model yet; else rows with several candidates have no label
     votes : votes of the training rows' neighbours, which prove some labels; None: nothing is proven
+    outside : (n,) as `Disambiguation` has it
     """
     candidates = pool.candidates
     share = shares(np.arange(len(candidates)))
@@ -46,4 +48,5 @@ def disambiguate(
         labels=label,
         sources=np.where(exact, "truth", np.where(size > 0, source, "bad")),
         confidence=np.where(exact, 1.0, confidence),
+        outside=outside,
     )

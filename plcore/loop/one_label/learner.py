@@ -12,10 +12,13 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray, Table
+from plcore.evaluation.outside import OutsideRate
+from plcore.evaluation.shortlists import conformity_scores
 from plcore.loop.base import CONTROL, OVERLAP
 from plcore.loop.changes import ClassChange
 from plcore.loop.entries import AnswerError, Entry
 from plcore.loop.one_label.asking import RowChooser
+from plcore.loop.one_label.checks import known_checks, rate_outside, rows_at_risk
 from plcore.loop.one_label.disambiguation import disambiguate
 from plcore.loop.one_label.first_update import FirstUpdate
 from plcore.loop.one_label.models import Model, NeighborModel, ScoredModel, even_shares
@@ -246,6 +249,16 @@ class ActiveLearner(Generic[TableT]):
         """(r, m) what the model says of these rows, no test rows, inside their candidates or these; 0 for bad items."""
         return self._model.shares(np.asarray(rows), inside)
 
+    def check_scores(self) -> FloatArray:
+        """(c,) how far the model is from the truth of each blind check whose truth is known, as it is shown: what
+        shortlists go by (`plcore.evaluation.conformity_scores`)."""
+        rows, truth = known_checks(self.pool)
+        return conformity_scores(self._model.unseen_shares(rows, self.pool.first[rows]), truth)
+
+    def rate_outside(self) -> OutsideRate:
+        """How often the truth of a row with several candidates is none of them, by blind checks (`.checks`)."""
+        return rate_outside(self.pool)
+
     @property
     def said(self) -> IntArray | None:
         """(n_held,) the class that the model gives each held-out row, -1 for none; None before the first version."""
@@ -289,7 +302,8 @@ class ActiveLearner(Generic[TableT]):
     def disambiguate(self) -> Disambiguation:
         """A label for every row, where it comes from, and how sure it is."""
         votes = None if self._proof is None else self._proof.votes_
-        return disambiguate(self.pool, self._model.shares, votes, self._model.said is not None)
+        risk = rows_at_risk(self.pool, self._model)
+        return disambiguate(self.pool, self._model.shares, votes, self._model.said is not None, risk)
 
     def _curve_point(self) -> CurvePoint:
         settled = None if self._proof is None else self._proof.settled_

@@ -40,6 +40,10 @@ class Model(ABC):
         inside : bool (r, m), other candidates instead
         """
 
+    def unseen_shares(self, rows: IntArray, inside: BoolArray) -> FloatArray:
+        """As `shares`, without each row's own vote where it has one and the model can leave it out."""
+        return self.shares(rows, inside)
+
     def margins(self, rows: IntArray) -> FloatArray:
         """(r,) the largest share of each row less the second largest."""
         return margins(self.shares(rows))
@@ -86,12 +90,15 @@ class NeighborModel(Model):
         inside = self._pool.candidates[rows] if inside is None else inside
         return votes_to_distributions(self._votes(rows), inside)
 
+    def unseen_shares(self, rows: IntArray, inside: BoolArray) -> FloatArray:
+        pool, votes = self._pool, self._votes(rows)
+        train = ~(pool.test_rows[rows] | pool.control_rows[rows])  # each its own first neighbour
+        own = self._ranker.votes_.weights[pool.place[rows[train]], :1]
+        votes[train] -= own * pool.candidates[rows[train]]
+        return votes_to_distributions(votes, inside)
+
     def shares_of_others(self, row: int, own: BoolArray, *, learnt: bool) -> FloatArray:  # noqa: ARG002 - left out
-        pool = self._pool
-        votes = self._votes(np.array([row]))[0]
-        if not (pool.test_rows[row] or pool.control_rows[row]):  # a training row is its own first neighbour
-            votes = votes - self._ranker.votes_.weights[pool.place[row], 0] * pool.candidates[row]
-        return np.asarray(votes_to_distributions(votes[None], own[None])[0])
+        return np.asarray(self.unseen_shares(np.array([row]), own[None])[0])
 
     def _votes(self, rows: IntArray) -> IntArray:
         pool = self._pool

@@ -84,8 +84,11 @@ class Disambiguation:
         are), "model", "bad", or "open" (several candidates, and no model trained yet)
     confidence : float (n,) 1 for given, oracle, verdict and truth; the label's share in the row's label distribution
         for necessary and model; NaN for bad and open
+    outside : float (n,) how likely the truth is none of the row's candidates, where blind checks show that this happens
+        (`.checks.rows_at_risk`); None where they do not
     """
 
     labels: IntArray
     sources: NDArray[np.str_]
     confidence: FloatArray
+    outside: FloatArray | None = None

@@ -1,0 +1,71 @@
+"""What blind checks tell besides accuracy: how sure the model was of the truth, and how often that is no candidate.
+
+A check is a control row with two candidates or more at import that people have answered. It counts once its truth is
+known: one candidate is left, or the answers say that none of those at import is right. What people could not tell, bad
+items, and checks on which they still differ do not count, as they do not in the accuracy (`.pool`). Where several
+people answer, the rule of the settings makes one answer of theirs.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from plcore.common.types import FloatArray, IntArray
+from plcore.evaluation.outside import OutsideRate, outside_probabilities, outside_rate
+from plcore.loop.one_label.models import Model
+from plcore.loop.one_label.pool import OneLabelPool
+
+FEWEST_CHECKS = 20
+"""Checks from which on the rate of truths outside is estimated for single rows."""
+LEAST_RATE = 0.01
+"""The rate above which rows are said to be at risk."""
+
+
+class Checks(NamedTuple):
+    """rows : (c,) ascending      truth : (c,) their classes, -1 where it is none of the candidates at import"""
+
+    rows: IntArray
+    truth: IntArray
+
+
+def known_checks(pool: OneLabelPool[Any]) -> Checks:
+    """The checks whose truth is known."""
+    rows = np.flatnonzero(pool.control_rows & pool.answered & ~pool.bad)
+    first, now = pool.first[rows], pool.candidates[rows]
+    ambiguous = first.sum(axis=1) >= 2
+    inside = ambiguous & (now.sum(axis=1) == 1) & (now & first).any(axis=1)
+    outside = ambiguous & ~(now & first).any(axis=1)
+    counts = inside | outside
+    return Checks(rows[counts], np.where(inside, now.argmax(axis=1), -1)[counts])
+
+
+def rate_outside(pool: OneLabelPool[Any]) -> OutsideRate:
+    """How often the truth of a row with several candidates is none of them."""
+    truth = known_checks(pool).truth
+    return outside_rate(int((truth < 0).sum()), len(truth))
+
+
+def rows_at_risk(pool: OneLabelPool[Any], model: Model) -> FloatArray | None:
+    """(n,) how likely the truth of each row is none of its candidates; NaN of those that people have settled or given
+    others, and of those with one candidate at import, of which no check tells.
+
+    None where it is not known, or too seldom to matter: fewer than FEWEST_CHECKS checks, a rate of LEAST_RATE at most,
+    or a model that says of a row what it has learnt from the row's own candidates.
+    """
+    rate = rate_outside(pool)
+    if (
+        rate.checks < FEWEST_CHECKS
+        or rate.share <= LEAST_RATE
+        or model.said is None
+        or not pool.settings.model_entry.leaves_out
+    ):
+        return None
+    risk = np.full(len(pool.first), np.nan)
+    as_imported = ~(pool.candidates & ~pool.first).any(axis=1)
+    rows = np.flatnonzero(~pool.test_rows & as_imported & (pool.sizes >= 2))
+    candidates = pool.candidates[rows]
+    shares = model.unseen_shares(rows, np.ones_like(candidates))
+    risk[rows] = outside_probabilities(shares, candidates, rate.share)
+    return risk

@@ -1,0 +1,160 @@
+"""What blind checks tell besides accuracy: scores for shortlists, the rate of truths outside, rows at risk."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from plcore import ActiveLearner, Entry, LearnerSettings
+from plcore.evaluation import conformal_threshold, outside_probabilities, shortlists
+from plcore.loop.one_label import Trainer
+from plcore.loop.one_label.checks import FEWEST_CHECKS, known_checks
+from tests.plcore.loop.fake_table import blobs
+
+SETTINGS = LearnerSettings(n_neighbors=5, control_share=0.3)
+
+
+def made(settings=SETTINGS, n=200):
+    table, y = blobs(n, truth="none")
+    return ActiveLearner(table, settings), y
+
+
+def answer(learner, row, kind="is", labels=(), annotator="ann"):
+    learner.apply(Entry(learner.seq + 1, kind, int(row), annotator, tuple(labels)))
+
+
+def answer_checks(learner, y, number, outside=0):
+    """Answer so many blind checks with the truth, some of them with "none of these"."""
+    for place, row in enumerate(learner.pool.control_left()[:number]):
+        if place < outside:
+            answer(learner, row, "none")
+        else:
+            answer(learner, row, "is", [learner.classes[y[row]]])
+
+
+def test_checks_count_once_their_truth_is_known():
+    learner, y = made()
+    first, second, third, fourth, fifth = sorted(learner.pool.control_left()[:5].tolist())
+    answer(learner, first, "is", [learner.classes[y[first]]])
+    answer(learner, second, "none")
+    answer(learner, third, "bad")
+    answer(learner, fourth, "unsure")
+    answer(learner, fifth, "among", learner.pool.names(learner.candidates_of(fifth))[:2])
+    checks = known_checks(learner.pool)
+    assert dict(zip(checks.rows.tolist(), checks.truth.tolist(), strict=True)) == {
+        first: y[first],
+        second: -1,
+    }
+    assert learner.rate_outside()[:2] == (1, 2)
+    # Whoever says which one it is instead has said the same: it is none of the candidates.
+    other = learner.pool.names(learner.candidates_of(second))[0]
+    answer(learner, second, "is", [other])
+    assert learner.rate_outside()[:2] == (1, 2)
+
+
+def test_an_answer_that_is_taken_back_does_not_count():
+    learner, y = made()
+    answer_checks(learner, y, 3)
+    seq = learner.seq
+    row = learner.pool.fold.entry(seq).row
+    learner.apply(Entry(seq + 1, "withdraw", row, "ann", (), seq))
+    assert len(learner.check_scores()) == 2
+
+
+def test_rows_that_the_strategy_chose_are_no_checks():
+    learner, _ = made()
+    row = next(row for row in learner.pool.train if learner.pool.sizes[row] >= 2)
+    answer(learner, row, "none")
+    assert len(known_checks(learner.pool).rows) == 0
+    assert learner.rate_outside()[:2] == (0, 0)
+
+
+def test_scores_are_what_each_check_is_shown_with():
+    """The score of a check is 1 less the share that its question gives to the truth, before and after its answer."""
+    learner, y = made()
+    rows = sorted(learner.pool.control_left()[:6].tolist())
+    shown = []
+    for row in rows:
+        question = learner.question_for(row)
+        shares = dict(zip(question.choices, question.probabilities, strict=True))
+        shown.append(1 - shares[learner.classes[y[row]]])
+    for row in rows:
+        answer(learner, row, "is", [learner.classes[y[row]]])
+    assert learner.check_scores() == pytest.approx(shown)
+
+
+def test_several_people_at_a_check_are_one_check_by_the_rule():
+    settings = LearnerSettings(
+        n_neighbors=5, control_share=0.3, overlap=3, fold="majority", checks_by_all=True, own_since=0
+    )
+    learner, y = made(settings)
+    row = int(learner.pool.control_left()[0])
+    wrong = next(k for k in np.flatnonzero(learner.candidates_of(row)) if k != y[row])
+    answer(learner, row, "is", [learner.classes[y[row]]], "a")
+    answer(learner, row, "is", [learner.classes[wrong]], "b")
+    assert len(learner.check_scores()) == 0  # they differ: nobody knows yet
+    answer(learner, row, "is", [learner.classes[y[row]]], "c")
+    assert known_checks(learner.pool).truth.tolist() == [y[row]]
+
+
+@pytest.mark.parametrize("model", ["plknn", "kernelridge"])
+def test_shares_of_rows_that_train_are_without_their_own_vote(model):
+    learner, _ = made(LearnerSettings(model=model, n_neighbors=5, control_share=0.3))
+    if learner.settings.is_trained:
+        version = Trainer(learner.pool).train()
+        learner.publish(version.scores, [version.point])
+    rows = learner.pool.train[learner.pool.sizes[learner.pool.train] >= 2]
+    found = learner._model.unseen_shares(rows, learner.pool.candidates[rows])
+    for row, shares in zip(rows.tolist(), found, strict=True):
+        question = learner.question_for(row)
+        assert shares[learner.candidates_of(row)] == pytest.approx(question.probabilities)
+
+
+def test_shortlists_from_the_checks_of_a_project_hold_the_truth_of_its_other_rows():
+    learner, y = made(LearnerSettings(n_neighbors=5, control_share=0.3), n=1200)
+    answer_checks(learner, y, 200)
+    threshold = conformal_threshold(learner.check_scores(), 0.1)
+    rows = learner.pool.train[learner.pool.sizes[learner.pool.train] >= 2]
+    sets = learner.pool.candidates[rows]
+    lists = shortlists(learner._model.unseen_shares(rows, sets), sets, threshold)
+    assert lists[np.arange(len(rows)), y[rows]].mean() >= 0.87
+    assert lists.sum() < sets.sum()
+
+
+def test_rows_at_risk_where_checks_show_that_truths_lie_outside():
+    learner, y = made()
+    answer_checks(learner, y, FEWEST_CHECKS - 1, outside=4)
+    assert learner.disambiguate().outside is None  # too few to tell
+    row = learner.pool.control_left()[-1]
+    answer(learner, row, "is", [learner.classes[y[row]]])
+    risk = learner.disambiguate().outside
+    pool = learner.pool
+    open_rows = (pool.sizes >= 2) & ~(pool.candidates & ~pool.first).any(axis=1)
+    assert np.isnan(risk[~open_rows]).all()
+    rows = np.flatnonzero(open_rows)
+    shares = learner._model.unseen_shares(rows, np.ones_like(pool.candidates[rows]))
+    assert risk[rows] == pytest.approx(
+        outside_probabilities(shares, pool.candidates[rows], 4 / FEWEST_CHECKS)
+    )
+
+
+def test_without_truths_outside_no_row_is_at_risk():
+    learner, y = made()
+    answer_checks(learner, y, FEWEST_CHECKS + 5)
+    assert learner.disambiguate().outside is None
+
+
+def test_a_model_that_has_learnt_the_rows_own_candidates_tells_no_risk():
+    learner, y = made(LearnerSettings(model="perceptron-average", control_share=0.3))
+    answer_checks(learner, y, 25, outside=5)
+    assert learner.disambiguate().outside is None
+
+
+def test_the_same_log_gives_the_same_scores():
+    learner, y = made()
+    answer_checks(learner, y, 25, outside=2)
+    replayed, _ = made()
+    for seq in range(1, learner.seq + 1):
+        replayed.apply(learner.pool.fold.entry(seq))
+    np.testing.assert_array_equal(replayed.check_scores(), learner.check_scores())
+    assert replayed.rate_outside() == learner.rate_outside()
