@@ -162,6 +162,7 @@ from, and on those of them whose truth was taken out.
 How well the probability of the export finds these rows, in projects whose blind checks ({CHECK_SHARE:.0%} of the rows)
 are answered: the area under the ROC curve, its mean beside the share of rows whose truth is outside, and how many of
 the rows most at risk, taken as many as there are, are such rows. Of {SEEDS} projects, those with an estimate above 1 %.
+Only rows that are open count: a pair that loses its truth is a single candidate, of which nobody is asked.
 
 | set | rate | model | projects | AUC | mean probability | truth outside | of those most at risk |
 |---|---|---|---|---|---|---|---|
