@@ -18,7 +18,8 @@ from plcore.loop import Place
 from workflow.access import NotAllowed, NotFound, Right
 from workflow.common.alike import SimilarRow, begin_comparison, still_shown
 from workflow.common.answers import Given, Saved
-from workflow.common.turn import StaleQuestion, place_of
+from workflow.common.places import place_of
+from workflow.common.turn import StaleQuestion
 from workflow.people.qualifying import NotQualified, require_qualified
 from workflow.saving import NotSaved
 

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 from db import entries, questions
 from workflow import kinds
 from workflow.access import Right
-from workflow.common.answers import Saved
+from workflow.common.answers import Saved, saved_of
 from workflow.common.history import OwnAnswer, latest_standing, latest_withdrawn
 from workflow.common.rows import RowView, row_view
-from workflow.common.turn import saved_of
 from workflow.undoing import own_answers
 
 if TYPE_CHECKING:

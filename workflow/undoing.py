@@ -21,7 +21,8 @@ from workflow.common.history import (
     latest_withdrawn,
     redo_token,
 )
-from workflow.common.turn import StaleQuestion, Turn, place_of, second_token
+from workflow.common.places import place_of, second_token
+from workflow.common.turn import StaleQuestion, Turn
 
 if TYPE_CHECKING:
     from workflow.common.opened import Opened

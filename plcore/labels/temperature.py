@@ -15,7 +15,6 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from plcore.common.types import BoolArray, FloatArray
-from plcore.kernels.shares import softmax_rows
 
 RANGE = np.log(1e3)  # T is sought from a thousandth of the scores' spread to a thousand times it
 
@@ -67,4 +66,6 @@ def log_shares(shares: FloatArray, candidates: BoolArray, doubt: float) -> Float
 
 def tempered(shares: FloatArray, candidates: BoolArray, doubt: float, temperature: float) -> FloatArray:
     """(n, m) the shares as softmax(log_shares / T) inside the candidates: T that `fit_temperature` found of such."""
-    return np.asarray(softmax_rows(log_shares(shares, candidates, doubt) / temperature, candidates))
+    scores = log_shares(shares, candidates, doubt) / temperature
+    parts = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return np.asarray(parts / parts.sum(axis=1, keepdims=True))

@@ -191,3 +191,17 @@ def test_answered_rows_latest_and_pace(database: Database) -> None:
         assert (
             answers.answered_rows(session, project, ANSWERS) == 1
         )  # the second answer to row 1 still stands
+
+
+def test_timed_answers_are_the_latest_with_their_questions(database: Database) -> None:
+    project = add_project(database)
+    put = {"form": "is", "choices": 1}
+    append(database, project, row=1, seconds=9.0, before=("a", "b"))
+    append(database, project, row=2, seconds=2.0, before=("a", "b", "c"), asked=put)
+    append(database, project, row=3, seconds=None)
+    append(database, project, row=4, seconds=1.0, note="simulated")
+    append(database, project, row=5, seconds=1.0, kind="skip")
+    with database.read() as session:
+        found = answers.timed(session, project, ("is",), 5, without_note="simulated")
+        assert [(one.seconds, one.choices, one.asked) for one in found] == [(2.0, 3, put), (9.0, 2, None)]
+        assert answers.timed(session, project, ("is",), 1, without_note="simulated") == found[:1]

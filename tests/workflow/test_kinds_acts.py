@@ -23,7 +23,8 @@ from workflow import answering, progress, queue, reviewing, standing, undoing
 from workflow import instance_map as maps
 from workflow.access import NotAllowed
 from workflow.common.found import Search
-from workflow.common.turn import StaleQuestion, overlaps, place_of
+from workflow.common.places import overlaps, place_of
+from workflow.common.turn import StaleQuestion
 from workflow.home import Home, open_home
 from workflow.people import team
 from workflow.seat import Seat

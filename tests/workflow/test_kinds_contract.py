@@ -35,7 +35,7 @@ from workflow.access import NotAllowed, NotFound
 from workflow.classes import ClassError
 from workflow.common.found import SAYS_SOMETHING, Search
 from workflow.common.log_csv import read_log
-from workflow.common.turn import overlaps, place_of
+from workflow.common.places import overlaps, place_of
 from workflow.home import Home, open_home
 from workflow.room import RoomError, RoomSettings
 from workflow.seat import Seat

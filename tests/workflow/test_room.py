@@ -47,6 +47,8 @@ def test_json_and_back() -> None:
         {"descriptions": {"ant": "x" * 201}},
         {"descriptions": {"ant": "two\nlines"}},
         {"colour": "red"},
+        {"forms": "is"},
+        {"drawn_forms": 1},
     ],
 )
 def test_what_cannot_be_is_refused(stored: dict[str, Any]) -> None:

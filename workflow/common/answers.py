@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from db import entries
+    from plcore.loop import Learner
 
 
 @dataclass(frozen=True)
@@ -26,3 +31,9 @@ class Given:
     note: str | None = None
     flagged: bool = False
     shown: str | None = None
+
+
+def saved_of(learner: Learner, entry: entries.LogEntry, *, repeated: bool = False) -> Saved:
+    """A stored entry as a page says it."""
+    row_id = str(learner.table.ids[entry.row])
+    return Saved(entry.seq, entry.kind, entry.row, row_id, tuple(entry.labels), repeated)

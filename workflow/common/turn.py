@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from db import answers, entries, questions
 from plcore.loop import EntryKind, Place
-from workflow.common.answers import Given, Saved
-from workflow.common.history import SECOND, stored_by
+from workflow.common.answers import Given, Saved, saved_of
+from workflow.common.history import stored_by
 from workflow.common.log import learner_entry
+from workflow.common.places import overlaps, place_of
 from workflow.common.room import RoomSettings
 from workflow.common.rows import RowView, row_view
 
@@ -279,35 +280,6 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
                 asked=_stored(how),
             ),
         )
-
-
-def saved_of(learner: Learner, entry: entries.LogEntry, *, repeated: bool = False) -> Saved:
-    """A stored entry as a page says it."""
-    row_id = str(learner.table.ids[entry.row])
-    return Saved(entry.seq, entry.kind, entry.row, row_id, tuple(entry.labels), repeated)
-
-
-def question_token(*parts: int | str) -> str:
-    """The name of one showing. parts : person, row, the place of the label where one is asked about, revision"""
-    return ".".join(map(str, parts))
-
-
-def place_of(about: Any) -> Place:
-    """The place of a question or an entry; without a label that is the row as a whole."""
-    return Place(about.row, getattr(about, "label", None))
-
-
-def overlaps(place: Place, others: set[Place]) -> bool:
-    """Whether one of the others is the same label of the row, or either is the row as a whole."""
-    return any(
-        other.row == place.row and (place.label is None or other.label in (None, place.label))
-        for other in others
-    )
-
-
-def second_token(token: str, number: int) -> str:
-    """The token of the first (number 0) or second (1) entry of one press."""
-    return token + SECOND * number
 
 
 def _as_stored(asked: Any, how: AskedAs | None, stored: questions.OpenQuestion) -> bool:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plcore.evaluation import contaminate
-from plcore.labels.temperature import fit_temperature
+from plcore.labels import fit_temperature, log_shares, tempered
 
 
 def softmax(scores, temperature):
@@ -82,3 +82,27 @@ def test_rows_that_say_nothing_are_left_out(smoothed):
     assert alone != 1.0
     assert fit_temperature(scores[2:], sets[2:], smoothed=smoothed) == 1.0
     assert fit_temperature(np.zeros((2, 3)), sets[:2], smoothed=smoothed) == 1.0
+
+
+def test_shares_are_tempered_inside_the_candidates():
+    shares, inside = (
+        np.array([[0.8, 0.2, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]]),
+        np.array([[1, 1, 1, 0], [1, 1, 0, 0]], bool),
+    )
+    scores = log_shares(shares, inside, 0.03)
+    assert np.isneginf(scores[~inside]).all()
+    np.testing.assert_allclose(np.exp(scores[0, :3]), [0.786, 0.204, 0.01])
+    np.testing.assert_allclose(tempered(shares, inside, 0.03, 1.0), np.exp(scores))
+    roots = np.sqrt([0.985, 0.015])
+    np.testing.assert_allclose(tempered(shares, inside, 0.03, 2.0)[1, :2], roots / roots.sum())
+    even = tempered(shares, inside, 0.03, 1e9)
+    np.testing.assert_allclose(even, inside / inside.sum(axis=1, keepdims=True), atol=1e-6)
+
+
+def test_doubt_lets_a_share_of_nothing_be_wrong():
+    """Of ten rows the model gives the truth nothing in one: T says how sure it may be in all."""
+    shares, inside = np.tile([1.0, 0.0], (10, 1)), np.ones((10, 2), dtype=bool)
+    truth = np.tile([True, False], (10, 1))
+    truth[0] = [False, True]
+    temperature = fit_temperature(log_shares(shares, inside, 0.02), truth, smoothed=True)
+    assert tempered(shares, inside, 0.02, temperature)[0, 0] == pytest.approx(0.9, abs=0.08)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workflow.common.room import DESCRIPTION_LENGTH, GUIDELINES_LENGTH, ORDERS, RoomError, RoomSettings
+from workflow.common.room import DESCRIPTION_LENGTH, FORMS, GUIDELINES_LENGTH, ORDERS, RoomError, RoomSettings
 
 TEXT = st.text(
     st.characters(blacklist_characters="\0\n\r", blacklist_categories=("Cs",)), max_size=DESCRIPTION_LENGTH
@@ -23,11 +23,18 @@ TEXT = st.text(
     groups=st.dictionaries(
         TEXT.filter(str.strip), st.lists(TEXT, min_size=1, max_size=3, unique=True).map(tuple), max_size=3
     ),
+    forms=st.sampled_from(FORMS),
+    drawn=st.booleans(),
 )
 def test_json_and_back(
-    guidelines: str, order: str, descriptions: dict[str, str], groups: dict[str, tuple[str, ...]]
+    guidelines: str,
+    order: str,
+    descriptions: dict[str, str],
+    groups: dict[str, tuple[str, ...]],
+    forms: str,
+    drawn: bool,
 ) -> None:
-    wanted = RoomSettings(guidelines, order, descriptions, groups)
+    wanted = RoomSettings(guidelines, order, descriptions, groups, None, forms, drawn)
     assert RoomSettings.from_json(json.loads(json.dumps(wanted.to_json()))) == wanted
 
 

@@ -14,7 +14,8 @@ from tests.workflow.kind_worlds import WORLDS, KindWorld
 from tests.workflow.world import annotator
 from workflow import answering
 from workflow.common.answers import Given, Saved
-from workflow.common.turn import StaleQuestion, overlaps, place_of, question_token, second_token
+from workflow.common.places import overlaps, place_of, question_token, second_token
+from workflow.common.turn import StaleQuestion
 from workflow.home import Home
 from workflow.seat import Seat
 

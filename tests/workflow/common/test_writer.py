@@ -9,7 +9,7 @@ from plcore import AnswerError
 from plcore.loop import Place
 from tests.workflow.kind_worlds import WORLDS, KindWorld
 from workflow import answering
-from workflow.common.turn import place_of
+from workflow.common.places import place_of
 from workflow.common.writer import EntryWriter
 from workflow.home import Home
 from workflow.seat import Seat

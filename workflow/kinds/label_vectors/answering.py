@@ -6,7 +6,8 @@ from db import entries, questions
 from plcore import AnswerError
 from plcore.loop import EntryKind
 from workflow.common.answers import Given
-from workflow.common.turn import StaleQuestion, place_of, second_token
+from workflow.common.places import place_of, second_token
+from workflow.common.turn import StaleQuestion
 from workflow.kinds.label_vectors.showing import vector_stamp
 from workflow.kinds.label_vectors.turn import WHOLE_ROW, LabelVectorTurn
 

@@ -15,7 +15,8 @@ from plcore.loop import EntryKind, Place
 from plcore.loop.label_vectors import UNKNOWN, VALUES, LabelVectorPool
 from workflow.common.answers import Given
 from workflow.common.found import taken_back
-from workflow.common.turn import StaleQuestion, second_token
+from workflow.common.places import second_token
+from workflow.common.turn import StaleQuestion
 from workflow.kinds.label_vectors.showing import vector_stamp
 from workflow.kinds.label_vectors.turn import WHOLE_ROW, LabelVectorTurn
 

@@ -27,8 +27,8 @@ from workflow.common.found import (
     rows_holding,
     taken_back,
 )
+from workflow.common.places import question_token
 from workflow.common.rows import RowView, row_view
-from workflow.common.turn import question_token
 from workflow.kinds.label_vectors.correcting import forgettable, model_said, row_stamp, still_counting
 
 if TYPE_CHECKING:

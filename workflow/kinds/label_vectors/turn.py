@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from plcore import AnswerError, Entry, LabelTable
 from plcore.loop import EntryKind, Place
 from plcore.loop.label_vectors import LabelVectorLearner, LabelVectorQuestion
-from workflow.common.turn import Turn, question_token
+from workflow.common.places import question_token
+from workflow.common.turn import Turn
 from workflow.common.writer import EntryWriter
 from workflow.kinds.label_vectors.showing import ShownVector, word_question
 

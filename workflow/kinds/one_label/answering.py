@@ -6,8 +6,9 @@ from db import entries, questions
 from plcore import AnswerError
 from plcore.loop import EntryKind
 from workflow.common.answers import Given
+from workflow.common.places import place_of, second_token
 from workflow.common.screen import stamp
-from workflow.common.turn import StaleQuestion, place_of, second_token
+from workflow.common.turn import StaleQuestion
 from workflow.kinds.one_label.turn import OneLabelTurn, halves_of
 
 

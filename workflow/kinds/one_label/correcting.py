@@ -14,7 +14,7 @@ from plcore.loop.one_label import ANSWERS
 from workflow.access import Right
 from workflow.common.answers import Given
 from workflow.common.found import taken_back
-from workflow.common.turn import second_token
+from workflow.common.places import second_token
 from workflow.kinds.one_label.turn import Learner, OneLabelTurn
 
 CORRECTIONS = (EntryKind.IS, EntryKind.AMONG, EntryKind.NOT, EntryKind.NONE, EntryKind.BAD)

@@ -12,7 +12,8 @@ from workflow.access import Right
 from workflow.common.asked import AskedAs, QuestionForm
 from workflow.common.groups import among_candidates, groups_now
 from workflow.common.history import Parts
-from workflow.common.turn import Turn, question_token
+from workflow.common.places import question_token
+from workflow.common.turn import Turn
 from workflow.common.writer import EntryWriter
 from workflow.kinds.one_label.forms import form_of, kept
 from workflow.kinds.one_label.showing import ShownQuestion, word_question

@@ -11,7 +11,6 @@ from plcore import LabelTable, LearnerSettings, Roles
 from plcore.loop.base import CONTROL
 from plcore.query import SecondsModel, SecondsPrior
 from tests.workflow.four import four_class_project, log
-from tests.workflow.vector_world import vector_project
 from tests.workflow.world import annotator, opened, small_frame
 from workflow import answering, projects, room, undoing
 from workflow.common.asked import AskedAs, QuestionForm
@@ -359,7 +358,3 @@ def test_checks_tell_how_far_shares_can_be_believed(
         assert forms._temperature(learner) > 3 * max(sharp, 0.1)  # a model that is sure and wrong is not
         monkeypatch.setattr(forms, "FEWEST_CHECKS", 99)
         assert forms._temperature(learner) == 1.0
-
-
-def test_label_vectors_have_one_form(home: Home, owner: int) -> None:
-    assert room.forms_of(Seat(home, owner, vector_project(home, owner))) is None
