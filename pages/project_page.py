@@ -16,6 +16,7 @@ from pages.parts.members_part import members_part
 from pages.parts.more_rows_part import more_rows_part
 from pages.parts.own_encoder_part import own_encoder_part
 from pages.parts.qualification_part import qualification_part
+from pages.parts.shortlist_part import promise_box, shortlist_note
 from workflow import projects, room
 from workflow.access import Right
 from workflow.projects import ProjectNameError
@@ -92,6 +93,7 @@ def learner_part() -> None:
 def room_part() -> None:
     now = room.room_of(page.seat)
     names = room.class_names(page.seat)
+    shortlists = room.shortlists_of(page.seat)
     with st.form(f"{KEY}-room", border=False):
         guidelines = st.text_area(
             "Guidelines",
@@ -107,6 +109,10 @@ def room_part() -> None:
             format_func=ORDERS.__getitem__,
             horizontal=True,
         )
+        promise = now.shortlist
+        if shortlists is not None:
+            promise = promise_box(shortlists, f"{KEY}-shortlist-{now.shortlist}")
+            shortlist_note(shortlists)
         st.markdown("What each label means, in one line:")
         edited = st.data_editor(
             {"Label": list(names), "Description": [now.descriptions.get(name, "") for name in names]},
@@ -126,7 +132,8 @@ def room_part() -> None:
             }
             with frame.refusals(RoomError):
                 room.change_room(
-                    page.seat, replace(now, guidelines=guidelines, order=order, descriptions=meant)
+                    page.seat,
+                    replace(now, guidelines=guidelines, order=order, descriptions=meant, shortlist=promise),
                 )
                 saved("Saved: the answering room")
     forms_part(page)

@@ -1,5 +1,5 @@
-"""How the answering room of a project is set: guidelines, the order of the candidates, what each label means, and
-groups of classes, which are answers too: "some crow", where crows are classes."""
+"""How the answering room of a project is set: guidelines, the order of the candidates and which are shown first, what
+each label means, and groups of classes, which are answers too: "some crow", where crows are classes."""
 
 from __future__ import annotations
 
@@ -11,17 +11,26 @@ from plcore.tables import TableError, read_table
 from workflow.access import Right
 from workflow.common.asked import FormsNow
 from workflow.common.groups import groups_now, read_groups
-from workflow.common.room import DESCRIPTION_LENGTH, GUIDELINES_LENGTH, Groups, RoomError, RoomSettings
+from workflow.common.room import (
+    DESCRIPTION_LENGTH,
+    GUIDELINES_LENGTH,
+    PROMISES,
+    Groups,
+    RoomError,
+    RoomSettings,
+)
 from workflow.people import audit
 from workflow.people.audit import EventKind
 
 if TYPE_CHECKING:
     from workflow.common.opened import Opened
+    from workflow.common.shortlists import ShortlistView
     from workflow.seat import Seat
 
 __all__ = [
     "DESCRIPTION_LENGTH",
     "GUIDELINES_LENGTH",
+    "PROMISES",
     "FormsNow",
     "Groups",
     "RoomError",
@@ -34,6 +43,7 @@ __all__ = [
     "groups_of",
     "room_of",
     "set_groups",
+    "shortlists_of",
 ]
 
 
@@ -46,6 +56,19 @@ def room_of(seat: Seat) -> RoomSettings:
     """
     with seat.reading() as reading:
         return RoomSettings.from_json(reading.project.room)
+
+
+def shortlists_of(seat: Seat) -> ShortlistView | None:
+    """How shortlists stand in the project; None where its questions have none.
+
+    Raises
+    ------
+    NotAllowed
+        The person is not an owner.
+    NotFound
+    """
+    with seat.learner(Right.OWN) as opened:
+        return opened.kind.shortlist_view(opened)
 
 
 def change_room(seat: Seat, room: RoomSettings) -> None:

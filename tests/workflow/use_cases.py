@@ -228,6 +228,7 @@ OWN: dict[str, UseCase] = {
     "exporting.file_for": lambda seat, _world, _row: exporting.file_for(seat, "birds.csv"),
     "verifying.verify_project": lambda seat, _world, _row: verifying.verify_project(seat),
     "stopping.change_stop_rules": lambda seat, _world, _row: stopping.change_stop_rules(seat, StopRules()),
+    "room.shortlists_of": lambda seat, _world, _row: room.shortlists_of(seat),
     "room.change_room": lambda seat, _world, _row: room.change_room(seat, RoomSettings("new")),
     "room.forms_of": lambda seat, _world, _row: room.forms_of(seat),
     "room.groups_in_file": lambda seat, _world, _row: room.groups_in_file(

@@ -42,7 +42,8 @@ class AskedAs:
     about : the label that "is" asks about, the candidates of the group that "group" does; () of "which"
     drawn : the form came by chance, so that what it costs can be told from what it is chosen for
     choices : how many labels the screen offered at first
-    first : these labels in the order of the screen, where others stood behind a key; None: all stood there
+    first : the shortlist in the order of the screen, where there was one. The others stood behind a key, unless
+        `choices` is more: some questions show all of them whatever the list is. None: there was no shortlist
     batch : names the rows that were answered with one press; None: the row was answered alone
     """
 

@@ -8,6 +8,8 @@ from typing import Any
 
 ORDERS = ("probability", "fixed")
 FORMS = ("which", "cheapest")
+PROMISES = (0.9, 0.95, 0.99)
+"""How often the choices that are shown first can be made to hold the truth."""
 GUIDELINES_LENGTH = 20_000
 DESCRIPTION_LENGTH = 200
 GROUP_LENGTH = 200
@@ -52,6 +54,7 @@ class RoomSettings:
     qualification : what people answer before they start, None where they start at once
     forms : how questions are put, "which" (of these?) or "cheapest", also in yes and no
     drawn_forms : whether a few questions are put in a form drawn at random, so that what each costs can be told
+    shortlist : how often the choices shown first are to hold the truth, one of PROMISES; None: all are shown first
     """
 
     guidelines: str = ""
@@ -61,6 +64,7 @@ class RoomSettings:
     qualification: QualificationRule | None = None
     forms: str = "which"
     drawn_forms: bool = True
+    shortlist: float | None = None
 
     def __post_init__(self) -> None:
         _check_text("guidelines", self.guidelines, GUIDELINES_LENGTH)
@@ -79,6 +83,9 @@ class RoomSettings:
             if "\n" in text or "\r" in text:
                 raise RoomError(f"the description of {label!r} must be one line. Fix: join its lines.")
         _check_groups(self.groups)
+        if self.shortlist is not None and self.shortlist not in PROMISES:
+            allowed = ", ".join(map(str, PROMISES))
+            raise RoomError(f"shortlist must be None or one of {allowed}. Got {self.shortlist!r}.")
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> RoomSettings:
@@ -96,6 +103,11 @@ class RoomSettings:
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def miss_of(promise: float) -> float:
+    """The share of shortlists that may lack the truth under a promise: .05 of .95, without what rounding adds."""
+    return round(1 - promise, 9)
 
 
 def _check_groups(groups: Any) -> None:

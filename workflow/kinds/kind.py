@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from workflow.common.figures import StopView
     from workflow.common.found import ReviewList, Search
     from workflow.common.history import Parts
+    from workflow.common.shortlists import ShortlistView
     from workflow.common.snapshot import Snapshot
     from workflow.common.votes import Vote
     from workflow.home import Home
@@ -241,6 +242,10 @@ class Kind(Protocol):
 
     def share_settled(self, learner: Any) -> float:
         """The share, in [0, 1], that the question card tells."""
+
+    # shortlists.py
+    def shortlist_view(self, opened: Any) -> ShortlistView | None:
+        """How shortlists stand in the project; None where questions have none."""
 
     # exporting.py
     FORMATS: Mapping[str, FileFormat[Any]]

@@ -10,6 +10,7 @@ import { questionHead, reason } from "../card/question.js";
 import { openGroups } from "./groups.js";
 import { isMarking, markingBar, saveMarked, setMarking, toggleMark } from "./marking.js";
 import { openSearch } from "./search.js";
+import { choicesNow, isShort, showAll } from "./shortlist.js";
 import { markText } from "./speaking.js";
 import { asksYesNo, openButton, yesNo } from "./yes_no.js";
 
@@ -24,6 +25,7 @@ export const candidates = {
     ["M, keys, Enter", "Mark several: it is one of these"],
     ["W, key", "Wider: it is one of a group, such as a genus, where the row has some"],
     ["Y or 1, N or 2", "Yes, no, where one candidate or a group is asked about; A shows all choices"],
+    [".", "More: the choices that are not shown first, where some are not"],
     ["0", "None of these: search all classes and groups, or say that you cannot name it"],
     ["C", "Cannot tell: you are not asked about this row again"],
     ["S", "Skip: it comes back later"],
@@ -62,10 +64,11 @@ function asking(state, question) {
     "section",
     { class: "ask", "aria-label": "Candidates" },
     questionHead(state, question, "Which one is it?"),
-    make("div", { class: "choices" }, ...question.rows.map((candidate) => candidateRow(state, candidate))),
+    make("div", { class: "choices" }, ...choicesNow(state, question, (candidate) => candidateRow(state, candidate))),
     question.hidden &&
       make("p", {
-        class: "small quiet",
+        class: "small quiet beyond",
+        hidden: isShort(state, question),
         text: `${question.hidden.toLocaleString()} more candidates with smaller shares: find them with 0.`,
       }),
     markingBar(state),
@@ -134,7 +137,7 @@ function actions(state, question) {
         find(state.holder, ".foot .actions").replaceWith(actions(state, question));
         markText(state, question);
       }),
-    actionButton("0", question.none ? "None of these…" : "Find a class…", () => openSearch(state, question), {
+    actionButton("0", question.none ? "None of these…" : "Find a class…", () => noneOf(state, question), {
       "aria-haspopup": "dialog",
     }),
     listed &&
@@ -148,4 +151,15 @@ function actions(state, question) {
       title: "Takes the row out: broken, or not what this project is about",
     }),
   );
+}
+
+/**
+ * "None of these" rules out all candidates: who has not seen them all sees the others first.
+ *
+ * @param {State} state
+ * @param {CandidateQuestion} question
+ */
+function noneOf(state, question) {
+  if (isShort(state, question)) showAll(state, question, (candidate) => candidateRow(state, candidate));
+  else openSearch(state, question);
 }

@@ -105,6 +105,7 @@ def _question(question: ShownQuestion) -> dict[str, Any]:
         ],
         "yesNo": _yes_no(question, question.yes_no) if question.yes_no else None,
         "hidden": len(question.candidates) - len(listed),
+        "first": question.first,
         "none": len(question.candidates) < question.n_classes,
         "nClasses": question.n_classes,
         "model": _model(question),

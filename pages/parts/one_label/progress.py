@@ -12,6 +12,7 @@ from pages.parts.frame import ProjectPage, escape
 from pages.parts.model_words import OPTIMISM, say_running, say_story
 from pages.parts.one_label.words import STOP
 from pages.parts.progress_parts import count, number, rows_per_label, since, too_few
+from pages.parts.shortlist_part import shortlist_figures
 from pages.parts.words import counted, span
 from workflow import training
 from workflow.access import Right
@@ -46,6 +47,7 @@ def progress_page(page: ProjectPage) -> None:
         _confusion(view)
     with right:
         rows_per_label(view.labels)
+    shortlist_figures(view.shortlists)
     if page.project.may(Right.REVIEW) and (open_disputes := count_open(page.seat)):
         st.page_link(
             "disputes.py",

@@ -28,15 +28,15 @@ export function markText(state, question) {
     showMarks(place, text, spans);
     legend.replaceChildren(...legendOf(question.rows[candidate].label, spans.length > 0));
   };
-  const rows = [...list.querySelectorAll(".candidate")];
+  const rows = () => [...list.querySelectorAll(".candidate")]; // others may come by a key
   const of = (/** @type {EventTarget | null} */ node) =>
-    node instanceof Element ? rows.findIndex((row) => row.contains(node)) : -1;
+    node instanceof Element ? rows().findIndex((row) => row.contains(node)) : -1;
   const follow = (/** @type {Event} */ event) => {
     const candidate = of(event.target);
     if (candidate >= 0) show(candidate);
   };
   // Where no candidates are listed, that which is asked about.
-  const first = rows.length ? 0 : question.rows.findIndex((row) => question.yesNo?.labels.includes(row.label));
+  const first = rows().length ? 0 : question.rows.findIndex((row) => question.yesNo?.labels.includes(row.label));
   const back = () => show(Math.max(of(list.querySelector(":focus")), first, 0));
   list.addEventListener("pointerover", follow);
   list.addEventListener("focusin", follow);

@@ -29,12 +29,17 @@ export interface YesNo {
   probability: number;
 }
 
-/** Which of a row's candidates is right. yesNo : asked instead of which. hidden : candidates beyond those listed. none : there are classes besides them */
+/**
+ * Which of a row's candidates is right. yesNo : asked instead of which. hidden : candidates beyond those listed
+ * first : how many of `rows` are shown at first, the others stand behind a key; null: all are shown
+ * none : there are classes besides the candidates
+ */
 export interface CandidateQuestion extends Question {
   rows: Candidate[];
   groups: CandidateGroup[];
   yesNo: YesNo | null;
   hidden: number;
+  first: number | null;
   none: boolean;
   nClasses: number;
   /** Pieces of the text that speak for a candidate: from and to in characters, its place in `rows`, how strongly (0 to 1). */

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from plcore.loop.one_label.checks import FEWEST_CHECKS, LEAST_RATE, Checks, known_checks
 from plcore.loop.one_label.class_fold import fold_under
 from plcore.loop.one_label.comparing import Comparer
 from plcore.loop.one_label.first_update import FirstUpdate, Footing
@@ -17,10 +18,13 @@ from plcore.neighbors.graph import Graph, graph_key
 __all__ = [
     "ANSWERS",
     "AUTOMATIC",
+    "FEWEST_CHECKS",
     "KINDS",
+    "LEAST_RATE",
     "ActiveLearner",
     "CandidateChange",
     "CandidateFold",
+    "Checks",
     "Comparer",
     "CurvePoint",
     "Disambiguation",
@@ -38,4 +42,5 @@ __all__ = [
     "View",
     "fold_under",
     "graph_key",
+    "known_checks",
 ]

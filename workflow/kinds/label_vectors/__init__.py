@@ -33,6 +33,7 @@ from workflow.kinds.label_vectors.settings import (
     read_settings,
     settle_change,
 )
+from workflow.kinds.label_vectors.shortlists import shortlist_view
 from workflow.kinds.label_vectors.showing import get_ready
 from workflow.kinds.label_vectors.similar import answered_labels, blind_checks, shown_to_all
 from workflow.kinds.label_vectors.stopping import DEFAULT_RULES, share_settled, stop_view
@@ -108,6 +109,7 @@ __all__ = [
     "scores_given",
     "settle_change",
     "share_settled",
+    "shortlist_view",
     "shown_to_all",
     "snapshot",
     "stands_as_before",

@@ -22,6 +22,7 @@ from workflow.common.figures import (
     standing_points,
     time_left,
 )
+from workflow.kinds.one_label.shortlists import shortlist_view
 from workflow.kinds.one_label.stopping import control_estimate, stop_view
 from workflow.kinds.one_label.training import newest_version
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from workflow.common.opened import Doors, Opened
+    from workflow.common.shortlists import ShortlistView
 
 Learner = ActiveLearner[LabelTable]
 
@@ -112,6 +114,7 @@ class ProgressView:
     stop: StopView
     model_version: int
     recall: float | None
+    shortlists: ShortlistView
 
     @property
     def time_left(self) -> timedelta | None:
@@ -168,6 +171,7 @@ def read_progress(opened: Opened[Learner], rules: StopRules) -> ProgressView:
         stop=stop_view(learner, rules),
         model_version=learner.model_version,
         recall=graph.recall if graph is not None and graph.kind == "approximate" else None,
+        shortlists=shortlist_view(opened),
     )
 
 

@@ -83,6 +83,7 @@ class ShownQuestion:
     coming : the row that is likely to be asked next, where rows have files
     groups : those that hold some of the candidates and not all of them, each with the candidates that it holds
     yes_no : what is asked in yes and no; None where it is "which of these?"
+    first : how many of the candidates are shown at first; the others stand behind a key
     """
 
     token: str
@@ -104,6 +105,12 @@ class ShownQuestion:
     yes_no: YesNo | None = None
     marks: tuple[SpeakingMark, ...] = field(default=(), compare=False)
     coming: RowView | None = field(default=None, compare=False)
+    first: int | None = None
+
+    @property
+    def behind(self) -> int:
+        """How many candidates stand behind the key."""
+        return 0 if self.first is None else len(self.candidates) - self.first
 
 
 @dataclass
@@ -149,6 +156,9 @@ def word_question(
     memory = _memories.setdefault(learner, _Memory())
     shares = dict(zip(asked.choices, asked.probabilities, strict=True))
     order = screen_order(learner, room, person_id, token, shares)
+    first = how.first if how.first is not None and how.choices == len(how.first) < len(order) else None
+    if first is not None:
+        order = (*first, *(label for label in order if label not in first))
     weights = weight_words(learner.table, asked.row)
     voters = voters_of(learner.table, asked.row) if with_voters else {}
     return ShownQuestion(
@@ -186,6 +196,7 @@ def word_question(
         yes_no=_yes_no(room, how, groups, shares),
         marks=speaking_marks(learner, asked.row, sorted(shares, key=lambda label: -shares[label])),
         coming=coming,
+        first=None if first is None else len(first),
     )
 
 

@@ -16,6 +16,7 @@ from workflow.common.places import question_token
 from workflow.common.turn import Turn
 from workflow.common.writer import EntryWriter
 from workflow.kinds.one_label.forms import form_of, kept
+from workflow.kinds.one_label.shortlists import with_shortlist
 from workflow.kinds.one_label.showing import ShownQuestion, word_question
 
 if TYPE_CHECKING:
@@ -59,10 +60,13 @@ class OneLabelTurn(Turn[Learner, Question, ShownQuestion]):
         )
 
     def asked_as(self, asked: Question, token: str) -> AskedAs:
-        open_now = self.open_now()
+        open_now, first = self.open_now(), None
         if open_now is not None and open_now.token == token and open_now.asked is not None:
-            return kept(AskedAs.from_json(open_now.asked), asked.choices)
-        return form_of(self.learner, self.room, self.person_id, token, asked, lambda: self._groups(asked))
+            put = AskedAs.from_json(open_now.asked)
+            how, first = kept(put, asked.choices), put.first
+        else:
+            how = form_of(self.learner, self.room, self.person_id, token, asked, lambda: self._groups(asked))
+        return with_shortlist(self.learner, self.room, self.person_id, asked, how, first)
 
     def stays_after(self, question: questions.OpenQuestion, stored: entries.LogEntry) -> bool:
         """As for every kind; and after a yes or no about a group, which says less than the person may know."""

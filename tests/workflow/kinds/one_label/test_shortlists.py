@@ -1,0 +1,253 @@
+"""Shortlists: what is shown first, what the log keeps of it, that checks are not to be told, and what is measured."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from db import entries
+from plcore.evaluation import checks_needed
+from tests.workflow.shortlisted import answer_rows, checks_left, shortlist_project, want
+from tests.workflow.world import annotator, opened
+from workflow import answering, classes, progress, projects, room, undoing
+from workflow.common.asked import AskedAs
+from workflow.common.room import miss_of
+from workflow.home import Home, open_home
+from workflow.kinds.one_label.shortlists import threshold_of
+from workflow.kinds.one_label.showing import ShownQuestion
+from workflow.seat import Seat
+
+
+def log(home: Home, project: int) -> list[entries.LogEntry]:
+    with home.database.read() as session:
+        return entries.after(session, project, 0)
+
+
+def last_asked(home: Home, project: int) -> AskedAs:
+    asked = log(home, project)[-1].asked
+    assert asked is not None
+    return AskedAs.from_json(asked)
+
+
+def others(home: Home, owner: int, project: int) -> list[int]:
+    """Open rows that are no blind checks."""
+    with opened(home, owner, project) as learner:
+        pool = learner.pool
+        return [int(row) for row in np.flatnonzero(~pool.control_rows & (pool.sizes >= 2))]
+
+
+def shortlisted(seat: Seat) -> ShownQuestion:
+    """A question of which not all choices are shown at first, now before the person."""
+    rows = others(seat.home, seat.person_id, seat.project_id)
+    return next(one for one in (answering.ask_next(seat, row) for row in rows) if one.first is not None)
+
+
+def with_checks(
+    home: Home, owner: int, promise: float | None = 0.9, number: int = 30
+) -> tuple[Seat, list[str]]:
+    """The owner's seat at a project with so many answered checks, and the truth of each row."""
+    project, truth = shortlist_project(home, owner, promise)
+    seat = Seat(home, owner, project)
+    answer_rows(seat, checks_left(home, owner, project)[:number], truth)
+    return seat, truth
+
+
+def test_below_the_checks_that_a_promise_needs_all_choices_are_shown(home: Home, owner: int) -> None:
+    project, truth = shortlist_project(home, owner, 0.9)
+    seat = Seat(home, owner, project)
+    answer_rows(seat, checks_left(home, owner, project)[: checks_needed(0.1) - 1], truth)
+    for row in others(home, owner, project)[:5]:
+        assert answering.ask_next(seat, row).first is None
+    view = room.shortlists_of(seat)
+    assert (view.in_force, view.missing(0.9), view.missing(0.95)) == (False, 1, 11)
+    answer_rows(seat, checks_left(home, owner, project)[:1], truth)
+    assert room.shortlists_of(seat).in_force
+    shown = [answering.ask_next(seat, row).first for row in others(home, owner, project)[:20]]
+    assert any(first is not None and first < 6 for first in shown)
+
+
+def test_the_shortlist_comes_first_and_the_log_keeps_it(home: Home, owner: int) -> None:
+    seat, truth = with_checks(home, owner)
+    question = shortlisted(seat)
+    assert question.behind == 6 - question.first >= 2
+    assert sorted(one.label for one in question.candidates) == sorted(question.choices)
+    first = tuple(one.label for one in question.candidates[: question.first])
+    shares = [one.probability for one in question.candidates[: question.first]]
+    assert shares == sorted(shares, reverse=True)
+    assert min(shares) >= max(one.probability for one in question.candidates[question.first :])
+    answering.submit_answer(seat, question.token, "is", [truth[question.view.row]])
+    how = last_asked(seat.home, seat.project_id)
+    assert (how.form, how.choices, how.first) == ("which", len(first), first)
+
+
+def test_the_order_of_a_room_that_is_fixed_holds_within_the_list_and_behind_it(
+    home: Home, owner: int
+) -> None:
+    seat, _ = with_checks(home, owner, 0.99, number=60)
+    room.change_room(seat, replace(room.room_of(seat), order="fixed", shortlist=0.9))
+    question = shortlisted(seat)
+    labels = [one.label for one in question.candidates]
+    assert labels[: question.first] == sorted(labels[: question.first])
+    assert labels[question.first :] == sorted(labels[question.first :])
+
+
+def test_blind_checks_are_shown_in_full_and_the_log_keeps_what_their_list_was(home: Home, owner: int) -> None:
+    seat, truth = with_checks(home, owner)
+    row = checks_left(home, owner, seat.project_id)[0]
+    question = answering.ask_next(seat, row, drawn=True)
+    assert question.first is None
+    answering.submit_answer(seat, question.token, "is", [truth[row]])
+    how = last_asked(home, seat.project_id)
+    assert how.choices == 6
+    assert how.first is not None
+    assert len(how.first) < 6
+
+
+def test_a_check_is_one_of_several_questions_that_are_shown_in_full(home: Home, owner: int) -> None:
+    """What a person sees of a check, they see of ordinary questions, and of no fewer: of those with a list that hides
+    something, and of those that look like a check."""
+    project, truth = shortlist_project(home, owner, 0.9, n=900, control_share=0.1)
+    seat = Seat(home, owner, project)
+    checks = checks_left(home, owner, project)
+    answer_rows(seat, checks[:40], truth)
+    rows = others(home, owner, project)[:400]
+    full = [row for row in rows if answering.ask_next(seat, row).first is None]
+    share = len(full) / len(rows)
+    drawn = 2 * 0.1 / 0.9
+    assert drawn - 4 * np.sqrt(drawn * (1 - drawn) / len(rows)) < share
+    # With 10 % of the questions checks at most a third of what is shown in full is one.
+    assert 0.1 / (0.1 + 0.9 * share) < 0.4
+    a, b = answering.ask_next(seat, full[0]), answering.ask_next(seat, checks[40], drawn=True)
+    assert (a.first, a.behind) == (b.first, b.behind) == (None, 0)
+    assert a.why.split(" could")[0] == b.why.split(" could")[0]
+
+
+def test_whether_a_row_is_shown_in_full_does_not_change_while_one_looks_again(home: Home, owner: int) -> None:
+    seat, _ = with_checks(home, owner)
+    for row in others(home, owner, seat.project_id)[:12]:
+        question = answering.ask_next(seat, row)
+        again = answering.next_question(seat)
+        assert (again.token, again.first) == (question.token, question.first)
+        assert [one.label for one in again.candidates] == [one.label for one in question.candidates]
+
+
+def test_a_list_that_is_on_the_screen_stays_whatever_the_model_learns(home: Home, owner: int) -> None:
+    seat, truth = with_checks(home, owner, number=12)
+    question = shortlisted(seat)
+    kept = [one.label for one in question.candidates]
+    bee = Seat(home, annotator(home, owner, "Bee"), seat.project_id)
+    answer_rows(bee, checks_left(home, owner, seat.project_id)[:30], truth)  # the threshold is another now
+    again = answering.next_question(seat)
+    assert again.model_version != question.model_version
+    assert (again.token, again.first) == (question.token, question.first)
+    assert [one.label for one in again.candidates] == kept
+
+
+def test_ruling_out_a_choice_makes_a_new_list(home: Home, owner: int) -> None:
+    seat, truth = with_checks(home, owner)
+    question = shortlisted(seat)
+    wrong = next(one.label for one in question.candidates if one.label != truth[question.view.row])
+    answering.submit_answer(seat, question.token, "not", [wrong], shown=question.shown)
+    again = answering.next_question(seat)
+    assert again.view.row == question.view.row
+    assert wrong not in [one.label for one in again.candidates]
+    assert again.first is None or again.behind == 5 - again.first
+
+
+def test_the_threshold_is_made_anew_with_every_version(home: Home, owner: int) -> None:
+    seat, truth = with_checks(home, owner, number=20)
+    with opened(home, owner, seat.project_id) as learner:
+        before = threshold_of(learner, 0.9)
+        assert before == threshold_of(learner, 0.9)
+    left = checks_left(home, owner, seat.project_id)
+    answer_rows(seat, left[:20], truth, none=left[:8])
+    with opened(home, owner, seat.project_id) as learner:
+        assert np.isinf(threshold_of(learner, 0.9))  # the truth is no candidate of 8 in 40
+    view = room.shortlists_of(seat)
+    assert (view.in_force, view.outside[:2]) == (False, (8, 40))
+
+
+def test_a_model_that_has_learnt_the_rows_own_candidates_has_no_lists(home: Home, owner: int) -> None:
+    seat, _ = with_checks(home, owner)
+    projects.change_learner(seat, model="perceptron-average")
+    view = room.shortlists_of(seat)
+    assert (view.leaves_out, view.in_force) == (False, False)
+    for row in others(home, owner, seat.project_id)[:5]:
+        assert answering.ask_next(seat, row).first is None
+
+
+def test_without_the_setting_nothing_is_left_out_and_nothing_noted(home: Home, owner: int) -> None:
+    seat, truth = with_checks(home, owner, None)
+    row = others(home, owner, seat.project_id)[0]
+    answer_rows(seat, [row], truth)
+    assert last_asked(home, seat.project_id) == AskedAs("which", choices=6)
+    view = room.shortlists_of(seat)
+    assert (view.promise, view.measured, view.checks) == (None, 0, 30)
+
+
+def test_what_is_measured_are_the_lists_that_checks_would_have_had(home: Home, owner: int) -> None:
+    seat, truth = with_checks(home, owner, number=30)
+    left = checks_left(home, owner, seat.project_id)
+    before = room.shortlists_of(seat)
+    answer_rows(seat, left[:6], truth, none=left[:1])
+    held = 0
+    for entry in log(home, seat.project_id)[-6:]:
+        how = AskedAs.from_json(entry.asked or {})
+        held += how.first is not None and entry.kind == "is" and entry.labels[0] in how.first
+    view = room.shortlists_of(seat)
+    assert view.measured - before.measured == 6
+    assert view.held - before.held == held <= 5
+    assert view.held_interval[0] < view.held / view.measured <= view.held_interval[1]
+    assert progress.read_progress(seat).shortlists == view
+
+
+def test_answers_to_shortlisted_questions_are_counted_by_what_they_said(home: Home, owner: int) -> None:
+    seat, _ = with_checks(home, owner)
+    for kind in ("first", "other", "none", "skip", "taken back"):
+        question = shortlisted(seat)
+        labels = [one.label for one in question.candidates]
+        given = {"first": ("is", [labels[0]]), "other": ("is", [labels[-1]]), "none": ("none", [])}
+        answering.submit_answer(
+            seat, question.token, *given.get(kind, ("is", labels[:1]) if kind != "skip" else ("skip", []))
+        )
+        if kind == "taken back":
+            undoing.undo(seat)
+    view = room.shortlists_of(seat)
+    assert (view.asked, view.none, view.others) == (3, 1, 1)
+    assert view.none_interval[0] < 1 / 3 < view.none_interval[1]
+
+
+def test_a_class_that_is_renamed_keeps_its_lists(home: Home, owner: int) -> None:
+    seat, _ = with_checks(home, owner, number=40)
+    before = room.shortlists_of(seat)
+    classes.change_classes(seat, 0, "rename", ["ant", "aardvark"])
+    assert before.held
+    assert room.shortlists_of(seat).held == before.held
+
+
+def test_a_learner_made_anew_says_the_same(home: Home, owner: int) -> None:
+    seat, truth = with_checks(home, owner, number=40)
+    answer_rows(seat, others(home, owner, seat.project_id)[:5], truth)
+    before = room.shortlists_of(seat)
+    with opened(home, owner, seat.project_id) as learner:
+        threshold = threshold_of(learner, 0.9)
+    again = open_home(home.settings)
+    assert room.shortlists_of(Seat(again, owner, seat.project_id)) == before
+    with opened(again, owner, seat.project_id) as learner:
+        assert threshold_of(learner, 0.9) == threshold
+    again.close()
+
+
+@pytest.mark.parametrize(("promise", "miss"), [(0.9, 0.1), (0.95, 0.05), (0.99, 0.01)])
+def test_the_miss_of_a_promise(promise: float, miss: float) -> None:
+    assert miss_of(promise) == miss
+
+
+def test_the_setting_may_change_at_any_time(home: Home, owner: int) -> None:
+    seat, _ = with_checks(home, owner)
+    question = shortlisted(seat)
+    want(seat, None)
+    again = answering.next_question(seat)
+    assert (again.token, again.first) == (question.token, None)

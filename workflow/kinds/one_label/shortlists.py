@@ -1,0 +1,174 @@
+"""Shortlists of questions: which choices are shown first, and how often they held the truth.
+
+The threshold comes from the blind checks under the model in force (`plcore.evaluation.shortlists`), anew with every
+version of it. Blind checks are shown with all their choices, so that nobody's answer depends on the list; so that they
+cannot be told from other questions, some of these are shown in full too (decision 31). The log keeps the list either
+way: what a check's list would have been is measured by it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from db import entries
+from plcore import ActiveLearner, LabelTable
+from plcore.evaluation import conformal_threshold, shortlists
+from plcore.loop import EntryKind
+from plcore.loop.one_label import known_checks
+from workflow.common.asked import AskedAs, QuestionForm
+from workflow.common.history import SECOND
+from workflow.common.present_names import names_now
+from workflow.common.room import RoomSettings, miss_of
+from workflow.common.shortlists import ShortlistView
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from plcore import Question
+    from workflow.common.opened import Opened
+
+Learner = ActiveLearner[LabelTable]
+
+IN_FULL_A_CHECK = 2
+"""Other questions shown in full for each blind check: of those shown in full no more than a third are checks."""
+MOST_IN_FULL = 0.5
+"""Share of the other questions that is shown in full at most, however many blind checks there are."""
+LEAST_HIDDEN = 2
+"""Choices that stand behind the key at least: for one alone a key saves nothing."""
+TOLD = (EntryKind.IS, EntryKind.AMONG, EntryKind.NONE)
+"""Answers that say where the truth lies."""
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """A question that had a shortlist, as an entry has it. alone : no other choice stood beside it"""
+
+    row: int
+    kind: str
+    labels: tuple[str, ...]
+    first: tuple[str, ...]
+    alone: bool
+
+
+@dataclass
+class _Memory:
+    """What is kept beside a learner while it lives.
+
+    thresholds : {promise: (version of the model, threshold)}      shown : {seq: question} of the entries up to `seq`
+    """
+
+    thresholds: dict[float, tuple[tuple[int, int | None], float]] = field(default_factory=dict)
+    seq: int = 0
+    shown: dict[int, _Shown] = field(default_factory=dict)
+
+
+# Read and written only while the learner is open, that is by one thread at a time.
+_memories: WeakKeyDictionary[Learner, _Memory] = WeakKeyDictionary()
+
+
+def threshold_of(learner: Learner, promise: float) -> float:
+    """The largest score of a choice on the shortlist, by the checks answered before this version of the model; infinite
+    where nothing may be left out."""
+    if not learner.settings.model_entry.leaves_out:
+        return np.inf
+    kept = _memories.setdefault(learner, _Memory()).thresholds
+    version = learner.model_version, learner.version_published
+    if promise not in kept or kept[promise][0] != version:
+        kept[promise] = version, conformal_threshold(learner.check_scores(), miss_of(promise))
+    return kept[promise][1]
+
+
+def with_shortlist(
+    learner: Learner,
+    room: RoomSettings,
+    person_id: int,
+    asked: Question,
+    how: AskedAs,
+    first: tuple[str, ...] | None,
+) -> AskedAs:
+    """How the question is put, with a shortlist where it is "which of these?", the room wants one, and there is one.
+
+    first : the list with which it is before the person now, which stays; None where it has none
+    """
+    if room.shortlist is None or how.form != QuestionForm.WHICH:
+        return how
+    choices = asked.choices
+    if first is None or not set(first) <= set(choices):
+        first = _shortlist(learner, room, asked)
+    if first is None:
+        return how
+    in_full = len(choices) - len(first) < LEAST_HIDDEN or _in_full(learner, person_id, asked)
+    return replace(how, choices=len(choices if in_full else first), first=first)
+
+
+def _shortlist(learner: Learner, room: RoomSettings, asked: Question) -> tuple[str, ...] | None:
+    """The shortlist in the order of the screen; None where there is none, as before the first model."""
+    assert room.shortlist is not None  # noqa: S101 - asked where it is
+    threshold = threshold_of(learner, room.shortlist)
+    if np.isinf(threshold) or asked.predicted is None:
+        return None
+    shares = np.array([asked.probabilities])
+    (on,) = shortlists(shares, np.ones_like(shares, dtype=bool), threshold)
+    first = [place for place in range(len(asked.choices)) if on[place]]
+    if room.order != "fixed":
+        first.sort(key=lambda place: -asked.probabilities[place])
+    return tuple(asked.choices[place] for place in first)
+
+
+def _in_full(learner: Learner, person_id: int, asked: Question) -> bool:
+    """Whether all choices are shown whatever the list is: of blind checks, and of a seeded share of the others."""
+    if learner.pool.control_rows[asked.row]:
+        return True
+    checks = learner.settings.control_share
+    share = min(MOST_IN_FULL, IN_FULL_A_CHECK * checks / (1 - checks))
+    return bool(np.random.default_rng([learner.settings.seed, 5, asked.row, person_id]).random() < share)
+
+
+def shortlist_view(opened: Opened[Learner]) -> ShortlistView:
+    """How shortlists stand in the project."""
+    learner, pool = opened.learner, opened.learner.pool
+    room = RoomSettings.from_json(opened.project.room)
+    shown = _all_shown(opened.session, opened.project_id, learner)
+    checks = known_checks(pool)
+    truth: dict[int, int] = dict(zip(checks.rows.tolist(), checks.truth.tolist(), strict=True))
+    asked_first: dict[int, _Shown] = {}
+    for one in shown.values():
+        asked_first.setdefault(one.row, one)  # later ones went by the row's own answer
+    measured = [(asked_first[row], class_) for row, class_ in truth.items() if row in asked_first]
+    standing = {entry.seq for one in shown.values() for entry in pool.fold.entries(one.row)}
+    alone = [one for seq, one in shown.items() if one.alone and one.kind in TOLD and seq in standing]
+    return ShortlistView(
+        promise=room.shortlist,
+        leaves_out=learner.settings.model_entry.leaves_out,
+        drawn=int((pool.control_rows & (pool.first.sum(axis=1) >= 2)).sum()),
+        outside=learner.rate_outside(),
+        in_force=room.shortlist is not None and bool(np.isfinite(threshold_of(learner, room.shortlist))),
+        held=sum(
+            class_ >= 0 and learner.classes[class_] in names_now(pool.class_map, one.first)
+            for one, class_ in measured
+        ),
+        measured=len(measured),
+        asked=len(alone),
+        none=sum(one.kind == EntryKind.NONE for one in alone),
+        others=sum(one.kind != EntryKind.NONE and not set(one.labels) <= set(one.first) for one in alone),
+    )
+
+
+def _all_shown(session: Session, project_id: int, learner: Learner) -> dict[int, _Shown]:
+    """{seq: question} of all entries whose question had a shortlist; the second entry of a press is left out."""
+    memory = _memories.setdefault(learner, _Memory())
+    for entry in entries.after(session, project_id, memory.seq):
+        if entry.seq > learner.seq:
+            break
+        memory.seq = entry.seq
+        if entry.asked is None or entry.target_seq is not None or entry.token.endswith(SECOND):
+            continue
+        how = AskedAs.from_json(entry.asked)
+        if how.first is not None:
+            alone = how.choices == len(how.first)
+            memory.shown[entry.seq] = _Shown(entry.row, entry.kind, tuple(entry.labels), how.first, alone)
+    return memory.shown
