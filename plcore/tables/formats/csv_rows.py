@@ -3,7 +3,8 @@
 `winnow_candidates_before`, `winnow_candidates` the candidates then and now; `winnow_weights` what speaks for those now,
 where anything was weighed; `winnow_label`; `winnow_source` where it comes from; `winnow_confidence` its probability;
 `winnow_annotator`, `winnow_answered_at` and `winnow_seconds` of the answer that decided; `winnow_model_version` where a
-model did. Where no column holds the ids, `winnow_id` does. Where several people answer a row, `winnow_people` is how
+model did; `winnow_outside`, where blind checks have shown it to happen, how likely the truth is none of the candidates.
+Where no column holds the ids, `winnow_id` does. Where several people answer a row, `winnow_people` is how
 many did, and `winnow_answers` what each said, verdicts too: a JSON list of objects with `person`, `kind` and `labels`.
 """
 
@@ -13,6 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
+import numpy as np
 import pyarrow as pa
 
 from plcore.tables.csv_writing import csv_header, csv_rows
@@ -24,6 +26,7 @@ MARKS = ("|", ";", ",", "/", "\t")
 
 ID = "winnow_id"
 WEIGHTS = "winnow_weights"
+OUTSIDE = "winnow_outside"
 ADDED = (
     ID,
     "winnow_candidates_before",
@@ -36,6 +39,7 @@ ADDED = (
     "winnow_answered_at",
     "winnow_seconds",
     "winnow_model_version",
+    OUTSIDE,
     "winnow_people",
     "winnow_answers",
 )
@@ -85,6 +89,7 @@ def write_csv(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
         {WEIGHTS} if table.weights is None else set()
     )
     absent |= set() if table.several else OF_SEVERAL
+    absent |= {OUTSIDE} if table.outside is None else set()
     added = [name for name in ADDED if name not in absent]
     columns = [str(name) for name in table.cells.columns]
     new_names = names_beside(columns, added)
@@ -116,6 +121,7 @@ def _added(piece: Disambiguated, form: CellForm) -> dict[str, list[str]]:
         [_said(answer, "at") for answer in by],
         [_said(answer, "seconds") for answer in by],
         [piece.version_of(row) or "" for row in rows],
+        [] if piece.outside is None else ["" if np.isnan(one) else f"{one:.4f}" for one in piece.outside],
         [str(len({one["person"] for one in given.get(row, ()) if one["kind"] in PEOPLES})) for row in rows],
         [_answers(given.get(row, ())) for row in rows],
     )

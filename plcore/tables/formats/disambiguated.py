@@ -56,6 +56,8 @@ class Disambiguated:
     model_version : of the model whose labels have the source `model`; None where there is none
     renamed : {name that a class had: what it is called now}, of those called otherwise or merged since
     several : whether several people were to answer a row, each for themselves
+    outside : (n,) float, how likely the truth is none of the row's candidates; NaN where nothing tells, None where it
+        is not known for any row
     """
 
     ids: npt.NDArray[np.object_]
@@ -71,6 +73,7 @@ class Disambiguated:
     model_version: str | None = None
     renamed: Mapping[str, str] = field(default_factory=dict)
     several: bool = False
+    outside: FloatArray | None = None
 
     def chosen(self, rows: IntArray) -> Disambiguated:
         """These rows alone, each once, in this order; their answers follow, numbered like the rows then are."""
@@ -101,6 +104,7 @@ class Disambiguated:
             label=self.label[rows],
             source=self.source[rows],
             probability=self.probability[rows],
+            outside=None if self.outside is None else self.outside[rows],
             answers=answers,
         )
 

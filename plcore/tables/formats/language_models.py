@@ -7,6 +7,7 @@ is no standard for what language models are asked to write; this is the form tha
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isnan
 from typing import Any
 
 from plcore.tables.formats.candidate_rows import Row, rows_reading
@@ -26,7 +27,7 @@ from plcore.tables.formats.record_values import (
 
 WEIGHTS = ("p", "score", "probability", "confidence", "weight")
 _LABEL_NAMES = ("label", "class", "category", "name")
-_DECIDED = ("candidates_before", "label", "source", "probability", "model_version", "answers")
+_DECIDED = ("candidates_before", "label", "source", "probability", "model_version", "outside", "answers")
 """What has become of a row, in lines that were written here: it is no candidate and no truth."""
 _TAKEN = ("id", "data", "candidates", "model", "truth")
 _LOOK = 50
@@ -107,11 +108,20 @@ def own_lines(table: Disambiguated, tell: Tell = silent) -> Iterator[str]:
                 "source": str(piece.source[row]),
                 "probability": piece.known_probability(row),
                 "model_version": piece.version_of(row),
+                **_outside(piece, row),
                 "answers": [{k: v for k, v in one.items() if k != "row"} for one in answers.get(row, [])],
             }
             yield json_text(line) + "\n"
         done += len(records)
         tell(done)
+
+
+def _outside(piece: Disambiguated, row: int) -> dict[str, float | None]:
+    """How likely the truth is none of the candidates, of tables of which anything tells."""
+    if piece.outside is None:
+        return {}
+    risk = float(piece.outside[row])
+    return {"outside": None if isnan(risk) else round(risk, 4)}
 
 
 def _written(weighted: dict[str, float | None]) -> list[dict[str, Any]]:

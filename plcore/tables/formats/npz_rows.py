@@ -1,8 +1,9 @@
 """The disambiguated table as NumPy arrays in an .npz file, for programs; `read_npz` reads it again.
 
 `ids` (n,), `classes` (m,), `candidates_before` and `candidates` (n, m) bool, `weights` (n, m) of the candidates now
-(where anything was weighed), `label` (n,) class numbers, -1 open, `source` (n,), `probability` (n,), NaN unknown. The
-original columns are not in it: the rows are known by their ids.
+(where anything was weighed), `label` (n,) class numbers, -1 open, `source` (n,), `probability` (n,), NaN unknown, and,
+where blind checks have shown it to happen, `outside` (n,), how likely the truth is none of the candidates, NaN where
+nothing tells. The original columns are not in it: the rows are known by their ids.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ def write_npz(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
         "source": array_rows(table.source),
         "probability": array_rows(table.probability, "<f8"),
     }
+    if table.outside is not None:
+        arrays["outside"] = array_rows(table.outside, "<f8")
     if table.weights is not None:
         arrays["weights"] = ArrayRows(
             np.dtype("<f8"), table.weights.shape, lambda rows: _weights(table, rows)

@@ -2,7 +2,8 @@
 
 The original columns are text. Beside them: `id`, where none of them holds the ids; `candidates_before` and
 `candidates`, lists of names; `weights`, the candidates now, each with its weight, where anything was weighed; `label`,
-a ClassLabel (null: open); `source`, `probability`, `model_version`; and `answers`, a list of what people said.
+a ClassLabel (null: open); `source`, `probability`, `model_version`; `outside`, where blind checks have shown it to
+happen, how likely the truth is none of the candidates; and `answers`, a list of what people said.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from plcore.common.types import BoolArray
 from plcore.tables.formats.disambiguated import Disambiguated, Tell, names_beside
 from plcore.tables.formats.hugging_face import Told, written_metadata
 
-ID, CANDIDATES, WEIGHTS, LABEL = "id", "candidates", "weights", "label"
+ID, CANDIDATES, WEIGHTS, LABEL, OUTSIDE = "id", "candidates", "weights", "label", "outside"
 _NAMES = pa.list_(pa.string())
 _WEIGHTED = pa.struct({"label": pa.string(), "weight": pa.float64()})
 _ANSWER = pa.struct(
@@ -40,6 +41,7 @@ _ADDED: dict[str, pa.DataType] = {
     "source": pa.string(),
     "probability": pa.float64(),
     "model_version": pa.string(),
+    OUTSIDE: pa.float64(),
     "answers": pa.list_(_ANSWER),
 }
 
@@ -48,6 +50,7 @@ def write_parquet(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
     """Write the table as Parquet, a group of some thousand rows at a time."""
     id_column = table.id_column()
     absent = ({ID} if id_column is not None else set()) | ({WEIGHTS} if table.weights is None else set())
+    absent |= {OUTSIDE} if table.outside is None else set()
     added = {name: kind for name, kind in _ADDED.items() if name not in absent}
     columns = [str(name) for name in table.cells.columns]
     new_names = names_beside(columns, list(added))
@@ -87,6 +90,8 @@ def _added(piece: Disambiguated) -> dict[str, pa.Array]:
     }
     if weights is not None:
         arrays[WEIGHTS] = _lists(after, names, weights)
+    if piece.outside is not None:
+        arrays[OUTSIDE] = pa.array(piece.outside, pa.float64(), from_pandas=True)
     return arrays
 
 

@@ -43,6 +43,11 @@ def describe(opened: Opened[ActiveLearner[LabelTable]], rules: StopRules) -> Des
         low, high = wilson_interval(share, n)
         words = "Agreement on blind checks: the model, before the answer, had said what the person then said"
         measures.append(Measure(words, share, float(low), float(high), n))
+    if (rate := view.shortlists.outside).checks:
+        words = (
+            "Rows whose truth is none of their candidates at import, of those with several, by blind checks"
+        )
+        measures.append(Measure(words, rate.share, rate.low, rate.high, rate.checks))
     kept = pool.sizes[~pool.bad]
     after = (
         f"{kept.mean():.2f} on average, without rows set aside"

@@ -54,6 +54,7 @@ def snapshot(opened: Opened[Learner]) -> Snapshot:
             answers=answers,
             model_version=version,
             several=several,
+            outside=found.outside,
             renamed={name: now for name in class_map.known_names if (now := class_map.now(name)) != name},
         )
 

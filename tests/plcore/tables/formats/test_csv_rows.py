@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from plcore import LabelTable, read_cells
 from plcore.tables import suggest_roles
-from plcore.tables.formats.csv_rows import ADDED, MARKS, OF_SEVERAL, CellForm, cell_form, write_csv
+from plcore.tables.formats.csv_rows import ADDED, MARKS, OF_SEVERAL, OUTSIDE, CellForm, cell_form, write_csv
 from plcore.tables.formats.disambiguated import Disambiguated
 from plcore.tables.roles import Roles
 from tests.plcore.tables.formats.tables import TEXTS, decided, same_candidates, small_table, written
@@ -58,7 +58,7 @@ def test_the_original_cells_come_back_exactly(table: Disambiguated, name: str, t
     again = replace(table, cells=table.cells.assign(**{name: text, f"before_{name}": "kept"}))
     cells = read(again)
     names = [f"before_before_{name}" if column == name else column for column in again.cells.columns]
-    if name not in ("winnow_id", "winnow_weights", *OF_SEVERAL):
+    if name not in ("winnow_id", "winnow_weights", OUTSIDE, *OF_SEVERAL):
         assert list(cells.columns[: len(names)]) == names
     found = cells.iloc[:, : len(names)]
     assert found.to_numpy().tolist() == again.cells.to_numpy().tolist()
@@ -85,8 +85,10 @@ def test_the_answer_that_decided_is_told(table: Disambiguated) -> None:
 def test_columns_stand_in_their_order_and_only_where_they_are_needed() -> None:
     table = small_table()
     header = read(table).columns.tolist()
-    assert header == ["name", "text", *(one for one in ADDED if one not in {"winnow_id", *OF_SEVERAL})]
-    assert read(replace(table, several=True)).columns.tolist() == [
+    only_some = {"winnow_id", OUTSIDE, *OF_SEVERAL}
+    assert header == ["name", "text", *(one for one in ADDED if one not in only_some)]
+    whole = replace(table, several=True, outside=np.full(len(table.ids), 0.5))
+    assert read(whole).columns.tolist() == [
         "name",
         "text",
         *(one for one in ADDED if one != "winnow_id"),

@@ -95,6 +95,25 @@ def test_written_files_are_opened_by_our_own_importer(name: str) -> None:
     ]
 
 
+@pytest.mark.parametrize("name", ["csv", "parquet", "jsonl", "npz"])
+def test_rows_at_risk_are_told_where_anything_is_known_of_them(name: str) -> None:
+    plain = written(FILE_FORMATS[name].write, small_table())
+    assert b"outside" not in plain
+    table = replace(small_table(), outside=np.array([np.nan, 0.125, 0.0]))
+    data = written(FILE_FORMATS[name].write, table)
+    if name == "csv":
+        assert read_cells(data)["winnow_outside"].tolist() == ["", "0.1250", "0.0000"]
+    if name == "parquet":
+        assert pa.parquet.read_table(io.BytesIO(data))["outside"].to_pylist() == [None, 0.125, 0.0]
+    if name == "jsonl":
+        lines = [json.loads(line) for line in data.decode().splitlines()]
+        assert [line["outside"] for line in lines] == [None, 0.125, 0.0]
+        assert "outside" not in read_table(data, "birds.jsonl").cells  # it is no column of the rows
+    if name == "npz":
+        with np.load(io.BytesIO(data)) as arrays:
+            np.testing.assert_array_equal(arrays["outside"], [np.nan, 0.125, 0.0])
+
+
 @pytest.mark.parametrize("name", FILE_FORMATS)
 def test_rows_that_were_set_aside_have_no_candidates_left(name: str) -> None:
     """And no label; they are written all the same, in every format."""

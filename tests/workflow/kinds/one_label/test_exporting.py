@@ -13,6 +13,7 @@ import pytest
 from plcore import LabelTable, LearnerSettings, read_cells
 from plcore.tables.csv_writing import to_csv_bytes
 from tests.workflow.four import four_class_project
+from tests.workflow.shortlisted import answer_rows, checks_left, shortlist_project
 from tests.workflow.world import ROLES, annotator, answer_next, exported, file_of, opened, small_frame
 from workflow import answering, classes, exporting, projects, undoing
 from workflow.access import NotAllowed, NotFound
@@ -131,3 +132,20 @@ def test_decimal_commas_are_exported_as_they_came_and_read_back(home: Home, owne
     again = LabelTable.read_csv(data, ROLES)
     np.testing.assert_array_equal(again.numbers, table.numbers)
     assert again.cells[list(frame.columns)].equals(table.cells)
+
+
+def test_rows_at_risk_have_a_column_once_checks_show_that_truths_lie_outside(home: Home, owner: int) -> None:
+    project, truth = shortlist_project(home, owner, None)
+    seat = Seat(home, owner, project)
+    checks = checks_left(home, owner, project)
+    answer_rows(seat, checks[:19], truth, none=checks[:2])
+    assert "winnow_outside" not in exported(home, owner, project)
+    answer_rows(seat, checks[19:20], truth)
+    frame = exported(home, owner, project)
+    risk = pd.to_numeric(frame.winnow_outside)
+    told = risk.notna()
+    assert (frame.winnow_source[told] != "oracle").all()
+    assert risk[told].between(0, 1).all()
+    with opened(home, owner, project) as learner:
+        expected = learner.disambiguate().outside
+    np.testing.assert_allclose(risk, expected, atol=5e-5)
