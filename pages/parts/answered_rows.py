@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
 from pages.parts import frame, state
-from pages.parts.answers import said
+from pages.parts.answers import first_of, said
 from pages.parts.frame import ProjectPage
 from pages.parts.instance import instance
 from pages.parts.small_pictures import ROW_HEIGHT, picture_column
@@ -227,6 +227,7 @@ def _history(lines: Sequence[HistoryLine], stood: Callable[[Sequence[str]], str]
         {
             "When": [one.at for one in lines],
             "Person": [one.person for one in lines],
+            **({"Asked": [_asked(one.yes_no) for one in lines]} if any(one.yes_no for one in lines) else {}),
             "Said": [
                 said(one.kind, one.labels) + (" (taken back)" if one.taken_back else "") for one in lines
             ],
@@ -240,6 +241,13 @@ def _history(lines: Sequence[HistoryLine], stood: Callable[[Sequence[str]], str]
         column_config={"When": _when()},
     )
     st.caption("Nothing is ever changed or deleted here: a correction is a new line.")
+
+
+def _asked(yes_no: Sequence[str]) -> str:
+    """What was asked, where it was yes or no."""
+    if not yes_no:
+        return ""
+    return f"is it {'' if len(yes_no) == 1 else 'one of '}{first_of(yes_no)}?"
 
 
 def _when() -> ColumnConfig:

@@ -89,7 +89,9 @@ def row_id(page: Page) -> str:
 
 
 def key_for(page: Page, label: str) -> str:
-    """The key of this label among the choices on screen."""
+    """The key of this label among the choices; where yes or no is asked, all of them are shown first."""
+    if page.locator(".verdicts.two").count():
+        page.keyboard.press("a")
     choice = page.locator(".choice", has=page.locator(".label").get_by_text(label, exact=True))
     return choice.get_attribute("data-key") or ""
 

@@ -96,6 +96,7 @@ class HistoryLine:
 
     before, after : the row's candidates; of label vectors the values of the labels that the entry is about, in words
     taken_back : whether a later entry withdraws it
+    yes_no : the labels that were asked about in yes and no; none where it was asked which
     """
 
     seq: int
@@ -109,6 +110,7 @@ class HistoryLine:
     flagged: bool
     predicted: str | None
     taken_back: bool
+    yes_no: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -162,12 +164,12 @@ def history_line(
     predicted: str | None,
     *,
     taken_back: bool,
+    yes_no: tuple[str, ...] = (),
 ) -> HistoryLine:
     """An entry as a line of a row's history."""
     person = names.get(one.person_id, "")
-    return HistoryLine(
-        one.seq, one.at, person, one.kind, labels, before, after, one.note, one.flagged, predicted, taken_back
-    )
+    marks = one.note, one.flagged, predicted, taken_back, yes_no
+    return HistoryLine(one.seq, one.at, person, one.kind, labels, before, after, *marks)
 
 
 def check_row(table: LabelTable, row: int) -> None:

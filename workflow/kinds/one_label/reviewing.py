@@ -9,6 +9,7 @@ from db import entries
 from db import review as found_in
 from plcore import ActiveLearner, LabelTable
 from plcore.loop import ClassMap, EntryKind
+from workflow.common.asked import AskedAs
 from workflow.common.found import (
     PAGE,
     SAYS_SOMETHING,
@@ -114,6 +115,7 @@ def open_row(opened: Opened[Learner], row: int) -> RowReview:
                 names_now(class_map, one.after),
                 _said(class_map, one.predicted),
                 taken_back=one.seq in withdrawn,
+                yes_no=names_now(class_map, AskedAs.from_json(one.asked).about if one.asked else ()),
             )
             for one in visible
         ),
