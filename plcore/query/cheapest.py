@@ -72,6 +72,7 @@ def row_questions(
     criterion: str = "classes",
     changed: Changed | None = None,
     n_likeliest: int = 3,
+    n_first: int | None = None,
 ) -> list[RowQuestion]:
     """All questions that may be worth asking about a row: "which", "is" of its likeliest candidates, its groups.
 
@@ -84,6 +85,7 @@ def row_questions(
     criterion : of `CRITERIA`      changed : for "flips", changed(part) is the number for the candidates (m,) bool
     n_likeliest : about how many candidates "is it k?" is considered, likeliest first, ties by column. For all criteria
         but "flips" no other candidate gains more than the likeliest, so that 1 would do
+    n_first : how many labels "which" shows, where the others stand behind a key; None: all
     The order is "which", "is" by share, "group" as given. A row with one candidate has "which" alone, which gains
     nothing. Raises ValueError for another criterion, no candidate, shares that are no numbers of at least 0, other
     shapes, or "flips" without `changed`.
@@ -104,7 +106,7 @@ def row_questions(
         gains = np.concatenate([[_whole(p, criterion)], _halves(p, about, criterion)])
     sizes = about.sum(axis=1)
     forms = ["which", *("is" if size == 1 else "group" for size in sizes)]
-    shown = np.concatenate([[len(inside)], sizes]).astype(np.int64)
+    shown = np.concatenate([[n_first or len(inside)], sizes]).astype(np.int64)
     costs = np.broadcast_to(np.asarray(seconds(forms, shown), dtype=np.float64), shown.shape)
     if not (costs > 0).all():
         raise ValueError(f"seconds must give numbers above 0. Got {costs.min()}.")

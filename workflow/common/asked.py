@@ -43,7 +43,8 @@ class AskedAs:
     drawn : the form came by chance, so that what it costs can be told from what it is chosen for
     choices : how many labels the screen offered at first
     first : the shortlist in the order of the screen, where there was one. The others stood behind a key, unless
-        `choices` is more: some questions show all of them whatever the list is. None: there was no shortlist
+        `choices` is more: some questions show all of them whatever the list is; of a yes or no it stood nowhere. None:
+        there was no shortlist
     batch : names the rows that were answered with one press; None: the row was answered alone
     """
 

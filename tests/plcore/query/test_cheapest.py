@@ -146,6 +146,8 @@ def test_what_there_is_to_ask():
         ("group", (0, 1), 2),
     ]
     assert [one.gain for one in found] == pytest.approx([3, 1 + 0.375 * 2, 1 + 0.375 * 2, 1.25, 2])
+    listed = row_questions(own, np.ones(6), alike, groups=groups, n_first=2)
+    assert [one.shown for one in listed] == [2, 1, 1, 1, 2]
     even = row_questions(own, np.zeros(6), alike, n_likeliest=9)
     assert [one.about for one in even[1:]] == [(0,), (1,), (3,), (4,)]
     assert {one.gain for one in even[1:]} == {1.5}

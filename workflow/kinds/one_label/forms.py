@@ -107,10 +107,12 @@ def form_of(
     token: str,
     asked: Question,
     groups_of: Callable[[], Groups],
+    n_first: int,
 ) -> AskedAs:
     """How this question is put to this person; the same token always gives the same, as long as prices and shares do.
 
     groups_of : gives the groups of the candidates, each with those that it holds: some, not all; not asked for in vain
+    n_first : how many choices a list shows first, by the shares as well
     """
     n = len(asked.choices)
     drawn = room.drawn_forms and _chance(learner, token, "drawn") < DRAWN_SHARE
@@ -129,15 +131,15 @@ def form_of(
         groups=np.array([[one in members for one in asked.choices] for members in named]).reshape(-1, n),
         criterion="entropy",
         n_likeliest=1,
+        n_first=n_first,
     )
     if drawn:
         forms = sorted({one.form for one in questions})
         form = forms[int(_chance(learner, token, "form") * len(forms))]
         questions = [one for one in questions if one.form == form]
     best = cheapest_question(questions)
-    return AskedAs(
-        QuestionForm(best.form), tuple(asked.choices[place] for place in best.about), drawn, best.shown
-    )
+    about = tuple(asked.choices[place] for place in best.about)
+    return AskedAs(QuestionForm(best.form), about, drawn, choices=best.shown if about else n)
 
 
 def kept(how: AskedAs, choices: tuple[str, ...]) -> AskedAs:

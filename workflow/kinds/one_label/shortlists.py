@@ -90,17 +90,18 @@ def with_shortlist(
     how: AskedAs,
     first: tuple[str, ...] | None,
 ) -> AskedAs:
-    """How the question is put, with a shortlist where it is "which of these?", the room wants one, and there is one.
+    """How the question is put, with a shortlist where the room wants one and there is one: the choices that are shown
+    first where it is "which of these?". Of a yes or no it is noted alone, so that checks measure it in any form.
 
     first : the list with which it is before the person now, which stays; None where it has none
     """
-    if room.shortlist is None or how.form != QuestionForm.WHICH:
+    if room.shortlist is None:
         return how
     choices = asked.choices
     if first is None or not set(first) <= set(choices):
         first = _shortlist(learner, room, asked)
-    if first is None:
-        return how
+    if first is None or how.form != QuestionForm.WHICH:
+        return replace(how, first=first)
     in_full = len(choices) - len(first) < LEAST_HIDDEN or _in_full(learner, person_id, asked)
     return replace(how, choices=len(choices if in_full else first), first=first)
 
@@ -169,6 +170,6 @@ def _all_shown(session: Session, project_id: int, learner: Learner) -> dict[int,
             continue
         how = AskedAs.from_json(entry.asked)
         if how.first is not None:
-            alone = how.choices == len(how.first)
+            alone = how.form == QuestionForm.WHICH and how.choices == len(how.first)
             memory.shown[entry.seq] = _Shown(entry.row, entry.kind, tuple(entry.labels), how.first, alone)
     return memory.shown

@@ -156,7 +156,8 @@ def word_question(
     memory = _memories.setdefault(learner, _Memory())
     shares = dict(zip(asked.choices, asked.probabilities, strict=True))
     order = screen_order(learner, room, person_id, token, shares)
-    first = how.first if how.first is not None and how.choices == len(how.first) < len(order) else None
+    short = how.form == QuestionForm.WHICH and how.first is not None and how.choices == len(how.first)
+    first = how.first if short and how.choices < len(order) else None
     if first is not None:
         order = (*first, *(label for label in order if label not in first))
     weights = weight_words(learner.table, asked.row)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from db import entries, questions
@@ -65,7 +65,12 @@ class OneLabelTurn(Turn[Learner, Question, ShownQuestion]):
             put = AskedAs.from_json(open_now.asked)
             how, first = kept(put, asked.choices), put.first
         else:
-            how = form_of(self.learner, self.room, self.person_id, token, asked, lambda: self._groups(asked))
+            which = AskedAs(QuestionForm.WHICH, choices=len(asked.choices))
+            first = with_shortlist(self.learner, self.room, self.person_id, asked, which, None).first
+            # Not how many are shown: blind checks are shown in full, and the form must not tell.
+            n_first = len(first or asked.choices)
+            groups_of = partial(self._groups, asked)
+            how = form_of(self.learner, self.room, self.person_id, token, asked, groups_of, n_first)
         return with_shortlist(self.learner, self.room, self.person_id, asked, how, first)
 
     def stays_after(self, question: questions.OpenQuestion, stored: entries.LogEntry) -> bool:

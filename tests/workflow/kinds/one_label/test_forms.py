@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +16,7 @@ from tests.workflow.world import annotator, opened, small_frame
 from workflow import answering, projects, room, undoing
 from workflow.common.asked import AskedAs, QuestionForm
 from workflow.home import Home
-from workflow.kinds.one_label import forms
+from workflow.kinds.one_label import forms, shortlists
 from workflow.kinds.one_label.showing import ShownQuestion
 from workflow.outgoing.verifying import verify_project
 from workflow.room import RoomSettings
@@ -38,11 +39,23 @@ def seat(home: Home, owner: int) -> Seat:
     return Seat(home, owner, four_class_project(home, owner))
 
 
-def put(seat: Seat, settings: RoomSettings, token: str, **changes: object) -> AskedAs:
-    """How a question about row 1 would be put under these settings, were it of this token."""
+def put_all(
+    seat: Seat, settings: RoomSettings, tokens: Iterable[str], n_first: int | None = None, **changes: object
+) -> list[AskedAs]:
+    """How a question about row 1 would be put under these settings, were it of each of these tokens."""
     with opened(seat.home, seat.person_id, seat.project_id) as learner:
         question = replace(learner.question_for(1), **changes)
-        return forms.form_of(learner, settings, seat.person_id, token, question, lambda: {})
+        first = n_first or len(question.choices)
+        return [
+            forms.form_of(learner, settings, seat.person_id, token, question, dict, first) for token in tokens
+        ]
+
+
+def put(
+    seat: Seat, settings: RoomSettings, token: str, n_first: int | None = None, **changes: object
+) -> AskedAs:
+    """The same of one token."""
+    return put_all(seat, settings, [token], n_first, **changes)[0]
 
 
 def show(seat: Seat) -> ShownQuestion:
@@ -81,12 +94,14 @@ def answer_all_but(seat: Seat, n: int, truth: list[str]) -> None:
 
 def test_without_more_ado_every_question_is_which(seat: Seat) -> None:
     assert put(seat, replace(CHEAPEST, drawn_forms=True), "t") == AskedAs(WHICH, choices=3)
-    assert {put(seat, RoomSettings(), f"t{k}").form for k in range(200)} == {WHICH}  # of their first twenty
+    # Of their first twenty:
+    assert {one.form for one in put_all(seat, RoomSettings(), map(str, range(200)))} == {WHICH}
 
 
 def test_one_in_twenty_is_drawn_whatever_is_chosen(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forms, "FIRST_AS_USUAL", 0)
-    found = [put(seat, RoomSettings(), f"1.7.{k}") for k in range(2000)]
+    tokens = [f"1.7.{k}" for k in range(2000)]
+    found = put_all(seat, RoomSettings(), tokens)
     drawn = [one for one in found if one.drawn]
     assert 70 <= len(drawn) <= 130
     by_form = {form: sum(one.form == form for one in drawn) for form in (WHICH, IS)}
@@ -95,9 +110,8 @@ def test_one_in_twenty_is_drawn_whatever_is_chosen(seat: Seat, monkeypatch: pyte
         drawn
     )  # "which" is drawn as often: there is something to compare with
     assert {one.form for one in found if not one.drawn} == {WHICH}
-    assert found == [put(seat, RoomSettings(), f"1.7.{k}") for k in range(2000)]
-    off = RoomSettings(drawn_forms=False)
-    assert not any(put(seat, off, f"1.7.{k}").drawn for k in range(2000))
+    assert found == put_all(seat, RoomSettings(), tokens)
+    assert not any(one.drawn for one in put_all(seat, RoomSettings(drawn_forms=False), tokens))
 
 
 def test_the_cheapest_form_waits_for_two_hundred_answers(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,14 +136,23 @@ def test_yes_or_no_where_the_model_is_sure_which_where_it_is_torn(seat: Seat) ->
 
 
 @pytest.mark.usefixtures("at_once")
+def test_a_short_list_makes_which_cheaper(seat: Seat) -> None:
+    """The list that is shown first counts; the log has how many were shown."""
+    choices = tuple(f"k{place}" for place in range(30))
+    found = {"choices": choices, "probabilities": (0.55, 0.25, 0.15, *(0.05 / 27,) * 27)}
+    assert put(seat, CHEAPEST, "t", **found).form == IS
+    assert put(seat, CHEAPEST, "t", 3, **found) == AskedAs(WHICH, choices=30)
+
+
+@pytest.mark.usefixtures("at_once")
 def test_a_blind_check_has_the_form_of_any_other_row(seat: Seat) -> None:
     """The form follows from what the screen shows of every row, and from the token."""
     for settings in (CHEAPEST, RoomSettings()):
-        for token in map(str, range(100)):
-            for shares in ((0.9, 0.05, 0.05), (0.4, 0.3, 0.3)):
-                usual = put(seat, settings, token, probabilities=shares)
-                blind = {"strategy": CONTROL, "score": 0.05, "decides": 0, "row": 4}
-                assert put(seat, settings, token, probabilities=shares, **blind) == usual
+        for shares in ((0.9, 0.05, 0.05), (0.4, 0.3, 0.3)):
+            tokens = [str(k) for k in range(100)]
+            usual = put_all(seat, settings, tokens, probabilities=shares)
+            blind = {"strategy": CONTROL, "score": 0.05, "decides": 0, "row": 4}
+            assert put_all(seat, settings, tokens, probabilities=shares, **blind) == usual
 
 
 def test_a_blind_check_is_asked_to_the_end_in_any_form(
@@ -291,6 +314,24 @@ def test_a_question_keeps_its_form_while_it_is_looked_at() -> None:
     assert forms.kept(pair, ("ant", "bee", "cat")) == pair
     assert forms.kept(pair, ("ant", "bee")) == AskedAs(WHICH, drawn=True, choices=2)
     assert forms.kept(AskedAs(WHICH, choices=3), ("ant", "bee")) == AskedAs(WHICH, choices=2)
+
+
+def test_a_yes_or_no_notes_the_list_that_was_not_shown(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Checks measure lists, and some are asked in yes and no: the ones that a model is sure of."""
+    monkeypatch.setattr(forms, "FIRST_AS_USUAL", 0)
+    monkeypatch.setattr(forms, "DRAWN_SHARE", 1.0)
+    monkeypatch.setattr(shortlists, "_shortlist", lambda *_args: ("ant",))
+    room.change_room(seat, RoomSettings(shortlist=0.9))
+    seen = set()
+    for _ in range(12):
+        question = show(seat)
+        how = asked_now(seat)
+        assert how.first == ("ant",)
+        if how.form == IS:
+            assert (how.choices, question.first) == (1, None)  # all stand behind A
+        seen.add(how.form)
+        answering.submit_answer(seat, question.token, "is", [question.choices[0]])
+    assert seen == {WHICH, IS}
 
 
 # What it costs
