@@ -40,7 +40,7 @@ def run(found):
 
 
 def test_there_is_code_for_every_heading():
-    assert len(BLOCKS) == 11
+    assert len(BLOCKS) == 12
     for section in re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]:
         assert "```python" in section, section.splitlines()[0]
 
@@ -51,6 +51,16 @@ def test_the_first_model_is_as_the_page_says(names):
     assert predicted == ["emu"]
     score, said = names["score"]
     assert score == candidate_accuracy(sets, said)
+
+
+def test_shortlists_are_as_the_page_says(names):
+    lists, candidates, truth = (
+        names["lists"],
+        *(names[one][names["others"]] for one in ("candidates", "truth")),
+    )
+    assert (lists <= candidates).all()
+    assert lists.sum() < candidates.sum()
+    assert lists[np.arange(len(truth)), truth].mean() > 0.85
 
 
 def test_the_cheapest_question_is_as_the_page_says(names):

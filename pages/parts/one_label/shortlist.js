@@ -48,7 +48,7 @@ export function choicesNow(state, question, row) {
       onclick: () => showAll(state, question, row),
     },
     key(KEY),
-    make("span", { text: `${behind(question)} more` }),
+    make("span", { text: `${behind(question)} more choices` }),
   );
   return [...question.rows.slice(0, question.first ?? 0).map(row), more];
 }
