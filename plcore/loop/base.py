@@ -28,6 +28,8 @@ class Drawing(Protocol):
     def test_share(self) -> float: ...
     @property
     def control_share(self) -> float: ...
+    @property
+    def overlap_share(self) -> float: ...
 
 
 OVERLAP = "overlap"
@@ -160,6 +162,13 @@ class Pool(ABC, Generic[TableT, SettingsT, FoldT]):
         test = np.zeros(len(eligible), dtype=bool)
         test[np.concatenate([first[: len(self.batches[0]) - 1], *later])] = True
         return test
+
+    def _drawn_for_several(self) -> BoolArray:
+        """(n,) the rows that several people are to answer: a seeded share of all."""
+        drawn = np.zeros(len(self.test_rows), dtype=bool)
+        for batch in self.batches:
+            drawn[self._drawn(~drawn, batch, self.settings.overlap_share, 4)] = True
+        return drawn
 
     def _drawn(self, eligible: AnyArray, batch: range, share: float, *purpose: int) -> IntArray:
         """A seeded share of the eligible places (n, ...) in the rows of one batch, by flat index, in random order. The

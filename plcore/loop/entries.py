@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, Protocol, TypeVar
 
 from plcore.common.checks import is_whole
 from plcore.common.types import AnyArray
@@ -42,6 +42,10 @@ class EntryKind(StrEnum):
     VERDICT = "verdict"
     """A reviewer settles what the row is, whatever people have answered: one of these labels; without any, a bad
     item."""
+    RIGHT = "right"
+    """A reviewer settles that these labels of the row are right."""
+    WRONG = "wrong"
+    """A reviewer settles that these labels of the row are not right."""
     ASIDE = "aside"
     """A person's answers do not count; about no row."""
     MODEL = "model"
@@ -50,6 +54,9 @@ class EntryKind(StrEnum):
 
 PUT_ASIDE = (EntryKind.UNSURE, EntryKind.SKIP)
 """Kinds of entries that say nothing about the labels of a row."""
+
+VERDICTS: tuple[str, ...] = (EntryKind.VERDICT, EntryKind.RIGHT, EntryKind.WRONG)
+"""Kinds of entries by which a reviewer settles something, whatever people have answered."""
 
 
 class AnswerError(ValueError):
@@ -90,14 +97,40 @@ def check_form(entry: Entry, kinds: Collection[str]) -> None:
 FoldedT = TypeVar("FoldedT")
 
 
+class Merger(Protocol[FoldedT]):
+    """Makes one fold of what several people say of a row (`several.Several` of each kind)."""
+
+    @property
+    def since(self) -> int:
+        """Seq of the last entry before people answered for themselves."""
+
+    def merge(
+        self, row: int, entries: Sequence[Entry], chain: Callable[[Sequence[Entry]], FoldedT]
+    ) -> FoldedT:
+        """entries : answers that count, in order"""
+
+
 class EntryFold(ABC, Generic[FoldedT]):
     """The entries of all rows. What those of one row make of it, its fold, is what each kind of project adds to this.
 
     first : (n, m), the rows before any answer      classes : the m names
     closed : {row: reason} rows about which no entry is allowed (test rows, rows with a given exact label)
+    merger : makes one of the answers of several people; None: each answer counts after those before it, whoever gave it
+    aside : annotators whose answers do not count
     """
 
-    def __init__(self, first: AnyArray, classes: Sequence[str], closed: dict[int, str]) -> None:
+    ANSWERS: ClassVar[tuple[str, ...]]
+    """Kinds of entries that say something about the labels of a row."""
+
+    def __init__(
+        self,
+        first: AnyArray,
+        classes: Sequence[str],
+        closed: dict[int, str],
+        merger: Merger[FoldedT] | None = None,
+        aside: Collection[str] = frozenset(),
+    ) -> None:
+        self._merger, self._aside = merger, frozenset(aside)
         self.first = first
         self.column = {name: number for number, name in enumerate(classes)}
         self._closed = closed
@@ -117,9 +150,34 @@ class EntryFold(ABC, Generic[FoldedT]):
         """What the unwithdrawn entries of a row make of it."""
         return self.fold_of(row, self.entries(row))
 
+    def counted(self, row: int, *, aside: bool = False) -> list[Entry]:
+        """The answers about a row that count: neither withdrawn nor set aside; in order. aside : these too"""
+        entries = self.entries(row)
+        return [one for one in entries if one.kind in self.ANSWERS] if aside else self._counted(entries)
+
+    def _counted(self, entries: Sequence[Entry]) -> list[Entry]:
+        return [one for one in entries if one.kind in self.ANSWERS and one.annotator not in self._aside]
+
+    def view(self, row: int, entries: Sequence[Entry], annotator: str, seq: int | None = None) -> FoldedT:
+        """What this annotator has before them after these entries of a row: what they made of it themselves, where
+        people answer for themselves; else what all did.
+
+        seq : of the entry that they write; None: the next one
+        """
+        since = None if self._merger is None else self._merger.since
+        if since is not None and (seq is None or seq > since):
+            return self.chain(row, [one for one in entries if one.annotator == annotator and one.seq > since])
+        return self.chain(
+            row, [one for one in entries if one.annotator not in self._aside or one.annotator == annotator]
+        )
+
     @abstractmethod
     def fold_of(self, row: int, entries: Sequence[Entry]) -> FoldedT:
         """What these entries alone would make of a row, unchecked; changes nothing."""
+
+    @abstractmethod
+    def chain(self, row: int, entries: Sequence[Entry]) -> FoldedT:
+        """What these entries make of a row, each after those before it, whoever gave them."""
 
     @abstractmethod
     def _check_labels(self, entry: Entry) -> None:

@@ -64,7 +64,7 @@ class PlaceChooser:
     def ranking(self, model: LabelVectorModel | None) -> tuple[IntArray, IntArray, FloatArray]:
         """(rows, columns, scores): every row that can be asked about, by the score of its best label (its column; -1
         where whole rows are asked about), highest first, then by row."""
-        free = self._pool.open & ~self._pool.control_cells
+        free = self._pool.fresh() & ~self._pool.control_cells
         rows = np.flatnonzero(free.any(axis=1))
         scores, columns = self.scores(model)[rows], np.full(len(rows), -1)
         if scores.ndim == 2:

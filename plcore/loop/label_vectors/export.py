@@ -118,8 +118,8 @@ def export_of(
     shares = np.where(unknown, np.nan, pool.cells)
     predicted = np.full(pool.cells.shape, UNKNOWN, dtype=np.int8)
     if proba is not None:
-        np.copyto(shares, proba, where=pool.open)
-        np.copyto(predicted, proba > threshold, where=pool.open)
+        np.copyto(shares, proba, where=pool.unknown)
+        np.copyto(predicted, proba > threshold, where=pool.unknown)
     cells = pool.cells.copy()
     cells[pool.bad], shares[pool.bad] = UNKNOWN, np.nan
     return LabelVectorExport(tuple(map(str, pool.table.ids)), pool.classes, cells, shares, predicted, origins)

@@ -5,22 +5,30 @@ in the order of `seq`: `yes` and `no` set the cells of the labels they name, wha
 also over what was given at import), and leave all others alone; `bad` makes the row a bad item until a later `yes`
 or `no`; `unsure` and `skip`, about the row or about one label, leave everything as it is. `withdraw` makes another
 entry as if it had never been. A question about a whole row is answered by a `yes` with the labels that are right and
-a `no` with the others.
+a `no` with the others. A reviewer's `right` and `wrong` settle the labels they name, and `verdict` that the row is a
+bad item, whatever else is said of them; a later one of the three wins.
+
+Where several people are to answer a label, what each makes of the row is folded like this from their own entries alone;
+a rule makes one of these views (`.several`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from plcore.common.types import AnyArray, IntArray
-from plcore.loop.entries import PUT_ASIDE, AnswerError, Entry, EntryFold, EntryKind
+from plcore.common.types import AnyArray, BoolArray, IntArray
+from plcore.loop.entries import PUT_ASIDE, VERDICTS, AnswerError, Entry, EntryFold, EntryKind
 
 UNKNOWN = -1
-VALUES: dict[str, int] = {EntryKind.YES: 1, EntryKind.NO: 0}
-ANSWERS: tuple[str, ...] = (*VALUES, EntryKind.BAD)
+SAID: dict[str, int] = {EntryKind.YES: 1, EntryKind.NO: 0}
+"""What people say of labels."""
+SETTLED: dict[str, int] = {EntryKind.RIGHT: 1, EntryKind.WRONG: 0}
+"""What reviewers settle of labels."""
+VALUES = {**SAID, **SETTLED}
+ANSWERS: tuple[str, ...] = (*VALUES, EntryKind.BAD, EntryKind.VERDICT)
 KINDS = (*ANSWERS, *PUT_ASIDE, EntryKind.WITHDRAW)
 
 
@@ -42,27 +50,48 @@ class LabelVectorFold(EntryFold[FoldedVector]):
     """The entries of all rows, and the cells that follow from them.
 
     first : int8 (n, L), the cells before any answer      classes : the L label names
-    aside : annotators whose answers do not count
     """
 
-    def __init__(
-        self,
-        first: AnyArray,
-        classes: Sequence[str],
-        closed: dict[int, str],
-        aside: Collection[str] = frozenset(),
-    ) -> None:
-        super().__init__(first, classes, closed)
-        self._aside = frozenset(aside)
+    ANSWERS = ANSWERS
 
     def fold_of(self, row: int, entries: Sequence[Entry]) -> FoldedVector:
         """What these entries alone would make of a row, unchecked; changes nothing."""
+        counted = self._counted(entries)
+        verdicts = [one for one in counted if one.kind in VERDICTS]
+        said = [one for one in counted if one.kind not in VERDICTS]
+        if self._merger is None:
+            folded = self.chain(row, said)
+        else:
+            folded = self._merger.merge(row, said, lambda some: self.chain(row, some))
+        return self._settle(folded, verdicts) if verdicts else folded
+
+    def _settle(self, folded: FoldedVector, verdicts: Sequence[Entry]) -> FoldedVector:
+        cells, seqs, out = folded.cells.copy(), folded.seqs.copy(), folded.out
+        for entry in verdicts:
+            out = entry.kind == EntryKind.VERDICT
+            if not out:
+                columns = self.columns(entry.labels)
+                cells[columns], seqs[columns] = VALUES[entry.kind], entry.seq
+        return FoldedVector(cells, seqs, out, verdicts[-1])
+
+    def settled(self, row: int) -> BoolArray:
+        """(L,) the labels that a verdict has settled; all of them where one says that the row is a bad item."""
+        verdicts = [one for one in self.counted(row) if one.kind in VERDICTS]
+        found = np.zeros(self.first.shape[1], dtype=bool)
+        for entry in verdicts:
+            found[self.columns(entry.labels)] = True
+        if verdicts and verdicts[-1].kind == EntryKind.VERDICT:
+            found[:] = True
+        return found
+
+    def chain(self, row: int, entries: Sequence[Entry]) -> FoldedVector:
+        """What these entries make of a row, each after those before it, whoever gave them."""
         cells, seqs = self.first[row].copy(), np.zeros(self.first.shape[1], dtype=np.int64)
         out, answer = False, None
         for entry in entries:
-            if entry.kind not in ANSWERS or entry.annotator in self._aside:
+            if entry.kind not in ANSWERS:
                 continue
-            answer, out = entry, entry.kind == EntryKind.BAD
+            answer, out = entry, entry.kind in (EntryKind.BAD, EntryKind.VERDICT)
             if not out:
                 columns = self.columns(entry.labels)
                 cells[columns], seqs[columns] = VALUES[entry.kind], entry.seq
@@ -76,7 +105,7 @@ class LabelVectorFold(EntryFold[FoldedVector]):
         where, given = f"Entry {entry.seq} about row {entry.row}", entry.labels
         if entry.kind in VALUES:
             wanted, fits = "one label or more", len(given) >= 1
-        elif entry.kind == EntryKind.BAD:
+        elif entry.kind in (EntryKind.BAD, EntryKind.VERDICT):
             wanted, fits = "no labels", not given
         else:
             wanted, fits = "one label, or none for the whole row", len(given) <= 1

@@ -13,7 +13,7 @@ from typing import Generic
 import numpy as np
 
 from plcore.common.types import AnyArray, FloatArray, IntArray
-from plcore.loop.base import CONTROL
+from plcore.loop.base import CONTROL, OVERLAP
 from plcore.loop.changes import ClassChange
 from plcore.loop.entries import Entry
 from plcore.loop.label_vectors.asking import PlaceChooser
@@ -159,66 +159,86 @@ class LabelVectorLearner(Generic[TableT]):
         With probability `control_share`, and when nothing else is left, the next blind check. Else the best by the
         criterion of the settings, ties by row, then label. Never a test row, a bad item, a label that is known, or
         what this annotator is unsure about; what they skipped comes back after 20 further entries of theirs, or when
-        nothing else is left, the oldest skip first.
+        nothing else is left, the oldest skip first. Where several people answer a label, what was begun comes before
+        all that is new, and nobody is asked twice.
         """
         pool = self.pool
         barred = {*as_places(exclude), *pool.standings.unsure(annotator)}
         resting = pool.standings.resting(annotator)
-        allowed = pool.allowed(barred.union(resting), control=True)
+        allowed = pool.allowed(barred.union(resting), annotator, control=True)
         control = pool.controls_left(allowed)
         if control and pool.control_is_due():
-            return self.question_for(*control[0])
-        allowed &= ~pool.control_cells
-        if (best := self._chooser.best(self._model, allowed)) is not None:
-            return self.question_for(*best)
+            return self.question_for(*control[0], annotator)
+        begun = next(pool.begun(allowed), None)
+        best = begun or self._chooser.best(self._model, allowed & pool.fresh() & ~pool.control_cells)
+        if best is not None:
+            return self.question_for(*best, annotator)
         if control:
-            return self.question_for(*control[0])
-        rested = pool.allowed(barred, control=True)
+            return self.question_for(*control[0], annotator)
+        rested = pool.allowed(barred, annotator, control=True)
         for row, label in resting:
             if rested[row, slice(None) if label is None else pool.fold.column[label]].any():
-                return self.question_for(row, label)
+                return self.question_for(row, label, annotator)
         return None
 
     def question_for(
-        self,
-        row: int,
-        label: str | None = None,
-        annotator: str | None = None,  # noqa: ARG002 - all are asked the same
+        self, row: int, label: str | None = None, annotator: str | None = None
     ) -> LabelVectorQuestion:
-        """The question about one label of a row, or about all of it. Raises AnswerError for test rows, bad items and
-        labels that do not exist."""
+        """The question about one label of a row, or about all of it, with the cells that are before this annotator.
+
+        Where people answer for themselves it tells nothing of what others said of the row: probabilities are then the
+        frequencies of the labels in all other rows. Raises AnswerError for test rows, bad items and labels that do not
+        exist.
+        """
         pool = self.pool
         column, row = pool.check_label(label), pool.check_asked(row)
-        cells = pool.cells[row]
-        shares = np.where(cells == UNKNOWN, self._shares(row), cells)
+        cells, begun = pool.cells_for(row, annotator), pool.has_begun(row, annotator)
         own = pool.control_cells[row]
         blind = bool(
             own.any() if column is None and self._chooser.by_row else column is not None and own[column]
         )
+        # Where others have begun rows, a blind check must not be the one with the model's shares.
+        hidden = begun
+        if (
+            blind
+            and not begun
+            and annotator is not None
+            and pool.several is not None
+            and pool.settings.by_row
+        ):
+            hidden = next(pool.begun(pool.allowed((), annotator)), None) is not None
+        shares = np.where(cells == UNKNOWN, self._shares(row, hidden=hidden), cells)
         predicted = None
-        if self._model is not None:
+        if self._model is not None and not hidden:
             yes = shares > self._model.threshold
             asked = [name for name, said in zip(self.classes, yes & (cells == UNKNOWN), strict=True) if said]
             predicted = json.dumps(asked) if column is None else ("yes" if yes[column] else "no")
+        strategy, score = (CONTROL, self.settings.control_share) if blind else (OVERLAP, 0.0)
+        own_begun = begun and (column is None or pool.answered[row, column])
+        if not (blind or own_begun):
+            strategy = self._chooser.strategy(self._model)
+            score = self._chooser.score_of(self._model, row, column)
         return LabelVectorQuestion(
             row=row,
             label=label,
             labels=self.classes,
             probabilities=tuple(shares.tolist()),
             cells=tuple(cells.tolist()),
-            strategy=CONTROL if blind else self._chooser.strategy(self._model),
-            score=self.settings.control_share if blind else self._chooser.score_of(self._model, row, column),
+            strategy=strategy,
+            score=score,
             model_version=self.model_version,
             predicted=predicted,
             undecided=int(pool.open.sum()),
         )
 
-    def _shares(self, row: int) -> FloatArray:
-        """(L,) probability of yes by the model; before it, by the known cells of each label (rule of succession)."""
-        if self._model is not None:
+    def _shares(self, row: int, *, hidden: bool = False) -> FloatArray:
+        """(L,) probability of yes by the model; before it, or `hidden`, by the known cells of each label (rule of
+        succession), hidden by those of all other rows."""
+        if self._model is not None and not hidden:
             return np.asarray(self._model.proba([row])[0])
-        learnt = self.pool.learnt_cells()
-        return np.asarray(((learnt == 1).sum(axis=0) + 1) / ((learnt != UNKNOWN).sum(axis=0) + 2))
+        pool = self.pool
+        own = pool.learnt(row) if hidden else np.full(len(pool.classes), UNKNOWN)
+        return np.asarray((pool.learnt_yes - (own == 1) + 1) / (pool.learnt_known - (own != UNKNOWN) + 2))
 
     def ranking(self) -> tuple[IntArray, IntArray, FloatArray]:
         """(rows, columns, scores), as `PlaceChooser.ranking`."""
@@ -269,17 +289,17 @@ class LabelVectorLearner(Generic[TableT]):
         pool, model = self.pool, self._model
         sample, shares = pool.control_sample(), None if model is None else model.proba()
         asked = None if shares is None else shares[sample.rows, sample.columns]
-        threshold = EVEN if model is None else model.threshold
+        threshold, unknown = EVEN if model is None else model.threshold, pool.unknown
         return LabelVectorProgress(
             answers=pool.answers,
             by_kind=tuple(pool.counts.items()),
             answered=int((pool.answered.any(axis=1) | pool.bad).sum()),
             answered_cells=int(pool.answered.sum()),
             bad=int(pool.bad.sum()),
-            unasked=int(pool.open.sum()),
-            ambiguous_left=int(pool.open.any(axis=1).sum()),
+            unasked=int(unknown.sum()),
+            ambiguous_left=int(unknown.any(axis=1).sum()),
             share_known=pool.share_known,
-            entropy=None if shares is None else entropy_of(shares[pool.open]),
+            entropy=None if shares is None else entropy_of(shares[unknown]),
             held_out=None if self._point is None else self._point.held_out,
             control=control_estimate(sample, asked, self._chooser.by_row, threshold),
             n_control=int(pool.control_cells.sum()),

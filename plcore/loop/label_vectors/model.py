@@ -118,7 +118,7 @@ class RefreshJob:
     seq: int
     X: Any
     cells: AnyArray  # (n, L) int8, what models learn from
-    open: BoolArray  # (n, L) what could still be asked
+    open: BoolArray  # (n, L) what is not known
     test_rows: BoolArray
     truth: AnyArray  # (t, L) of these
     control: ControlSample
@@ -134,7 +134,7 @@ class RefreshJob:
             seq=pool.seq,
             X=X,
             cells=pool.learnt_cells(),
-            open=pool.open.copy(),
+            open=pool.unknown,
             test_rows=pool.test_rows,
             truth=pool.original[pool.test_rows],
             control=pool.control_sample(),

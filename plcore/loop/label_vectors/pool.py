@@ -5,7 +5,7 @@ Everything here follows from table, settings and log alone, whatever model learn
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -25,6 +25,7 @@ from plcore.loop.label_vectors.fold import (
 )
 from plcore.loop.label_vectors.reports import LabelVectorState
 from plcore.loop.label_vectors.settings import LabelVectorSettings
+from plcore.loop.label_vectors.several import CellsForSeveral, Several, View
 from plcore.loop.places import Place
 from plcore.loop.standings import Standings
 
@@ -81,6 +82,10 @@ class LabelVectorPool(Pool[TableT, LabelVectorSettings, LabelVectorFold]):
         now and then, in the order of their draw, so that their answers measure the model.
     cells : int8 (n, L) as they stand      answered : bool (n, L), set by people      bad : bool (n,), bad items
     open : bool (n, L), may be asked. Do not write to any of these.
+    several : whom each label is still to be put before, where people answer for themselves; else None. `open` are
+        then the labels that wait for more people, whatever is known of them already; those for everybody only until
+        enough have answered
+    learnt_yes, learnt_known : (L,) how many cells that models learn from are yes; are known
     """
 
     KINDS = KINDS
@@ -107,15 +112,24 @@ class LabelVectorPool(Pool[TableT, LabelVectorSettings, LabelVectorFold]):
         for shared in (self.original, self.test_rows, self.control_cells):
             shared.flags.writeable = False  # callers see these arrays themselves
         closed = dict.fromkeys(np.flatnonzero(self.test_rows).tolist(), "it is held out to measure the model")
-        self.fold = LabelVectorFold(self.original, self.classes, closed, aside_after(changes))
+        self.open: BoolArray = ~known & ~self.test_rows[:, None]
+        self.several: CellsForSeveral | None = None
+        if settings.several:
+            for_all = self.control_cells & settings.checks_by_all
+            rule = Several(settings, self._drawn_for_several(), for_all, self.original)
+            self.several = CellsForSeveral(rule, self.open)
+            self.open = self.several.open
+        merger = None if self.several is None else self.several.rule
+        self.fold = LabelVectorFold(self.original, self.classes, closed, merger, aside_after(changes))
         self.standings = Standings(self.fold, labels_of, aside=aside_after(changes))
         self.cells = self.original.copy()
-        self.open: BoolArray = ~known & ~self.test_rows[:, None]
         self.answered = np.zeros((n, L), dtype=bool)
         self.bad = np.zeros(n, dtype=bool)
         self.seq = 0
         self.counts = {str(kind): 0 for kind in (*ANSWERS, *PUT_ASIDE)}
         self.answers = 0  # unwithdrawn entries that are answers
+        learnt = self.learnt_cells()
+        self.learnt_yes, self.learnt_known = (learnt == 1).sum(axis=0), (learnt != UNKNOWN).sum(axis=0)
 
     def _draw_controls(self, eligible: BoolArray) -> tuple[IntArray, IntArray]:
         """Rows and columns of the control cells in the order in which they are asked; fills `control_cells`."""
@@ -149,8 +163,13 @@ class LabelVectorPool(Pool[TableT, LabelVectorSettings, LabelVectorFold]):
         folded = self.fold.fold(row)
         self.cells[row], self.bad[row] = folded.cells, folded.out
         self.answered[row] = folded.seqs > 0
-        self.open[row] = (folded.cells == UNKNOWN) & (not folded.out)
+        if self.several is None:
+            self.open[row] = (folded.cells == UNKNOWN) & (not folded.out)
+        else:
+            self.several.take(row, self.fold, out=folded.out)
         after = self.learnt(row)
+        self.learnt_yes += (after == 1).astype(np.int64) - (before == 1)
+        self.learnt_known += (after != UNKNOWN).astype(np.int64) - (before != UNKNOWN)
         return None if np.array_equal(before, after) else VectorChange(self.seq, row, after)
 
     def learnt(self, row: int) -> AnyArray:
@@ -166,13 +185,71 @@ class LabelVectorPool(Pool[TableT, LabelVectorSettings, LabelVectorFold]):
 
     # Who may be asked what
 
-    def is_open(self, row: int, label: str | None = None) -> bool:
-        """Whether the label, or any label of the row, is not known and can be asked about."""
-        return bool(self.open[row].any() if label is None else self.open[row, self.fold.column[label]])
+    @property
+    def unknown(self) -> BoolArray:
+        """(n, L) the cells that are not known, test rows and bad items left out."""
+        return np.asarray((self.cells == UNKNOWN) & ~(self.bad | self.test_rows)[:, None])
 
-    def allowed(self, barred: Collection[Place], *, control: bool = False) -> BoolArray:
-        """(n, L) the cells that may be asked now without these rows and places; control cells only where wanted."""
-        allowed = self.open.copy() if control else self.open & ~self.control_cells
+    def is_open(self, row: int, label: str | None = None) -> bool:
+        """Whether the label, or any label of the row, can be asked about: it is not known, or waits for more people."""
+        open_ = (self.open if self.several is None else self.several.waiting)[row]
+        return bool(open_.any() if label is None else open_[self.fold.column[label]])
+
+    def places_left(self, place: Place) -> int:
+        """How many people may have the label, or the row, before them now: one, or as many as are still to answer."""
+        if self.several is None:
+            return super().places_left(place)
+        return self.several.places_left(place.row, self.check_label(place.label))
+
+    def may_ask(self, place: Place, annotator: str) -> bool:
+        """As for any pool; where people answer for themselves nobody is asked twice."""
+        if not super().may_ask(place, annotator):
+            return False
+        column = self.check_label(place.label)
+        return self.several is None or self.several.is_left(place.row, column, annotator)
+
+    def cells_for(self, row: int, annotator: str | None) -> AnyArray:
+        """(L,) the cells that this annotator has before them; None: as all answers leave them."""
+        if annotator is None or self.several is None:
+            return np.asarray(self.cells[row])
+        return self.fold.view(row, self.fold.entries(row), annotator).cells
+
+    def views(self, row: int) -> Sequence[View]:
+        """What each person makes of a row, where people answer for themselves; verdicts are not among them."""
+        return () if self.several is None else self.several.views(self.check_row(row))
+
+    def has_begun(self, row: int, annotator: str | None) -> bool:
+        """Whether somebody else has answered something of the row, and this annotator is not to know how."""
+        return self.several is not None and self.several.has_begun(row, annotator)
+
+    def begun(self, allowed: BoolArray) -> Iterator[Place]:
+        """Questions inside `allowed` (n, L) that train, have answers and wait for another, those begun first first."""
+        for row, labels in () if self.several is None else self.several.begun():
+            left = labels & allowed[row] & ~self.control_cells[row]
+            if self.settings.by_row and left.any():
+                yield Place(row)
+            elif not self.settings.by_row:
+                yield from (Place(row, self.classes[column]) for column in np.flatnonzero(left))
+
+    def fresh(self) -> BoolArray:
+        """(n, L) what waits for its first answer: labels, or whole rows where these are asked about, that have none."""
+        if self.several is None:
+            return self.open
+        begun = self.answered.any(axis=1, keepdims=True) if self.settings.by_row else self.answered
+        return np.asarray(self.open & ~begun)
+
+    def allowed(
+        self, barred: Collection[Place], annotator: str | None = None, *, control: bool = False
+    ) -> BoolArray:
+        """(n, L) the cells that may be asked now without these rows and places; control cells only where wanted.
+
+        annotator : who is asked; None: whoever has not answered yet
+        """
+        allowed = self.open.copy()
+        if self.several is not None and annotator is not None:
+            allowed = self.several.unsaid(annotator)
+        if not control:
+            allowed &= ~self.control_cells
         for row, label in barred:
             if not 0 <= row < len(allowed):
                 continue
@@ -220,9 +297,13 @@ class LabelVectorPool(Pool[TableT, LabelVectorSettings, LabelVectorFold]):
     @property
     def n_answered(self) -> int:
         """How many labels have an answer; where whole rows are asked about, how many rows, bad items too."""
+        done, begun = (
+            self.answered & ~self.open,
+            self.answered & self.open,
+        )  # none is both unless several answer it
         if self.settings.by_row:
-            return int((self.answered.any(axis=1) | self.bad).sum())
-        return int(self.answered.sum())
+            return int(((done.any(axis=1) & ~begun.any(axis=1)) | self.bad).sum())
+        return int(done.sum())
 
     @property
     def n_open(self) -> int:
@@ -238,7 +319,7 @@ class LabelVectorPool(Pool[TableT, LabelVectorSettings, LabelVectorFold]):
     def share_known(self) -> float:
         """Share of these that are known now, or belong to a bad item; 1 where there were none."""
         holes = self.n_holes
-        return 1 - int(self.open.sum()) / holes if holes else 1.0
+        return 1 - int((self.unknown & (self.original == UNKNOWN)).sum()) / holes if holes else 1.0
 
     def state(self, row: int) -> LabelVectorState:
         """One row as it stands."""

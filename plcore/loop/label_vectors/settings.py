@@ -18,9 +18,13 @@ from plcore.loop.label_vectors.registry import (
     QUESTION_ENTRIES,
     QuestionEntry,
 )
+from plcore.loop.overlap import OverlapSettings
 
 KIND = "multilabel"
 """What stored settings call this kind of project; it never changes, for projects are stored under it."""
+FOLDS = ("latest", "majority")
+"""Rules by which several people's answers to a label of a row become one (`.several`)."""
+
 MODES = ("paper", "fast")
 MISSING = ("block", "zero")
 MOST_COMPONENTS = 64
@@ -30,7 +34,7 @@ LEAST_COMPONENTS = 8
 
 
 @dataclass(frozen=True)
-class LabelVectorSettings:
+class LabelVectorSettings(OverlapSettings):
     """How a learner learns and asks; plain JSON values. Raises ValueError naming the setting that is wrong.
 
     kind : "multilabel", always: the word under which settings of label vectors are stored
@@ -49,6 +53,9 @@ class LabelVectorSettings:
         with question "instance", of the rows (see `LabelVectorPool`)
     seed : of the draws of test rows and controls, of Phi, and of the criterion "random"
     refresh_every : answers after which the model is to be fitted anew; each is taken in at once, at rank one
+    overlap, overlap_share, agree, checks_by_all, own_since : as `plcore.loop.overlap.OverlapSettings`; people agree
+        label by label
+    fold : what several answers to a label of a row make of it: "latest", or "majority" (as imported where it is tied)
     """
 
     kind: str = KIND
@@ -63,6 +70,12 @@ class LabelVectorSettings:
     control_share: float = 0.0
     seed: int = 0
     refresh_every: int = 10
+    overlap: int = 1
+    overlap_share: float = 1.0
+    agree: int | None = None
+    checks_by_all: bool = False
+    fold: str = "latest"
+    own_since: int | None = None
 
     def __post_init__(self) -> None:
         check_choice("kind", self.kind, (KIND,))
@@ -77,6 +90,7 @@ class LabelVectorSettings:
         check_int("refresh_every", self.refresh_every, 1)
         check_share("test_share", self.test_share)
         check_share("control_share", self.control_share)
+        self.check_overlap(FOLDS)
         K = self.n_components
         if K is not None and not (is_whole(K) and K >= 1) and not (is_real(K) and 0 < K <= 1):
             raise ValueError(
@@ -99,10 +113,13 @@ class LabelVectorSettings:
         """What a model and its points of the curve are stored under, besides the project: all settings.
 
         Its text may never change, for stored projects have it: it is made of the JSON of all settings, `kind` among
-        them, and begins with the word that the kind had first. `model` came later, so that BML-CS is left out.
+        them, and begins with the word that the kind had first. `model` came later, so that BML-CS is left out; so did
+        several people at a question, who change it where there are some.
         """
         chosen = {name: value for name, value in self.to_json().items() if (name, value) != ("model", BMLCS)}
-        text = json.dumps(chosen, sort_keys=True)
+        for name in OverlapSettings.__annotations__:
+            chosen.pop(name)
+        text = json.dumps(chosen, sort_keys=True) + (repr(self.overlap_parts) if self.several else "")
         return f"{KIND}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
     @property
@@ -114,10 +131,6 @@ class LabelVectorSettings:
     def proves_done(self) -> bool:
         """Whether "settled" is a proof about predictions: nothing is proved of label vectors."""
         return False
-
-    def beginning(self, earlier: LabelVectorSettings, seq: int) -> LabelVectorSettings:  # noqa: ARG002
-        """These settings after the earlier ones, from the entry `seq` on: they mean the same whenever they begin."""
-        return self
 
     @property
     def by_row(self) -> bool:

@@ -12,7 +12,8 @@ from plcore.common.types import BoolArray, FloatArray, IntArray
 from plcore.loop.entries import EntryKind
 from plcore.loop.one_label.fold import CandidateFold, FoldedCandidates
 from plcore.loop.one_label.settings import LearnerSettings
-from plcore.loop.one_label.several import EVERYBODY, Several, View, disagreement
+from plcore.loop.one_label.several import Several, View, disagreement
+from plcore.loop.overlap import EVERYBODY
 
 
 class RowsToAsk:

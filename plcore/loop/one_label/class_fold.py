@@ -14,8 +14,8 @@ import numpy as np
 from plcore.common.types import BoolArray
 from plcore.loop.changes import ClassError
 from plcore.loop.classes import ClassMap, Era
-from plcore.loop.entries import AnswerError, Entry, EntryKind
-from plcore.loop.one_label.fold import ANSWERS, CandidateFold, FoldedCandidates, Merger
+from plcore.loop.entries import AnswerError, Entry, EntryKind, Merger
+from plcore.loop.one_label.fold import ANSWERS, CandidateFold, FoldedCandidates
 
 
 def fold_under(
@@ -23,7 +23,7 @@ def fold_under(
     roots: BoolArray,
     first: BoolArray,
     closed: dict[int, str],
-    merger: Merger | None = None,
+    merger: Merger[FoldedCandidates] | None = None,
 ) -> CandidateFold:
     """The fold of the rows of `with_classes(table, class_map)`, before any entry.
 
@@ -49,7 +49,7 @@ class ClassFold(CandidateFold):
         first: BoolArray,
         classes: Sequence[str],
         closed: dict[int, str],
-        merger: Merger | None,
+        merger: Merger[FoldedCandidates] | None,
         aside: Collection[str],
         class_map: ClassMap,
         roots: BoolArray,

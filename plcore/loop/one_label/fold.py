@@ -14,8 +14,8 @@ makes one of these views (`.several`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -50,58 +50,13 @@ Chain = Callable[[Sequence[Entry]], FoldedCandidates]
 """Folds entries of one row, each after those before it."""
 
 
-class Merger(Protocol):
-    """Makes one fold of what several people say of a row (`.several.Several`)."""
-
-    @property
-    def since(self) -> int:
-        """Seq of the last entry before people answered for themselves."""
-
-    def merge(self, row: int, entries: Sequence[Entry], chain: Chain) -> FoldedCandidates:
-        """entries : answers that count, in order"""
-
-
 class CandidateFold(EntryFold[FoldedCandidates]):
     """The entries of all rows, and the candidates that follow from them.
 
     first : bool (n, m), the candidates before any answer
-    merger : makes one of the answers of several people; None: each answer counts after those before it, whoever gave it
-    aside : annotators whose answers do not count
     """
 
-    def __init__(
-        self,
-        first: BoolArray,
-        classes: Sequence[str],
-        closed: dict[int, str],
-        merger: Merger | None = None,
-        aside: Collection[str] = frozenset(),
-    ) -> None:
-        super().__init__(first, classes, closed)
-        self._merger, self._aside = merger, frozenset(aside)
-
-    def counted(self, row: int, *, aside: bool = False) -> list[Entry]:
-        """The answers about a row that count: neither withdrawn nor set aside; in order. aside : these too"""
-        entries = self.entries(row)
-        return [one for one in entries if one.kind in ANSWERS] if aside else self._counted(entries)
-
-    def _counted(self, entries: Sequence[Entry]) -> list[Entry]:
-        return [one for one in entries if one.kind in ANSWERS and one.annotator not in self._aside]
-
-    def view(
-        self, row: int, entries: Sequence[Entry], annotator: str, seq: int | None = None
-    ) -> FoldedCandidates:
-        """What this annotator has before them after these entries of a row: what they made of it themselves, where
-        people answer for themselves; else what all did.
-
-        seq : of the entry that they write; None: the next one
-        """
-        since = None if self._merger is None else self._merger.since
-        if since is not None and (seq is None or seq > since):
-            return self.chain(row, [one for one in entries if one.annotator == annotator and one.seq > since])
-        return self.chain(
-            row, [one for one in entries if one.annotator not in self._aside or one.annotator == annotator]
-        )
+    ANSWERS = ANSWERS
 
     def fold_with(self, entry: Entry) -> FoldedCandidates:
         """What the entries of its row would make of it with this one, which `check` lets pass; changes nothing."""

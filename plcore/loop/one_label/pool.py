@@ -119,13 +119,6 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         left = int((~self.test_rows[: len(self.batches[0])]).sum()) - 1  # one row at least to learn from
         return np.concatenate([first[:left], *later])
 
-    def _drawn_for_several(self) -> BoolArray:
-        """(n,) the rows that several people are to answer: a seeded share of all."""
-        drawn = np.zeros(len(self.original), dtype=bool)
-        for batch in self.batches:
-            drawn[self._drawn(~drawn, batch, self.settings.overlap_share, 4)] = True
-        return drawn
-
     # Entries
 
     def apply(self, entry: Entry) -> list[CandidateChange]:

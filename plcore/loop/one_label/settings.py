@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from plcore.common.checks import check_choice, check_int, check_names, check_share, is_real
+from plcore.loop.overlap import OverlapSettings
 from plcore.loop.registry import DEFAULT_MODEL, MODEL_ENTRIES, ModelEntry, Upkeep
 from plcore.neighbors.graph import WEIGHTS
 from plcore.query.registry import STRATEGY_ENTRIES, Need, StrategyEntry
@@ -26,7 +27,7 @@ strategy: the one that suits the model in force, as its entry says.
 
 
 @dataclass(frozen=True)
-class LearnerSettings:
+class LearnerSettings(OverlapSettings):
     """How a learner learns and asks; plain JSON values. Raises ValueError naming the setting that is wrong.
 
     n_neighbors : K of PL-KNN and of the effect scores, the row itself counted
@@ -44,14 +45,9 @@ class LearnerSettings:
     train_every, train_seconds : a model trained in the background is trained anew after so many answers, or
         so many seconds after an answer, whichever is first
     control_share : share in [0, 1) of the rows, and of the questions, that are blind checks (see `.pool`)
-    overlap, overlap_share : how many people answer each row of a share in (0, 1] of the rows, drawn at random; one
-        person answers each of the others
-    agree : as soon as so many of them say the same, nobody else is asked; None: all are
-    checks_by_all : whether blind checks are asked of everybody
+    overlap, overlap_share, agree, checks_by_all, own_since : as `plcore.loop.overlap.OverlapSettings`
     fold : what several answers make of a row: "latest", "majority" (the labels that most allow), "intersection" (the
         labels that all allow; where there are none, those that anybody does), "dawid-skene" (a model of the annotators)
-    own_since : seq of the entry after which people answer for themselves and see nothing of what others said; None:
-        each answer counts after those before it
     """
 
     n_neighbors: int = 10
@@ -84,18 +80,7 @@ class LearnerSettings:
         check_int("train_every", self.train_every, 1)
         check_share("test_share", self.test_share)
         check_share("control_share", self.control_share)
-        check_choice("fold", self.fold, FOLDS)
-        check_int("overlap", self.overlap, 1)
-        if self.agree is not None:
-            check_int("agree", self.agree, 2)
-            if self.agree > self.overlap:
-                raise ValueError(f"agree must be at most overlap, {self.overlap}. Got {self.agree!r}.")
-        if not is_real(self.overlap_share) or not 0 < self.overlap_share <= 1:
-            raise ValueError(f"overlap_share must be in (0, 1]. Got {self.overlap_share!r}.")
-        if not isinstance(self.checks_by_all, bool):
-            raise ValueError(f"checks_by_all must be True or False. Got {self.checks_by_all!r}.")
-        if self.own_since is not None:
-            check_int("own_since", self.own_since, 0)
+        self.check_overlap(FOLDS)
         if not is_real(self.train_seconds) or not 0 <= self.train_seconds < np.inf:
             raise ValueError(f"train_seconds must be a number of at least 0. Got {self.train_seconds!r}.")
         if self.C is not None and (not is_real(self.C) or not 0 < self.C < np.inf):
@@ -141,22 +126,6 @@ class LearnerSettings:
         return entry
 
     @property
-    def several(self) -> bool:
-        """Whether people answer for themselves: several of them a row, or their answers become one by a rule."""
-        return self.own_since is not None or self._wants_several
-
-    @property
-    def _wants_several(self) -> bool:
-        return self.overlap > 1 or self.checks_by_all or self.fold != FOLDS[0]
-
-    def beginning(self, earlier: LearnerSettings, seq: int) -> LearnerSettings:
-        """These settings after the earlier ones, from the entry `seq` on. Once people have answered for themselves they
-        always do: what an answer meant then is not to be read otherwise later."""
-        if earlier.several:
-            return replace(self, own_since=earlier.own_since or 0)
-        return replace(self, own_since=seq if self._wants_several else None)
-
-    @property
     def by_row(self) -> bool:
         """Whether a question is about a whole row: here it always is."""
         return True
@@ -187,6 +156,5 @@ class LearnerSettings:
             self.truth_role,
             self.seed,
         )
-        if self.several:  # of the same log others become of it
-            parts += (self.own_since, self.fold, self.overlap, float(self.overlap_share).hex(), self.agree)
+        parts += self.overlap_parts
         return f"{self.model_in_force}-{hashlib.sha256(repr(parts).encode()).hexdigest()[:16]}"

@@ -18,9 +18,7 @@ from plcore.loop.entries import Entry, EntryKind
 from plcore.loop.one_label.annotators import AnnotatorModel
 from plcore.loop.one_label.fold import Chain, FoldedCandidates
 from plcore.loop.one_label.settings import LearnerSettings
-
-EVERYBODY = np.iinfo(np.int64).max
-"""How many people a row asks for that is for all of them."""
+from plcore.loop.overlap import EVERYBODY, by_person
 
 
 class View(NamedTuple):
@@ -65,18 +63,10 @@ class Several:
     def views(self, entries: Sequence[Entry], chain: Chain) -> list[View]:
         """What each person makes of a row, by the seq of their latest answer.
 
-        entries : answers that count, in order. Those from before people answered for themselves are one view, of the
-        person who answered last then, if they have said nothing since.
+        entries : answers that count, in order
         """
-        by_person: dict[str, list[Entry]] = {}
-        for one in entries:
-            if one.seq > self.since:
-                by_person.setdefault(one.annotator, []).append(one)
-        together = [one for one in entries if one.seq <= self.since]
-        if together:
-            by_person.setdefault(together[-1].annotator, together)
         found = []
-        for annotator, own in by_person.items():
+        for annotator, own in by_person(entries, self.since).items():
             folded = chain(own)
             over = own[-1].kind != EntryKind.NOT or folded.votes.sum() < 2
             found.append(View(annotator, own[-1].seq, folded, over))

@@ -60,7 +60,7 @@ def test_fold(steps, row, cells, bad):
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        (Entry(1, "is", 1, "ann", ("a",)), "kind must be one of yes, no, bad"),
+        (Entry(1, "is", 1, "ann", ("a",)), "kind must be one of yes, no, right, wrong, bad"),
         (Entry(1, "yes", 1, "ann"), "'yes' takes one label or more"),
         (Entry(1, "no", 1, "ann", ("a", "a")), "each once"),
         (Entry(1, "unsure", 1, "ann", ("a", "b")), "one label, or none"),

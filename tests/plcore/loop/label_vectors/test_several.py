@@ -1,0 +1,303 @@
+"""Several people's answers to the labels of a row: the rules, and that a replayed log comes to what it came to live."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plcore import AnswerError, Entry
+from plcore.loop import ClassChange, EntryKind, Place
+from plcore.loop.label_vectors.learner import LabelVectorLearner
+from plcore.loop.label_vectors.pool import LabelVectorPool
+from plcore.loop.label_vectors.settings import FOLDS, LabelVectorSettings
+from tests.plcore.loop.fake_vectors import FakeVectors, vectors
+
+PEOPLE = ("ann", "bob", "cem")
+LABELS = "abcd"
+
+
+def pool_of(cells: list[str], changes: tuple[ClassChange, ...] = (), **options: object) -> LabelVectorPool:
+    """Rows as "1.0.": yes, not asked, no, not asked."""
+    rows = [[{"1": 1, "0": 0, ".": -1}[mark] for mark in row] for row in cells]
+    X = np.arange(2.0 * len(rows)).reshape(-1, 2)
+    table = FakeVectors(X, rows, tuple(LABELS))
+    return LabelVectorPool(table, LabelVectorSettings(**{"test_share": 0.0, **options}), changes)
+
+
+def tell(pool: LabelVectorPool, *answers: str, row: int = 0) -> str:
+    """Answers as "ann yes ab", one after the other; what they leave of the row, "bad" before it where it is out."""
+    for one in answers:
+        person, kind, *labels = one.split()
+        pool.apply(Entry(pool.seq + 1, kind, row, person, tuple(labels[0]) if labels else ()))
+    left = "".join({1: "1", 0: "0", -1: "."}[cell] for cell in pool.cells[row].tolist())
+    return f"bad {left}" if pool.bad[row] else left
+
+
+@pytest.mark.parametrize(
+    ("fold", "answers", "left"),
+    [
+        ("latest", ["ann yes a", "bob no a"], "0..."),
+        ("latest", ["ann yes a", "bob no a", "ann yes b"], "01.."),  # each label by itself
+        ("latest", ["ann yes a", "bob no a", "ann yes a"], "1..."),
+        ("majority", ["ann yes a", "bob no a"], "...."),
+        ("majority", ["ann yes a", "bob no a", "cem yes ab"], "11.."),
+        ("majority", ["ann yes ab", "bob no a", "bob yes a"], "11.."),
+        ("majority", ["ann yes a", "ann no a"], "0..."),  # who changes their mind has one vote
+        ("majority", ["ann yes a", "bob bad"], "1..."),
+        ("majority", ["ann bad", "bob bad", "cem yes a"], "bad 1..."),
+        ("majority", ["ann yes a", "bob yes a", "eva wrong a"], "0..."),
+        ("majority", ["eva wrong a", "ann yes a", "bob yes a"], "0..."),
+        ("majority", ["eva verdict", "ann yes a"], "bad 1..."),
+        ("majority", ["eva verdict", "ann yes a", "eva right b"], "11.."),
+    ],
+)
+def test_rules(fold: str, answers: list[str], left: str) -> None:
+    assert tell(pool_of(["...."], overlap=3, fold=fold), *answers) == left
+
+
+def test_what_the_file_knew_is_corrected_by_most_and_stays_where_they_are_tied() -> None:
+    pool = pool_of(["1..."], overlap=2, fold="majority")
+    assert tell(pool, "ann no a") == "0..."
+    assert tell(pool, "bob yes a") == "1..."
+    assert not pool.is_open(0, "a"), "nobody is asked about it"
+
+
+def test_one_person_who_finds_nothing_good_puts_out_a_row_that_is_for_one() -> None:
+    pool = pool_of(["...."], question="cell", fold="majority")
+    assert tell(pool, "ann yes a", "bob bad") == "bad 1..."
+    assert tell(pool_of(["...."], overlap=2), "ann yes a", "bob bad") == "1..."
+
+
+def test_each_label_waits_for_as_many_as_are_asked() -> None:
+    pool = pool_of(["....", "1..."], overlap=3, agree=2, question="cell")
+    assert pool.places_left(Place(0, "a")) == 2, "more could not be needed now"
+    assert pool.places_left(Place(1, "a")) == 0, "the file knows it"
+    tell(pool, "ann yes a")
+    assert pool.places_left(Place(0, "a")) == 1
+    assert pool.is_open(0, "a")
+    assert not pool.may_ask(Place(0, "a"), "ann")
+    assert pool.may_ask(Place(0, "b"), "ann")
+    tell(pool, "bob no a")
+    assert pool.places_left(Place(0, "a")) == 1
+    tell(pool, "cem no a")
+    assert pool.places_left(Place(0, "a")) == 0
+    assert not pool.is_open(0, "a")
+    assert pool.n_answered == 1
+    assert pool.n_open == 6
+    tell(pool, "eva right b")
+    assert pool.places_left(Place(0, "b")) == 0, "a reviewer has settled it"
+
+
+def test_a_whole_row_is_begun_by_one_and_finished_by_the_last() -> None:
+    pool = pool_of(["....", "...."], overlap=2, question="instance")
+    assert pool.places_left(Place(0)) == 2
+    tell(pool, "ann yes a", "ann no bcd")
+    assert (pool.n_answered, pool.n_open) == (0, 2)
+    assert not pool.may_ask(Place(0), "ann")
+    assert pool.may_ask(Place(0), "bob")
+    assert list(pool.begun(pool.allowed((), "bob"))) == [Place(0)]
+    assert not list(pool.begun(pool.allowed((), "ann")))
+    assert not pool.fresh()[0].any()
+    tell(pool, "bob yes ab", "bob no cd")
+    assert (pool.n_answered, pool.n_open) == (1, 1)
+    assert pool.places_left(Place(0)) == 0
+
+
+def test_a_share_of_the_rows_is_for_several() -> None:
+    pool = pool_of(["...."] * 40, overlap=3, overlap_share=0.25, seed=3)
+    places = [pool.places_left(Place(row)) for row in range(40)]
+    assert places.count(3) == 10
+    assert places.count(1) == 30
+
+
+@pytest.mark.parametrize("question", ["instance", "cell"])
+def test_blind_checks_are_for_everybody(question: str) -> None:
+    pool = pool_of(["...."] * 20, control_share=0.2, checks_by_all=True, question=question)
+    row, column = (int(found[0]) for found in np.nonzero(pool.control_cells))
+    place = Place(row, None if question == "instance" else LABELS[column])
+    before = pool.n_open
+    for person in PEOPLE:
+        assert pool.may_ask(place, person)
+        tell(pool, f"{person} yes {LABELS if question == 'instance' else LABELS[column]}", row=row)
+        assert not pool.may_ask(place, person)
+    assert pool.may_ask(place, "dan")
+    assert pool.n_open == before - 1
+    assert not list(pool.begun(pool.allowed((), "dan"))), "it comes by the draw"
+
+
+def test_nobody_is_told_what_others_said_and_nobody_is_asked_twice() -> None:
+    table, _ = vectors(n=14, L=4, known=0.2, full=0.2, seed=2)
+    learner = LabelVectorLearner(table, LabelVectorSettings(overlap=2, test_share=0.0, refresh_every=3))
+    learner.adopt(learner.job().run())
+    first = learner.next_question("ann")
+    assert first.predicted is not None
+    open_ = [name for name, cell in zip(first.labels, first.cells, strict=True) if cell == -1]
+    alone = LabelVectorLearner(table, LabelVectorSettings(overlap=2, test_share=0.0, refresh_every=3))
+    alone.adopt(alone.job().run())
+    learner.apply(Entry(1, "yes", first.row, "ann", tuple(open_)))
+    begun = learner.next_question("bob")
+    assert (begun.row, begun.strategy, begun.predicted) == (first.row, "overlap", None)
+    assert begun.cells == first.cells
+    assert begun.probabilities == tuple(
+        np.where(np.array(first.cells) == -1, alone._shares(first.row, hidden=True), first.cells).tolist()
+    )
+    assert learner.question_for(first.row, annotator="ann").cells != first.cells
+    assert learner.next_question("ann").row != first.row
+    learner.apply(Entry(2, "no", first.row, "bob", tuple(open_)))
+    assert learner.next_question("cem").row != first.row
+
+
+def test_earlier_answers_count_as_one_when_people_begin_to_answer_for_themselves() -> None:
+    earlier = LabelVectorSettings()
+    later = LabelVectorSettings(overlap=2, fold="majority").beginning(earlier, seq=2)
+    assert later.own_since == 2
+    assert LabelVectorSettings().beginning(later, seq=9).several, "what was said alone stays said alone"
+    pool = pool_of(["...."], overlap=3, fold="majority", own_since=2)
+    assert tell(pool, "ann yes ab", "bob no a") == "01.."
+    assert pool.cells_for(0, "cem").tolist() == [-1] * 4
+    assert not pool.may_ask(Place(0, "a"), "ann"), "she has answered it all the same"
+    assert pool.may_ask(Place(0, "c"), "ann")
+    assert tell(pool, "cem yes a") == ".1.."
+    assert tell(pool, "dan yes a") == "11.."
+
+
+def test_the_key_of_stored_models_is_what_it_was() -> None:
+    plain = LabelVectorSettings(model="bmlcs")
+    assert plain.model_key == "multilabel-293990b734929c23"
+    keys = {
+        LabelVectorSettings(model="bmlcs", **one).model_key
+        for one in ({}, {"overlap": 2}, {"fold": "majority"})
+    }
+    assert len(keys) == 3
+
+
+def test_answers_set_aside_do_not_count_and_are_not_asked_for_again() -> None:
+    changes = (ClassChange(1, "aside", ("bob",)),)
+    pool = pool_of(["....", "...."], changes, overlap=2, fold="majority", question="cell")
+    pool.takes_change(1)
+    assert tell(pool, "bob yes a") == "...."
+    assert pool.places_left(Place(0, "a")) == 2
+    assert not pool.may_ask(Place(0, "a"), "bob")
+    assert tell(pool, "ann no a") == "0..."
+
+
+any_settings = st.builds(
+    LabelVectorSettings,
+    question=st.sampled_from(["instance", "diagnosis", "cell"]),
+    model=st.just("bmlcs"),
+    overlap=st.integers(1, 3),
+    overlap_share=st.sampled_from([0.5, 1.0]),
+    agree=st.none(),
+    fold=st.sampled_from(FOLDS),
+    checks_by_all=st.booleans(),
+    control_share=st.sampled_from([0.0, 0.3]),
+    own_since=st.sampled_from([0, 9]),
+    test_share=st.just(0.2),
+    refresh_every=st.just(4),
+)
+KINDS = ("yes", "yes", "no", "no", "bad", "unsure", "skip", "withdraw", "right", "wrong", "verdict")
+
+
+def lived(seed: int, options: LabelVectorSettings, length: int = 30):
+    """A learner that lived through random entries, those that it did not refuse, with fits that come in late."""
+    rng = np.random.default_rng(seed)
+    table, _ = vectors(n=10, L=4, seed=seed)
+    learner, log = LabelVectorLearner(table, options), []
+    for seq in range(1, length + 1):
+        if (job := learner.job()) is not None and rng.random() < 0.3:
+            learner.adopt(job.run())
+        kind, person, target = str(rng.choice(KINDS)), str(rng.choice(PEOPLE)), None
+        row = int(rng.integers(5))
+        if kind == "withdraw":
+            standing = [one for place in range(5) for one in learner.state(place).entries]
+            if not standing:
+                continue
+            chosen = standing[int(rng.integers(len(standing)))]
+            row, target, person = chosen.row, chosen.seq, chosen.annotator
+        count = int(rng.integers(1, 5)) if kind in ("yes", "no", "right", "wrong") else 0
+        labels = tuple(rng.permutation(learner.classes)[:count].tolist())
+        entry = Entry(seq, kind, row, person, labels, target)
+        try:
+            learner.apply(entry)
+        except AnswerError:
+            continue
+        log.append(entry)
+    return learner, log, table
+
+
+@given(st.integers(0, 10**6), any_settings)
+@settings(max_examples=25)
+def test_replay_is_live_and_withdrawing_everything_leaves_what_was_imported(
+    seed: int, options: LabelVectorSettings
+) -> None:
+    learner, log, table = lived(seed, options)
+    if (job := learner.job()) is not None:
+        learner.adopt(job.run())
+    again = LabelVectorLearner.rebuilt(table, options, log)
+    for name in ("cells", "open", "answered", "bad", "unknown", "learnt_yes", "learnt_known"):
+        np.testing.assert_array_equal(getattr(learner.pool, name), getattr(again.pool, name))
+    np.testing.assert_array_equal(learner._model.proba(), again._model.proba())
+    assert learner.progress() == again.progress()
+    for person in (*PEOPLE, "new"):
+        assert learner.next_question(person) == again.next_question(person)
+    learnt = learner.pool.learnt_cells()
+    np.testing.assert_array_equal(learner.pool.learnt_yes, (learnt == 1).sum(axis=0))
+    np.testing.assert_array_equal(learner.pool.learnt_known, (learnt != -1).sum(axis=0))
+    for entry in [one for row in range(10) for one in learner.state(row).entries]:
+        learner.apply(
+            Entry(learner.seq + 1, EntryKind.WITHDRAW, entry.row, entry.annotator, target=entry.seq)
+        )
+    new = LabelVectorPool(table, options)
+    for name in ("cells", "open", "answered", "bad", "learnt_yes", "learnt_known"):
+        np.testing.assert_array_equal(getattr(learner.pool, name), getattr(new, name))
+    assert not list(learner.pool.begun(learner.pool.allowed((), "new")))
+    places = [Place(row, label) for row in range(10) for label in (None, *learner.classes)]
+    assert [learner.pool.places_left(one) for one in places] == [new.places_left(one) for one in places]
+
+
+@given(st.integers(0, 10**6), any_settings.filter(lambda one: one.own_since == 0), st.sampled_from([None, 2]))
+@settings(max_examples=15)
+def test_everybody_works_until_nothing_is_left(
+    seed: int, options: LabelVectorSettings, agree: int | None
+) -> None:
+    """No label gets more answers than it is to have, nobody sees one twice, and all get theirs."""
+    if agree is not None and options.overlap >= agree:
+        options = LabelVectorSettings(**{**options.to_json(), "agree": agree})
+    rng = np.random.default_rng(seed)
+    table, truth = vectors(n=6, L=4, seed=seed)
+    learner = LabelVectorLearner(table, options)
+    learner.adopt(learner.job().run())
+    people, asked = [f"p{number}" for number in range(4)], set()
+    working = list(people)
+    counts = np.zeros(truth.shape, dtype=int)
+    while working:
+        person = str(rng.choice(working))
+        question = learner.next_question(person)
+        if question is None:
+            working.remove(person)
+            continue
+        assert (question.row, question.label, person) not in asked
+        assert learner.pool.places_left(Place(question.row, question.label)) > 0
+        asked.add((question.row, question.label, person))
+        for place, (name, cell) in enumerate(zip(question.labels, question.cells, strict=True)):
+            if question.label == name or (question.label is None and cell == -1):
+                right = bool(truth[question.row, place]) == bool(rng.random() < 0.8)
+                kind = EntryKind.YES if right else EntryKind.NO
+                learner.apply(Entry(learner.seq + 1, kind, question.row, person, (name,)))
+                counts[question.row, place] += 1
+    pool = learner.pool
+    holes = (pool.original == -1) & ~pool.test_rows[:, None]
+    assert (counts[~holes] == 0).all()
+    wanted = np.broadcast_to(pool.several.rule.wanted[:, None], counts.shape)
+    checks = pool.control_cells & options.checks_by_all
+    assert (counts[checks] == len(people)).all()
+    rest = holes & ~checks
+    if options.agree is None:
+        np.testing.assert_array_equal(counts[rest], wanted[rest])
+    else:
+        assert (counts[rest] <= wanted[rest]).all()
+        assert (counts[rest] >= np.minimum(wanted[rest], options.agree)).all()
+    assert pool.n_open == 0
+    assert learner.done
