@@ -84,7 +84,11 @@ def settling() -> None:
 
 
 if not disputes.list_disputes(page.seat).by_row:
-    st.info("In this project one person answers each label, so that there is nothing to disagree on.")
+    st.info(
+        "Disputes are listed in projects where a row has one right label, not in this one. Where several people answer "
+        "its labels, *Team* tells how far they agree on each label. On *Review* the history of a row has who said "
+        "what, and a correction there settles its labels."
+    )
     st.stop()
 settling()
 parts.class_list(

@@ -64,9 +64,6 @@ def settings_form(name: str, settings: Sequence[Setting], button: str, words: st
 
 
 def answering_part() -> None:
-    if not parts.ANSWERING:
-        st.info("In projects of label vectors one person answers each label.", icon=":material/person:")
-        return
     now = settings_form(
         "answering", parts.ANSWERING, "Save who answers", "how many people answer a row, and what it comes to"
     )
@@ -76,7 +73,7 @@ def answering_part() -> None:
         )
     else:
         st.caption(
-            "With one person a row each answer goes on from those before it. Once several people answer for "
+            "With one person at a question each answer goes on from those before it. Once several people answer for "
             "themselves, that does not change any more."
         )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from db import entries, review
-from plcore.loop import EntryKind
+from plcore.loop import VERDICTS, EntryKind
 from workflow.access import NotAllowed, Right
 from workflow.answering import show_again
 from workflow.common.answers import Saved
@@ -80,7 +80,7 @@ def undo(seat: Seat, seq: int | None = None) -> Saved | None:
             )
         turn.close_question()
         saved = turn.saved(stored)
-    if entry.kind != EntryKind.VERDICT:  # that was no question of theirs
+    if entry.kind not in VERDICTS:  # that was no question of theirs
         show_again(seat, place_of(entry))
     return saved
 
@@ -113,7 +113,7 @@ def redo(seat: Seat, seq: int | None = None) -> Saved | None:
         token = redo_token(withdrawal.seq)
         if earlier := entries.with_token(turn.session, turn.project_id, token):
             return turn.saved(earlier, repeated=True)
-        if entry.kind == EntryKind.VERDICT and not turn.opened.may(Right.REVIEW):
+        if entry.kind in VERDICTS and not turn.opened.may(Right.REVIEW):
             raise NotAllowed("A verdict is given by reviewers and owners. Fix: ask one of them.")
         parts, writer = _pressed(turn, entry), turn.writer(place_of(entry))
         if turn.is_taken(place_of(entry)):

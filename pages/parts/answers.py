@@ -20,6 +20,8 @@ def said(kind: str, labels: Sequence[str]) -> str:
         "yes": f"yes to {names}",
         "no": f"no to {names}",
         "bad": "bad item",
+        "right": f"verdict: {names} right",
+        "wrong": f"verdict: {names} not right",
         "verdict": f"verdict{about or ': bad item'}",
         "unsure": f"cannot tell{about}",
         "skip": f"skipped{about}",

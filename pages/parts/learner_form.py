@@ -30,6 +30,22 @@ class Setting:
     unset: str | None = None
 
 
+OVERLAP_SHARE = Setting(
+    "overlap_share",
+    "Share of the rows",
+    "The share of the rows, drawn at random, that so many people answer; one person answers each of the others.",
+    least=0.01,
+    most=1.0,
+    step=0.05,
+)
+CHECKS_BY_ALL = Setting(
+    "checks_by_all",
+    "Ask everybody the blind checks",
+    "Blind checks are drawn at random. Asked of everybody they tell how far people agree, and how right each is.",
+)
+"""Settings that projects of every kind have."""
+
+
 def learner_form(now: Mapping[str, Any], key: str, settings: Sequence[Setting]) -> dict[str, Any]:
     """Draw the settings that the chosen model has; the values chosen, of those drawn. `now` are the present ones."""
     chosen: dict[str, Any] = {}

@@ -10,7 +10,7 @@ from plcore.loop.changes import NO_ROW, ClassChange, ClassError, asides_after, c
 from plcore.loop.classed_table import map_labels, with_classes
 from plcore.loop.classes import ClassMap
 from plcore.loop.comparison import ModelComparison, ModelFigures
-from plcore.loop.entries import PUT_ASIDE, AnswerError, Entry, EntryFold, EntryKind
+from plcore.loop.entries import PUT_ASIDE, VERDICTS, AnswerError, Entry, EntryFold, EntryKind
 from plcore.loop.places import Place, as_places
 from plcore.loop.registry import MODEL_ENTRIES, ModelEntry, Upkeep
 from plcore.loop.standings import SKIP_LASTS, Standings
@@ -37,6 +37,7 @@ __all__ = [
     "PUT_ASIDE",
     "ROWS",
     "SKIP_LASTS",
+    "VERDICTS",
     "AnswerError",
     "ClassChange",
     "ClassError",

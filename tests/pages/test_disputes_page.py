@@ -150,7 +150,7 @@ def test_who_does_not_review_has_no_such_page(home: Home, owner: int, show: Open
 def test_label_vectors_say_why_there_are_none(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner)
     test = show(owner, "disputes.py", project=str(project))
-    assert "one person answers each label" in words(test)
+    assert "a correction there settles its labels" in words(test)
 
 
 def test_progress_names_the_open_disputes(home: Home, owner: int, show: Open) -> None:

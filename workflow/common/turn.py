@@ -10,7 +10,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from db import answers, entries, questions
-from plcore.loop import EntryKind, Place
+from plcore.loop import VERDICTS, EntryKind, Place
 from workflow.common.answers import Given, Saved, saved_of
 from workflow.common.history import stored_by
 from workflow.common.log import learner_entry
@@ -206,7 +206,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         Raises StaleQuestion where there was none.
         """
         earlier = stored_by(self.session, self.project_id, token)
-        if earlier is None or earlier.person_id != self.person_id or earlier.kind == EntryKind.VERDICT:
+        if earlier is None or earlier.person_id != self.person_id or earlier.kind in VERDICTS:
             raise StaleQuestion("That question is no longer open before you.")
         return self.saved(earlier, repeated=True)
 

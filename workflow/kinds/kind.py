@@ -94,7 +94,7 @@ class Kind(Protocol):
     CAN_QUALIFY: bool
     """Whether people can be asked known rows before they start: where a row has one right label."""
     HAS_DISPUTES: bool
-    """Whether several people can answer a row, and so disagree on it (`plcore.loop.one_label.View`)."""
+    """Whether rows that several people disagree on are listed, and settled there: where a row has one right label."""
     COMPARED: Mapping[str, str]
     """The models that a worker compares, with their words; empty where there is nothing to compare."""
 

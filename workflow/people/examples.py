@@ -21,6 +21,7 @@ from workflow.common.rows import RowView, row_view
 
 if TYPE_CHECKING:
     from workflow.common.opened import Opened
+    from workflow.kinds.kind import Kind
     from workflow.seat import Seat
 
 __all__ = [
@@ -184,7 +185,7 @@ def _may_show(opened: Opened[Any], row: int) -> tuple[tuple[str, ...], str]:
     labels = kind.answered_labels(learner, row) if kind.shown_to_all(learner)[row] else ()
     if labels:
         return labels, ""
-    if kind.answered_labels(learner, row) and _waits(learner, row):
+    if kind.answered_labels(learner, row) and _waits(kind, learner, row):
         return (), (
             "This row waits for the answers of more people, who are not to know its label. It can be an example once "
             "enough have answered."
@@ -201,8 +202,8 @@ def _may_show(opened: Opened[Any], row: int) -> tuple[tuple[str, ...], str]:
     return (), "A row can be an example once answers have decided its label. Fix: answer or correct it first."
 
 
-def _waits(learner: Any, row: int) -> bool:
+def _waits(kind: Kind, learner: Any, row: int) -> bool:
     """Whether more people are to answer the row, each for themselves. Held-out rows are told of otherwise."""
     pool = learner.pool
-    held = pool.test_rows[row] or (learner.settings.several and pool.control_rows[row])
+    held = pool.test_rows[row] or kind.blind_checks(learner)[row]
     return bool(learner.settings.several and not held and pool.places_left(Place(row)))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from plcore.crowd import too_fast, who_is_guessing
 from plcore.evaluation import wilson_interval
-from plcore.loop import EntryKind
+from plcore.loop import VERDICTS, EntryKind
 from workflow.common.figures import FEWEST_MEASURED, SIMULATED
 from workflow.common.history import SECOND
 
@@ -134,7 +134,7 @@ def presses(said: Said, person_id: int) -> list[SaidEntry]:
         one
         for one in said.log
         if one.person_id == person_id
-        and one.kind not in (EntryKind.SKIP, EntryKind.VERDICT)
+        and one.kind not in (EntryKind.SKIP, *VERDICTS)
         and one.note != SIMULATED
         and not one.token.endswith(SECOND)
     ]

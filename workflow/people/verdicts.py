@@ -41,7 +41,9 @@ def settle(seat: Seat, row: int, token: str, labels: Sequence[str] = (), note: s
     note, place = checked_note(note), Place(row)
     with seat.turn(Right.REVIEW) as turn:
         if not turn.opened.kind.HAS_DISPUTES:
-            raise AnswerError("One person answers each label of this project, so that there are no disputes.")
+            raise AnswerError(
+                "Disputes are of rows that have one right label. Fix: settle labels of a row by a correction on Review."
+            )
         check_row(turn.learner.table, row)
         if token != turn.token(place, turn.revision(place)):
             earlier = stored_by(turn.session, turn.project_id, token)

@@ -73,7 +73,7 @@ def _question(question: ShownVector) -> dict[str, Any]:
         # Labels beyond the keys are there for the mouse, for Tab and for the search.
         "rows": [_line(one, key) for key, one in zip_longest(keys, question.lines)],
         "asked": None if asked is None else _line(asked, None),
-        "model": "Shares by the labels' frequency: no model yet"
+        "model": "Shares by the labels' frequency"
         if question.predicted is None
         else f"Shares by model {question.model_version}",
         "why": question.why,
@@ -101,7 +101,7 @@ def class_list(
 
 
 def dispute_card(project_id: int, data: Mapping[str, Any], on_press: Callable[[], None]) -> None:
-    """Nothing: one person answers each label."""
+    """Nothing: rows of label vectors are settled on the Review page."""
 
 
 def qualifying_card(project_id: int, data: Mapping[str, Any], on_press: Callable[[], None]) -> None:

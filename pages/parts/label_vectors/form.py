@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pages.parts.learner_form import Setting
+from pages.parts.learner_form import CHECKS_BY_ALL, OVERLAP_SHARE, Setting
 from workflow.kinds.label_vectors.words import CRITERIA, MODELS, QUESTIONS
 
 LEARNING: tuple[Setting, ...] = (
@@ -44,5 +44,32 @@ LEARNING: tuple[Setting, ...] = (
     ),
 )
 
-ANSWERING: tuple[Setting, ...] = ()
-"""One person answers each label."""
+ANSWERING: tuple[Setting, ...] = (
+    Setting(
+        "overlap",
+        "People a label",
+        "How many people answer each label. Nobody sees what others said of a row before they have answered it "
+        "themselves.",
+        least=1,
+        most=50,
+        whole=True,
+    ),
+    OVERLAP_SHARE,
+    Setting(
+        "agree",
+        "Stop when so many agree",
+        "Nobody else is asked about a label as soon as so many people say the same of it. Where whole rows are asked, "
+        "a row is asked until that is so of each of its labels.",
+        least=2,
+        most=50,
+        whole=True,
+        unset="never: all are asked",
+    ),
+    Setting(
+        "fold",
+        "What several answers make of a label",
+        "Label by label. Where as many say yes as no, it is what the file said of it, or not known.",
+        {"latest": "the latest answer counts", "majority": "what most people say"},
+    ),
+    CHECKS_BY_ALL,
+)

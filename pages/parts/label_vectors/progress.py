@@ -22,6 +22,9 @@ KINDS = {
     "bad": "rows taken out",
     "unsure": "cannot tell",
     "skip": "skipped",
+    "right": "labels settled as right",
+    "wrong": "labels settled as not right",
+    "verdict": "rows settled as bad items",
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pages.parts.learner_form import Setting
+from pages.parts.learner_form import CHECKS_BY_ALL, OVERLAP_SHARE, Setting
 from workflow.kinds.one_label.words import CHOICES, TRAINED, WITH_C, strategies_for
 
 LEARNING: tuple[Setting, ...] = (
@@ -62,14 +62,7 @@ ANSWERING: tuple[Setting, ...] = (
         most=50,
         whole=True,
     ),
-    Setting(
-        "overlap_share",
-        "Share of the rows",
-        "The share of the rows, drawn at random, that so many people answer; one person answers each of the others.",
-        least=0.01,
-        most=1.0,
-        step=0.05,
-    ),
+    OVERLAP_SHARE,
     Setting(
         "agree",
         "Stop when so many agree",
@@ -91,10 +84,5 @@ ANSWERING: tuple[Setting, ...] = (
             "dawid-skene": "by how right each person is",
         },
     ),
-    Setting(
-        "checks_by_all",
-        "Ask everybody the blind checks",
-        "Blind checks are rows drawn at random. Asked of everybody they tell how far people agree, and how right "
-        "each is.",
-    ),
+    CHECKS_BY_ALL,
 )

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from plcore.loop.label_vectors.export import LabelVectorExport
-from plcore.loop.label_vectors.fold import ANSWERS, KINDS, UNKNOWN, VALUES, FoldedVector, LabelVectorFold
+from plcore.loop.label_vectors.fold import (
+    ANSWERS,
+    KINDS,
+    SAID,
+    SETTLED,
+    UNKNOWN,
+    VALUES,
+    FoldedVector,
+    LabelVectorFold,
+)
 from plcore.loop.label_vectors.learner import LabelVectorLearner
 from plcore.loop.label_vectors.model import Refreshed, RefreshJob
 from plcore.loop.label_vectors.pool import ControlSample, LabelVectorPool, VectorChange
@@ -40,6 +49,8 @@ __all__ = [
     "PREDICTOR_ENTRIES",
     "QUESTION_ENTRIES",
     "RANDOM",
+    "SAID",
+    "SETTLED",
     "UNKNOWN",
     "VALUES",
     "ControlEstimate",

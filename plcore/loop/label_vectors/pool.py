@@ -208,11 +208,20 @@ class LabelVectorPool(Pool[TableT, LabelVectorSettings, LabelVectorFold]):
         column = self.check_label(place.label)
         return self.several is None or self.several.is_left(place.row, column, annotator)
 
+    def view(
+        self, row: int, entries: Sequence[Entry], annotator: str, seq: int | None = None
+    ) -> FoldedVector:
+        """What this annotator has before them after these entries of a row: what they said of it themselves, where
+        people answer for themselves; else what all did. seq : of the entry that they write; None: the next one"""
+        if self.several is None:
+            return self.fold.fold_of(row, entries)
+        return self.fold.view(row, entries, annotator, seq)
+
     def cells_for(self, row: int, annotator: str | None) -> AnyArray:
         """(L,) the cells that this annotator has before them; None: as all answers leave them."""
         if annotator is None or self.several is None:
             return np.asarray(self.cells[row])
-        return self.fold.view(row, self.fold.entries(row), annotator).cells
+        return self.view(row, self.fold.entries(row), annotator).cells
 
     def views(self, row: int) -> Sequence[View]:
         """What each person makes of a row, where people answer for themselves; verdicts are not among them."""

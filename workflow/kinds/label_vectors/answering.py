@@ -52,7 +52,7 @@ def _parts(
     unknown = sorted(set(right) - set(learner.classes))
     if unknown:
         raise AnswerError(f"{unknown[0]!r} is not a label of this project.")
-    cells = learner.cells_of(question.row).tolist()
+    cells = learner.pool.cells_for(question.row, turn.annotator).tolist()
     if shown is not None and shown != vector_stamp(tuple(cells)):
         raise StaleQuestion("The labels of this row have changed since it was shown.")
     said = [(label, int(label in right), cell) for label, cell in zip(learner.classes, cells, strict=True)]

@@ -1,7 +1,9 @@
 """What a correction of a label vector stores: new entries alone.
 
 A label becomes right or not right by a `yes` or a `no`. It becomes not known again where the file left it empty: what
-people said of it is withdrawn, and what these entries said of other labels is said once more.
+people said of it is withdrawn, and what these entries said of other labels is said once more. Where people answer for
+themselves, everybody corrects what they said themselves; a reviewer, who sees what came of it all, settles labels by
+verdicts, a `right` or a `wrong`.
 """
 
 from __future__ import annotations
@@ -11,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from plcore import AnswerError, Entry, LabelTable
-from plcore.loop import EntryKind, Place
-from plcore.loop.label_vectors import UNKNOWN, VALUES, LabelVectorPool
+from plcore.loop import VERDICTS, EntryKind, Place
+from plcore.loop.label_vectors import SAID, SETTLED, UNKNOWN, VALUES, FoldedVector, LabelVectorPool
 from workflow.common.answers import Given
 from workflow.common.found import taken_back
 from workflow.common.places import second_token
@@ -22,6 +24,7 @@ from workflow.kinds.label_vectors.turn import WHOLE_ROW, LabelVectorTurn
 
 if TYPE_CHECKING:
     from db import entries
+    from workflow.common.opened import Opened
 
 Pool = LabelVectorPool[LabelTable]
 
@@ -51,17 +54,20 @@ def correct(
         The correction does not fit the row.
     """
     pool, flagged, kind = turn.learner.pool, given.flagged, given.kind
-    if given.shown is not None and given.shown != row_stamp(pool, row):
+    settles = pool.several is not None and turn.opened.whose is None
+    standing, now = seen_by(turn.opened, row)
+    if given.shown is not None and given.shown != row_stamp(now):
         raise StaleQuestion("The labels of this row have changed since you opened it. Fix: open it again.")
     if given.labels:
         raise AnswerError(f"A correction of a label vector names what changes, not {list(given.labels)}.")
-    _check(pool, row, turn.opened.whose, kind, changes)
-    counting = still_counting(pool, row, pool.fold.entries(row))
+    _check(turn.opened, row, kind, changes)
+    counting = still_counting(pool, row, standing)
     was_flagged = any(one.flagged and one.seq in counting for one in log)
     to_withdraw: list[Entry] = []
-    to_say: list[tuple[str, tuple[str, ...]]] = [(EntryKind.BAD, ())]
+    to_say: list[tuple[str, tuple[str, ...]]] = [(EntryKind.VERDICT if settles else EntryKind.BAD, ())]
     if kind == WHOLE_ROW:
-        to_withdraw, to_say = _plan(pool, row, changes, anew=not changes or flagged != was_flagged)
+        anew = not changes or flagged != was_flagged
+        to_withdraw, to_say = _plan(pool, row, changes, standing, now, settles=settles, anew=anew)
     if not to_withdraw and not to_say:
         if changes:
             raise AnswerError("Every label named stands so already. Fix: name one that is wrong.")
@@ -122,14 +128,28 @@ def _said_before(log: Sequence[entries.LogEntry]) -> dict[str, str]:
     return {label: said for one in log if one.seq not in withdrawn for label, said in model_said(one).items()}
 
 
-def forgettable(pool: Pool, row: int, whose: int | None) -> tuple[str, ...]:
+def seen_by(opened: Opened[Any], row: int) -> tuple[list[Entry], FoldedVector]:
+    """The entries about a row that this person knows of, and what these make of it: where people answer for themselves,
+    who does not review is not shown what came of the answers of others."""
+    pool, standing = opened.learner.pool, opened.learner.pool.fold.entries(row)
+    if pool.several is None or opened.whose is None:
+        return standing, pool.fold.fold(row)
+    own = [one for one in standing if one.annotator == str(opened.person_id)]
+    return own, pool.view(row, own, str(opened.person_id))
+
+
+def forgettable(opened: Opened[Any], row: int) -> tuple[str, ...]:
     """The labels of the row that this person may make not known: people answered them, the file left them empty; and
-    for who does not review, nobody else has named them. whose : as `workflow.access.Rights.whose`
+    for who does not review, nobody else has named them. Where people answer for themselves, nobody makes not known what
+    others said: reviewers settle it.
     """
-    now = pool.fold.fold(row)
+    pool, whose = opened.learner.pool, opened.whose
+    if pool.several is not None and whose is None:
+        return ()
+    standing, now = seen_by(opened, row)
     others = {
         label
-        for one in pool.fold.entries(row)
+        for one in standing
         for label in one.labels
         if one.kind in VALUES and whose is not None and one.annotator != str(whose)
     }
@@ -143,14 +163,26 @@ def still_counting(pool: Pool, row: int, log: Sequence[Entry]) -> dict[int, tupl
     """{seq: labels} of the answers about a row that still count, each with the labels whose value comes from it.
 
     Of a bad item that is the answer which made it one. Else it is the latest answer to each label, and every `unsure`
-    about a label, or the whole row, that is not known. log : entries about the row, none withdrawn, in order
+    about a label, or the whole row, that is not known. Where people answer for themselves, each person's answers, and
+    the verdicts, are looked at by themselves. log : entries about the row, none withdrawn, in order
     """
+    if pool.several is None:
+        return _counting(pool, row, log)
+    found: dict[int, tuple[str, ...]] = {}
+    for annotator in dict.fromkeys(one.annotator for one in log):
+        for verdicts in (False, True):
+            own = [one for one in log if one.annotator == annotator and (one.kind in VERDICTS) == verdicts]
+            found |= _counting(pool, row, own)
+    return found
+
+
+def _counting(pool: Pool, row: int, log: Sequence[Entry]) -> dict[int, tuple[str, ...]]:
     found: dict[int, tuple[str, ...]] = {}
     named: set[str] = set()
     later: set[tuple[str, str | None]] = set()  # who has said something of what, after the entry looked at
     unsure: list[Entry] = []
     for one in reversed(log):
-        if one.kind == EntryKind.BAD and not named:
+        if one.kind in (EntryKind.BAD, EntryKind.VERDICT) and not named:
             return {one.seq: ()}
         about = (*one.labels, None) if one.kind in VALUES else one.labels or (None,)
         if one.kind in VALUES:
@@ -169,15 +201,16 @@ def still_counting(pool: Pool, row: int, log: Sequence[Entry]) -> dict[int, tupl
     return found
 
 
-def row_stamp(pool: Pool, row: int) -> str:
-    """A stamp of the labels of a row as they are now, and of whether it is a bad item."""
-    return vector_stamp((*pool.cells[row].tolist(), int(pool.bad[row])))
+def row_stamp(now: FoldedVector) -> str:
+    """A stamp of the labels of a row as somebody sees them, and of whether it is a bad item."""
+    return vector_stamp((*now.cells.tolist(), int(now.out)))
 
 
-def _check(pool: Pool, row: int, whose: int | None, kind: str, changes: Mapping[str, int]) -> None:
+def _check(opened: Opened[Any], row: int, kind: str, changes: Mapping[str, int]) -> None:
+    pool = opened.learner.pool
     if kind not in CORRECTIONS or (kind == EntryKind.BAD and changes):
         raise AnswerError(f"A correction is 'labels', or 'bad' without labels. Got {kind!r}, {changes}.")
-    free = forgettable(pool, row, whose)
+    free = forgettable(opened, row)
     for label, cell in changes.items():
         pool.check_label(label)
         if cell not in (1, 0, UNKNOWN):
@@ -190,18 +223,27 @@ def _check(pool: Pool, row: int, whose: int | None, kind: str, changes: Mapping[
 
 
 def _plan(
-    pool: Pool, row: int, changes: Mapping[str, int], *, anew: bool
+    pool: Pool,
+    row: int,
+    changes: Mapping[str, int],
+    standing: Sequence[Entry],
+    now: FoldedVector,
+    *,
+    settles: bool,
+    anew: bool,
 ) -> tuple[list[Entry], list[tuple[str, tuple[str, ...]]]]:
-    """The entries to withdraw, and what to say then as (kind, labels): a `no`, a `yes` or both, the `yes` last.
+    """The entries to withdraw, and what to say then as (kind, labels): a `no`, a `yes` or both, the `yes` last; a
+    `wrong` and a `right` of who settles the row.
 
+    standing, now : the entries that this person corrects, and what they make of the row
     anew : say again, too, what people answered and this correction does not change
     """
-    fold, standing = pool.fold, pool.fold.entries(row)
-    now = fold.fold(row)
+    fold = pool.fold
     wanted = dict(zip(pool.classes, now.cells.tolist(), strict=True)) | dict(changes)
     forgotten = {label for label, cell in changes.items() if cell == UNKNOWN}
     to_withdraw = [one for one in standing if one.kind in VALUES and forgotten.intersection(one.labels)]
-    left = fold.fold_of(row, [one for one in standing if one not in to_withdraw])
+    rest = [one for one in standing if one not in to_withdraw]
+    left = fold.fold_of(row, rest) if pool.several is None or settles else fold.chain(row, rest)
     named = [
         (
             kind,
@@ -211,9 +253,9 @@ def _plan(
                 if wanted[label] == value and (left.cells[column] != value or (anew and now.seqs[column]))
             ),
         )
-        for kind, value in ((EntryKind.NO, 0), (EntryKind.YES, 1))
+        for kind, value in sorted((SETTLED if settles else SAID).items(), key=lambda one: one[1])
     ]
     to_say: list[tuple[str, tuple[str, ...]]] = [(kind, labels) for kind, labels in named if labels]
-    if left.out and not to_say:
+    if left.out and not to_say and not settles:
         to_withdraw += [one for one in standing if one.kind == EntryKind.BAD]
     return to_withdraw, to_say

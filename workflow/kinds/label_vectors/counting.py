@@ -12,8 +12,8 @@ import numpy.typing as npt
 from db import answers
 from plcore import LabelTable
 from plcore.loop import EntryKind, asides_after
-from plcore.loop.label_vectors import ANSWERS, LabelVectorSettings
-from workflow.common.log import read_class_changes
+from plcore.loop.label_vectors import ANSWERS, LabelVectorPool, LabelVectorSettings
+from workflow.common.log import follow, read_class_changes
 from workflow.kinds.label_vectors.settings import vectors_of
 
 if TYPE_CHECKING:
@@ -23,10 +23,21 @@ if TYPE_CHECKING:
     from workflow.home import Home
 
 
+Kept = LabelVectorPool[LabelTable]
+"""What the next count goes on from, where people answer for themselves: a pool that has taken in the log so far."""
+
+
 def count(
-    home: Home, session: Session, project: Project, settings: LabelVectorSettings, kept: None
-) -> tuple[int, int, None]:
-    """(answered, open, None: nothing is kept), rows or labels as the pool of a learner counts them."""
+    home: Home, session: Session, project: Project, settings: LabelVectorSettings, kept: Kept | None
+) -> tuple[int, int, Kept | None]:
+    """(answered, open, what to give as `kept` at the next count), rows or labels as the pool of a learner counts
+    them."""
+    if settings.several:
+        if kept is None or not follow(session, project.id, kept, kept.apply):
+            table = LabelTable.read(home.table_path(project.table_hash))
+            kept = LabelVectorPool(table, settings, read_class_changes(session, project.id))
+            follow(session, project.id, kept, kept.apply)
+        return kept.n_answered, kept.n_open, kept
     holes, column = _holes(home.table_path(project.table_hash))
     aside = [int(one) for one in asides_after(read_class_changes(session, project.id))]
     answered, out = np.zeros_like(holes), np.zeros(len(holes), dtype=bool)
@@ -35,8 +46,8 @@ def count(
         out[row] = kind == EntryKind.BAD  # an answer brings a row back
     left = holes & ~answered & ~out[:, None]
     if settings.by_row:
-        return int((answered.any(axis=1) | out).sum()), int(left.any(axis=1).sum()), kept
-    return int(answered.sum()), int(left.sum()), kept
+        return int((answered.any(axis=1) | out).sum()), int(left.any(axis=1).sum()), None
+    return int(answered.sum()), int(left.sum()), None
 
 
 @functools.lru_cache(maxsize=32)

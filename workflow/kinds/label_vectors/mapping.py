@@ -19,6 +19,10 @@ def answered_and_open(learner: Learner) -> tuple[BoolArray, BoolArray]:
 
 
 def labels_on_map(learner: Learner, rows: Sequence[int]) -> tuple[tuple[str, ...], ...]:
-    """The labels known to be right for each of these rows; none for a bad item."""
-    right = (learner.pool.cells[rows] == 1) & ~learner.pool.bad[rows, None]
+    """The labels known to be right for each of these rows; none for a bad item, and none that wait for more people:
+    nobody is to see what others said."""
+    pool = learner.pool
+    right = (pool.cells[rows] == 1) & ~pool.bad[rows, None]
+    if pool.several is not None:
+        right &= ~pool.several.waiting[rows]
     return tuple(tuple(learner.classes[column] for column in np.flatnonzero(line)) for line in right)

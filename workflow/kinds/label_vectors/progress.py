@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from plcore import LabelTable
-from plcore.loop import StopRules
+from plcore.loop import VERDICTS, StopRules
 from plcore.loop.label_vectors import (
     AUTOMATIC,
     BMLCS,
@@ -97,7 +97,7 @@ class VectorProgress:
     """Shares are in [0, 1]; cells are labels of rows.
 
     answered, left : as every page counts them, rows if by_row, else labels
-    by_kind : {kind: labels answered yes and no; entries bad, unsure, skip}
+    by_kind : {kind: labels answered yes and no; entries bad, unsure, skip; verdicts where there are some}
     known : share of the cells not known at import that are known now      entropy : bits, None before the first model
     settled : the share known or sure, as on the card
     predictor : None before the first model
@@ -139,7 +139,7 @@ def read_progress(opened: Opened[Learner], rules: StopRules) -> VectorProgress:
     now = learner.progress()
     return VectorProgress(
         curve=_curve(learner.curve),
-        by_kind=dict(now.by_kind),
+        by_kind={kind: count for kind, count in now.by_kind if count or kind not in VERDICTS},
         answered=pool.n_answered,
         left=pool.n_open,
         answered_cells=now.answered_cells,

@@ -38,7 +38,8 @@ class VectorQueueView:
     """``rows`` are the first that match, at most SHOWN; ``matching`` of ``listed`` rows match.
 
     open : as every page counts it, rows if by_row, else labels
-    blind : how many of these are blind checks, not listed      begun : 0, one person answers each
+    blind : how many of these are blind checks, not listed      begun : those not listed because others have answered
+    them: they are asked of the next person before all that are listed
     """
 
     by_row: bool
@@ -48,7 +49,7 @@ class VectorQueueView:
     listed: int
     open: int
     blind: int
-    begun: int = 0
+    begun: int
 
 
 def list_queue(opened: Opened[Learner], search: str) -> VectorQueueView:
@@ -68,6 +69,7 @@ def list_queue(opened: Opened[Learner], search: str) -> VectorQueueView:
         listed=len(ranked),
         open=learner.pool.n_open,
         blind=_blind(learner),
+        begun=sum(1 for _ in learner.pool.begun(learner.pool.open)),
     )
 
 

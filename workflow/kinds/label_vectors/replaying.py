@@ -25,6 +25,6 @@ def make_pool(
 
 def labels_at(pool: Pool, entry: Entry) -> tuple[str, ...]:
     """What the log stores as `before`, or `after`, of an entry where the pool stands there: the labels that it names,
-    or that the entry names which it takes back."""
+    or that the entry names which it takes back, as its person has them before them."""
     about = entry.labels if entry.target is None else pool.fold.entry(entry.target).labels
-    return pool.words(pool.fold.fold(entry.row), about)
+    return pool.words(pool.view(entry.row, pool.fold.entries(entry.row), entry.annotator, entry.seq), about)

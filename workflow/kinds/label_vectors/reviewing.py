@@ -29,7 +29,13 @@ from workflow.common.found import (
 )
 from workflow.common.places import question_token
 from workflow.common.rows import RowView, row_view
-from workflow.kinds.label_vectors.correcting import forgettable, model_said, row_stamp, still_counting
+from workflow.kinds.label_vectors.correcting import (
+    forgettable,
+    model_said,
+    row_stamp,
+    seen_by,
+    still_counting,
+)
 
 if TYPE_CHECKING:
     from workflow.common.opened import Doors, Opened
@@ -133,21 +139,21 @@ def open_row(opened: Opened[Learner], row: int) -> VectorRowReview:
     every, visible = entries_about(session, opened.project_id, row, opened.whose)
     names = names_of(session)
     revision = entries.count_for(session, opened.project_id, person.id, row)
-    now, free = pool.fold.fold(row), forgettable(pool, row, opened.whose)
-    counting = still_counting(pool, row, pool.fold.entries(row))
+    standing, now = seen_by(opened, row)
+    free, counting = forgettable(opened, row), still_counting(pool, row, standing)
     withdrawn, by_seq = taken_back(every), {one.seq: one for one in every}
     seen = {one.seq: names.get(one.person_id, "") for one in visible}
     return VectorRowReview(
         view=row_view(table, row),
         token=question_token(person.id, row, revision),
-        shown=row_stamp(pool, row),
+        shown=row_stamp(now),
         labels=tuple(
             LabelStand(label, cell, imported, seen.get(seq, ""), label in free)
             for label, cell, imported, seq in zip(
                 pool.classes, now.cells.tolist(), pool.original[row].tolist(), now.seqs.tolist(), strict=True
             )
         ),
-        out=bool(pool.bad[row]),
+        out=now.out,
         history=tuple(
             history_line(
                 names,

@@ -28,6 +28,7 @@ def answered_labels(learner: Learner, row: int) -> tuple[str, ...]:
 
 
 def _said_yes(learner: Learner) -> BoolArray:
-    """(n, L)"""
+    """(n, L), without what more people are to answer: nobody is to see what others said"""
     pool = learner.pool
-    return np.asarray(pool.answered & (pool.cells == 1) & ~pool.control_cells)
+    said = pool.answered & (pool.cells == 1) & ~pool.control_cells
+    return np.asarray(said if pool.several is None else said & ~pool.several.waiting)

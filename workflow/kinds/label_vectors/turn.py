@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from plcore import AnswerError, Entry, LabelTable
-from plcore.loop import EntryKind, Place
+from plcore.loop import VERDICTS, EntryKind, Place
 from plcore.loop.label_vectors import LabelVectorLearner, LabelVectorQuestion
 from workflow.common.places import question_token
 from workflow.common.turn import Turn
@@ -66,17 +66,21 @@ class LabelVectorWriter(EntryWriter):
             raise AnswerError(f"Entry {entry.target} does not stand any more.")
 
     def state(self, entry: Entry) -> tuple[str, ...]:
-        learner = self._turn.learner
-        about = entry.labels if entry.target is None else learner.pool.fold.entry(entry.target).labels
-        return learner.pool.words(learner.pool.fold.fold_of(self._place.row, self._kept), about)
+        pool = self._turn.learner.pool
+        about = entry.labels if entry.target is None else pool.fold.entry(entry.target).labels
+        return pool.words(pool.view(self._place.row, self._kept, entry.annotator), about)
 
 
-def stands_as_before(learner: Learner, row: int, parts: Parts, annotator: str) -> bool:  # noqa: ARG001
-    """Whether the labels that the entries of one press name are what they were before them."""
-    folded = learner.pool.fold.fold(row)
+def stands_as_before(learner: Learner, row: int, parts: Parts, annotator: str) -> bool:
+    """Whether the labels that the entries of one press of theirs name are, before this annotator, what they were before
+    them."""
+    pool, label = learner.pool, parts[-1].label
+    is_verdict = parts[-1].kind in VERDICTS
+    if learner.settings.several and not is_verdict and not pool.places_left(Place(row, label)):
+        return False  # others have answered it meanwhile
+    folded = pool.view(row, pool.fold.entries(row), annotator)
     return all(
-        learner.pool.words(folded, one.labels) == one.before and not (one.labels and folded.out)
-        for one in parts
+        pool.words(folded, one.labels) == one.before and not (one.labels and folded.out) for one in parts
     )
 
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from plcore import LabelTable
 from plcore.loop import EntryKind
-from plcore.loop.label_vectors import LabelVectorLearner
+from plcore.loop.label_vectors import SAID, SETTLED, LabelVectorLearner
 from workflow.common.votes import Vote
 
 if TYPE_CHECKING:
     from db.answers import SaidEntry
 
-VALUES = (EntryKind.YES, EntryKind.NO)
-CHOICES = frozenset(map(str, VALUES))
+CHOICES = frozenset(map(str, SAID))
+WORDS = {1: str(EntryKind.YES), 0: str(EntryKind.NO)}
 
 
 def votes_of(learner: LabelVectorLearner[LabelTable], log: Sequence[SaidEntry]) -> list[Vote]:
@@ -23,8 +23,11 @@ def votes_of(learner: LabelVectorLearner[LabelTable], log: Sequence[SaidEntry]) 
     pool = learner.pool
     column = {name: number for number, name in enumerate(pool.classes)}
     last: dict[tuple[int, str, int], tuple[SaidEntry, str | None]] = {}
+    verdicts: dict[tuple[int, str], frozenset[str]] = {}
     for one in log:
-        if one.kind in VALUES:
+        if one.kind in SETTLED:
+            verdicts |= {(one.row, label): frozenset([WORDS[SETTLED[one.kind]]]) for label in one.labels}
+        elif one.kind in SAID:
             said = _predicted(one)
             for label in one.labels:
                 last.pop((one.row, label, one.person_id), None)
@@ -38,7 +41,7 @@ def votes_of(learner: LabelVectorLearner[LabelTable], log: Sequence[SaidEntry]) 
             choices=CHOICES,
             predicted=predicted,
             check=bool(pool.control_cells[row, column[label]]),
-            known=None,
+            known=verdicts.get((row, label)),
         )
         for (row, label, person_id), (one, predicted) in last.items()
     ]

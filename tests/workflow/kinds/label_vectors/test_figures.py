@@ -88,7 +88,7 @@ def test_what_the_model_said_of_each_label(seat: Seat) -> None:
         log = entries.after(opened.session, opened.project_id, 0)
         last = log[-1]
         row = reviewing.open_row(opened, last.row)
-        free = correcting.forgettable(opened.learner.pool, last.row, opened.whose)
+        free = correcting.forgettable(opened, last.row)
         still = correcting.still_counting(
             opened.learner.pool, last.row, opened.learner.pool.fold.entries(last.row)
         )

@@ -1,0 +1,210 @@
+"""Several people at the same labels: who is shown what, and what is stored and told of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from plcore.loop import Place
+from tests.workflow.vector_world import LABELS, answer_truly, true_labels, vector_project
+from tests.workflow.world import opened, somebody
+from workflow import answering, projects, queue, reviewing, undoing
+from workflow.access import Right, Role
+from workflow.common.found import Search
+from workflow.home import Home
+from workflow.kinds.label_vectors.mapping import labels_on_map
+from workflow.kinds.label_vectors.showing import ShownVector
+from workflow.kinds.label_vectors.similar import answered_labels
+from workflow.outgoing.verifying import verify_project
+from workflow.people import figures, members
+from workflow.people.said import read_said
+from workflow.seat import Seat
+
+
+@pytest.fixture
+def people(home: Home, owner: int) -> list[int]:
+    """Of this Winnow, and of no project yet."""
+    return [somebody(home, owner, name) for name in ("Ada", "Ben", "Cem")]
+
+
+def shared(home: Home, owner: int, people: list[int], **settings: object) -> list[Seat]:
+    """A project of theirs; a seat of each there, and the owner's last."""
+    made = vector_project(home, owner, **{"test_share": 0.0, "model": "bmlcs", **settings})
+    members.give_role(Seat(home, owner, made), people, Role.ANNOTATOR)
+    return [Seat(home, one, made) for one in (*people, owner)]
+
+
+def answer(seat: Seat, right: frozenset[str] | None = None) -> ShownVector | None:
+    """Answer the person's next question, with the truth or with these labels; the question."""
+    question = answering.next_question(seat)
+    if question is None:
+        return None
+    labels = true_labels(question.view.row) if right is None else right
+    if question.label is None:
+        kind, given = "labels", sorted(labels)
+    else:
+        kind, given = ("yes" if question.label in labels else "no"), []
+    answering.submit_answer(seat, question.token, kind, given, shown=question.shown)
+    return question
+
+
+def cells(question: ShownVector) -> dict[str, int]:
+    return {one.label: one.cell for one in question.lines}
+
+
+@pytest.mark.parametrize("question", ["instance", "cell"])
+def test_everybody_goes_on_until_nothing_is_left_and_the_log_holds(
+    home: Home, owner: int, people: list[int], question: str
+) -> None:
+    *seats, mine = shared(home, owner, people, question=question, overlap=2, fold="majority", agree=2)
+    told: set[tuple[int, str | None, int]] = set()
+    busy = list(seats)
+    while busy:
+        for seat in tuple(busy):
+            shown = answer(seat)
+            if shown is None:
+                busy.remove(seat)
+                continue
+            place = shown.view.row, shown.label, seat.person_id
+            assert place not in told
+            told.add(place)
+    assert verify_project(mine)[0].entries > 0
+    with opened(home, owner, mine.project_id) as learner:
+        assert learner.done
+        assert learner.pool.n_open == 0
+        assert learner.pool.unknown.sum() == 0
+    summary = projects.get_project(mine)
+    assert (summary.answered, summary.left) == (learner.pool.n_answered, 0)
+    asked = [(row, label) for row, label, _ in told]
+    assert all(asked.count(one) == 2 for one in asked)
+
+
+def test_nobody_sees_what_others_said(home: Home, owner: int, people: list[int]) -> None:
+    ada, ben, _, mine = shared(home, owner, people, question="instance", overlap=2)
+    first = answer(ada, frozenset(LABELS))
+    assert first is not None
+    row = first.view.row
+    assert queue.list_queue(mine).begun == 1
+    begun = answering.next_question(ben)
+    assert begun is not None
+    assert begun.view.row == row
+    assert cells(begun) == cells(first)
+    assert begun.predicted is None
+    with opened(home, owner, mine.project_id) as learner:
+        frequencies = learner._shares(row, hidden=True).tolist()
+    for one in begun.lines:
+        if one.cell < 0:
+            assert one.probability == pytest.approx(frequencies[learner.classes.index(one.label)])
+    with opened(home, owner, mine.project_id) as learner:
+        asked = {one.label for one in first.lines if one.cell < 0}
+        assert not asked.intersection(labels_on_map(learner, [row])[0])
+        assert not asked.intersection(answered_labels(learner, row))
+    answering.submit_answer(ben, begun.token, "unsure", [])
+    seen = reviewing.open_row(ben, row)
+    assert {one.label: one.cell for one in seen.labels} == cells(first)
+    everything = {one.label: one.cell for one in reviewing.open_row(mine, row).labels}
+    assert all(everything[label] == 1 for label, cell in cells(first).items() if cell < 0)
+
+
+def test_undo_and_redo_are_about_ones_own_answers(home: Home, owner: int, people: list[int]) -> None:
+    ada, ben, cem, mine = shared(home, owner, people, question="cell", overlap=2, fold="majority")
+    first = answer(ada)
+    assert first is not None
+    again = answer(ben)
+    assert again is not None
+    assert (again.view.row, again.label) == (first.view.row, first.label)
+    assert undoing.undo(ada) is not None
+    back = answering.next_question(ada)
+    assert back is not None
+    assert (back.view.row, back.label, cells(back)) == (first.view.row, first.label, cells(first))
+    assert undoing.redo(ada) is not None
+    undoing.undo(ada)
+    answering.leave(ada)
+    third = answer(cem)
+    assert third is not None
+    assert (third.view.row, third.label) == (first.view.row, first.label)
+    assert undoing.redo(ada) is None, "two others have answered it meanwhile"
+    assert verify_project(mine)[0].entries == 6
+
+
+def test_as_many_see_a_label_as_it_waits_for_and_no_more(home: Home, owner: int, people: list[int]) -> None:
+    ada, ben, cem, _ = shared(home, owner, people, question="cell", overlap=2)
+    first = answering.next_question(ada)
+    assert first is not None
+    place = first.view.row, first.label
+    assert answering.ask_next(ben, *place).label == first.label
+    with pytest.raises(answering.AnswerError, match="before somebody else"):
+        answering.ask_next(cem, *place)
+    answer(ada)
+    answer(ben)
+    with pytest.raises(answering.AnswerError, match="no longer open"):
+        answering.ask_next(cem, *place)
+
+
+def test_a_reviewer_settles_what_people_have_said(home: Home, owner: int, people: list[int]) -> None:
+    ada, ben, _, mine = shared(home, owner, people, question="instance", overlap=2, fold="majority")
+    first = answer(ada, frozenset(LABELS))
+    assert first is not None
+    answer(ben, frozenset(LABELS))
+    row = first.view.row
+    asked = [label for label, cell in cells(first).items() if cell < 0]
+    seen = reviewing.open_row(mine, row)
+    assert not any(one.may_forget for one in seen.labels)
+    saved = reviewing.correct(mine, row, seen.token, "labels", changes={asked[0]: 0}, shown=seen.shown)
+    assert (saved.kind, saved.labels) == ("wrong", (asked[0],))
+    with opened(home, owner, mine.project_id) as learner:
+        assert learner.cells_of(row)[learner.classes.index(asked[0])] == 0
+        assert not learner.pool.is_open(row)
+    found = reviewing.find(mine, Search(kind="wrong"))
+    assert [one.row for one in found.rows] == [row]
+    assert len(reviewing.find(mine, Search()).rows) == 3, "what both have said is still theirs"
+    settled = [one for one in read_said(mine, Right.REVIEW).votes if one.known is not None]
+    assert {(one.row, one.label, one.known) for one in settled} == {(row, asked[0], frozenset(["no"]))}
+    undoing.undo(mine)
+    with opened(home, owner, mine.project_id) as learner:
+        assert learner.cells_of(row)[learner.classes.index(asked[0])] == 1
+    seen = reviewing.open_row(mine, row)
+    assert reviewing.correct(mine, row, seen.token, "bad", shown=seen.shown).kind == "verdict"
+    with opened(home, owner, mine.project_id) as learner:
+        assert learner.pool.bad[row]
+    own = reviewing.open_row(ada, row)
+    assert not own.out, "she sees what she said herself"
+    saved = reviewing.correct(ada, row, own.token, "labels", changes={asked[0]: 0}, shown=own.shown)
+    assert (saved.kind, saved.labels) == ("no", (asked[0],))
+    own = reviewing.open_row(ada, row)
+    reviewing.correct(ada, row, own.token, "labels", changes={asked[0]: -1}, shown=own.shown)
+    with opened(home, owner, mine.project_id) as learner:
+        assert learner.pool.cells_for(row, str(ada.person_id))[learner.classes.index(asked[0])] == -1
+    verify_project(mine)
+
+
+def test_people_begin_to_answer_for_themselves_where_the_owner_says_so(
+    home: Home, owner: int, people: list[int]
+) -> None:
+    ada, ben, _, mine = shared(home, owner, people, question="cell")
+    first = answer(ada)
+    assert first is not None
+    projects.change_learner(mine, overlap=2, fold="majority")
+    assert projects.learner_settings(mine)["own_since"] == 1
+    shown = answering.ask_next(ben, first.view.row, first.label)
+    assert cells(shown)[str(first.label)] == -1
+    answering.submit_answer(ben, shown.token, "yes")
+    with opened(home, owner, mine.project_id) as learner:
+        assert learner.pool.places_left(Place(first.view.row, first.label)) == 0
+    assert verify_project(mine)[0].entries == 2
+
+
+def test_agreement_is_told_label_by_label(home: Home, owner: int, people: list[int]) -> None:
+    *seats, mine = shared(home, owner, people, question="instance", overlap=3, fold="majority")
+    for number, seat in enumerate(seats):
+        while answering.next_question(seat) is not None:
+            if number < 2:
+                answer_truly(home, seat.person_id, mine.project_id)
+            else:
+                answer(seat, frozenset(LABELS[:2]))
+    found = figures.team(mine).agreement.everywhere
+    assert [label for label, _ in found.by_label] == sorted(LABELS)
+    assert found.alpha.n_rows > 30
+    assert 0 < found.alpha.value < 1
+    pairs = {(one.one, one.other): one for one in figures.team(mine).agreement.pairs}
+    assert pairs[people[0], people[1]].same == pairs[people[0], people[1]].n_rows
+    assert pairs[people[0], people[2]].same < pairs[people[0], people[2]].n_rows
