@@ -39,11 +39,16 @@ SILENCE = 60.0
 """Seconds after which an upload of which nothing more comes is given up, so that it keeps no other one out."""
 SEEN_EVERY = 300.0
 """Seconds between two notes of when a browser was seen last."""
+BELIEVED_FOR = 300.0
+"""Seconds for which an open page is believed to be whom a proxy called so: no request of it goes by the proxy."""
+QUIET = 0.5
+"""Seconds of silence after these at which its websocket is closed, so that nothing that is pressed is lost."""
 ENDED = "/signin?ended=1"
 """Where a page goes whose sign-in has ended: there it is said in words."""
 OPEN_PATHS = frozenset({"/signin", "/signin/openid", "/signin/openid/back", "/healthz"})
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _SIGNED_OUT = 4401  # websocket close code, after HTTP 401
+_COME_AGAIN = 1012  # the close code of a service that restarts: the page opens its websocket anew
 
 
 class Guard:
@@ -53,7 +58,8 @@ class Guard:
     at the handshake. Files are uploaded by owners alone, one at a time: Streamlit keeps in memory whatever it is sent,
     for as long as the page is open. A websocket is asked for its sign-in again at every message, because signing out,
     ending a sign-in or a person's access must end the pages they have open: such a page is told to go where that is
-    said. Where a trusted proxy says who it is, nobody is let through as somebody else. Requests that change something,
+    said. Where a trusted proxy says who it is, nobody is let through as somebody else; a page that is open opens its
+    websocket anew now and then, so that whom the proxy has signed out is out here too. Requests that change something,
     and websockets, are refused when another site (another port of this machine is one) makes them.
     """
 
@@ -93,6 +99,8 @@ class Guard:
             (SIGN_IN_HEADER.encode(), str(found.id).encode()),
         ]
         if scope["type"] == "websocket":
+            if found.how == "proxy":
+                receive = _while_believed(receive, send)
             receive, send = self._while_signed_in(secret, receive, send)
         elif UPLOADS in scope["path"]:
             await self._upload(scope, receive, send, found.person)
@@ -155,6 +163,23 @@ class Guard:
         if found is not None:
             await self._see(found.id)
         return found is None
+
+
+def _while_believed(receive: Receive, send: Send) -> Receive:
+    """Receives what comes by a websocket for BELIEVED_FOR seconds, then until nothing has come for QUIET, and closes
+    it. The page opens another one, and the proxy says anew who that is."""
+    until = time.monotonic() + BELIEVED_FOR
+
+    async def receive_while_believed() -> Message:
+        coming = asyncio.ensure_future(receive())
+        await asyncio.wait({coming}, timeout=max(QUIET, until - time.monotonic()))
+        if coming.done():
+            return coming.result()
+        coming.cancel()
+        await send({"type": "websocket.close", "code": _COME_AGAIN})
+        return {"type": "websocket.disconnect", "code": _COME_AGAIN}
+
+    return receive_while_believed
 
 
 def _while_it_comes(receive: Receive) -> Receive:

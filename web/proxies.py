@@ -32,7 +32,9 @@ class TrustedProxies:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await self.untrusted(scope, receive, send)
-        elif self._is_trusted(scope):
+            return
+        scope = _as_ipv4(scope)
+        if self._is_trusted(scope):
             await self.trusted(scope, receive, send)  # type: ignore[arg-type]
         else:
             kept = [pair for pair in scope["headers"] if pair[0].lower() != self.header]
@@ -44,6 +46,17 @@ class TrustedProxies:
         except ValueError:
             return False
         return any(peer in network for network in self.networks)
+
+
+def _as_ipv4(scope: Scope) -> Scope:
+    """A server that listens to IPv4 and IPv6 writes addresses of IPv4 as such of IPv6: here they are what they are."""
+    host, port = scope.get("client") or ("", 0)
+    try:
+        found = ip_address(host)
+    except ValueError:
+        return scope
+    mapped = found.ipv4_mapped if found.version == 6 else None
+    return scope if mapped is None else {**scope, "client": (str(mapped), port)}
 
 
 def proxy_user(scope: Scope, settings: SignInSettings) -> str | None:

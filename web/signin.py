@@ -105,7 +105,9 @@ async def _by_proxy(request: Request) -> Response:
     if user is None or "ended" in request.query_params:
         return _ways("Sign in", _HAS_ENDED if "ended" in request.query_params else "")
     try:
-        secret = await run_in_threadpool(elsewhere.sign_in_by_proxy, home(), user, visit_of(request))
+        secret = await run_in_threadpool(
+            elsewhere.sign_in_by_proxy, home(), user, visit_of(request), cookie_of(request)
+        )
     except elsewhere.NotKnown as error:
         await run_in_threadpool(note_refused, home(), "not known here", visit_of(request))
         return page("Not signed in", error, status=403)

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
 
 import workflow.home
 from tests.web.conftest import BASE, COOKIE, app_of
-from tests.web.test_guard import HTML, refused
-from web import proxies
+from tests.web.test_guard import HTML, STREAM, refused
+from web import guard, proxies
 from workflow.home import Home
 from workflow.people import audited, browsers, team
 from workflow.seat import Seat
@@ -65,6 +66,62 @@ def test_the_proxy_s_word_signs_in_and_goes_on_counting(come_from: From, there: 
     assert not refused(client, headers=ADA)
     assert client.get("/").status_code == 401, "signed out at the proxy is signed out here"
     assert refused(client)
+
+
+def test_an_open_page_asks_the_proxy_again_now_and_then(
+    come_from: From, there: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = come_from(PROXY)
+    client.get("/signin", headers=ADA)
+    monkeypatch.setattr(guard, "BELIEVED_FOR", 0.0)
+    monkeypatch.setattr(guard, "QUIET", 0.01)
+    with (
+        client.websocket_connect(STREAM, headers=ADA) as websocket,
+        pytest.raises(WebSocketDisconnect) as cut,
+    ):
+        websocket.receive_json()
+    assert cut.value.code == 1012, "the page opens another"
+    assert refused(client), "whom the proxy has signed out meanwhile is out"
+    monkeypatch.setattr(guard, "BELIEVED_FOR", 1e6)
+    assert not refused(client, headers=ADA)
+    with client.websocket_connect(STREAM, headers=ADA) as websocket:
+        websocket.send_text("key")
+        assert websocket.receive_json()[0] == "key"
+    link = come_from(PROXY)
+    link.get("/signin", params={"link": team.make_start_link(there)})
+    monkeypatch.setattr(guard, "BELIEVED_FOR", 0.0)
+    monkeypatch.setattr(guard, "QUIET", 0.0)
+    with link.websocket_connect(STREAM) as websocket:  # nobody's word but Winnow's own
+        websocket.send_text("key")
+        assert websocket.receive_json()[0] == "key"
+
+
+def test_who_comes_again_by_the_proxy_has_one_sign_in(come_from: From, there: Home) -> None:
+    client = come_from(PROXY)
+    client.get("/signin", headers=ADA)
+    mine = client.cookies[COOKIE]
+    found = browsers.signed_in(there, mine)
+    assert found is not None
+    for _ in range(3):
+        assert client.get("/signin", headers=ADA).status_code == 303
+    assert client.cookies[COOKIE] == mine
+    ada = Seat(there, found.person.id)
+    assert len(browsers.my_browsers(ada)) == 1
+    browsers.sign_out(there, mine)
+    client.get("/signin", headers=ADA)
+    assert client.cookies[COOKIE] != mine
+    assert len(browsers.my_browsers(ada)) == 1
+    assert len(browsers.my_browsers(Seat(there, found.person.id + 1))) == 0
+
+
+@pytest.mark.parametrize("peer", [("::ffff:10.0.0.5", 1), ("::ffff:0a00:0005", 1)])
+def test_a_proxy_that_comes_by_ipv4_to_a_server_of_both_is_trusted(
+    come_from: From, there: Home, peer: tuple[str, int]
+) -> None:
+    client = come_from(peer)
+    client.get("/signin", headers=ADA)
+    assert name_of(there, client) == "Ada"
+    assert come_from(("::ffff:203.0.113.9", 1)).get("/", headers=ADA).status_code == 401
 
 
 @pytest.mark.parametrize("peer", [STRANGER, ("127.0.0.1", 1), ("10.0.1.5", 1), ("::1", 1), ("testclient", 1)])

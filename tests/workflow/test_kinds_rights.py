@@ -47,6 +47,11 @@ TABLES = (
     "accounts",
     "events",
     "dispute_notes",
+    "goals",
+    "examples",
+    "qualifications",
+    "sign_ins",
+    "people",
 )
 
 
@@ -85,7 +90,7 @@ def no_long_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def stored(home: Home) -> tuple[object, ...]:
-    """All that a use case could have changed, but for who the people are."""
+    """All that a use case could have changed."""
     with home.database.read() as session:
         run = session.connection().exec_driver_sql
         known = {str(one[0]) for one in run("SELECT name FROM sqlite_master")}

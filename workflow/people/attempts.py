@@ -55,9 +55,11 @@ def folded(name: str) -> str:
 
 
 def network(address: str) -> str:
-    """What an address counts as: of IPv6 the /64 that one customer has, else the address itself."""
+    """What an address counts as: of IPv6 the /64 that one customer has, else the address itself. An IPv4 client of a
+    server that listens to both is written as IPv6, and counts as what it is."""
     try:
         found = ipaddress.ip_address(address)
     except ValueError:
         return address
+    found = getattr(found, "ipv4_mapped", None) or found
     return str(ipaddress.ip_network((found, 64), strict=False)) if found.version == 6 else str(found)

@@ -13,7 +13,7 @@ from db import accounts, people, sign_ins
 from workflow.access import NotFound
 from workflow.people import audit
 from workflow.people.audit import EventKind
-from workflow.people.browsers import NOWHERE, Visit, open_browser
+from workflow.people.browsers import NOWHERE, Visit, open_browser, signed_in
 from workflow.people.team import NAME_LENGTH, PersonNameError, add_annotator, checked_name, named
 from workflow.saving import saving
 
@@ -36,14 +36,24 @@ def person_by_proxy(home: Home, user: str) -> int | None:
     return None if person is None or person.disabled_at is not None else person.id
 
 
-def sign_in_by_proxy(home: Home, user: str, visit: Visit = NOWHERE) -> str:
-    """The sign-in's secret, for a cookie. user : what a trusted proxy says who it is
+def sign_in_by_proxy(home: Home, user: str, visit: Visit = NOWHERE, secret: str | None = None) -> str:
+    """The sign-in's secret, for a cookie: the one that the browser has, where a proxy gave it to this person and it
+    stands.
 
+    user : what a trusted proxy says who it is      secret : of the browser's cookie; None: it has none
     Raises NotKnown where nobody of this name may sign in; NotSaved.
     """
+    if secret is not None and _is_theirs(home, secret, user):
+        return secret
     with saving(home) as session:
         person = _known(session, user) or _newcomer(home, session, user)
         return _open(session, person, "proxy", visit)
+
+
+def _is_theirs(home: Home, secret: str, user: str) -> bool:
+    found = signed_in(home, secret)
+    by_proxy = found is not None and found.how == "proxy"
+    return found is not None and by_proxy and found.person.id == person_by_proxy(home, user)
 
 
 def sign_in_by_openid(home: Home, claims: dict[str, Any], visit: Visit = NOWHERE) -> str:

@@ -154,7 +154,8 @@ def invite_group(seat: Seat, group_id: int, role: str) -> int:
 
 
 def share(seat: Seat, name: str, project_ids: Collection[int], role: str) -> None:
-    """Give the person of this name a role in several projects at once. For owners of this Winnow, at no project.
+    """Give the person of this name a role in several projects at once: in all, or in none. For owners of this Winnow,
+    at no project. Nobody's role is changed by it: where the person has another one already it is refused.
 
     Raises as ``give_role``; NotFound where there is no such project.
     """
@@ -163,8 +164,17 @@ def share(seat: Seat, name: str, project_ids: Collection[int], role: str) -> Non
         session = owning.session
         known = [one for one in people.listed(session) if one.name.casefold() == wanted]
         person = _member_to_be(known[0] if known else None)
+        roles = members.roles_of(session, person.id)
         for project_id in project_ids:
-            _put(owning, access.project_for(session, project_id).id, person, role)
+            project = access.project_for(session, project_id)
+            had = roles.get(project.id)
+            if had is not None and had != role:
+                raise MemberError(
+                    f"{person.name} is {Role(had)} in {project.name} already. Fix: change the role in Project settings "
+                    "-> Sharing there."
+                )
+            if had is None:
+                _put(owning, project.id, person, role)
 
 
 def rights_of(seat: Seat) -> frozenset[Right]:

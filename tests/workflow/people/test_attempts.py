@@ -57,6 +57,14 @@ def test_who_has_a_64_has_one_address(one: object, other: object) -> None:
     assert (network(str(one)) == network(str(other))) is same
 
 
+def test_who_comes_by_ipv4_to_a_server_of_both_is_one_address() -> None:
+    assert network("::ffff:192.0.2.1") == "192.0.2.1"
+    tried = Attempts()
+    while tried.may_try("ada", "::ffff:192.0.2.1"):
+        pass
+    assert tried.may_try("bob", "::ffff:192.0.2.2"), "others are not"
+
+
 @given(st.ip_addresses(v=4))
 def test_of_ipv4_each_address_counts(one: object) -> None:
     assert network(str(one)) == str(one)

@@ -157,6 +157,20 @@ def test_several_projects_are_shared_by_name_or_none(seat: Seat) -> None:
         members.share(nowhere, "Bob", [second], "viewer")
 
 
+@pytest.mark.parametrize(("first", "then"), [("reviewer", "viewer"), ("viewer", "reviewer")])
+def test_sharing_by_name_changes_nobody_s_role(seat: Seat, first: str, then: str) -> None:
+    home, nowhere = seat.home, Seat(seat.home, seat.person_id)
+    second = small_project(home, seat.person_id, "second")
+    ada = somebody(home, seat.person_id, "Ada")
+    members.give_role(seat, [ada], first)
+    with pytest.raises(MemberError, match=f"Ada is {first} in small already"):
+        members.share(nowhere, "Ada", [second, seat.project_id or 0], then)
+    assert names(seat)["Ada"] == first
+    assert len(projects.list_projects(Seat(home, ada))) == 1, "in all, or in none"
+    members.share(nowhere, "Ada", [second, seat.project_id or 0], first)
+    assert [one.role for one in projects.list_projects(Seat(home, ada))] == [first, first]
+
+
 def test_whose_membership_ended_stops_at_the_next_press(seat: Seat) -> None:
     home = seat.home
     ada = Seat(home, annotator(home, seat.person_id, "Ada"), seat.project_id)
