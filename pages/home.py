@@ -76,6 +76,8 @@ def project_card(project: ProjectSummary) -> None:
             links = []
             if project.may(Right.ANSWER):
                 links += [("annotate.py", "Annotate"), ("review_page.py", "Review")]
+            if project.disputes:
+                links.append(("disputes.py", f"{counted(project.disputes, 'dispute')} to settle"))
             if project.may(Right.OWN):
                 links += [("export.py", "Export"), ("project_page.py", "Rename, settings, archive, delete")]
             for file, words_of_link in links:

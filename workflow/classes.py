@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from db import entries, projects, questions, review
 from db.entries import NO_ROW, DuplicateEntry, NewEntry
-from plcore.loop import ClassChange, ClassError, ClassMap, EntryKind
+from plcore.loop import ClassChange, ClassError, ClassMap, EntryKind, changed_at
 from workflow.access import Right
 from workflow.common.log import read_class_changes
 from workflow.saving import NotSaved
@@ -103,7 +103,7 @@ def classes_view(seat: Seat) -> ClassesView:
         for name, some, one in zip(class_map.classes, several, decided, strict=True)
     )
     latest = class_map.latest.labels if class_map.latest else None
-    return ClassesView(tuple(counts), class_map.seq, latest)
+    return ClassesView(tuple(counts), changed_at(class_map.changes), latest)
 
 
 def touched(seat: Seat, name: str) -> Touched:
@@ -161,7 +161,7 @@ def _store(seat: Seat, version: int, kind: str, names: tuple[str, ...]) -> tuple
             session, project, project_id = owning.session, owning.project, owning.project.id
             entries.lock(session, project_id)
             before = read_class_map(session, project_id, imported)
-            if before.seq != version:
+            if changed_at(before.changes) != version:
                 raise _stale()
             target = before.latest.seq if kind == "back" and before.latest else None
             change = ClassChange(entries.last_seq(session, project_id) + 1, kind, names, target)

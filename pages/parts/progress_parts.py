@@ -29,6 +29,16 @@ def too_few(label: str, measured: int, unit: str) -> None:
         st.markdown(f"too few {unit}s ({measured:,}) to measure")
 
 
+def undecided_checks(how_many: int, unit: str) -> None:
+    """That some blind checks are left out of the figures, where there are some. unit : of one of them"""
+    if how_many:
+        st.caption(
+            f"{counted(how_many, f'{unit} that is a blind check', f'{unit}s that are blind checks')} "
+            f"{'is' if how_many == 1 else 'are'} not counted in the accuracy: people differ, and what they say leaves "
+            "no one answer. A verdict decides."
+        )
+
+
 def since(answers: np.ndarray) -> str:
     """Where a curve begins, as the end of its caption; nothing where it begins with the first answer."""
     if not len(answers) or not answers[0]:

@@ -6,7 +6,7 @@ Here is what all kinds of project share; `plcore.loop.one_label` and `plcore.loo
 from __future__ import annotations
 
 from plcore.loop.base import CONTROL, Learner, Pool
-from plcore.loop.changes import NO_ROW, ClassChange, ClassError, asides_after, class_changes
+from plcore.loop.changes import NO_ROW, ClassChange, ClassError, asides_after, changed_at, class_changes
 from plcore.loop.classed_table import map_labels, with_classes
 from plcore.loop.classes import ClassMap
 from plcore.loop.comparison import ModelComparison, ModelFigures
@@ -59,6 +59,7 @@ __all__ = [
     "as_places",
     "asides_after",
     "change_over",
+    "changed_at",
     "class_changes",
     "judge",
     "map_labels",

@@ -71,6 +71,19 @@ def class_changes(entries: Iterable[Entry]) -> tuple[ClassChange, ...]:
     return tuple(found)
 
 
+def changed_at(changes: Iterable[ClassChange]) -> int:
+    """Seq of the latest change of classes or rows, 0 without any. That somebody's answers are set aside, or count
+    again, changes neither."""
+    asides: set[int | None] = set()
+    latest = 0
+    for change in changes:
+        if change.kind == ASIDE:
+            asides.add(change.seq)
+        elif change.target not in asides:
+            latest = change.seq
+    return latest
+
+
 def batches_of(changes: Iterable[ClassChange]) -> tuple[int, ...]:
     """How many rows there were before each time that more were added."""
     return tuple(int(change.names[0]) for change in changes if change.kind == ROWS)

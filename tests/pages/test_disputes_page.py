@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
 import pytest
 import streamlit as st
 
@@ -15,6 +16,8 @@ from pages.parts.one_label import card as one_label_card
 from tests.pages.conftest import Open, pressing, words
 from tests.workflow.people.test_disputes import member, open_rows, say, shared
 from tests.workflow.vector_world import vector_project
+from tests.workflow.world import opened, small_project
+from workflow import answering, projects, reviewing
 from workflow.common.rows import RowView
 from workflow.home import Home
 from workflow.people import disputes
@@ -151,6 +154,36 @@ def test_label_vectors_say_why_there_are_none(home: Home, owner: int, show: Open
     project = vector_project(home, owner)
     test = show(owner, "disputes.py", project=str(project))
     assert "a correction there settles its labels" in words(test)
+
+
+def test_home_tells_reviewers_alone_of_the_open_disputes(home: Home, owner: int, show: Open) -> None:
+    seat, ada, ben = shared(Seat(home, owner))
+    row = open_rows(seat, 3)[0]
+    say(ada, row, "is", "ant")
+    assert projects.get_project(seat).disputes == 0
+    say(ben, row, "bad")
+    assert projects.get_project(seat).disputes == 1
+    assert projects.get_project(ada).disputes == 0
+    for who, told in ((owner, True), (ada.person_id, False)):
+        links = [one.proto.label for one in show(who, "home.py").get("page_link")]
+        assert ("1 dispute to settle" in links) is told
+
+
+def test_progress_says_which_blind_checks_are_not_counted(home: Home, owner: int, show: Open) -> None:
+    made = small_project(home, owner, overlap=2, fold="majority", test_share=0.0, control_share=0.5)
+    seat = Seat(home, owner, made)
+    ada, ben = (member(seat, name) for name in ("Ada", "Ben"))
+    with opened(home, owner, made) as learner:
+        pool = learner.pool
+        row = next(row for row in np.flatnonzero(pool.control_rows).tolist() if pool.sizes[row] > 1)
+        names = learner.state(row).original
+    for who, label in ((ada, names[0]), (ben, names[1])):
+        question = answering.ask_next(who, row, drawn=True)
+        answering.submit_answer(who, question.token, "is", [label])
+    test = show(owner, "progress.py", project=str(made))
+    assert "1 row that is a blind check is not counted in the accuracy" in words(test)
+    reviewing.correct(seat, row, reviewing.open_row(seat, row).token, "is", [names[0]])
+    assert "not counted in the accuracy" not in words(show(owner, "progress.py", project=str(made)))
 
 
 def test_progress_names_the_open_disputes(home: Home, owner: int, show: Open) -> None:

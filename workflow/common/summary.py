@@ -25,6 +25,7 @@ class ProjectSummary:
     kind : the name of its kind in `workflow.kinds.KINDS`      words : how pages speak of such projects
     n_to_ask : rows, or labels of rows in a project of label vectors, that were open at import
     answered, left : what is answered and what is open, as the pool of its learner counts it
+    disputes : rows that people disagree on, told to who reviews; to others 0
     by_row : whether these two count rows, not labels of rows      role : what the person is in it
     """
 
@@ -36,6 +37,7 @@ class ProjectSummary:
     n_to_ask: int
     answered: int
     left: int
+    disputes: int
     last_answer: datetime | None
     created_at: datetime
     kind: str
@@ -66,7 +68,7 @@ class ProjectSummary:
 def summarised(home: Home, session: Session, project: Project, role: Role) -> ProjectSummary:
     """The project with its counts, by its log alone: no learner is built for it. role : of who asks"""
     last = entries.last(session, project.id)
-    answered, left = counting.counts(home, session, project)
+    answered, left, disputes = counting.counts(home, session, project)
     return ProjectSummary(
         id=project.id,
         name=project.name,
@@ -76,6 +78,7 @@ def summarised(home: Home, session: Session, project: Project, role: Role) -> Pr
         n_to_ask=project.n_to_ask,
         answered=answered,
         left=left,
+        disputes=disputes if Right.REVIEW in RIGHTS[role] else 0,
         last_answer=last.at if last else None,
         created_at=project.created_at,
         kind=kinds.kind_name(project),

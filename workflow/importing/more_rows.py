@@ -19,7 +19,7 @@ from scipy.sparse import issparse
 from db import entries, projects
 from db.entries import NO_ROW, DuplicateEntry, NewEntry
 from plcore import LabelTable, Roles, TableError
-from plcore.loop import ClassChange, ClassMap, EntryKind
+from plcore.loop import ClassChange, ClassMap, EntryKind, changed_at
 from plcore.tables import Doubt, Grown, column_way, find_doubts, with_embeddings, with_rows
 from workflow.access import Right
 from workflow.common.log import read_class_changes
@@ -218,7 +218,7 @@ def _log(
 
 
 def _version(project: projects.Project, changes: Sequence[ClassChange]) -> Version:
-    return project.table_hash, changes[-1].seq if changes else 0
+    return project.table_hash, changed_at(changes)
 
 
 def _check_fresh(addition: Addition, project: projects.Project, changes: Sequence[ClassChange]) -> None:

@@ -1,4 +1,5 @@
-"""How much of each project is answered and open, for pages that list projects; counted anew once a log has grown."""
+"""How much of each project is answered, open and in dispute, for pages that list projects; counted anew once a log has
+grown."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ class _Count:
 
     settings: Any = None
     seq: int = -1
-    counts: tuple[int, int] = (0, 0)
+    counts: tuple[int, int, int] = (0, 0, 0)
     kept: Any = None
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -36,8 +37,8 @@ class _Count:
 _known: WeakKeyDictionary[Database, dict[tuple[int, datetime], _Count]] = WeakKeyDictionary()
 
 
-def counts(home: Home, session: Session, project: Project) -> tuple[int, int]:
-    """(answered, open) as `Pool.n_answered` and `n_open` of the project's learner are."""
+def counts(home: Home, session: Session, project: Project) -> tuple[int, int, int]:
+    """(answered, open, in dispute) as `Pool.n_answered` and `n_open` of the project's learner are, and its disputes."""
     kind = kind_of(project)
     settings = kind.read_settings(project.settings)
     # A deleted project may leave its id to another.
@@ -48,7 +49,8 @@ def counts(home: Home, session: Session, project: Project) -> tuple[int, int]:
             found.settings, found.seq, found.kept = settings, -1, None
         if found.seq != (now := entries.last_seq(session, project.id)):
             answered, left, found.kept = kind.count(home, session, project, settings, found.kept)
-            found.counts, found.seq = (answered, left), now
+            disputes = len(found.kept.disputed()) if kind.HAS_DISPUTES and found.kept is not None else 0
+            found.counts, found.seq = (answered, left, disputes), now
         if project.archived_at is not None or project.deleted_at is not None:
             found.kept = None  # its log does not grow: the counts are enough
         return found.counts

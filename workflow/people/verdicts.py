@@ -42,7 +42,8 @@ def settle(seat: Seat, row: int, token: str, labels: Sequence[str] = (), note: s
     with seat.turn(Right.REVIEW) as turn:
         if not turn.opened.kind.HAS_DISPUTES:
             raise AnswerError(
-                "Disputes are of rows that have one right label. Fix: settle labels of a row by a correction on Review."
+                "Disputes are not listed in this project, whose rows have several labels. Fix: settle them by a "
+                "correction on Review."
             )
         check_row(turn.learner.table, row)
         if token != turn.token(place, turn.revision(place)):

@@ -11,7 +11,7 @@ from pages.parts import charts, state, stop_panel
 from pages.parts.frame import ProjectPage, escape
 from pages.parts.label_vectors.card import KNOWN_OR_SURE
 from pages.parts.label_vectors.words import PREDICTS, STOP, predicts
-from pages.parts.progress_parts import count, number, rows_per_label, since, too_few
+from pages.parts.progress_parts import count, number, rows_per_label, since, too_few, undecided_checks
 from pages.parts.words import counted, span
 from workflow.kinds.label_vectors.progress import Band, Share, VectorProgress
 from workflow.progress import FEWEST_MEASURED, read_progress, watched
@@ -52,6 +52,7 @@ def progress_page(page: ProjectPage) -> None:
             "annotate.py", label="Answer the first question", query_params={"project": str(page.project.id)}
         )
     _quality(view)
+    undecided_checks(view.undecided_checks, "label")
     stop_panel.panel(page, view.stop, STOP)
     left, right = st.columns(2)
     with left:

@@ -11,7 +11,7 @@ from pages.parts import charts, oracle_button, state, stop_panel
 from pages.parts.frame import ProjectPage, escape
 from pages.parts.model_words import OPTIMISM, say_running, say_story
 from pages.parts.one_label.words import STOP
-from pages.parts.progress_parts import count, number, rows_per_label, since, too_few
+from pages.parts.progress_parts import count, number, rows_per_label, since, too_few, undecided_checks
 from pages.parts.shortlist_part import shortlist_figures
 from pages.parts.words import counted, span
 from workflow import training
@@ -39,6 +39,7 @@ def progress_page(page: ProjectPage) -> None:
             "annotate.py", label="Answer the first question", query_params={"project": str(page.project.id)}
         )
     _accuracy(view, story)
+    undecided_checks(view.undecided_checks, "row")
     stop_panel.panel(page, view.stop, STOP)
     _curves(view)
     _progressive(view)

@@ -11,10 +11,12 @@ from db import entries
 from tests.workflow import vector_world
 from tests.workflow.people.conftest import whats
 from tests.workflow.world import annotator, opened, small_project
-from workflow import answering, progress, projects, reviewing, standing, undoing
+from workflow import answering, classes, progress, projects, reviewing, standing, undoing
 from workflow.access import NotFound
+from workflow.classes import ClassError
 from workflow.common.turn import StaleQuestion
 from workflow.home import Home
+from workflow.importing import more_rows
 from workflow.outgoing.verifying import verify_project
 from workflow.people import team
 from workflow.people.aside import count_again, set_aside
@@ -52,6 +54,23 @@ def press(seat: Seat, which: int = 0) -> None:
         answering.submit_answer(seat, question.token, "is", labels)
     else:
         vector_world.answer_truly(seat.home, seat.person_id, seat.project_id or 0, question)
+
+
+def test_classes_and_rows_are_as_they_were_where_somebody_is_set_aside(home: Home, owner: Seat) -> None:
+    here = owner.at(small_project(home, owner.person_id))
+    eve = annotator(home, owner.person_id, "Eve")
+    press(Seat(home, eve, here.project_id))
+    before, rows = classes.classes_view(here).version, more_rows.version(here)
+    set_aside(here, eve)
+    assert classes.classes_view(here).version == before
+    assert more_rows.version(here) == rows
+    assert classes.change_classes(here, before, "add", ["elk"])[-1] == "elk"
+    then = classes.classes_view(here).version
+    count_again(here, eve)
+    assert classes.classes_view(here).version == then > before
+    with pytest.raises(ClassError, match="changed"):
+        classes.change_classes(here, before, "add", ["fox"])
+    assert "elk" not in classes.take_back(here, then)
 
 
 def state(home: Home, owner: int, project: int) -> np.ndarray:

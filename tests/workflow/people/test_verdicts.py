@@ -140,7 +140,7 @@ def test_what_does_not_fit_is_refused_whole(dispute: tuple[Seat, Seat, Seat, int
 
 def test_a_project_of_label_vectors_has_no_verdicts(chief: Seat) -> None:
     vectors = chief.at(vector_project(chief.home, chief.person_id))
-    with pytest.raises(AnswerError, match="settle labels of a row by a correction on Review"):
+    with pytest.raises(AnswerError, match="settle them by a correction on Review"):
         verdicts.settle(vectors, 0, "1.0.0", ["any"])
 
 

@@ -101,6 +101,7 @@ class VectorProgress:
     known : share of the cells not known at import that are known now      entropy : bits, None before the first model
     settled : the share known or sure, as on the card
     predictor : None before the first model
+    undecided_checks : blind checks that measure nothing, for as many people say yes as no
     n_control : control cells drawn      waiting : whether the first model is still to come
     fault : why the model could not be fitted, None where it could      stop : what the stop rules say
     """
@@ -118,6 +119,7 @@ class VectorProgress:
     control: ControlEstimate
     predictor: Predictor | None
     n_control: int
+    undecided_checks: int
     n_test: int
     labels: tuple[LabelCount, ...]
     seconds_per_answer: float | None
@@ -151,6 +153,7 @@ def read_progress(opened: Opened[Learner], rules: StopRules) -> VectorProgress:
         control=now.control,
         predictor=_predictor(learner, now),
         n_control=now.n_control,
+        undecided_checks=int((pool.control_cells & pool.answered & pool.unknown & ~pool.open).sum()),
         n_test=now.n_test,
         labels=_labels(learner),
         seconds_per_answer=pace(opened.session, opened.project_id),

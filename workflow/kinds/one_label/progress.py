@@ -86,7 +86,8 @@ class ProgressView:
 
     recall : of the approximate neighbour search, None where it is exact
     n_control : control rows drawn      control_asked, control_free : those that measure the model now, asked or with
-        one candidate anyway      trained : whether the model is trained in the background
+        one candidate anyway      undecided_checks : blind checks that measure nothing, for people differ on
+        them and their answers leave no one label      trained : whether the model is trained in the background
     has_proof : whether `settled` is about predictions, as under PL-KNN; else it is the share of rows that are decided
     """
 
@@ -103,6 +104,7 @@ class ProgressView:
     n_control: int
     control_asked: int
     control_free: int
+    undecided_checks: int
     n_test: int
     has_truth: bool
     trained: bool
@@ -160,6 +162,7 @@ def read_progress(opened: Opened[Learner], rules: StopRules) -> ProgressView:
         n_control=now.n_control,
         control_asked=now.control.asked,
         control_free=now.control.free,
+        undecided_checks=_undecided_checks(learner),
         n_test=now.n_test,
         has_truth=learner.table.truth is not None,
         trained=learner.settings.is_trained,
@@ -173,6 +176,11 @@ def read_progress(opened: Opened[Learner], rules: StopRules) -> ProgressView:
         recall=graph.recall if graph is not None and graph.kind == "approximate" else None,
         shortlists=shortlist_view(opened),
     )
+
+
+def _undecided_checks(learner: Learner) -> int:
+    pool = learner.pool
+    return sum(bool(pool.control_rows[row] and pool.sizes[row] != 1) for row in pool.disputed())
 
 
 def watched(doors: Doors[Learner]) -> tuple[int, int]:
