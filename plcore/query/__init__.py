@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from plcore.query.alike import FEWEST, SURE, nearest_rows, sure_rows
 from plcore.query.cheapest import CRITERIA, RowQuestion, cheapest_question, row_questions
 from plcore.query.effects import effect_scores
 from plcore.query.explanation import AnswerEffect, Explanation
@@ -26,9 +27,11 @@ from plcore.query.uncertainty import LargestEffect, SmallestMargin
 
 __all__ = [
     "CRITERIA",
+    "FEWEST",
     "FORMS",
     "STRATEGIES",
     "STRATEGY_ENTRIES",
+    "SURE",
     "AnswerEffect",
     "EffectRanker",
     "Explanation",
@@ -54,9 +57,11 @@ __all__ = [
     "make_strategy",
     "memory_order",
     "most_telling",
+    "nearest_rows",
     "necessary_labels",
     "possible_labels",
     "row_questions",
     "speaks_for",
+    "sure_rows",
     "winners",
 ]

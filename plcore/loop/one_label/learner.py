@@ -249,6 +249,10 @@ class ActiveLearner(Generic[TableT]):
         """(r, m) what the model says of these rows, no test rows, inside their candidates or these; 0 for bad items."""
         return self._model.shares(np.asarray(rows), inside)
 
+    def shares_asked(self, rows: IntArray, inside: BoolArray) -> FloatArray:
+        """(r, m) the same as a question shows it, without a row's own vote; of any row, inside these candidates."""
+        return self._model.unseen_shares(np.asarray(rows), inside)
+
     def check_scores(self) -> FloatArray:
         """(c,) how far the model is from the truth of each blind check whose truth is known, as it is shown: what
         shortlists go by (`plcore.evaluation.conformity_scores`)."""
@@ -272,10 +276,6 @@ class ActiveLearner(Generic[TableT]):
     def answer_of(self, row: int) -> Entry | None:
         """The latest answer that counts for this row, or None."""
         return self.pool.fold.fold(self.pool.check_row(row)).answer
-
-    def answers_per_label(self) -> dict[str, int]:
-        """How many rows people's answers have narrowed to each label; labels without any are left out."""
-        return self.pool.answers_per_label()
 
     def state(self, row: int) -> RowState:
         """One row as it stands."""

@@ -220,7 +220,7 @@ def _labels(learner: Learner) -> tuple[LabelCount, ...]:
     if memory.given is None:
         single = learner.original.sum(axis=1) == 1
         memory.given = learner.original[single].sum(axis=0)
-    answered = learner.answers_per_label()
+    answered = learner.pool.answers_per_label()
     counts = [
         LabelCount(label, answered.get(label, 0), int(given))
         for label, given in zip(learner.classes, memory.given, strict=True)

@@ -541,3 +541,15 @@ def test_the_key_of_a_model_names_what_was_drawn():
     assert len(keys) == 5
     assert base.model_key == LearnerSettings(model="plsvc", train_every=9, strategy="margin").model_key
     assert LearnerSettings(model="plsvc", C=1).model_key == LearnerSettings(model="plsvc", C=1.0).model_key
+
+
+@pytest.mark.parametrize("model", ["plknn", "perceptron-average", "kernelridge"])
+def test_shares_of_many_rows_are_those_of_their_questions(model: str) -> None:
+    table, y = blobs()
+    learner, _ = run(table, y, n=8, model=model, control_share=0.2)
+    rows = np.flatnonzero(learner.pool.asked.waiting() & ~learner.test_rows)
+    inside = learner.candidates[rows]
+    shares = learner.shares_asked(rows, inside)
+    for row, own, said in zip(rows.tolist(), inside, shares, strict=True):
+        assert tuple(said[own].tolist()) == learner.question_for(row).probabilities
+        assert not said[~own].any()

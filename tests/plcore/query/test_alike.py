@@ -1,0 +1,63 @@
+"""Rows to confirm together: the plain definition, known answers, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from plcore.query import nearest_rows, sure_rows
+
+
+def plainly(shares: np.ndarray, at_least: float, fewest: int) -> list[int]:
+    """The same in words: every label's sure rows, then that of the surest row of those labels that have enough."""
+    groups: dict[int, list[int]] = {}
+    for row in range(len(shares)):
+        label = max(range(shares.shape[1]), key=lambda k: (shares[row, k], -k))
+        if shares[row, label] >= at_least:
+            groups.setdefault(label, []).append(row)
+    enough = [rows for rows in groups.values() if len(rows) >= fewest]
+    if not enough:
+        return []
+    chosen = min(enough, key=lambda rows: min((-shares[row].max(), row) for row in rows))
+    return sorted(chosen, key=lambda row: (-shares[row].max(), row))
+
+
+@given(
+    st.integers(0, 10_000),
+    st.integers(0, 30),
+    st.integers(1, 4),
+    st.sampled_from([0.6, 0.75, 0.9, 1.0]),
+    st.integers(1, 4),
+)
+def test_the_rows_are_those_of_the_definition(
+    seed: int, n: int, m: int, at_least: float, fewest: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    shares = rng.dirichlet(np.full(m, 0.2), size=n).round(1)  # rounded: ties are common
+    found = sure_rows(shares, at_least=at_least, fewest=fewest)
+    assert found.tolist() == plainly(shares, at_least, fewest)
+
+
+def test_a_label_with_too_few_rows_is_passed_over() -> None:
+    shares = np.array([[0.0, 1.0], [0.95, 0.05], [0.92, 0.08], [0.97, 0.03], [0.89, 0.11]])
+    assert sure_rows(shares).tolist() == [3, 1, 2]
+    assert sure_rows(shares, fewest=1).tolist() == [0]
+    assert sure_rows(shares, fewest=4).tolist() == []
+
+
+@pytest.mark.parametrize("at_least", [0.5, 0.0, 1.1])
+def test_a_share_that_two_labels_could_have_is_refused(at_least: float) -> None:
+    with pytest.raises(ValueError, match="above 0.5"):
+        sure_rows(np.ones((3, 1)), at_least=at_least)
+
+
+@given(st.integers(0, 10_000), st.integers(1, 20), st.integers(0, 25))
+def test_the_nearest_are_those_by_distance_then_place(seed: int, n: int, most: int) -> None:
+    X = np.random.default_rng(seed).integers(0, 3, size=(n, 2)).astype(float)  # equal distances are common
+    far = [round(float(np.sqrt(((row - X[0]) ** 2).sum())), 9) for row in X]
+    wanted = sorted(range(n), key=lambda place: (far[place], place))[:most]
+    assert nearest_rows(X, X[:1], most).tolist() == wanted
+    assert nearest_rows(sparse.csr_matrix(X), sparse.csr_matrix(X[:1]), most).tolist() == wanted
