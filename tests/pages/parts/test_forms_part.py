@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.parts import state
 from pages.parts.forms_part import in_words
 from tests.pages.conftest import Open, words
 from tests.workflow.four import four_class_project
 from tests.workflow.vector_world import vector_project
-from workflow import room
+from workflow import answering, room
 from workflow.home import Home
+from workflow.kinds.one_label import forms
 from workflow.room import FormsNow, RoomSettings
 from workflow.seat import Seat
 
@@ -50,3 +53,25 @@ def test_it_says_what_forms_cost() -> None:
         "The second is recommended from 200 answers on; this project has 1,200. By the seconds of 1,187 answers here: "
         "“Which of these four?” takes 4.8 s, yes or no 2.6 s."
     )
+
+
+def test_review_says_what_was_asked_in_yes_and_no(
+    show: Open, home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forms, "FIRST_AS_USUAL", 0)
+    monkeypatch.setattr(forms, "FROM_ANSWERS", 0)
+    seat = Seat(home, owner, four_class_project(home, owner))
+    room.change_room(seat, RoomSettings(drawn_forms=False))
+    first = answering.next_question(seat)
+    room.change_room(seat, RoomSettings(forms="cheapest", drawn_forms=False))
+    assert answering.next_question(seat).yes_no is None  # it stays as it was put
+    answering.submit_answer(seat, first.token, "not", [first.choices[0]])
+    second = answering.next_question(seat)
+    assert second.yes_no is not None  # of two, one is asked about
+    answering.submit_answer(seat, second.token, "is", [second.yes_no.name])
+    page = show(owner, "review_page.py", project=str(seat.project_id))
+    page.session_state[state.REVIEW_ROW] = seat.project_id, first.view.row
+    page.run()
+    assert not page.exception
+    (history,) = (one.value for one in page.dataframe if "Said" in one.value.columns)
+    assert list(history.Asked) == ["", f"is it {second.yes_no.name}?"]
