@@ -102,6 +102,7 @@ def test_a_round_in_yes_and_no_by_the_keys(page: Page, server: Server, project: 
     page.keyboard.press("0")
     page.get_by_role("dialog", name="Find a class").wait_for()
     page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
     page.keyboard.press("w")
     dialog = page.get_by_role("dialog", name="One of a group")
     expect(dialog.locator(".label")).to_have_text(["furry", "insect"])
