@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks import report
 from benchmarks.margin_data import exact_set, partial_set
-from plcore.evaluation import conformal_threshold, conformity_scores, contaminate, shortlists
+from plcore.evaluation import conformal_sets, conformal_threshold, conformity_scores, contaminate
 from plcore.loop.one_label import ActiveLearner, LearnerSettings, Trainer
 from tests.plcore.loop.fake_table import FakeTable
 
@@ -85,7 +85,7 @@ def run_fit(job: tuple[str, str, int]) -> tuple[list[tuple[Cell, float, float, f
             if checks > len(scores):
                 continue
             for miss in MISSES:
-                lists = shortlists(
+                lists = conformal_sets(
                     shares[others], sets[others], conformal_threshold(scores[order[:checks]], miss)
                 )
                 hit = lists[np.arange(len(held)), truth[others]] & held

@@ -19,7 +19,7 @@ def promise_box(view: ShortlistView, key: str) -> float | None:
         promises,
         index=promises.index(view.promise),
         format_func=lambda promise: (
-            ALL if promise is None else f"those that hold the truth with {promise:.0%}"
+            ALL if promise is None else f"those that hold the truth with {percent(promise)}"
         ),
         help="The fewest choices that hold the right one as often as you say here, by the model and the blind checks. "
         "The others stand behind one key. Blind checks, and some other questions, are always shown in full.",
@@ -40,7 +40,7 @@ def standing_in_words(view: ShortlistView) -> str:
             "all choices are shown. PL-KNN and Kernel ridge leave the row out."
         )
     if missing := view.missing(view.promise):
-        return f"{counted(missing, 'more blind check')} must be answered for {view.promise:.0%}. {everything}"
+        return f"{counted(missing, 'more blind check')} must be answered for {percent(view.promise)}. {everything}"
     if not view.in_force and view.outside.share > 1 - view.promise:
         return (
             f"In {view.outside.outside:,} of {counted(view.checks, 'blind check')} the truth was none of the choices. "
@@ -60,8 +60,8 @@ def measured_in_words(view: ShortlistView) -> str:
     """The promise beside what was measured; empty while nothing was."""
     if not view.measured:
         return ""
-    promised = "" if view.promise is None else f"promised {view.promise:.0%}, "
-    share = f"{view.held / view.measured:.0%}, {between(view.held_interval)}"
+    promised = "" if view.promise is None else f"promised {percent(view.promise)}, "
+    share = f"{percent(view.held / view.measured)}, {between(view.held_interval)}"
     return f"{promised}held in {view.held:,} of {counted(view.measured, 'check')} ({share})"
 
 
@@ -69,11 +69,16 @@ def answers_in_words(view: ShortlistView) -> str:
     """What people said where a shortlist alone was shown first; empty before the first answer."""
     if not view.asked:
         return ""
-    share = f"{view.none / view.asked:.0%}, {between(view.none_interval)}"
+    share = f"{percent(view.none / view.asked)}, {between(view.none_interval)}"
     return (
         f"Of {counted(view.asked, 'answer')} to shortlisted questions {view.none:,} said “none of these” ({share}), "
         f"{view.others:,} named a choice behind the key."
     )
+
+
+def percent(share: float) -> str:
+    """A share, as in `95 %`."""
+    return f"{100 * share:.0f} %"
 
 
 def between(interval: Interval) -> str:
@@ -87,7 +92,7 @@ def outside_in_words(view: ShortlistView) -> str:
     if not rate.checks:
         return ""
     return (
-        f"In {rate.outside:,} of {counted(rate.checks, 'blind check')} ({rate.share:.0%}, "
+        f"In {rate.outside:,} of {counted(rate.checks, 'blind check')} ({percent(rate.share)}, "
         f"{between((rate.low, rate.high))}) the truth was none of the row's choices."
     )
 

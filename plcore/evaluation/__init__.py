@@ -30,9 +30,9 @@ from plcore.evaluation.scores import (
 )
 from plcore.evaluation.shortlists import (
     checks_needed,
+    conformal_sets,
     conformal_threshold,
     conformity_scores,
-    shortlists,
 )
 from plcore.labels.accuracy import candidate_accuracy
 from plcore.labels.folds import PartialKFold
@@ -56,6 +56,7 @@ __all__ = [
     "candidate_accuracy",
     "checks_needed",
     "compare_learners",
+    "conformal_sets",
     "conformal_threshold",
     "conformity_scores",
     "contaminate",
@@ -71,7 +72,6 @@ __all__ = [
     "progressive_validation",
     "replay",
     "scored_candidates",
-    "shortlists",
     "stratified_accuracy",
     "wilson_interval",
 ]

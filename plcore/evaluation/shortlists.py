@@ -57,7 +57,7 @@ def conformal_threshold(scores: Any, miss: float) -> float:
     return float(scores[rank - 1]) if rank <= len(scores) else np.inf
 
 
-def shortlists(shares: Any, candidates: Any, threshold: float) -> BoolArray:
+def conformal_sets(shares: Any, candidates: Any, threshold: float) -> BoolArray:
     """(n, m) the labels on the shortlist of each row, all of them candidates; the likeliest alone where none is within
     the threshold.
 

@@ -121,8 +121,7 @@ class Kind(Protocol):
         """What is odd about a new project of this table with these settings, beyond the table itself."""
 
     def settle_change(self, before: Any, after: Any) -> Any:
-        """The settings of a project that exists, after a change to those of `after`. Raises ValueError where they
-        cannot change so."""
+        """The settings of a project that exists, after a change to those of `after`. Raises ValueError."""
 
     # build.py
     def first_learner(self, table: LabelTable, settings: Any) -> Learner:
@@ -243,7 +242,6 @@ class Kind(Protocol):
     def share_settled(self, learner: Any) -> float:
         """The share, in [0, 1], that the question card tells."""
 
-    # shortlists.py
     def shortlist_view(self, opened: Any) -> ShortlistView | None:
         """How shortlists stand in the project; None where questions have none."""
 

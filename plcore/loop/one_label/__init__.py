@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from plcore.loop.one_label.checks import FEWEST_CHECKS, LEAST_RATE, Checks, known_checks
+from plcore.loop.one_label.checks import (
+    FEWEST_CHECKS,
+    LEAST_RATE,
+    Checks,
+    check_scores,
+    known_checks,
+    rate_outside,
+)
 from plcore.loop.one_label.class_fold import fold_under
 from plcore.loop.one_label.comparing import Comparer
 from plcore.loop.one_label.first_update import FirstUpdate, Footing
@@ -40,7 +47,9 @@ __all__ = [
     "Trainer",
     "Version",
     "View",
+    "check_scores",
     "fold_under",
     "graph_key",
     "known_checks",
+    "rate_outside",
 ]

@@ -8,12 +8,14 @@ people answer, the rule of the settings makes one answer of theirs.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from plcore.common.types import FloatArray, IntArray
+from plcore.common.types import BoolArray, FloatArray, IntArray
 from plcore.evaluation.outside import OutsideRate, outside_probabilities, outside_rate
+from plcore.evaluation.shortlists import conformity_scores
 from plcore.loop.one_label.models import Model
 from plcore.loop.one_label.pool import OneLabelPool
 
@@ -39,6 +41,17 @@ def known_checks(pool: OneLabelPool[Any]) -> Checks:
     outside = ambiguous & ~(now & first).any(axis=1)
     counts = inside | outside
     return Checks(rows[counts], np.where(inside, now.argmax(axis=1), -1)[counts])
+
+
+def check_scores(
+    pool: OneLabelPool[Any], shares_of: Callable[[IntArray, BoolArray], FloatArray]
+) -> FloatArray:
+    """(c,) how far the model is from the truth of each check, among the candidates at import: what shortlists go by.
+
+    shares_of : gives the model's shares (r, m) of rows (r,) inside these candidates (r, m)
+    """
+    rows, truth = known_checks(pool)
+    return conformity_scores(shares_of(rows, pool.first[rows]), truth)
 
 
 def rate_outside(pool: OneLabelPool[Any]) -> OutsideRate:

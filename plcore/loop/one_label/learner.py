@@ -12,13 +12,11 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray, Table
-from plcore.evaluation.outside import OutsideRate
-from plcore.evaluation.shortlists import conformity_scores
 from plcore.loop.base import CONTROL, OVERLAP
 from plcore.loop.changes import ClassChange
 from plcore.loop.entries import AnswerError, Entry
 from plcore.loop.one_label.asking import RowChooser
-from plcore.loop.one_label.checks import known_checks, rate_outside, rows_at_risk
+from plcore.loop.one_label.checks import rows_at_risk
 from plcore.loop.one_label.disambiguation import disambiguate
 from plcore.loop.one_label.first_update import FirstUpdate
 from plcore.loop.one_label.models import Model, NeighborModel, ScoredModel, even_shares
@@ -252,16 +250,6 @@ class ActiveLearner(Generic[TableT]):
     def shares_asked(self, rows: IntArray, inside: BoolArray) -> FloatArray:
         """(r, m) the same as a question shows it, without a row's own vote; of any row, inside these candidates."""
         return self._model.unseen_shares(np.asarray(rows), inside)
-
-    def check_scores(self) -> FloatArray:
-        """(c,) how far the model is from the truth of each blind check whose truth is known, as it is shown: what
-        shortlists go by (`plcore.evaluation.conformity_scores`)."""
-        rows, truth = known_checks(self.pool)
-        return conformity_scores(self._model.unseen_shares(rows, self.pool.first[rows]), truth)
-
-    def rate_outside(self) -> OutsideRate:
-        """How often the truth of a row with several candidates is none of them, by blind checks (`.checks`)."""
-        return rate_outside(self.pool)
 
     @property
     def said(self) -> IntArray | None:

@@ -25,14 +25,14 @@ VIEW = ShortlistView(
 
 
 def test_the_measured_rate_stands_beside_the_promise() -> None:
-    assert part.measured_in_words(VIEW) == "promised 95%, held in 93 of 97 checks (96%, 90 to 99 %)"
+    assert part.measured_in_words(VIEW) == "promised 95 %, held in 93 of 97 checks (96 %, 90 to 99 %)"
     assert part.measured_in_words(replace(VIEW, held=0, measured=0)) == ""
     assert part.answers_in_words(VIEW) == (
-        "Of 310 answers to shortlisted questions 12 said “none of these” (4%, 2 to 7 %), "
+        "Of 310 answers to shortlisted questions 12 said “none of these” (4 %, 2 to 7 %), "
         "20 named a choice behind the key."
     )
     assert part.answers_in_words(replace(VIEW, asked=0)) == ""
-    assert "In 2 of 120 blind checks (2%, 0 to 6 %)" in part.outside_in_words(VIEW)
+    assert "In 2 of 120 blind checks (2 %, 0 to 6 %)" in part.outside_in_words(VIEW)
     assert part.outside_in_words(replace(VIEW, outside=outside_rate(0, 0))) == ""
 
 
@@ -42,8 +42,11 @@ def test_the_measured_rate_stands_beside_the_promise() -> None:
         ({"promise": None}, "All choices are shown at once."),
         ({"drawn": 0}, "no blind checks to measure by"),
         ({"leaves_out": False}, "PL-KNN and Kernel ridge leave the row out"),
-        ({"outside": outside_rate(0, 12), "in_force": False}, "7 more blind checks must be answered for 95%"),
-        ({"outside": outside_rate(0, 18), "in_force": False}, "1 more blind check must be answered for 95%"),
+        (
+            {"outside": outside_rate(0, 12), "in_force": False},
+            "7 more blind checks must be answered for 95 %",
+        ),
+        ({"outside": outside_rate(0, 18), "in_force": False}, "1 more blind check must be answered for 95 %"),
         ({"outside": outside_rate(9, 60), "in_force": False}, "In 9 of 60 blind checks the truth was none"),
         ({"in_force": False}, "The next version of the model takes the blind checks in"),
         ({"outside": outside_rate(0, 40)}, "below 100 the promise is uncertain"),

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from plcore.evaluation import checks_needed, conformal_threshold, conformity_scores, shortlists
+from plcore.evaluation import checks_needed, conformal_sets, conformal_threshold, conformity_scores
 
 SHARES = arrays(np.float64, (7, 4), elements=st.floats(0.0625, 1.0, width=32)).map(
     lambda raw: raw / raw.sum(axis=1, keepdims=True)
@@ -45,26 +45,26 @@ def test_truth_outside_the_candidates_counts_as_a_list_that_cannot_hold_it():
 def test_known_shortlists():
     shares = [[0.7, 0.2, 0.1], [0.4, 0.6, 0.0], [0.5, 0.5, 0.0], [0.0, 0.0, 0.0]]
     candidates = [[1, 1, 1], [1, 1, 0], [1, 1, 0], [0, 0, 0]]
-    assert shortlists(shares, candidates, 0.8).tolist() == [
+    assert conformal_sets(shares, candidates, 0.8).tolist() == [
         [True, True, False],
         [True, True, False],
         [True, True, False],
         [False, False, False],
     ]
     # No label is so sure: the likeliest alone, of equal ones the first.
-    assert shortlists(shares, candidates, 0.1).tolist() == [
+    assert conformal_sets(shares, candidates, 0.1).tolist() == [
         [True, False, False],
         [False, True, False],
         [True, False, False],
         [False, False, False],
     ]
-    assert shortlists(shares, candidates, np.inf).tolist() == np.array(candidates, dtype=bool).tolist()
+    assert conformal_sets(shares, candidates, np.inf).tolist() == np.array(candidates, dtype=bool).tolist()
 
 
 def test_equal_scores_are_on_the_list_together():
     shares = np.full((1, 4), 0.25)
     q = conformal_threshold(conformity_scores(np.tile(shares, (30, 1)), np.zeros(30, dtype=int)), 0.05)
-    assert shortlists(shares, np.ones((1, 4), dtype=bool), q).all()
+    assert conformal_sets(shares, np.ones((1, 4), dtype=bool), q).all()
 
 
 @pytest.mark.parametrize("miss", [0.2, 0.25, 0.4])
@@ -88,7 +88,7 @@ def test_simulated_coverage_lies_between_the_bounds(miss, m):
     held = 0
     for p, y in zip(shares, truth, strict=True):
         q = conformal_threshold(conformity_scores(p[:m], y[:m]), miss)
-        held += int(shortlists(p[m:], np.ones((1, k), dtype=bool), q)[0, y[m]])
+        held += int(conformal_sets(p[m:], np.ones((1, k), dtype=bool), q)[0, y[m]])
     error = 4 * np.sqrt(miss * (1 - miss) / runs)
     assert 1 - miss - error <= held / runs <= 1 - miss + 1 / (m + 1) + error
 
@@ -97,7 +97,8 @@ def test_simulated_coverage_lies_between_the_bounds(miss, m):
 def test_a_smaller_miss_rate_gives_lists_that_hold_the_other_ones(shares, candidates, truth, a, b):
     scores = conformity_scores(shares, truth)
     narrow, wide = (
-        shortlists(shares, candidates, conformal_threshold(scores, miss)) for miss in (max(a, b), min(a, b))
+        conformal_sets(shares, candidates, conformal_threshold(scores, miss))
+        for miss in (max(a, b), min(a, b))
     )
     assert (narrow <= wide).all()
     assert (wide <= candidates).all()
@@ -113,7 +114,7 @@ def test_the_order_of_the_checks_does_not_matter(shares, order, miss):
 @given(SHARES, st.integers(0, 6), MISSES)
 def test_a_label_with_a_larger_share_is_never_left_out_before_another(shares, row, miss):
     q = conformal_threshold(conformity_scores(shares, np.arange(7) % 4), miss)
-    (on,) = shortlists(shares[[row]], np.ones((1, 4), dtype=bool), q)
+    (on,) = conformal_sets(shares[[row]], np.ones((1, 4), dtype=bool), q)
     assert on.all() or shares[row][on].min() >= shares[row][~on].max()
 
 

@@ -16,9 +16,9 @@ import numpy as np
 
 from db import entries
 from plcore import ActiveLearner, LabelTable
-from plcore.evaluation import conformal_threshold, shortlists
+from plcore.evaluation import conformal_sets, conformal_threshold
 from plcore.loop import EntryKind
-from plcore.loop.one_label import known_checks
+from plcore.loop.one_label import check_scores, known_checks, rate_outside
 from workflow.common.asked import AskedAs, QuestionForm
 from workflow.common.history import SECOND
 from workflow.common.present_names import names_now
@@ -78,7 +78,10 @@ def threshold_of(learner: Learner, promise: float) -> float:
     kept = _memories.setdefault(learner, _Memory()).thresholds
     version = learner.model_version, learner.version_published
     if promise not in kept or kept[promise][0] != version:
-        kept[promise] = version, conformal_threshold(learner.check_scores(), miss_of(promise))
+        kept[promise] = (
+            version,
+            conformal_threshold(check_scores(learner.pool, learner.shares_of), miss_of(promise)),
+        )
     return kept[promise][1]
 
 
@@ -113,7 +116,7 @@ def _shortlist(learner: Learner, room: RoomSettings, asked: Question) -> tuple[s
     if np.isinf(threshold) or asked.predicted is None:
         return None
     shares = np.array([asked.probabilities])
-    (on,) = shortlists(shares, np.ones_like(shares, dtype=bool), threshold)
+    (on,) = conformal_sets(shares, np.ones_like(shares, dtype=bool), threshold)
     first = [place for place in range(len(asked.choices)) if on[place]]
     if room.order != "fixed":
         first.sort(key=lambda place: -asked.probabilities[place])
@@ -146,7 +149,7 @@ def shortlist_view(opened: Opened[Learner]) -> ShortlistView:
         promise=room.shortlist,
         leaves_out=learner.settings.model_entry.leaves_out,
         drawn=int((pool.control_rows & (pool.first.sum(axis=1) >= 2)).sum()),
-        outside=learner.rate_outside(),
+        outside=rate_outside(pool),
         in_force=room.shortlist is not None and bool(np.isfinite(threshold_of(learner, room.shortlist))),
         held=sum(
             class_ >= 0 and learner.classes[class_] in names_now(pool.class_map, one.first)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from plcore import ActiveLearner, Entry, LearnerSettings
-from plcore.evaluation import conformal_threshold, outside_probabilities, shortlists
+from plcore.evaluation import conformal_sets, conformal_threshold, outside_probabilities
 from plcore.loop.one_label import Trainer
-from plcore.loop.one_label.checks import FEWEST_CHECKS, known_checks
+from plcore.loop.one_label.checks import FEWEST_CHECKS, check_scores, known_checks, rate_outside
 from tests.plcore.loop.fake_table import blobs
 
 SETTINGS = LearnerSettings(n_neighbors=5, control_share=0.3)
@@ -45,11 +45,11 @@ def test_checks_count_once_their_truth_is_known():
         first: y[first],
         second: -1,
     }
-    assert learner.rate_outside()[:2] == (1, 2)
+    assert rate_outside(learner.pool)[:2] == (1, 2)
     # Whoever says which one it is instead has said the same: it is none of the candidates.
     other = learner.pool.names(learner.candidates_of(second))[0]
     answer(learner, second, "is", [other])
-    assert learner.rate_outside()[:2] == (1, 2)
+    assert rate_outside(learner.pool)[:2] == (1, 2)
 
 
 def test_an_answer_that_is_taken_back_does_not_count():
@@ -58,7 +58,7 @@ def test_an_answer_that_is_taken_back_does_not_count():
     seq = learner.seq
     row = learner.pool.fold.entry(seq).row
     learner.apply(Entry(seq + 1, "withdraw", row, "ann", (), seq))
-    assert len(learner.check_scores()) == 2
+    assert len(check_scores(learner.pool, learner.shares_of)) == 2
 
 
 def test_rows_that_the_strategy_chose_are_no_checks():
@@ -66,7 +66,7 @@ def test_rows_that_the_strategy_chose_are_no_checks():
     row = next(row for row in learner.pool.train if learner.pool.sizes[row] >= 2)
     answer(learner, row, "none")
     assert len(known_checks(learner.pool).rows) == 0
-    assert learner.rate_outside()[:2] == (0, 0)
+    assert rate_outside(learner.pool)[:2] == (0, 0)
 
 
 def test_scores_are_what_each_check_is_shown_with():
@@ -80,7 +80,7 @@ def test_scores_are_what_each_check_is_shown_with():
         shown.append(1 - shares[learner.classes[y[row]]])
     for row in rows:
         answer(learner, row, "is", [learner.classes[y[row]]])
-    assert learner.check_scores() == pytest.approx(shown)
+    assert check_scores(learner.pool, learner.shares_of) == pytest.approx(shown)
 
 
 def test_several_people_at_a_check_are_one_check_by_the_rule():
@@ -92,7 +92,7 @@ def test_several_people_at_a_check_are_one_check_by_the_rule():
     wrong = next(k for k in np.flatnonzero(learner.candidates_of(row)) if k != y[row])
     answer(learner, row, "is", [learner.classes[y[row]]], "a")
     answer(learner, row, "is", [learner.classes[wrong]], "b")
-    assert len(learner.check_scores()) == 0  # they differ: nobody knows yet
+    assert len(check_scores(learner.pool, learner.shares_of)) == 0  # they differ: nobody knows yet
     answer(learner, row, "is", [learner.classes[y[row]]], "c")
     assert known_checks(learner.pool).truth.tolist() == [y[row]]
 
@@ -104,7 +104,7 @@ def test_shares_of_rows_that_train_are_without_their_own_vote(model):
         version = Trainer(learner.pool).train()
         learner.publish(version.scores, [version.point])
     rows = learner.pool.train[learner.pool.sizes[learner.pool.train] >= 2]
-    found = learner._model.unseen_shares(rows, learner.pool.candidates[rows])
+    found = learner.shares_asked(rows, learner.pool.candidates[rows])
     for row, shares in zip(rows.tolist(), found, strict=True):
         question = learner.question_for(row)
         assert shares[learner.candidates_of(row)] == pytest.approx(question.probabilities)
@@ -113,10 +113,10 @@ def test_shares_of_rows_that_train_are_without_their_own_vote(model):
 def test_shortlists_from_the_checks_of_a_project_hold_the_truth_of_its_other_rows():
     learner, y = made(LearnerSettings(n_neighbors=5, control_share=0.3), n=1200)
     answer_checks(learner, y, 200)
-    threshold = conformal_threshold(learner.check_scores(), 0.1)
+    threshold = conformal_threshold(check_scores(learner.pool, learner.shares_of), 0.1)
     rows = learner.pool.train[learner.pool.sizes[learner.pool.train] >= 2]
     sets = learner.pool.candidates[rows]
-    lists = shortlists(learner._model.unseen_shares(rows, sets), sets, threshold)
+    lists = conformal_sets(learner.shares_asked(rows, sets), sets, threshold)
     assert lists[np.arange(len(rows)), y[rows]].mean() >= 0.87
     assert lists.sum() < sets.sum()
 
@@ -132,7 +132,7 @@ def test_rows_at_risk_where_checks_show_that_truths_lie_outside():
     open_rows = (pool.sizes >= 2) & ~(pool.candidates & ~pool.first).any(axis=1)
     assert np.isnan(risk[~open_rows]).all()
     rows = np.flatnonzero(open_rows)
-    shares = learner._model.unseen_shares(rows, np.ones_like(pool.candidates[rows]))
+    shares = learner.shares_asked(rows, np.ones_like(pool.candidates[rows]))
     assert risk[rows] == pytest.approx(
         outside_probabilities(shares, pool.candidates[rows], 4 / FEWEST_CHECKS)
     )
@@ -156,5 +156,7 @@ def test_the_same_log_gives_the_same_scores():
     replayed, _ = made()
     for seq in range(1, learner.seq + 1):
         replayed.apply(learner.pool.fold.entry(seq))
-    np.testing.assert_array_equal(replayed.check_scores(), learner.check_scores())
-    assert replayed.rate_outside() == learner.rate_outside()
+    np.testing.assert_array_equal(
+        check_scores(replayed.pool, replayed.shares_of), check_scores(learner.pool, learner.shares_of)
+    )
+    assert rate_outside(replayed.pool) == rate_outside(learner.pool)
