@@ -9,22 +9,23 @@ from workflow.common.shortlists import CERTAIN, Interval, ShortlistView
 from workflow.room import PROMISES
 
 ALL = "all of them"
+NONE = 0.0
+"""Stands for no promise in the box: the words of None Streamlit would take away once it has been chosen."""
 
 
 def promise_box(view: ShortlistView, key: str) -> float | None:
     """Draw the setting; the promise chosen, None for none."""
-    promises = (None, *PROMISES)
-    return st.selectbox(
+    promises = (NONE, *PROMISES)
+    chosen = st.selectbox(
         "Choices shown first",
         promises,
-        index=promises.index(view.promise),
-        format_func=lambda promise: (
-            ALL if promise is None else f"those that hold the truth with {percent(promise)}"
-        ),
+        index=promises.index(view.promise or NONE),
+        format_func=lambda promise: f"those that hold the truth with {percent(promise)}" if promise else ALL,
         help="The fewest choices that hold the right one as often as you say here, by the model and the blind checks. "
         "The others stand behind one key. Blind checks, and some other questions, are always shown in full.",
         key=key,
     )
+    return chosen or None
 
 
 def standing_in_words(view: ShortlistView) -> str:
