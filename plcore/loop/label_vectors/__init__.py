@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from plcore.loop.label_vectors.controls import ControlSample
 from plcore.loop.label_vectors.export import LabelVectorExport
 from plcore.loop.label_vectors.fold import (
     ANSWERS,
@@ -15,7 +16,7 @@ from plcore.loop.label_vectors.fold import (
 )
 from plcore.loop.label_vectors.learner import LabelVectorLearner
 from plcore.loop.label_vectors.model import Refreshed, RefreshJob
-from plcore.loop.label_vectors.pool import ControlSample, LabelVectorPool, VectorChange
+from plcore.loop.label_vectors.pool import LabelVectorPool, VectorChange
 from plcore.loop.label_vectors.registry import (
     AUTOMATIC,
     BMLCS,

@@ -15,7 +15,7 @@ import numpy as np
 
 from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.evaluation.intervals import wilson_interval
-from plcore.loop.label_vectors.pool import ControlSample
+from plcore.loop.label_vectors.controls import ControlSample
 from plcore.loop.label_vectors.reports import AT, ControlEstimate, HeldOut, Share
 from plcore.sensing.base import top_columns
 from plcore.sensing.threshold import EVEN

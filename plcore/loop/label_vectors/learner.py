@@ -6,23 +6,21 @@ the model fitted at the latest due entry the same state, whenever that fit came 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable
 from typing import Generic
 
 import numpy as np
 
 from plcore.common.types import AnyArray, FloatArray, IntArray
-from plcore.loop.base import CONTROL, OVERLAP
 from plcore.loop.changes import ClassChange
 from plcore.loop.entries import Entry
 from plcore.loop.label_vectors.asking import PlaceChooser
 from plcore.loop.label_vectors.estimates import control_estimate, entropy_of
 from plcore.loop.label_vectors.export import LabelVectorExport, export_of
-from plcore.loop.label_vectors.fold import UNKNOWN
 from plcore.loop.label_vectors.limits import check_fit
 from plcore.loop.label_vectors.model import LabelVectorModel, Refreshed, RefreshJob
-from plcore.loop.label_vectors.pool import LabelVectorPool, TableT, VectorChange
+from plcore.loop.label_vectors.pool import LabelVectorPool, VectorChange
+from plcore.loop.label_vectors.questions import question_of
 from plcore.loop.label_vectors.reports import (
     LabelVectorPoint,
     LabelVectorProgress,
@@ -30,6 +28,7 @@ from plcore.loop.label_vectors.reports import (
     LabelVectorState,
 )
 from plcore.loop.label_vectors.settings import LabelVectorSettings
+from plcore.loop.label_vectors.vector_table import TableT
 from plcore.loop.places import Place, as_places
 from plcore.sensing.threshold import EVEN
 
@@ -190,55 +189,7 @@ class LabelVectorLearner(Generic[TableT]):
         frequencies of the labels in all other rows. Raises AnswerError for test rows, bad items and labels that do not
         exist.
         """
-        pool = self.pool
-        column, row = pool.check_label(label), pool.check_asked(row)
-        cells, begun = pool.cells_for(row, annotator), pool.has_begun(row, annotator)
-        own = pool.control_cells[row]
-        blind = bool(
-            own.any() if column is None and self._chooser.by_row else column is not None and own[column]
-        )
-        # Where others have begun rows, a blind check must not be the one with the model's shares.
-        hidden = begun
-        if (
-            blind
-            and not begun
-            and annotator is not None
-            and pool.several is not None
-            and pool.settings.by_row
-        ):
-            hidden = next(pool.begun(pool.allowed((), annotator)), None) is not None
-        shares = np.where(cells == UNKNOWN, self._shares(row, hidden=hidden), cells)
-        predicted = None
-        if self._model is not None and not hidden:
-            yes = shares > self._model.threshold
-            asked = [name for name, said in zip(self.classes, yes & (cells == UNKNOWN), strict=True) if said]
-            predicted = json.dumps(asked) if column is None else ("yes" if yes[column] else "no")
-        strategy, score = (CONTROL, self.settings.control_share) if blind else (OVERLAP, 0.0)
-        own_begun = begun and (column is None or pool.answered[row, column])
-        if not (blind or own_begun):
-            strategy = self._chooser.strategy(self._model)
-            score = self._chooser.score_of(self._model, row, column)
-        return LabelVectorQuestion(
-            row=row,
-            label=label,
-            labels=self.classes,
-            probabilities=tuple(shares.tolist()),
-            cells=tuple(cells.tolist()),
-            strategy=strategy,
-            score=score,
-            model_version=self.model_version,
-            predicted=predicted,
-            undecided=int(pool.open.sum()),
-        )
-
-    def _shares(self, row: int, *, hidden: bool = False) -> FloatArray:
-        """(L,) probability of yes by the model; before it, or `hidden`, by the known cells of each label (rule of
-        succession), hidden by those of all other rows."""
-        if self._model is not None and not hidden:
-            return np.asarray(self._model.proba([row])[0])
-        pool = self.pool
-        own = pool.learnt(row) if hidden else np.full(len(pool.classes), UNKNOWN)
-        return np.asarray((pool.learnt_yes - (own == 1) + 1) / (pool.learnt_known - (own != UNKNOWN) + 2))
+        return question_of(self.pool, self._chooser, self._model, self.model_version, row, label, annotator)
 
     def ranking(self) -> tuple[IntArray, IntArray, FloatArray]:
         """(rows, columns, scores), as `PlaceChooser.ranking`."""

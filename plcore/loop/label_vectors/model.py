@@ -16,9 +16,10 @@ import pandas as pd
 from plcore.common.types import AnyArray, BoolArray, FloatArray
 from plcore.loop.label_vectors.calibration import HiddenTrial, calibrate, hide
 from plcore.loop.label_vectors.choosing import TRIALS, choose, compare
+from plcore.loop.label_vectors.controls import ControlSample
 from plcore.loop.label_vectors.estimates import control_estimate, entropy_of, held_out
 from plcore.loop.label_vectors.fold import UNKNOWN
-from plcore.loop.label_vectors.pool import ControlSample, LabelVectorPool, VectorChange
+from plcore.loop.label_vectors.pool import LabelVectorPool, VectorChange
 from plcore.loop.label_vectors.registry import AUTOMATIC, BMLCS, ONE_VS_ALL
 from plcore.loop.label_vectors.reports import LabelVectorPoint, PredictorComparison
 from plcore.loop.label_vectors.settings import LabelVectorSettings

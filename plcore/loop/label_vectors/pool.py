@@ -6,14 +6,15 @@ Everything here follows from table, settings and log alone, whatever model learn
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
-from plcore.common.types import AnyArray, BoolArray, Features, IntArray
+from plcore.common.types import AnyArray, BoolArray
 from plcore.loop.base import Pool, row_batches
 from plcore.loop.changes import ClassChange, aside_after, batches_of
 from plcore.loop.entries import PUT_ASIDE, AnswerError, Entry
+from plcore.loop.label_vectors.controls import Controls, ControlSample
 from plcore.loop.label_vectors.fold import (
     ANSWERS,
     KINDS,
@@ -25,31 +26,10 @@ from plcore.loop.label_vectors.fold import (
 )
 from plcore.loop.label_vectors.reports import LabelVectorState
 from plcore.loop.label_vectors.settings import LabelVectorSettings
-from plcore.loop.label_vectors.several import CellsForSeveral, Several, View
+from plcore.loop.label_vectors.several import CellsForSeveral, VectorRule, VectorView
+from plcore.loop.label_vectors.vector_table import TableT
 from plcore.loop.places import Place
 from plcore.loop.standings import Standings
-
-
-class NamedFeatures(Features, Protocol):
-    """Features whose columns have names once they are fitted."""
-
-    @property
-    def feature_names_(self) -> Sequence[str]: ...
-
-
-class VectorTable(Protocol):
-    """What the learner needs of a `plcore.tables.table.LabelTable` of label vectors."""
-
-    @property
-    def label_vectors(self) -> AnyArray | None: ...
-    @property
-    def classes(self) -> Sequence[str]: ...
-    @property
-    def ids(self) -> Sequence[str] | AnyArray: ...
-    def features(self) -> NamedFeatures: ...
-
-
-TableT = TypeVar("TableT", bound=VectorTable)
 
 
 class VectorChange(NamedTuple):
@@ -58,17 +38,6 @@ class VectorChange(NamedTuple):
     seq: int
     row: int
     values: AnyArray  # (L,) int8, as they are now
-
-
-class ControlSample(NamedTuple):
-    """Answered control cells that estimates use: a uniform sample of the cells not known at import.
-
-    rows, columns, values (k,)
-    """
-
-    rows: IntArray
-    columns: IntArray
-    values: AnyArray
 
 
 class LabelVectorPool(Pool[TableT, LabelVectorSettings, LabelVectorFold]):
@@ -107,8 +76,11 @@ class LabelVectorPool(Pool[TableT, LabelVectorSettings, LabelVectorFold]):
         self.batches = row_batches(n, batches_of(changes))
         self.changed_until = changes[-1].seq if changes else 0
         self.test_rows = self._draw_test_rows(known.all(axis=1))
-        self.control_cells = np.zeros((n, L), dtype=bool)
-        self._control_rows, self._control_columns = self._draw_controls(~known & ~self.test_rows[:, None])
+        eligible = ~known & ~self.test_rows[:, None]
+        places: BoolArray = np.asarray(eligible.any(axis=1)) if settings.by_row else eligible
+        drawn = [self._drawn(places, batch, settings.control_share, 2) for batch in self.batches]
+        self._controls = Controls(eligible, np.concatenate(drawn), by_row=settings.by_row)
+        self.control_cells = self._controls.cells
         for shared in (self.original, self.test_rows, self.control_cells):
             shared.flags.writeable = False  # callers see these arrays themselves
         closed = dict.fromkeys(np.flatnonzero(self.test_rows).tolist(), "it is held out to measure the model")
@@ -116,7 +88,7 @@ class LabelVectorPool(Pool[TableT, LabelVectorSettings, LabelVectorFold]):
         self.several: CellsForSeveral | None = None
         if settings.several:
             for_all = self.control_cells & settings.checks_by_all
-            rule = Several(settings, self._drawn_for_several(), for_all, self.original)
+            rule = VectorRule(settings, self._drawn_for_several(), for_all, self.original)
             self.several = CellsForSeveral(rule, self.open)
             self.open = self.several.open
         merger = None if self.several is None else self.several.rule
@@ -130,18 +102,6 @@ class LabelVectorPool(Pool[TableT, LabelVectorSettings, LabelVectorFold]):
         self.answers = 0  # unwithdrawn entries that are answers
         learnt = self.learnt_cells()
         self.learnt_yes, self.learnt_known = (learnt == 1).sum(axis=0), (learnt != UNKNOWN).sum(axis=0)
-
-    def _draw_controls(self, eligible: BoolArray) -> tuple[IntArray, IntArray]:
-        """Rows and columns of the control cells in the order in which they are asked; fills `control_cells`."""
-        share, by_row = self.settings.control_share, self.settings.by_row
-        places: BoolArray = np.asarray(eligible.any(axis=1)) if by_row else eligible
-        drawn = np.concatenate([self._drawn(places, batch, share, 2) for batch in self.batches])
-        if by_row:
-            self.control_cells[drawn] = eligible[drawn]
-            return drawn, np.full(len(drawn), -1)
-        rows, columns = np.divmod(drawn, eligible.shape[1])
-        self.control_cells[rows, columns] = True
-        return rows, columns
 
     # Entries
 
@@ -223,7 +183,7 @@ class LabelVectorPool(Pool[TableT, LabelVectorSettings, LabelVectorFold]):
             return np.asarray(self.cells[row])
         return self.view(row, self.fold.entries(row), annotator).cells
 
-    def views(self, row: int) -> Sequence[View]:
+    def views(self, row: int) -> Sequence[VectorView]:
         """What each person makes of a row, where people answer for themselves; verdicts are not among them."""
         return () if self.several is None else self.several.views(self.check_row(row))
 
@@ -270,36 +230,12 @@ class LabelVectorPool(Pool[TableT, LabelVectorSettings, LabelVectorFold]):
 
     def controls_left(self, allowed: BoolArray) -> list[Place]:
         """The first control question inside `allowed` (n, L), in the order of the draw: a list of one or none."""
-        left = self._controls_in(allowed)
-        if not left.any():
-            return []
-        first = int(left.argmax())
-        label = None if self.settings.by_row else self.classes[self._control_columns[first]]
-        return [Place(int(self._control_rows[first]), label)]
-
-    def _controls_in(self, mask: BoolArray) -> BoolArray:
-        """Which control questions, in the order of the draw, have a cell inside the mask (n, L)."""
-        rows, columns = self._control_rows, self._control_columns
-        return np.asarray(
-            (mask[rows] & self.control_cells[rows]).any(axis=1)
-            if self.settings.by_row
-            else mask[rows, columns]
-        )
+        return self._controls.first(allowed, self.classes)
 
     def control_sample(self) -> ControlSample:
-        """The answered controls as far as the draw has been worked through in order.
-
-        A control that was answered out of turn, as part of a row that somebody chose, waits until all before it are
-        answered, or somebody is unsure about them, or their row is bad: else the sample would no longer be uniform.
-        """
-        waiting = self._controls_in(self.allowed(self.standings.unsure_by_anybody(), control=True))
-        end = int(waiting.argmax()) if waiting.any() else len(waiting)
-        rows, columns = self._control_rows[:end], self._control_columns[:end]
-        if self.settings.by_row:
-            places, columns = np.nonzero(self.control_cells[rows])
-            rows = rows[places]
-        kept = (self.cells[rows, columns] != UNKNOWN) & ~self.bad[rows]
-        return ControlSample(rows[kept], columns[kept], self.cells[rows[kept], columns[kept]])
+        """The answered controls as far as the draw has been worked through in order."""
+        waiting = self.allowed(self.standings.unsure_by_anybody(), control=True)
+        return self._controls.sample(waiting, self.cells, self.bad)
 
     # How things stand
 

@@ -20,7 +20,7 @@ from plcore.loop.overlap import EVERYBODY, by_person
 Chain = Callable[[Sequence[Entry]], FoldedVector]
 
 
-class View(NamedTuple):
+class VectorView(NamedTuple):
     """What one person makes of a row.
 
     seq : of their latest answer      said : int8 (L,) 1 yes, 0 no, -1 for labels they have said nothing of
@@ -34,7 +34,7 @@ class View(NamedTuple):
     out: bool
 
 
-class Several:
+class VectorRule:
     """The rule of a project.
 
     wanted : (n,) how many people the labels of each row are to be answered by
@@ -50,14 +50,14 @@ class Several:
         self._for_all, self._first = for_all, first
         self._enough, self._agree, self._rule = settings.overlap, settings.agree, settings.fold
 
-    def views(self, entries: Sequence[Entry], chain: Chain) -> list[View]:
+    def views(self, entries: Sequence[Entry], chain: Chain) -> list[VectorView]:
         """What each person makes of a row, by the seq of their latest answer. entries : answers, in order, that are no
         verdicts"""
         found = []
         for annotator, own in by_person(entries, self.since).items():
             folded = chain(own)
             said = np.where(folded.seqs > 0, folded.cells, UNKNOWN).astype(np.int8)
-            found.append(View(annotator, own[-1].seq, said, folded.seqs, folded.out))
+            found.append(VectorView(annotator, own[-1].seq, said, folded.seqs, folded.out))
         return sorted(found, key=lambda view: view.seq)
 
     def merge(self, row: int, entries: Sequence[Entry], chain: Chain) -> FoldedVector:
@@ -85,7 +85,7 @@ class Several:
             seqs = np.where(named & (takes | (yes == no)), np.maximum(seqs, view.seqs), seqs)
         return FoldedVector(cells, seqs, out, entries[-1])
 
-    def places_left(self, row: int, views: Sequence[View], settled: BoolArray) -> IntArray:
+    def places_left(self, row: int, views: Sequence[VectorView], settled: BoolArray) -> IntArray:
         """(L,) how many more people may be asked about each label of a row now that was not known at first.
 
         settled (L,) : labels that a verdict has settled, all of a bad item
@@ -98,17 +98,17 @@ class Several:
         left = np.where(self._for_all[row], EVERYBODY, left)
         return np.where((self._first[row] != UNKNOWN) | settled, 0, np.maximum(left, 0))
 
-    def answered(self, views: Sequence[View]) -> IntArray:
+    def answered(self, views: Sequence[VectorView]) -> IntArray:
         """(L,) how many people have answered each label, or put the row out."""
         yes, no = votes([view for view in views if not view.out], self._first.shape[1])
         return yes + no + sum(view.out for view in views)
 
-    def counts_as_open(self, views: Sequence[View], left: IntArray) -> BoolArray:
+    def counts_as_open(self, views: Sequence[VectorView], left: IntArray) -> BoolArray:
         """(L,) the labels that wait for somebody, but for those for everybody that enough have answered."""
         return np.asarray((left > 0) & (self.answered(views) < self._enough))
 
 
-def votes(views: Iterable[View], n_labels: int) -> tuple[IntArray, IntArray]:
+def votes(views: Iterable[VectorView], n_labels: int) -> tuple[IntArray, IntArray]:
     """(L,), (L,) how many say yes and how many no of each label."""
     said = np.array([view.said for view in views], dtype=np.int8).reshape(-1, n_labels)
     return (said == 1).sum(axis=0), (said == 0).sum(axis=0)
@@ -120,10 +120,10 @@ class CellsForSeveral:
     waiting : bool (n, L), somebody can be asked about      open : bool (n, L), those of them that count as open
     """
 
-    def __init__(self, rule: Several, waiting: BoolArray) -> None:
+    def __init__(self, rule: VectorRule, waiting: BoolArray) -> None:
         self.rule = rule
         self.waiting, self.open = waiting, waiting.copy()
-        self._views: dict[int, list[View]] = {}
+        self._views: dict[int, list[VectorView]] = {}
         self._finished: dict[
             str, dict[int, BoolArray]
         ] = {}  # of rows that wait for others: what each has answered
@@ -146,7 +146,7 @@ class CellsForSeveral:
             for annotator, labels in self._said(row, fold).items():
                 self._finished.setdefault(annotator, {})[row] = labels
 
-    def _read(self, row: int, fold: LabelVectorFold, *, aside: bool) -> list[View]:
+    def _read(self, row: int, fold: LabelVectorFold, *, aside: bool) -> list[VectorView]:
         entries = [one for one in fold.counted(row, aside=aside) if one.kind not in VERDICTS]
         return self.rule.views(entries, lambda some: fold.chain(row, some))
 
@@ -161,7 +161,7 @@ class CellsForSeveral:
                 early[fold.columns(one.labels)] = True
         return found
 
-    def views(self, row: int) -> Sequence[View]:
+    def views(self, row: int) -> Sequence[VectorView]:
         """What each person who answers for themselves makes of a row, by their latest answers that count."""
         return tuple(self._views.get(row, ()))
 

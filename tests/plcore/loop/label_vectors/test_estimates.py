@@ -11,6 +11,7 @@ from scipy.special import expit
 
 from plcore import Entry
 from plcore.loop.label_vectors.calibration import HiddenTrial, base_rates, calibrate, hide
+from plcore.loop.label_vectors.controls import ControlSample
 from plcore.loop.label_vectors.estimates import (
     control_estimate,
     entropy_of,
@@ -21,7 +22,6 @@ from plcore.loop.label_vectors.estimates import (
 )
 from plcore.loop.label_vectors.export import SOURCES, LabelVectorExport
 from plcore.loop.label_vectors.learner import LabelVectorLearner
-from plcore.loop.label_vectors.pool import ControlSample
 from plcore.loop.label_vectors.settings import LabelVectorSettings
 from plcore.multilabel import ControlEstimate, Share
 from plcore.sensing.metrics import f1_scores

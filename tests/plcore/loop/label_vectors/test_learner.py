@@ -267,7 +267,8 @@ def test_controls_out_of_turn_wait():
     table, truth = vectors(n=900, L=5, known=0.0, full=0.0)
     learner = LabelVectorLearner(table, LabelVectorSettings(control_share=0.3))
     pool = learner.pool
-    order = list(zip(pool._control_rows.tolist(), pool._control_columns.tolist(), strict=True))
+    drawn = pool._controls
+    order = list(zip(drawn._rows.tolist(), drawn._columns.tolist(), strict=True))
     assert len({row for row, _ in order[:6]}) == 6
 
     def tell(place, kind="answer", annotator="ann"):

@@ -11,6 +11,7 @@ from plcore import AnswerError, Entry
 from plcore.loop import ClassChange, EntryKind, Place
 from plcore.loop.label_vectors.learner import LabelVectorLearner
 from plcore.loop.label_vectors.pool import LabelVectorPool
+from plcore.loop.label_vectors.questions import frequencies
 from plcore.loop.label_vectors.settings import FOLDS, LabelVectorSettings
 from tests.plcore.loop.fake_vectors import FakeVectors, vectors
 
@@ -141,7 +142,7 @@ def test_nobody_is_told_what_others_said_and_nobody_is_asked_twice() -> None:
     assert (begun.row, begun.strategy, begun.predicted) == (first.row, "overlap", None)
     assert begun.cells == first.cells
     assert begun.probabilities == tuple(
-        np.where(np.array(first.cells) == -1, alone._shares(first.row, hidden=True), first.cells).tolist()
+        np.where(np.array(first.cells) == -1, frequencies(alone.pool, first.row), first.cells).tolist()
     )
     assert learner.question_for(first.row, annotator="ann").cells != first.cells
     assert learner.next_question("ann").row != first.row

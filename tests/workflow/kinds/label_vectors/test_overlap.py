@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from plcore.loop import Place
+from plcore.loop.label_vectors.questions import frequencies
 from tests.workflow.vector_world import LABELS, answer_truly, true_labels, vector_project
 from tests.workflow.world import opened, somebody
 from workflow import answering, projects, queue, reviewing, undoing
@@ -90,10 +91,10 @@ def test_nobody_sees_what_others_said(home: Home, owner: int, people: list[int])
     assert cells(begun) == cells(first)
     assert begun.predicted is None
     with opened(home, owner, mine.project_id) as learner:
-        frequencies = learner._shares(row, hidden=True).tolist()
+        shares = frequencies(learner.pool, row).tolist()
     for one in begun.lines:
         if one.cell < 0:
-            assert one.probability == pytest.approx(frequencies[learner.classes.index(one.label)])
+            assert one.probability == pytest.approx(shares[learner.classes.index(one.label)])
     with opened(home, owner, mine.project_id) as learner:
         asked = {one.label for one in first.lines if one.cell < 0}
         assert not asked.intersection(labels_on_map(learner, [row])[0])
