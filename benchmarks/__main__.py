@@ -49,6 +49,7 @@ LONG = (  # half an hour and more, so run only when named
     "model_accuracy",
     "lmplane_tables",
     "active_models",
+    "seconds",
     "margin_curves_full",
     "sensing_figure2_full",
     "sensing_figure4a_full",

@@ -54,15 +54,16 @@ WORDS = {
 }
 
 
-def data(name: str, seed: int) -> tuple[np.ndarray, ...]:
-    """Features, candidates and true classes of the rows that train, features and true classes of those held out."""
+def data(name: str, seed: int, rows: int = ROWS) -> tuple[np.ndarray, ...]:
+    """Features, candidates and true classes of at most so many rows that train, features and true classes of those held
+    out."""
     if name in REAL:
         X, candidates, y = partial_set(name)
     else:
         X, y = load_digits(return_X_y=True) if name == "digits" else exact_set(name)
         candidates = contaminate(y, "random", p=0.9, q=0.4, random_state=seed)
     order = np.random.default_rng(seed).permutation(len(y))
-    train, test = order[: min(ROWS, 2 * len(y) // 3)], order[-min(HELD, len(y) // 3) :]
+    train, test = order[: min(rows, 2 * len(y) // 3)], order[-min(HELD, len(y) // 3) :]
     scaler = StandardScaler().fit(X[train])
     return scaler.transform(X[train]), candidates[train], y[train], scaler.transform(X[test]), y[test]
 
