@@ -44,6 +44,7 @@ NAMES = (
     "overlap",
     "shortlists",
     "outside",
+    "cold_start",
 )
 LONG = (  # half an hour and more, so run only when named
     "model_accuracy",

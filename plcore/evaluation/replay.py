@@ -18,13 +18,13 @@ from plcore.labels.candidates import CandidateError, check_candidates
 from plcore.labels.scores import score_columns
 from plcore.neighbors.classifier import PLKNeighborsClassifier
 from plcore.query.learner_scores import LearnerScore, LearnerScores
-from plcore.query.registry import STRATEGY_ENTRIES, StrategyKind, make_strategy
+from plcore.query.registry import STRATEGIES, STRATEGY_ENTRIES, make_strategy
 from plcore.query.strategies import Strategy
 
 REPLAYED = tuple(
     name
     for name, entry in STRATEGY_ENTRIES.items()
-    if entry.kind is not StrategyKind.MODEL or hasattr(entry.strategy, "learner_changed")
+    if name in STRATEGIES or hasattr(entry.strategy, "learner_changed")
 )
 """The strategies that can be replayed by name: all that need no model, and those that take a fitted learner."""
 
@@ -76,9 +76,9 @@ def replay(
         were it a candidate before or not
     X_test (k, d), y_test (k,) : rows with known labels to measure the error on. Labels in y and y_test are
         classes: the columns of a DataFrame of candidates, else 0..m-1; a y_test outside of them is an error
-    strategy : a name of `plcore.query.STRATEGIES`, "margin", or "moves" for learners with `effect_scores`; or an
-        unfitted `plcore.query.Strategy`. By name it has the n_neighbors, weights and scaling of a
-        PLKNeighborsClassifier, else those of `make_strategy`. Or a function of the fitted learner,
+    strategy : a name of `plcore.query.STRATEGIES`, "margin", "moves" for learners with `effect_scores`, or "cover",
+        coverage to the end; or an unfitted `plcore.query.Strategy`. Those of `STRATEGIES` have the n_neighbors, weights
+        and scaling of a PLKNeighborsClassifier, else those of `make_strategy`. Or a function of the fitted learner,
         score(learner, X, candidates) -> (n,), higher = ask sooner (`LearnerScores`):
 
             def entropy(learner, X, candidates):
@@ -142,7 +142,7 @@ def _made(strategy: str | Strategy | LearnerScore, model: Any, random_state: int
     if isinstance(strategy, str):
         check_choice("strategy", strategy, REPLAYED)
         entry = STRATEGY_ENTRIES[strategy]
-        if entry.kind is StrategyKind.MODEL:
+        if strategy not in STRATEGIES:
             made: Strategy = entry.strategy(random_state=random_state)
             return made
         shared = ("n_neighbors", "weights", "scaling", "search")

@@ -6,6 +6,7 @@ from plcore.query.alike import FEWEST, SURE, nearest_rows, sure_rows
 from plcore.query.cheapest import CRITERIA, RowQuestion, cheapest_question, row_questions
 from plcore.query.effects import effect_scores
 from plcore.query.explanation import AnswerEffect, Explanation
+from plcore.query.herding import MaxHerding
 from plcore.query.learner_scores import LearnerScores, learner_shares
 from plcore.query.order import memory_order
 from plcore.query.possible import possible_labels
@@ -41,6 +42,7 @@ __all__ = [
     "LargestSet",
     "LearnerScores",
     "LearnerStrategy",
+    "MaxHerding",
     "Need",
     "RandomOrder",
     "RowQuestion",

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from plcore.common.checks import check_choice
+from plcore.query.herding import MaxHerding
 from plcore.query.possible import MAX_NODES
 from plcore.query.ranker import EffectRanker
 from plcore.query.strategies import FarthestFirst, LargestSet, RandomOrder, Strategy
@@ -27,6 +28,9 @@ class StrategyKind(StrEnum):
     MODEL = "model"
     """What the model says of the rows: made with a function that gives the margins between its shares, or its effect
     scores, whatever the strategy needs."""
+    OPENING = "opening"
+    """Rows for the first questions alone; then those follow that suit the model. Made with a function that gives how
+    unsure the model is of rows, and started on their neighbours."""
 
 
 class Need(StrEnum):
@@ -129,12 +133,22 @@ STRATEGY_ENTRIES: dict[str, StrategyEntry] = {
             strategy=LargestEffect,
             needs=Need.EFFECTS,
         ),
+        StrategyEntry(
+            name="cover",
+            words="Cover: the first rows stand for many others, then what suits the model",
+            why="This row stands for many rows like it that no answer covers yet",
+            kind=StrategyKind.OPENING,
+            strategy=MaxHerding,
+            needs=Need.GRAPH,
+        ),
     )
 }
 """Every strategy by its name in stored settings."""
 
 BASELINES = tuple(e.name for e in STRATEGY_ENTRIES.values() if e.kind is StrategyKind.BASELINE)
-STRATEGIES = tuple(e.name for e in STRATEGY_ENTRIES.values() if e.kind is not StrategyKind.MODEL)
+STRATEGIES = tuple(
+    e.name for e in STRATEGY_ENTRIES.values() if e.kind in (StrategyKind.RULE, StrategyKind.BASELINE)
+)
 """Those that need no model, which `make_strategy` makes."""
 
 

@@ -215,3 +215,17 @@ def test_the_same_file_again_is_said_before_anything_is_stored(home: Home, owner
     again = upload(show(owner, "import_table.py"), TWO, "other.csv")
     assert "Project 'table' was made from the same file on" in words(again).replace("\\", "")
     assert len(projects.list_projects(Seat(home, owner))) == 1
+
+
+def test_where_candidates_say_nothing_rows_are_covered_first(home: Home, owner: int, show: Open) -> None:
+    data = b"id,birds,w\n1,wren|robin|owl,1\n2,owl|robin|wren,2\n3,wren|owl|robin,7\n"
+    test = upload(show(owner, "import_table.py"), data)
+    assert chosen(test, "Asked first") == "cover"
+    assert "The candidates say next to nothing yet" in words(test)
+    next(button for button in test.button if button.label == "Create project").click().run()
+    assert not test.exception
+    (made,) = projects.list_projects(Seat(home, owner))
+    assert projects.learner_settings(Seat(home, owner, made.id))["strategy"] == "cover"
+    told = upload(show(owner, "import_table.py"), data.replace(b"|owl", b""))
+    assert chosen(told, "Asked first") == "automatic"
+    assert "The candidates say next to nothing" not in words(told)

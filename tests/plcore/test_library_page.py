@@ -40,7 +40,7 @@ def run(found):
 
 
 def test_there_is_code_for_every_heading():
-    assert len(BLOCKS) == 12
+    assert len(BLOCKS) == 13
     for section in re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]:
         assert "```python" in section, section.splitlines()[0]
 
@@ -110,6 +110,12 @@ def test_every_strategy_asks_its_own_rows(names):
     assert min(runs[name].errors[-1] for name in ("entropy", "margin", "apl")) < runs["random"].errors[0]
     assert len(names["moved"].rows) == 10
     assert len(names["changed_most"].rows) == 2
+
+
+def test_coverage_is_as_the_page_says(names):
+    cover = names["cover"]
+    assert cover.lasts(answered=0)
+    assert len(set(cover.next(3).tolist())) == 3
 
 
 def test_an_encoder_makes_a_vector_of_every_image(names):

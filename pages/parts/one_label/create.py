@@ -7,8 +7,8 @@ import streamlit as st
 from pages.parts.create_parts import HELD_OUT, kept_files
 from pages.parts.frame import escape
 from workflow.importing import LabelTable
-from workflow.kinds.one_label.settings import LearnerSettings
-from workflow.kinds.one_label.words import CHOICES, WEIGHING, needs_neighbors, strategies_for
+from workflow.kinds.one_label.settings import AUTOMATIC, LearnerSettings, first_strategy
+from workflow.kinds.one_label.words import CHOICES, COVER_HELP, WEIGHING, needs_neighbors, strategies_for
 
 FIRST_QUESTION = "Which one is it?"
 PREPARING = "Finding each row's neighbours …"
@@ -67,7 +67,19 @@ def settings(table: LabelTable, checks: int) -> LearnerSettings:
         "and takes the best. Progress says so, and the Models page has the way back.",
     )
     strategies = strategies_for(model)
-    strategy = right.selectbox("Asked first", list(strategies), format_func=strategies.__getitem__)
+    proposed = first_strategy(table)
+    strategy = right.selectbox(
+        "Asked first",
+        list(strategies),
+        index=list(strategies).index(proposed),
+        format_func=strategies.__getitem__,
+        help=COVER_HELP,
+    )
+    if proposed != AUTOMATIC:
+        st.caption(
+            "The candidates say next to nothing yet: nearly every row may be nearly every class. So Cover is proposed: "
+            "first rows that stand for many others, then, once a model has something to go by, the rows it needs most."
+        )
     neighbors = LearnerSettings.n_neighbors
     if needs_neighbors(model, strategy):
         neighbors = st.number_input(

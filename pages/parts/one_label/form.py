@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pages.parts.learner_form import CHECKS_BY_ALL, OVERLAP_SHARE, Setting
-from workflow.kinds.one_label.words import CHOICES, TRAINED, WITH_C, strategies_for
+from workflow.kinds.one_label.words import CHOICES, COVER_HELP, TRAINED, WITH_C, strategies_for
 
 LEARNING: tuple[Setting, ...] = (
     Setting(
@@ -12,7 +12,12 @@ LEARNING: tuple[Setting, ...] = (
         "What predicts the labels. The answers stay; a new model learns from all. The Models page compares them.",
         CHOICES,
     ),
-    Setting("strategy", "Asked first", "Counts for everybody from the next question on.", strategies_for),
+    Setting(
+        "strategy",
+        "Asked first",
+        f"Counts for everybody from the next question on. {COVER_HELP}",
+        strategies_for,
+    ),
     Setting(
         "n_neighbors",
         "Neighbours",

@@ -14,8 +14,9 @@ from plcore.loop.places import Place
 from plcore.loop.registry import Upkeep
 from plcore.neighbors.graph import Graph, find_graph
 from plcore.query.explanation import Explanation
+from plcore.query.herding import MaxHerding
 from plcore.query.ranker import EffectRanker
-from plcore.query.registry import Need, StrategyKind
+from plcore.query.registry import Need, StrategyEntry, StrategyKind
 from plcore.query.strategies import ModelStrategy, Strategy
 
 
@@ -37,7 +38,9 @@ class RowChooser:
         self._pool = pool
         settings = pool.settings
         entry = settings.strategy_entry
-        by_graph = entry.needs is Need.GRAPH or settings.model_entry.upkeep is Upkeep.VOTES
+        opening = settings.opening_entry
+        by_votes = entry.needs is Need.GRAPH or settings.model_entry.upkeep is Upkeep.VOTES
+        by_graph = by_votes or opening is not None
         first = pool.first[pool.train]
         X, unseen = np.zeros((len(first), 1)), None
         if entry.needs is Need.FEATURES or (by_graph and graph is None):
@@ -50,38 +53,68 @@ class RowChooser:
         if by_graph:
             self.graph = graph or find_graph(X, unseen, settings)
             self.graph.check(len(pool.train), len(pool.held), settings.n_neighbors)
+        if by_votes and self.graph is not None:
             rule = entry.name if entry.kind is StrategyKind.RULE else "mw"
             self.ranker = EffectRanker(rule, settings.n_neighbors)
             self.ranker.fit_graph(self.graph.neighbors, self.graph.weights, first, np.arange(len(first)))
-        self._strategy: Strategy
-        self._by_model: ModelStrategy | None = None
+        self._own: Strategy
+        self._by_model: list[ModelStrategy] = []
         if entry.kind is StrategyKind.RULE and self.ranker is not None:
-            self._strategy = self.ranker
+            self._own = self.ranker
         elif entry.kind is StrategyKind.MODEL:
             by_effects = entry.needs is Need.EFFECTS
 
             def ask(places: IntArray) -> FloatArray:
                 return (model().effects if by_effects else model().margins)(pool.train[places])
 
-            made = entry.strategy(ask)
-            self._strategy = self._by_model = made.fit(X, first)
+            asks: ModelStrategy = entry.strategy(ask).fit(X, first)
+            self._own = asks
+            self._by_model.append(asks)
         else:
             scaled = {"scaling": None} if entry.needs is Need.FEATURES else {}
             made = entry.strategy(random_state=settings.seed if entry.draws else None, **scaled)
-            self._strategy = made.fit(X, first)
+            self._own = made.fit(X, first)
+        self._opening: MaxHerding | None = None
+        if opening is not None and self.graph is not None:
+
+            def unsure(places: IntArray) -> FloatArray:
+                return np.asarray(1.0 - model().shares(pool.train[places]).max(axis=1))
+
+            self._opening = opening.strategy(unsure).fit_graph(
+                self.graph.neighbors, self.graph.weights, first
+            )
+            self._by_model.append(self._opening)
+
+    @property
+    def _opens(self) -> bool:
+        """Whether the first questions are being asked: it follows from the state of the pool alone."""
+        return self._opening is not None and self._opening.lasts(int(self._pool.answered.sum()))
+
+    @property
+    def entry(self) -> StrategyEntry:
+        """What the registry says of the strategy that goes now."""
+        settings = self._pool.settings
+        return (self._opens and settings.opening_entry) or settings.strategy_entry
+
+    @property
+    def _strategy(self) -> Strategy:
+        """The strategy that goes now."""
+        return self._opening if self._opening is not None and self._opens else self._own
 
     def learn(self, change: CandidateChange) -> None:
         """Take in new candidates of a row that trains."""
         place = int(self._pool.place[change.row])
         if self.ranker is not None:
             self.ranker.update(place, change.new)
-        if self._strategy is not self.ranker:
-            self._strategy.update(place, change.new)
+        if self._own is not self.ranker:
+            self._own.update(place, change.new)
+        if self._opening is not None:
+            self._opening.update(place, change.new)
 
     def model_changed(self) -> None:
         """The model may say something else of any row now."""
-        if self._by_model is not None:
-            self._by_model.model_changed()
+        for strategy in self._by_model:
+            strategy.model_changed()
 
     def get_ready(self) -> None:
         """Do now what the next question would wait for."""
@@ -117,13 +150,14 @@ class RowChooser:
     def best(self, allowed: BoolArray, shown: Iterable[int]) -> int | None:
         """The best row inside `allowed` (n,), None where there is none; ties by row number.
 
-        shown : rows that train and are before other people; an effect rule damps the predictions that these decide
+        shown : rows that train and are before other people; an effect rule damps the predictions that these decide, and
+            coverage counts them as answered
         """
-        among = allowed[self._pool.train]
-        if self.ranker is not None and self._strategy is self.ranker:
-            places = self.ranker.next(1, among=among, claimed=self._pool.place[list(shown)].tolist())
+        among, strategy = allowed[self._pool.train], self._strategy
+        if isinstance(strategy, EffectRanker | MaxHerding):
+            places = strategy.next(1, among=among, claimed=self._pool.place[list(shown)].tolist())
         else:
-            places = self._strategy.next(1, among=among)
+            places = strategy.next(1, among=among)
         return int(self._pool.train[places[0]]) if len(places) else None
 
     def score_of(self, row: int) -> float:

@@ -25,7 +25,6 @@ from plcore.loop.one_label.pool import OneLabelPool
 from plcore.loop.one_label.reports import CurvePoint, Disambiguation, Progress, Question, RowState
 from plcore.loop.one_label.settings import LearnerSettings
 from plcore.loop.places import Place, as_places
-from plcore.loop.registry import Upkeep
 from plcore.neighbors.graph import Graph
 from plcore.query.ranker import EffectRanker
 
@@ -179,7 +178,7 @@ class ActiveLearner(Generic[TableT]):
         why = self._chooser.explain(row, hide=blind or begun)
         strategy, score = (CONTROL, self.settings.control_share) if blind else (OVERLAP, 0.0)
         if not (blind or begun):
-            strategy, score = self.settings.strategy_entry.name, self._chooser.score_of(row)
+            strategy, score = self.strategy, self._chooser.score_of(row)
         return Question(
             row=row,
             choices=pool.names(own),
@@ -191,6 +190,11 @@ class ActiveLearner(Generic[TableT]):
             model_version=self.model_version,
             predicted=self.classes[int(shares.argmax())] if says else None,
         )
+
+    @property
+    def strategy(self) -> str:
+        """The name of the strategy that questions go by now."""
+        return self._chooser.entry.name
 
     def ranking(self) -> tuple[IntArray, FloatArray]:
         """(rows, scores): every row the strategy can ask now, by score descending, then row number."""
@@ -217,9 +221,7 @@ class ActiveLearner(Generic[TableT]):
         """
         if (proof := self._proof) is None:
             return not self.pool.asked.waiting()[self.pool.train].any()
-        if self.pool.asked.begun():
-            return False
-        return bool(proof.settled_ == 1.0 and proof.n_undecided_ == 0)
+        return not self.pool.asked.begun() and bool(proof.settled_ == 1.0 and proof.n_undecided_ == 0)
 
     @property
     def _proof(self) -> EffectRanker | None:
@@ -300,10 +302,9 @@ class ActiveLearner(Generic[TableT]):
 
 def _make_model(pool: OneLabelPool[Any], chooser: RowChooser) -> Model:
     """The model of the settings, by how it is kept up to date."""
-    upkeep = pool.settings.model_entry.upkeep
-    if upkeep is Upkeep.TRAINED:
+    if pool.settings.is_trained:
         return ScoredModel(pool)
-    if upkeep is Upkeep.ONLINE:
+    if pool.settings.is_online:
         return OnlineModel(pool)
     assert chooser.ranker is not None and chooser.graph is not None  # noqa: S101, PT018 - it keeps the votes for it
     return NeighborModel(pool, chooser.ranker, chooser.graph)

@@ -13,7 +13,7 @@ from plcore.common.checks import check_choice, check_int, check_names, check_sha
 from plcore.loop.overlap import OverlapSettings
 from plcore.loop.registry import DEFAULT_MODEL, MODEL_ENTRIES, ModelEntry, Upkeep
 from plcore.neighbors.graph import WEIGHTS
-from plcore.query.registry import STRATEGY_ENTRIES, Need, StrategyEntry
+from plcore.query.registry import STRATEGY_ENTRIES, Need, StrategyEntry, StrategyKind
 
 FOLDS = ("latest", "majority", "intersection", "dawid-skene")
 """Rules by which several people's answers to a row become its candidates (`.several`)."""
@@ -35,7 +35,7 @@ class LearnerSettings(OverlapSettings):
     strategy : "automatic", the one that suits the model, or one of `plcore.query.STRATEGY_ENTRIES`: an effect rule
         "apl" | "mw" | "pl" (exact: it searches), a baseline "random" | "mp" | "act", "margin": where the model
         hesitates most between two candidates, or "moves": where an answer would move a kernel ridge most; of models
-        that cannot tell this it is "margin"
+        that cannot tell this it is "margin". "cover": the first rows stand for many others, then as "automatic"
     test_share : share in [0, 1) of the rows with a true label that is held out for the accuracy
     truth_role : what the other true labels are for: "hidden" (never used), "given" (exact labels to train on)
     seed : of the draws of test rows and control rows, and of what the strategy draws
@@ -117,9 +117,16 @@ class LearnerSettings(OverlapSettings):
         return MODEL_ENTRIES[self.model_in_force]
 
     @property
+    def opening_entry(self) -> StrategyEntry | None:
+        """What the registry says of the strategy of the first questions, where that is another."""
+        entry = STRATEGY_ENTRIES.get(self.strategy)
+        return entry if entry is not None and entry.kind is StrategyKind.OPENING else None
+
+    @property
     def strategy_entry(self) -> StrategyEntry:
-        """What the registry says of the strategy that questions go by."""
-        name = self.model_entry.strategy if self.strategy == AUTOMATIC else self.strategy
+        """What the registry says of the strategy that questions go by, after the first ones."""
+        opens = self.opening_entry is not None
+        name = self.model_entry.strategy if opens or self.strategy == AUTOMATIC else self.strategy
         entry = STRATEGY_ENTRIES[name]
         if entry.needs is Need.EFFECTS and not self.model_entry.relabels:
             return STRATEGY_ENTRIES["margin"]

@@ -191,7 +191,11 @@ def test_the_kinds_of_strategies():
     by_kind = {kind: {n for n, e in STRATEGY_ENTRIES.items() if e.kind is kind} for kind in StrategyKind}
     assert by_kind[StrategyKind.RULE] == set(RULES)
     assert set(STRATEGIES) == by_kind[StrategyKind.RULE] | by_kind[StrategyKind.BASELINE]
-    needs = {StrategyKind.RULE: {Need.GRAPH}, StrategyKind.MODEL: {Need.MODEL, Need.EFFECTS}}
+    needs = {
+        StrategyKind.RULE: {Need.GRAPH},
+        StrategyKind.MODEL: {Need.MODEL, Need.EFFECTS},
+        StrategyKind.OPENING: {Need.GRAPH},
+    }
     for entry in STRATEGY_ENTRIES.values():
         assert entry.needs in needs.get(entry.kind, {None, Need.FEATURES})
     for name in STRATEGIES:

@@ -96,7 +96,7 @@ def _queue_row(learner: Learner, place: int, row: int, score: float) -> QueueRow
         candidates=question.choices,
         score=score,
         reason=reason(
-            learner.settings.strategy_entry.name,
+            learner.strategy,
             question.decides,
             question.undecided,
             counted=learner.settings.proves_done,

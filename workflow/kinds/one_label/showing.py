@@ -185,7 +185,7 @@ def word_question(
         ),
         # Never by the question's own strategy: a blind question must look like any other.
         why=reason(
-            learner.settings.strategy_entry.name,
+            learner.strategy,
             asked.decides,
             asked.undecided,
             counted=learner.settings.proves_done,

@@ -19,6 +19,12 @@ TAKES_GROUPS = True
 CAN_QUALIFY = True
 HAS_DISPUTES = True
 
+COVER_HELP = (
+    "Cover: rows come first that stand for many others, until twice as many are answered as there are classes, or next "
+    "to nothing is left to cover. From then on questions go by what suits the model."
+)
+"""When questions cease to go by coverage."""
+
 NAMES = {entry.name: entry.words for entry in STRATEGY_ENTRIES.values()}
 """Every strategy by which questions can be asked."""
 

@@ -78,7 +78,7 @@ def assert_same_state(one, other):
 
 @given(
     st.integers(0, 10**6),
-    st.sampled_from(STRATEGIES),
+    st.sampled_from([*STRATEGIES, "cover"]),
     st.sampled_from(["hidden", "given"]),
     st.integers(1, 7),
 )

@@ -17,7 +17,7 @@ from workflow.seat import Seat
 
 
 def test_every_strategy_has_its_words() -> None:
-    assert set(words.NAMES) == {*STRATEGIES, "margin", "moves"}
+    assert set(words.NAMES) == {*STRATEGIES, "margin", "moves", "cover"}
     for name in STRATEGIES:
         assert words.reason(name, 3, 10).endswith("Your answer could change 3 of 10 undecided predictions.")
         assert "No single answer" in words.reason(name, 0, 10)

@@ -68,3 +68,32 @@ def test_what_was_drawn_are_settings_there_are() -> None:
     assert settings.settle_change(made, changed) == changed
     with pytest.raises(ValueError, match="n_neighbors"):
         settings.read_settings({"n_neighbors": 0})
+
+
+@pytest.mark.parametrize(
+    ("candidates", "known", "proposed"),
+    [
+        (["ant|bee|cat"], 0, "cover"),
+        (["ant|bee|cat"] * 9 + ["ant"], 0, "cover"),
+        (["ant|bee|cat"] * 8 + ["ant"] * 2, 0, "automatic"),
+        (["ant|bee|cat"], 30, "automatic"),
+        (["ant|bee", "bee|cat", "ant|cat"], 0, "automatic"),
+        (["ant", "bee", "cat"], 0, "automatic"),
+    ],
+)
+def test_coverage_comes_first_where_the_table_tells_little(
+    candidates: list[str], known: int, proposed: str
+) -> None:
+    frame = small_frame()
+    frame["candidates"] = [candidates[row % len(candidates)] for row in range(len(frame))]
+    frame.loc[known:, "truth"] = ""
+    table = LabelTable.from_frame(frame, ROLES)
+    assert settings.first_strategy(table) == proposed
+    assert settings.default_settings(table, 0.0).strategy == proposed
+
+
+def test_how_often_a_label_was_named_tells_something() -> None:
+    frame = small_frame().drop(columns="truth")
+    frame["candidates"] = "ant:0.8|bee:0.1|cat:0.1"
+    roles = Roles(candidates="candidates", id="id", numbers=("x", "y"), form="weighted")
+    assert settings.first_strategy(LabelTable.from_frame(frame, roles)) == "automatic"

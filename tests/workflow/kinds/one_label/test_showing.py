@@ -83,3 +83,16 @@ def test_where_all_labels_count_alike_nothing_stands_beside_them(
 ) -> None:
     shown = answering.next_question(Seat(home, owner, project))
     assert {one.weight for one in shown.candidates} == {""}
+
+
+def test_while_rows_are_covered_the_card_says_so_of_every_question(home: Home, owner: int) -> None:
+    """Three classes: six rows; then what suits PL-KNN. Blind checks say the same as the others."""
+    seat = Seat(home, owner, small_project(home, owner, strategy="cover", control_share=0.3))
+    said = []
+    for _ in range(8):
+        shown = answering.next_question(seat)
+        assert isinstance(shown, ShownQuestion)
+        said.append((shown.strategy, shown.why.startswith("This row stands for many rows like it")))
+        answer_next(home, owner, seat.project_id)
+    assert [covers for _, covers in said] == [True] * 6 + [False] * 2
+    assert {strategy for strategy, _ in said[:6]} == {"cover", "control"}

@@ -38,7 +38,7 @@ def test_every_strategy_and_model_has_its_words() -> None:
         assert entry.strategy in offered
         assert ("apl" in offered) == (model == "plknn")
         assert ("moves" in offered) == (model == "kernelridge")
-        assert {"margin", "random", "mp", "act"} < set(offered)
+        assert {"margin", "random", "mp", "act", "cover"} < set(offered)
         assert words.strategies_for(model, "apl")["apl"] == words.NAMES["apl"]
     assert all({**words.NAMES, **words.MODELS}.values())
     assert set(words.TRAINED) < set(words.CHOICES)
