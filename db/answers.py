@@ -21,7 +21,19 @@ _HISTORY = (
     select(
         *(
             _TABLE.c[name]
-            for name in ("seq", "kind", "row", "label", "labels", "token", "before", "note", "flagged")
+            for name in (
+                "seq",
+                "kind",
+                "row",
+                "label",
+                "labels",
+                "token",
+                "before",
+                "note",
+                "flagged",
+                "at",
+                "asked",
+            )
         ),
         _WITHDRAWAL.c.seq,
         _WITHDRAWAL.c.person_id,
@@ -57,6 +69,8 @@ class PastEntry:
     before: tuple[str, ...]
     note: str | None
     flagged: bool
+    at: datetime
+    asked: dict[str, Any] | None
     withdrawal: int | None
     withdrawn_by: int | None
 
@@ -216,6 +230,7 @@ class SaidEntry:
     seconds: float | None
     note: str | None
     at: datetime
+    asked: dict[str, Any] | None
 
 
 _SAID = select(*(_TABLE.c[one.name] for one in fields(SaidEntry)), _TABLE.c.target_seq).where(

@@ -178,6 +178,12 @@ def get(session: Session, project_id: int, seq: int) -> LogEntry | None:
     return None if row is None else as_entry(row)
 
 
+def between(session: Session, project_id: int, first: int, last: int) -> list[LogEntry]:
+    """The entries from this seq to that one, in order."""
+    here = (EntryRow.project_id == project_id, EntryRow.seq >= first, EntryRow.seq <= last)
+    return [as_entry(row) for row in session.execute(every_column().where(*here).order_by(EntryRow.seq))]
+
+
 def withdrawal_of(session: Session, project_id: int, seq: int) -> LogEntry | None:
     """The entry that takes this one back, None where it stands."""
     row = session.execute(

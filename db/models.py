@@ -107,6 +107,25 @@ class QuestionRow(Base):
     )  # as in the entry it becomes
 
 
+class BatchRow(Base):
+    """Rows that are before a person together, or were last: one press confirms them all."""
+
+    __tablename__ = "batches"
+
+    project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), primary_key=True)
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id"), primary_key=True)
+    number: Mapped[int]  # of the person's batches in the project, from 1
+    label: Mapped[str]
+    rows: Mapped[list[Any]] = mapped_column(
+        JSON
+    )  # of each row, number, share, prediction; empty once confirmed
+    strategy: Mapped[str]
+    model_version: Mapped[int]
+    shown_at: Mapped[datetime]  # first shown: what the seconds spent are counted from
+    reserved_until: Mapped[datetime]
+    taken_out: Mapped[list[int]]  # rows of earlier batches that the person wants to be asked about alone
+
+
 class ModelRow(Base):
     """A published model version: what it scored. Its scores lie in a file, which can be made again from the log."""
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from db import questions
+from db import questions, reservations
 from plcore import AnswerError
 from plcore.loop import Place
 from workflow.access import NotAllowed, NotFound, Right
@@ -162,7 +162,7 @@ def leave(seat: Seat) -> None:
     NotSaved, NotAllowed, NotFound
     """
     with seat.writing() as leaving:  # without the learner, for which a page that comes would have to wait
-        questions.hand_back(leaving.session, leaving.project.id, leaving.person.id, datetime.now(UTC))
+        reservations.hand_back(leaving.session, leaving.project.id, leaving.person.id, datetime.now(UTC))
 
 
 def similar_rows(seat: Seat, token: str) -> tuple[SimilarRow, ...]:

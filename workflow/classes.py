@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from db import entries, projects, questions, review
+from db import entries, projects, reservations, review
 from db.entries import NO_ROW, DuplicateEntry, NewEntry
 from plcore.loop import ClassChange, ClassError, ClassMap, EntryKind, changed_at
 from workflow.access import Right
@@ -189,7 +189,7 @@ def _store(seat: Seat, version: int, kind: str, names: tuple[str, ...]) -> tuple
             if kind == "back":
                 # A merged class on a screen meant more than its name does now. After any other change the names on a
                 # screen still mean what they meant.
-                questions.close_all(session, project_id)
+                reservations.close_all(session, project_id)
     except DuplicateEntry as error:
         raise _stale() from error
     # How many rows were ambiguous at first depends on what the classes are.

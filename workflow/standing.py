@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from db import entries, questions
+from db import entries, reservations
 from workflow import kinds
 from workflow.access import Right
 from workflow.common.answers import Saved, saved_of
 from workflow.common.history import OwnAnswer, latest_standing, latest_withdrawn
 from workflow.common.rows import RowView, row_view
+from workflow.common.together import MOST
 from workflow.undoing import own_answers
 
 if TYPE_CHECKING:
+    from plcore.loop import Learner
     from workflow.seat import Seat
 
 __all__ = ["LAST", "OwnAnswer", "Saved", "Standing", "last_ten", "standing"]
@@ -62,9 +65,9 @@ def standing(seat: Seat) -> Standing:
     now = datetime.now(UTC)
     with seat.learner(Right.ANSWER) as opened:
         session, learner, kind = opened.session, opened.learner, opened.kind
-        found = entries.latest(session, opened.project_id, opened.person_id, 1)
+        found = entries.latest(session, opened.project_id, opened.person_id, MOST)
         history = own_answers(opened)
-        taken = questions.reserved_places(session, opened.project_id, opened.person_id, now)
+        taken = reservations.reserved_places(session, opened.project_id, opened.person_id, now)
         reached = kind.stop_view(learner, kinds.stop_rules(opened.project)).reached
         return Standing(
             answered=learner.pool.n_answered,
@@ -74,12 +77,20 @@ def standing(seat: Seat) -> Standing:
             has_proof=learner.settings.proves_done,
             done=learner.done,
             stop=" ".join(verdict.words for verdict in reached),
-            last=saved_of(learner, found[0]) if found else None,
+            last=_last(learner, found),
             undoable=latest_standing(history),
             redoable=latest_withdrawn(history),
             history=history,
             classes=learner.classes,
         )
+
+
+def _last(learner: Learner, latest: Sequence[entries.LogEntry]) -> Saved | None:
+    """What the latest press stored. latest : entries of a person, newest first, as many as one press stores at most"""
+    if not latest:
+        return None
+    rows = {one.row for one in latest if one.at == latest[0].at}  # all of one press have one moment
+    return replace(saved_of(learner, latest[0]), rows=len(rows))
 
 
 def last_ten(seat: Seat) -> tuple[tuple[int, RowView], ...]:

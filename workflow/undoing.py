@@ -1,11 +1,13 @@
 """Undo and redo: a person takes back an answer of theirs, or gives one they took back once more.
 
 Both are new entries of the log. What was stored by one press ("none of these, it is that one": a `none` and an
-`is`) is taken back, and given again, by one press.
+`is`; or an `is` for each row of a batch) is taken back, and given again, by one press.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from db import entries, review
@@ -13,6 +15,7 @@ from plcore.loop import VERDICTS, EntryKind
 from workflow.access import NotAllowed, Right
 from workflow.answering import show_again
 from workflow.common.answers import Saved
+from workflow.common.asked import batch_of
 from workflow.common.history import (
     SECOND,
     OwnAnswer,
@@ -22,6 +25,7 @@ from workflow.common.history import (
     redo_token,
 )
 from workflow.common.places import place_of, second_token
+from workflow.common.together import put_again, stored_together
 from workflow.common.turn import StaleQuestion, Turn
 
 if TYPE_CHECKING:
@@ -43,7 +47,8 @@ def own_answers(opened: Opened[Any]) -> tuple[OwnAnswer, ...]:
 
 
 def undo(seat: Seat, seq: int | None = None) -> Saved | None:
-    """Withdraw an answer of this person, as a new entry, and put its row before them again.
+    """Withdraw an answer of this person, as a new entry, and put its row before them again; a whole batch with all rows
+    of it that stand, which are reserved for them together once more.
 
     seq : the entry they mean to take back, as their screen shows it; a doubled press finds it withdrawn and
         changes nothing. None: their latest that stands, among the last 50.
@@ -62,25 +67,31 @@ def undo(seat: Seat, seq: int | None = None) -> Saved | None:
         if seq is None:
             return None
         entry = _own(turn, seq)
-        if entries.withdrawal_of(turn.session, turn.project_id, seq) is not None:
+        pressed = [one for one in _pressed(turn, entry) if _withdrawal(turn, one) is None]
+        if not pressed:
             raise StaleQuestion("That answer was taken back already; nothing was undone.")
         if _took_back_more(turn, entry):
             raise StaleQuestion(
                 "That correction also made labels not known, which undo would not bring back. Fix: correct the row on "
                 "the Review page."
             )
-        writer = turn.writer(place_of(entry))
-        for part in reversed(_pressed(turn, entry)):
-            stored = writer.write(
-                EntryKind.WITHDRAW,
-                # Not the token of a showing: an answer to one must never be taken for this withdrawal.
-                token=f"withdraw.{part.seq}",
-                target=part.seq,
-                model_version=turn.learner.model_version,
-            )
-        turn.close_question()
-        saved = turn.saved(stored)
-    if entry.kind not in VERDICTS:  # that was no question of theirs
+        for parts in pressed:
+            writer = turn.writer(place_of(parts[0]))
+            for part in reversed(parts):
+                stored = writer.write(
+                    EntryKind.WITHDRAW,
+                    # Not the token of a showing: an answer to one must never be taken for this withdrawal.
+                    token=f"withdraw.{part.seq}",
+                    target=part.seq,
+                    model_version=turn.learner.model_version,
+                )
+        together = batch_of(entry.asked) is not None
+        if together:
+            put_again(turn, [part for parts in pressed for part in parts])
+        else:
+            turn.close_question()
+        saved = replace(turn.saved(stored), rows=len(pressed))
+    if entry.kind not in VERDICTS and not together:  # that was no question of theirs
         show_again(seat, place_of(entry))
     return saved
 
@@ -105,39 +116,49 @@ def redo(seat: Seat, seq: int | None = None) -> Saved | None:
         if seq is None:
             return None
         entry = _own(turn, seq)
-        withdrawal = entries.withdrawal_of(turn.session, turn.project_id, seq)
-        if withdrawal is None:
+        pressed = _pressed(turn, entry)
+        withdrawals = [_withdrawal(turn, parts) for parts in pressed]
+        back = [one for one in withdrawals if one is not None]
+        if len(back) < len(withdrawals):
             raise StaleQuestion("That answer stands; there is nothing to give again.")
-        if withdrawal.person_id != seat.person_id:
+        if any(one.person_id != seat.person_id for one in back):
             raise StaleQuestion("Somebody else took that answer back. Answer the row anew instead.")
-        token = redo_token(withdrawal.seq)
-        if earlier := entries.with_token(turn.session, turn.project_id, token):
-            return turn.saved(earlier, repeated=True)
+        tokens = [redo_token(one.seq) for one in back]
+        if earlier := entries.with_token(turn.session, turn.project_id, tokens[-1]):
+            return replace(turn.saved(earlier, repeated=True), rows=len(pressed))
         if entry.kind in VERDICTS and not turn.opened.may(Right.REVIEW):
             raise NotAllowed("A verdict is given by reviewers and owners. Fix: ask one of them.")
-        parts, writer = _pressed(turn, entry), turn.writer(place_of(entry))
-        if turn.is_taken(place_of(entry)):
-            raise StaleQuestion("That row is before somebody else now; nothing was changed.")
-        if not turn.opened.kind.stands_as_before(turn.learner, entry.row, parts, turn.annotator):
-            raise StaleQuestion(f"{writer.CHANGED} Answer it anew instead.")
-        for number, part in enumerate(parts):
-            stored = writer.write(
-                part.kind,
-                writer.labels_now(part),
-                token=second_token(token, number),
-                # It is the same answer to the same showing; the time it took is counted there.
-                strategy=part.strategy,
-                score=part.score,
-                model_version=part.model_version,
-                predicted=part.predicted,
-                note=part.note,
-                flagged=part.flagged,
-                asked=part.asked,
-            )
+        for parts in pressed:
+            _check_free(turn, parts)
+        for token, parts in zip(tokens, pressed, strict=True):
+            writer = turn.writer(place_of(parts[0]))
+            for number, part in enumerate(parts):
+                stored = writer.write(
+                    part.kind,
+                    writer.labels_now(part),
+                    token=second_token(token, number),
+                    # It is the same answer to the same showing; the time it took is counted there.
+                    strategy=part.strategy,
+                    score=part.score,
+                    model_version=part.model_version,
+                    predicted=part.predicted,
+                    note=part.note,
+                    flagged=part.flagged,
+                    asked=part.asked,
+                )
         question = turn.open_now()
-        if question is not None and place_of(question) == place_of(entry):
+        if question is not None and place_of(question) in {place_of(parts[0]) for parts in pressed}:
             turn.close_question()
-        return turn.saved(stored)
+        return replace(turn.saved(stored), rows=len(pressed))
+
+
+def _check_free(turn: AnyTurn, parts: Sequence[entries.LogEntry]) -> None:
+    """Raises StaleQuestion where a row that was taken back cannot be answered so again."""
+    place = place_of(parts[0])
+    if turn.is_taken(place):
+        raise StaleQuestion("That row is before somebody else now; nothing was changed.")
+    if not turn.opened.kind.stands_as_before(turn.learner, place.row, parts, turn.annotator):
+        raise StaleQuestion(f"{turn.writer(place).CHANGED} Answer it anew instead.")
 
 
 def _own(turn: AnyTurn, seq: int) -> entries.LogEntry:
@@ -154,10 +175,18 @@ def _took_back_more(turn: AnyTurn, entry: entries.LogEntry) -> bool:
     return any(one.target_seq is not None and one.at == entry.at for one in log)
 
 
-def _pressed(turn: AnyTurn, entry: entries.LogEntry) -> list[entries.LogEntry]:
-    """What one press stored, in order: the entry, or the two of which it is one."""
+def _pressed(turn: AnyTurn, entry: entries.LogEntry) -> list[list[entries.LogEntry]]:
+    """What one press stored, in order, row by row: the entry, or the two of which it is one; of a batch, an entry for
+    each row."""
+    if batch_of(entry.asked) is not None:
+        return [[one] for one in stored_together(turn.session, entry)]
     if entry.token.endswith(SECOND):
         first = entries.with_token(turn.session, turn.project_id, entry.token.removesuffix(SECOND))
-        return [entry] if first is None else [first, entry]
+        return [[entry] if first is None else [first, entry]]
     second = entries.with_token(turn.session, turn.project_id, entry.token + SECOND)
-    return [entry] if second is None else [entry, second]
+    return [[entry] if second is None else [entry, second]]
+
+
+def _withdrawal(turn: AnyTurn, parts: Sequence[entries.LogEntry]) -> entries.LogEntry | None:
+    """What took back the last of these entries; None where it stands."""
+    return entries.withdrawal_of(turn.session, turn.project_id, parts[-1].seq)

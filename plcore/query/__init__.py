@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plcore.query.alike import FEWEST, SURE, nearest_rows, sure_rows
+from plcore.query.alike import FEWEST, KNOWN, RIGHT, SURE, nearest_rows, sure_from, sure_rows
 from plcore.query.cheapest import CRITERIA, RowQuestion, cheapest_question, row_questions
 from plcore.query.effects import effect_scores
 from plcore.query.explanation import AnswerEffect, Explanation
@@ -30,6 +30,8 @@ __all__ = [
     "CRITERIA",
     "FEWEST",
     "FORMS",
+    "KNOWN",
+    "RIGHT",
     "STRATEGIES",
     "STRATEGY_ENTRIES",
     "SURE",
@@ -64,6 +66,7 @@ __all__ = [
     "possible_labels",
     "row_questions",
     "speaks_for",
+    "sure_from",
     "sure_rows",
     "winners",
 ]

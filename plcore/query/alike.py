@@ -1,7 +1,9 @@
 """Rows that one look can confirm together: the model gives all of them the same label, is sure of each, and they lie
 near each other.
 
-Nothing here asks whether the model is right: whoever confirms the rows does.
+What a share means differs from model to model: of the rows to which one gives 0.9 nearly all are right, of those of
+another four of five (docs/decisions/0032-many-rows-at-once.md has the figures). So how sure is sure enough is told by
+rows whose label is known and from which the model has not learnt (`sure_from`).
 """
 
 from __future__ import annotations
@@ -11,17 +13,39 @@ from typing import Any
 import numpy as np
 from sklearn.metrics.pairwise import euclidean_distances
 
-from plcore.common.types import FloatArray, IntArray
+from plcore.common.types import BoolArray, FloatArray, IntArray
 
 SURE = 0.9
-"""The share from which on a label of a row counts as sure."""
+"""The share from which on a row counts as sure while nobody can tell how right the model is."""
+RIGHT = 0.9
+"""Of the rows with a known label of which the model is sure, so many must be right."""
+KNOWN = 20
+"""Rows with a known label that it takes to tell."""
 FEWEST = 3
 """Rows that are worth confirming together: of fewer each is asked alone as fast."""
 
 
-def sure_rows(shares: FloatArray, *, at_least: float = SURE, fewest: int = FEWEST) -> IntArray:
-    """The rows of which the model is sure, of the label that it is surest of: places in `shares`, the surest first, ties
-    by place.
+def sure_from(shares: FloatArray, right: BoolArray, *, wanted: float = RIGHT) -> float | None:
+    """The least share from which on a model is right often enough, by rows with a known label that it has not learnt.
+
+    shares : (k,) of the best label of each      right : bool (k,), whether that is its label
+    wanted : share of those at least as sure that must be right; KNOWN of them are needed to tell
+
+    It is one of the shares, above 0.5; SURE where there are fewer than KNOWN rows; None where no share will do.
+    """
+    if len(shares) < KNOWN:
+        return SURE
+    order = np.argsort(-shares, kind="stable")
+    share, good = shares[order], np.cumsum(right[order])
+    number = np.arange(1, len(share) + 1)
+    last = np.append(share[1:] < share[:-1], True)  # of those that are equally sure: all or none
+    enough = last & (number >= KNOWN) & (good >= wanted * number) & (share > 0.5)
+    return float(share[enough][-1]) if enough.any() else None
+
+
+def sure_rows(shares: FloatArray, *, at_least: float, fewest: int = FEWEST) -> IntArray:
+    """The rows with the label that the model is surest of, of which it is sure: places in `shares`, the surest first,
+    ties by place.
 
     shares : (r, m) label distributions      at_least : the least share of a row's best label, above 0.5
     fewest : a label with fewer such rows is passed over

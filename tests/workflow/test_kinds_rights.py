@@ -43,6 +43,7 @@ TABLES = (
     "links",
     "entries",
     "questions",
+    "batches",
     "encodings",
     "accounts",
     "events",

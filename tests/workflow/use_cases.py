@@ -22,6 +22,7 @@ from plcore.tables.encoders.encoding import Encoded
 from tests.workflow.kind_worlds import KindWorld
 from workflow import (
     answering,
+    batches,
     classes,
     exporting,
     importing,
@@ -185,6 +186,11 @@ ANSWER: dict[str, UseCase] = {
     "answering.get_ready": lambda seat, _world, _row: answering.get_ready(seat),
     "answering.ask_next": lambda seat, _world, row: answering.ask_next(seat, row),
     "answering.submit_answer": lambda seat, _world, _row: answering.submit_answer(seat, "1.1.1", "skip"),
+    "batches.next_batch": lambda seat, _world, _row: batches.next_batch(seat),
+    "batches.choose_batch": lambda seat, _world, row: batches.choose_batch(seat, [row], "ant"),
+    "batches.labels_for": lambda seat, _world, row: batches.labels_for(seat, [row]),
+    "batches.confirm_batch": lambda seat, _world, _row: batches.confirm_batch(seat, "batch.1.1"),
+    "batches.leave_batch": lambda seat, _world, _row: batches.leave_batch(seat),
     "undoing.undo": lambda seat, _world, _row: undoing.undo(seat, 10_000),
     "undoing.redo": lambda seat, _world, _row: undoing.redo(seat, 10_000),
     "standing.standing": lambda seat, _world, _row: standing.standing(seat),
@@ -327,6 +333,8 @@ BY_RIGHT: Mapping[Right, Mapping[str, UseCase]] = {
 ASKED_WITHIN = {"answering.show_again", "said.read_said"}
 """Parts of other use cases, which ask for the right."""
 NOTES = {
+    "batches.choose_batch": "as queue.list_queue: rows that are left out of a choice would show them",
+    "batches.labels_for": "as batches.choose_batch",
     "queue.list_queue": "in a project with blind checks the owner alone, as it would show which they are",
     "reviewing.options": "who does not review learns of their own answers alone",
     "reviewing.find": "who does not review finds their own answers alone",

@@ -1,4 +1,4 @@
-"""The answered rows most like one, to compare it with."""
+"""The rows most like one: answered ones to compare it with, open ones to answer with it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy import sparse
-from sklearn.metrics.pairwise import euclidean_distances
 
+from plcore.query import nearest_rows
 from workflow.common.rows import RowView, row_view
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class RowComparison:
     fitted_on: IntArray
     kept: _Kept
 
-    def nearest(self) -> list[int]:
+    def nearest(self, most: int = MOST) -> list[int]:
         """The rows nearest to the one asked about, by the features that models learn from; the nearest first, ties by
         row number. It may take seconds the first time: not while the learner is open, which others wait for."""
         if not len(self.rows):
@@ -85,20 +85,24 @@ class RowComparison:
             if self.kept.features is None:
                 self.kept.features = self.table.features().fit(self.table, self.fitted_on)
             own, others = self.kept.of(self.table, [self.asked]), self.kept.of(self.table, self.rows.tolist())
-        far = euclidean_distances(own, others)[0].round(9)
-        found: list[int] = self.rows[np.argsort(far, kind="stable")[:MOST]].tolist()
+        found: list[int] = self.rows[nearest_rows(others, own, most)].tolist()
         return found
 
 
 def begin_comparison(opened: Opened[Any], asked: int) -> RowComparison:
     """What a row can be compared with: rows whose labels people have given, and no held-out row or blind check among
     them; what a row of those is, nobody is to know from here."""
-    learner = opened.learner
-    may_be_shown = opened.kind.shown_to_all(learner)
+    may_be_shown = opened.kind.shown_to_all(opened.learner)
     may_be_shown[asked] = False
     rows = np.flatnonzero(may_be_shown)
     if len(rows) > COMPARED:
         rows = np.sort(np.random.default_rng(0).permutation(rows)[:COMPARED])
+    return compare(opened, asked, rows)
+
+
+def compare(opened: Opened[Any], asked: int, rows: IntArray) -> RowComparison:
+    """A row with these, ascending; at most COMPARED of them, or it takes long."""
+    learner = opened.learner
     sample = np.random.default_rng(0).permutation(np.flatnonzero(~learner.pool.test_rows))[:SAMPLE]
     return RowComparison(learner.table, asked, rows, np.sort(sample), _kept.setdefault(learner, _Kept()))
 

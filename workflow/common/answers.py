@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Saved:
-    """What was stored for one press. ``repeated``: it had been stored before, nothing was added now."""
+    """What was stored for one press: its last entry. ``repeated``: it had been stored before, nothing was added now.
+
+    rows : how many rows the press was about
+    """
 
     seq: int
     kind: str
@@ -20,6 +23,7 @@ class Saved:
     row_id: str
     labels: tuple[str, ...]
     repeated: bool = False
+    rows: int = 1
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,8 @@ class QuestionForm(StrEnum):
     """Is it this one?"""
     GROUP = "group"
     """Is it one of this group?"""
+    BATCH = "batch"
+    """Are all of these rows this one?"""
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class FormsNow:
 class AskedAs:
     """How a question was put.
 
-    about : the label that "is" asks about, the candidates of the group that "group" does; () of "which"
+    about : the label that "is" and "batch" ask about, the candidates of the group that "group" does; () of "which"
     drawn : the form came by chance, so that what it costs can be told from what it is chosen for
     choices : how many labels the screen offered at first
     first : the shortlist in the order of the screen, where there was one. The others stood behind a key, unless
@@ -66,3 +68,8 @@ class AskedAs:
         values = asdict(self)
         kept = {name: value for name, value in values.items() if value != getattr(AskedAs, name, "")}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in kept.items()}
+
+
+def batch_of(asked: Mapping[str, Any] | None) -> str | None:
+    """The batch in which an entry was given that stores this; None where its row was answered alone."""
+    return (asked or {}).get("batch")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from db import answers, entries
+from workflow.common.asked import batch_of
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -22,10 +24,11 @@ SECOND = ".is"
 
 @dataclass(frozen=True)
 class OwnAnswer:
-    """What one press of this person stored; `seq` is that of its last entry.
+    """What one press of this person stored; `seq` is that of its last entry, `row` that entry's.
 
-    withdrawal : seq of the entry that took it back; None where none did
-    redoable : they took it back themselves, have not given it again, and its row is as it was when they answered
+    withdrawal : seq of the entry that took it back, of the last of them; None where any of it stands
+    redoable : they took it back themselves, have not given it again, and its rows are as they were when they answered
+    rows : how many the press was about; of a batch of which some were taken back since, those that stand
     """
 
     seq: int
@@ -37,6 +40,7 @@ class OwnAnswer:
     flagged: bool
     withdrawal: int | None
     redoable: bool
+    rows: int = 1
 
 
 Parts = Sequence[entries.LogEntry | answers.PastEntry]
@@ -65,40 +69,64 @@ def history_of(
 
     stands_as_before : of a row and the entries of one press, whether the row is as it was before them
     """
-    # Two entries may be one answer.
+    # Two entries may be one answer, and so may be many of a batch.
     found = answers.history(session, project_id, person_id, 2 * REACH)
     by_token = {entry.token: entry for entry in found}
+    together = _together(found)
     newest: dict[tuple[int, str | None], int] = {}  # row, label -> seq of the newest answer that stands
-    own = []
-    for entry in found:
-        withdrawal = entry.withdrawal
-        if f"{entry.token}{SECOND}" in by_token:
-            continue  # the second one of that press speaks for both
-        if withdrawal is None:
-            newest.setdefault((entry.row, entry.label), entry.seq)
+
+    def redoable(entry: answers.PastEntry) -> bool:
         first = by_token.get(entry.token.removesuffix(SECOND))
-        redoable = (
-            withdrawal is not None
+        return (
+            entry.withdrawal is not None
             and entry.withdrawn_by == person_id  # what somebody else took back is theirs to decide
             and first is not None
-            and redo_token(withdrawal) not in by_token
-            and newest.get((entry.row, entry.label), 0) < withdrawal
+            and redo_token(entry.withdrawal) not in by_token
+            and newest.get((entry.row, entry.label), 0) < entry.withdrawal
             and stands_as_before(entry.row, (first, entry))
         )
-        own.append(
-            OwnAnswer(
-                seq=entry.seq,
-                kind=entry.kind,
-                row=entry.row,
-                row_id=str(learner.table.ids[entry.row]),
-                labels=entry.labels,
-                note=entry.note,
-                flagged=entry.flagged,
-                withdrawal=withdrawal,
-                redoable=redoable,
+
+    own = []
+    for entry in found:
+        if f"{entry.token}{SECOND}" in by_token:
+            continue  # the second one of that press speaks for both
+        parts = together.get(entry.seq, [entry])
+        if parts:
+            standing = [one for one in parts if one.withdrawal is None]
+            own.append(
+                OwnAnswer(
+                    seq=entry.seq,
+                    kind=entry.kind,
+                    row=entry.row,
+                    row_id=str(learner.table.ids[entry.row]),
+                    labels=entry.labels,
+                    note=entry.note,
+                    flagged=entry.flagged,
+                    withdrawal=None if standing else max(one.withdrawal or 0 for one in parts),
+                    redoable=all(map(redoable, parts)),
+                    rows=len(standing or parts),
+                )
             )
-        )
+        if entry.withdrawal is None:
+            newest.setdefault((entry.row, entry.label), entry.seq)
     return tuple(own[:REACH])
+
+
+def _together(found: Sequence[answers.PastEntry]) -> dict[int, list[answers.PastEntry]]:
+    """{seq: the entries of one press on a batch} of the last of them, which speaks for all; {seq: none} of the others.
+
+    found : newest first. A batch of which some may be older than all of these is left out.
+    """
+    presses: dict[tuple[str, datetime], list[answers.PastEntry]] = {}
+    for entry in found:
+        if (name := batch_of(entry.asked)) is not None:
+            presses.setdefault((name, entry.at), []).append(entry)
+    spoken: dict[int, list[answers.PastEntry]] = {}
+    for parts in presses.values():
+        spoken |= {one.seq: [] for one in parts}
+        if len(found) < 2 * REACH or parts[-1] is not found[-1]:
+            spoken[parts[0].seq] = parts
+    return spoken
 
 
 def latest_standing(answers: Sequence[OwnAnswer]) -> int | None:

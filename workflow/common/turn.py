@@ -9,7 +9,7 @@ from functools import cached_property
 from statistics import median
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from db import answers, entries, questions
+from db import answers, entries, questions, reservations
 from plcore.loop import VERDICTS, EntryKind, Place
 from workflow.common.answers import Given, Saved, saved_of
 from workflow.common.history import stored_by
@@ -146,7 +146,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         nobody else may have it in between."""
         revision = self.revision(place_of(question))
         again = replace(question, token=self.token(place_of(question), revision), revision=revision)
-        until = self.now + self._lease
+        until = self.now + self.lease
         again = replace(
             again, asked=None, shown_at=self.now, reserved_at=self.now, reserved_until=until, paused_at=None
         )
@@ -154,7 +154,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
 
     def taken(self) -> set[Place]:
         """Places that are before other people, as many as they wait for."""
-        found = questions.reserved_places(self.session, self.project_id, self.person_id, self.now)
+        found = reservations.reserved_places(self.session, self.project_id, self.person_id, self.now)
         left = self.learner.pool.places_left
         return {Place(*one) for one, people in found.items() if people >= max(1, left(Place(*one)))}
 
@@ -182,7 +182,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
             place = place_of(open_now)
             if not overlaps(place, taken) and self.may_ask(place):
                 asked = self._asked(place)
-                lasts = self.now + self._lease / 2 < open_now.reserved_until
+                lasts = self.now + self.lease / 2 < open_now.reserved_until
                 is_fresh = lasts and open_now.paused_at is None
                 how = self.asked_as(asked, open_now.token)
                 if is_fresh and _as_stored(asked, how, open_now):
@@ -239,7 +239,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         return asked
 
     @cached_property
-    def _lease(self) -> timedelta:
+    def lease(self) -> timedelta:
         """How long a row that is shown now is this person's."""
         spent = answers.seconds_of_latest(
             self.session, self.project_id, PACE_OF, (EntryKind.SKIP,), person_id=self.person_id
@@ -276,7 +276,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
                 predicted=asked.predicted,
                 shown_at=open_now.shown_by(self.now) if open_now is not None and same else self.now,
                 reserved_at=self.now,
-                reserved_until=self.now + self._lease,
+                reserved_until=self.now + self.lease,
                 asked=_stored(how),
             ),
         )

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from workflow.common.snapshot import Snapshot
     from workflow.common.votes import Vote
     from workflow.home import Home
+    from workflow.kinds.batching import Batching
     from workflow.outgoing.described import Described
     from workflow.shelf import BackgroundTraining
 
@@ -95,6 +96,8 @@ class Kind(Protocol):
     """Whether people can be asked known rows before they start: where a row has one right label."""
     HAS_DISPUTES: bool
     """Whether rows that several people disagree on are listed, and settled there: where a row has one right label."""
+    BATCHING: Batching | None
+    """How rows are confirmed together; None where each question is its own."""
     COMPARED: Mapping[str, str]
     """The models that a worker compares, with their words; empty where there is nothing to compare."""
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from db import entries, questions
+from db import entries, reservations
 from db.entries import NO_ROW, NewEntry
 from plcore.loop import EntryKind, asides_after
 from workflow.access import NotFound, Right
@@ -81,7 +81,7 @@ def _write(
         ),
     )
     # The choices on a screen may be others now, and so may the rows that are asked about at all.
-    questions.close_all(session, project_id)
+    reservations.close_all(session, project_id)
     audit.note(
         session,
         EventKind.ANSWERS_COUNT_AGAIN if target is not None else EventKind.ANSWERS_SET_ASIDE,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from db import groups, members, people, questions
+from db import groups, members, people, reservations
 from workflow import access
 from workflow.access import RIGHTS, Right, Role
 from workflow.people import audit
@@ -232,7 +232,7 @@ def _note(owning: Reading, project_id: int, person_id: int, role: str) -> None:
 
 def _let_go(owning: Reading, person_id: int) -> None:
     """Others may be asked about the row that was before this person."""
-    questions.delete(owning.session, owning.project.id, person_id)
+    reservations.close(owning.session, owning.project.id, person_id)
 
 
 def _check_owned(owning: Reading) -> None:

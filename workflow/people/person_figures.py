@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from plcore.crowd import too_fast, who_is_guessing
 from plcore.evaluation import wilson_interval
 from plcore.loop import VERDICTS, EntryKind
+from workflow.common.asked import batch_of
 from workflow.common.figures import FEWEST_MEASURED, SIMULATED
 from workflow.common.history import SECOND
 
@@ -224,5 +225,6 @@ def _share(each: Sequence[float], step: int | None) -> CountedShare:
 
 
 def _times(own: Sequence[SaidEntry]) -> list[tuple[str, float]]:
-    """(kind, seconds) of answers that took no break."""
-    return [(one.kind, one.seconds) for one in own if one.seconds is not None and one.seconds <= LONGEST]
+    """(kind, seconds) of answers to one row that took no break. The rows of a batch have shares of the batch's time."""
+    alone = [one for one in own if batch_of(one.asked) is None]
+    return [(one.kind, one.seconds) for one in alone if one.seconds is not None and one.seconds <= LONGEST]

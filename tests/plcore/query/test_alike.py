@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from plcore.query import nearest_rows, sure_rows
+from plcore.query import KNOWN, RIGHT, SURE, nearest_rows, sure_from, sure_rows
 
 
 def plainly(shares: np.ndarray, at_least: float, fewest: int) -> list[int]:
@@ -43,15 +43,32 @@ def test_the_rows_are_those_of_the_definition(
 
 def test_a_label_with_too_few_rows_is_passed_over() -> None:
     shares = np.array([[0.0, 1.0], [0.95, 0.05], [0.92, 0.08], [0.97, 0.03], [0.89, 0.11]])
-    assert sure_rows(shares).tolist() == [3, 1, 2]
-    assert sure_rows(shares, fewest=1).tolist() == [0]
-    assert sure_rows(shares, fewest=4).tolist() == []
+    assert sure_rows(shares, at_least=0.9).tolist() == [3, 1, 2]
+    assert sure_rows(shares, at_least=0.9, fewest=1).tolist() == [0]
+    assert sure_rows(shares, at_least=0.9, fewest=4).tolist() == []
 
 
 @pytest.mark.parametrize("at_least", [0.5, 0.0, 1.1])
 def test_a_share_that_two_labels_could_have_is_refused(at_least: float) -> None:
-    with pytest.raises(ValueError, match="above 0.5"):
+    with pytest.raises(ValueError, match="must be above"):
         sure_rows(np.ones((3, 1)), at_least=at_least)
+
+
+@given(st.integers(0, 10_000), st.integers(0, 120), st.floats(0, 1))
+def test_how_sure_is_sure_enough_is_told_by_known_rows(seed: int, k: int, ability: float) -> None:
+    rng = np.random.default_rng(seed)
+    shares = rng.uniform(0.3, 1.0, size=k).round(2)  # rounded: ties are common
+    right = rng.random(k) < ability * shares
+    found = sure_from(shares, right)
+    if k < KNOWN:
+        assert found == SURE
+        return
+    will_do = []
+    for least in {share for share in shares.tolist() if share > 0.5}:
+        those = right[shares >= least]
+        if len(those) >= KNOWN and those.sum() >= RIGHT * len(those):
+            will_do.append(least)
+    assert found == (min(will_do) if will_do else None)
 
 
 @given(st.integers(0, 10_000), st.integers(1, 20), st.integers(0, 25))

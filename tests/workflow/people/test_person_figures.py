@@ -50,6 +50,7 @@ def entry(seq: int, person: int, kind: str, seconds: float | None = 2.0, **more:
         "seconds": seconds,
         "note": None,
         "at": START + timedelta(minutes=seq),
+        "asked": None,
     }
     return SaidEntry(**(values | more))  # type: ignore[arg-type]
 

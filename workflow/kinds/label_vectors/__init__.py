@@ -47,6 +47,7 @@ from workflow.kinds.label_vectors.truth import hides_truth, known_places, true_a
 from workflow.kinds.label_vectors.turn import make_turn, stands_as_before
 from workflow.kinds.label_vectors.voting import votes_of
 from workflow.kinds.label_vectors.words import (
+    BATCHING,
     CAN_CHANGE_CLASSES,
     CAN_QUALIFY,
     COMPARED,
@@ -57,6 +58,7 @@ from workflow.kinds.label_vectors.words import (
 
 __all__ = [
     "ANSWERS",
+    "BATCHING",
     "CAN_CHANGE_CLASSES",
     "CAN_QUALIFY",
     "COMPARED",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from plcore.loop.one_label import ANSWERS
 from workflow.kinds.one_label.answering import answer
+from workflow.kinds.one_label.batching import BATCHING
 from workflow.kinds.one_label.build import build_learner, first_learner, keep_beside, n_to_ask
 from workflow.kinds.one_label.comparing import (
     choose_model,
@@ -57,6 +58,7 @@ from workflow.kinds.one_label.words import (
 
 __all__ = [
     "ANSWERS",
+    "BATCHING",
     "CAN_CHANGE_CLASSES",
     "CAN_QUALIFY",
     "COMPARED",

@@ -1,0 +1,119 @@
+"""Rows with candidates that are confirmed together: a `workflow.kinds.batching.Batching`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+
+from plcore import ActiveLearner, LabelTable
+from plcore.common import BoolArray, FloatArray
+from plcore.loop import Place
+from plcore.query import FEWEST, RIGHT, sure_from, sure_rows
+from workflow.kinds.batching import Batching
+
+Learner = ActiveLearner[LabelTable]
+
+MOST_SHARES = 5_000_000
+"""Rows times classes of which the shares are looked at; of more rows, a drawn sample."""
+
+
+class _OneLabel:
+    """See the protocol."""
+
+    def find_sure(
+        self, learner: Learner, annotator: str, barred: Collection[int]
+    ) -> tuple[str, list[int]] | str:
+        pool = learner.pool
+        if learner.settings.is_trained and learner.version_published is None:
+            return "The model is still being trained. Once it is, the rows that it is sure of are shown together."
+        allowed = _waiting(learner, annotator)
+        allowed[list(barred)] = False
+        rows = np.flatnonzero(allowed)
+        if rows.size * len(pool.classes) > MOST_SHARES:
+            drawn = np.random.default_rng(pool.settings.seed).permutation(rows)
+            rows = np.sort(drawn[: MOST_SHARES // len(pool.classes)])
+        known, right = _known(learner)
+        at_least = sure_from(known, right)
+        if at_least is None:
+            return (
+                f"Of the rows whose label is known the model is right about fewer than {RIGHT:.0%}, also where it is "
+                "surest: confirming many at once would not pay. The more is answered one by one, the better it gets."
+            )
+        shares = _shares(learner, rows)
+        sure = sure_rows(shares, at_least=at_least)
+        found = [row for row in rows[sure].tolist() if pool.may_ask(Place(row), annotator)]
+        if not found:
+            return (
+                f"Rows are shown together where the model gives at least {FEWEST} open ones the same label with "
+                f"{at_least:.0%} or more. There are none now: the more is answered one by one, the surer it gets."
+            )
+        return pool.classes[int(shares[sure[0]].argmax())], found
+
+    def may_stand(self, learner: Learner, annotator: str, row: int, label: str) -> bool:
+        return bool(_waiting(learner, annotator)[row]) and self.may_confirm(learner, annotator, row, label)
+
+    def may_confirm(self, learner: Learner, annotator: str, row: int, label: str) -> bool:
+        pool = learner.pool
+        own = pool.candidates_for(row, annotator)
+        return pool.may_ask(Place(row), annotator) and bool(own[pool.classes.index(label)])
+
+    def name_now(self, learner: Learner, label: str) -> str:
+        return learner.pool.class_map.now(label)
+
+    def labels_of(self, learner: Learner, annotator: str, rows: Sequence[int]) -> Mapping[str, int]:
+        pool, waiting = learner.pool, _waiting(learner, annotator)
+        here = np.array(
+            [row for row in rows if waiting[row] and pool.may_ask(Place(row), annotator)], dtype=int
+        )
+        if not len(here):
+            return {}
+        counts = Counter(dict(zip(pool.classes, pool.candidates[here].sum(axis=0).tolist(), strict=True)))
+        share = dict(zip(pool.classes, _shares(learner, here).sum(axis=0).tolist(), strict=True))
+        order = sorted(pool.classes, key=lambda label: -share[label])
+        return {label: counts[label] for label in order if counts[label]}
+
+    def shares(self, learner: Learner, rows: Sequence[int], label: str) -> list[tuple[float, str | None]]:
+        if not rows:
+            return []
+        found, place = _shares(learner, np.array(rows)), learner.classes.index(label)
+        says = learner.version_published is not None or not learner.settings.is_trained
+        named = [learner.classes[best] if says else None for best in found.argmax(axis=1).tolist()]
+        return list(zip(found[:, place].tolist(), named, strict=True))
+
+    def checked(self, learner: Learner, at_least: float) -> tuple[int, int]:
+        shares, right = _known(learner)
+        sure = shares >= at_least
+        return int(right[sure].sum()), int(sure.sum())
+
+
+BATCHING: Batching | None = _OneLabel()
+
+
+def _known(learner: Learner) -> tuple[FloatArray, BoolArray]:
+    """(k,) each, of the rows whose label is known and from which the model has not learnt: its share of the label that
+    it gives them among their first candidates, and whether that is right."""
+    pool = learner.pool
+    known = pool.known()
+    judged = (known >= 0) & (pool.first[pool.held].sum(axis=1) >= 2)
+    rows = pool.held[judged]
+    if not len(rows):
+        return np.zeros(0), np.zeros(0, dtype=bool)
+    shares = learner.shares_asked(rows, pool.first[rows])
+    return shares.max(axis=1), np.asarray(shares.argmax(axis=1) == known[judged])
+
+
+def _shares(learner: Learner, rows: np.ndarray) -> FloatArray:
+    """(r, m) as the questions about these rows would show them."""
+    return learner.shares_asked(rows, learner.pool.candidates[rows])
+
+
+def _waiting(learner: Learner, annotator: str) -> BoolArray:
+    """(n,) rows that wait for their first answer, no held-out row or blind check among them, and none that this
+    annotator is unsure of or has put off. What the model says of them tells nobody's answer to them."""
+    pool = learner.pool
+    waiting = np.array(pool.fresh() & ~pool.test_rows & ~pool.control_rows)
+    aside = [*pool.standings.unsure(annotator), *pool.standings.resting(annotator)]
+    waiting[[place.row for place in aside]] = False
+    return waiting
