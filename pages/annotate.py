@@ -6,11 +6,11 @@ import contextlib
 
 import streamlit as st
 
-from pages.parts import frame, kinds, panel_rows, question_card, state
+from pages.parts import batch_card, frame, kinds, panel_rows, question_card, state
 from pages.parts.day_form import day_form, day_words
 from pages.parts.presses import Press, dealing, pressed
 from pages.parts.qualifying_card import known_row
-from workflow import answering, room, standing, undoing
+from workflow import answering, batches, room, standing, undoing
 from workflow.access import NotAllowed, NotFound, Right
 from workflow.people import examples, goals, pausing, qualifying
 from workflow.saving import DatabaseReplacedError
@@ -78,6 +78,14 @@ def _store(press: Press) -> None:
         pausing.go_on(page.seat)
     elif press.kind == "open":
         _open_on_review(press.seq)
+    elif press.kind == "many":
+        st.session_state[state.MANY] = page.project.id
+    elif press.kind == "one":
+        st.session_state.pop(state.MANY, None)
+        batches.leave_batch(page.seat)
+    elif press.kind == "confirm":
+        saved = batches.confirm_batch(page.seat, press.token, {int(row) for row in press.labels})
+        batch_card.say_what_was_left_out(saved)
     elif press.kind == "begin":
         qualifying.begin(page.seat)
     elif press.kind == "next":
@@ -90,26 +98,38 @@ def _store(press: Press) -> None:
     elif press.kind == "redo":
         undoing.redo(page.seat, seq=press.seq)
     else:
-        saved = answering.submit_answer(
-            page.seat,
-            press.token,
-            press.kind,
-            press.labels,
-            note=press.note,
-            flagged=press.flagged,
-            shown=press.shown,
+        _answer(press)
+
+
+def _answer(press: Press) -> None:
+    saved = answering.submit_answer(
+        page.seat,
+        press.token,
+        press.kind,
+        press.labels,
+        note=press.note,
+        flagged=press.flagged,
+        shown=press.shown,
+    )
+    if saved.repeated:
+        what = ", ".join(saved.labels) or saved.kind
+        st.session_state[state.NOTICE] = (
+            f"Not saved: row {saved.row_id} had been answered already ({what}), in another tab perhaps."
         )
-        if saved.repeated:
-            what = ", ".join(saved.labels) or saved.kind
-            st.session_state[state.NOTICE] = (
-                f"Not saved: row {saved.row_id} had been answered already ({what}), in another tab perhaps."
-            )
 
 
 def _known_row() -> qualifying.Qualifying | qualifying.Judged | None:
     """What came of an answer to a known row, until the person goes on; else where they stand who may not start yet."""
     project, judged = st.session_state.get(state.JUDGED) or (None, None)
     return judged if project == page.project.id else qualifying.now(page.seat)
+
+
+def _many_at_once() -> question_card.Drawing:
+    """Rows to be confirmed together, or why there are none."""
+    found = batches.next_batch(page.seat)
+    if isinstance(found, batches.NoBatch):
+        return parts.question_card(page.project.id, None, batch_card.nothing_together(found))
+    return parts.batch_card(page.project.id, found)
 
 
 @st.fragment
@@ -125,6 +145,8 @@ def answer() -> None:
         day = goals.day(page.seat, st.context.timezone)
         if day.paused:
             draw = parts.question_card(page.project.id, None, PAUSED)
+        elif st.session_state.get(state.MANY) == page.project.id:
+            draw = _many_at_once()
         else:
             draw = parts.question_card(page.project.id, answering.next_question(page.seat))
         now = standing.standing(page.seat)

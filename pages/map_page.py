@@ -6,7 +6,9 @@ import streamlit as st
 
 from pages.parts import charts, frame, kinds, map_chart
 from pages.parts.answers import MOST
+from pages.parts.batch_card import choose_together
 from pages.parts.instance import instance
+from pages.parts.words import counted
 from workflow import instance_map as use_case
 from workflow import media
 from workflow.instance_map import STATES
@@ -39,12 +41,16 @@ with left:
         picks=True,
     )
 with right:
-    if picked:
+    if len(picked) > 1:
+        rows = sorted({int(one[2]) for one in picked})
+        st.markdown(f"##### {counted(len(rows), 'row')}")
+        choose_together(page, rows, f"map-{page.project.id}-{hash(tuple(rows))}")
+    elif picked:
         row = media.row_of(page.seat, int(picked[0][2]))
         st.markdown(f"##### Row {frame.escape(row.row_id)}")
         instance(row)
     else:
-        st.caption("Click a point to see its row.")
+        st.caption("Click a point to see its row, or draw round several to answer them at once.")
 sampled = (
     f"{len(shown.rows):,} of {shown.n_rows:,} rows, drawn at random. "
     if len(shown.rows) < shown.n_rows

@@ -152,9 +152,9 @@ def choose_batch(seat: Seat, rows: Sequence[int], label: str) -> ShownBatch:
         return replace(shown(turn, batch), left_out=len(wanted) - len(batch.rows))
 
 
-def labels_for(seat: Seat, rows: Sequence[int]) -> dict[str, int]:
+def labels_for(seat: Seat, rows: Sequence[int]) -> dict[str, int] | None:
     """{label: for how many of these rows this person could confirm it}, those first that the model gives most of them;
-    empty where rows are not confirmed together.
+    None where rows are not confirmed together.
 
     Raises
     ------
@@ -164,7 +164,7 @@ def labels_for(seat: Seat, rows: Sequence[int]) -> dict[str, int]:
     """
     with seat.learner(Right.ANSWER) as opened:
         if opened.kind.BATCHING is None:
-            return {}
+            return None
         _may_choose(opened)
         wanted = _in_table(opened, rows)
         return dict(opened.kind.BATCHING.labels_of(opened.learner, str(opened.person_id), wanted))

@@ -43,17 +43,17 @@ def show(
 ) -> Sequence[Any]:
     """The chart; its toolbar gives the picture, the button under it the data, columns of one length, as CSV.
 
-    picks : whether points can be clicked; gives the `customdata` of those that are
+    picks : whether points can be clicked, and drawn round; gives the `customdata` of those that are
     """
     drawn: Any = st.plotly_chart(
         figure,
         key=key,
         alt=alt,
         on_select="rerun" if picks else "ignore",
-        selection_mode="points",
+        selection_mode=("points", "box", "lasso"),
         config={
             "displaylogo": False,
-            "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
+            "modeBarButtonsToRemove": ["autoScale2d", *([] if picks else ["select2d", "lasso2d"])],
             "toImageButtonOptions": {"format": "png", "scale": 2, "filename": key},
         },
     )

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pages.parts.map_words import MapWords
     from pages.parts.question_card import Drawing, Offer
     from pages.parts.stop_panel import StopWords
+    from workflow.batches import ShownBatch
     from workflow.room import Groups
 
 
@@ -36,6 +37,9 @@ class KindParts(Protocol):
 
     def question_card(self, project_id: int, question: Any, offer: Offer | None = None) -> Drawing:
         """What draws the question card; offer : in place of a question"""
+
+    def batch_card(self, project_id: int, batch: ShownBatch) -> Drawing:
+        """What draws many rows at once; only where the kind has batches"""
 
     def qualifying_card(self, project_id: int, data: Mapping[str, Any], on_press: Callable[[], None]) -> None:
         """The card with a known row, before somebody starts; only where the kind has qualifications."""

@@ -243,14 +243,14 @@ def _saved(last: Saved | None, notice: str | None) -> dict[str, Any] | None:
         return {"tone": "bad", "message": notice, "seq": last.seq if last else None, "row": None}
     if last is None:
         return None
-    message = f"Saved: {_words(last.kind, last.row_id, last.labels)}"
+    message = f"Saved: {_words(last.kind, last.row_id, last.labels, last.rows)}"
     return {"tone": "good", "message": message, "seq": last.seq, "row": last.row}
 
 
 def _given(one: OwnAnswer) -> dict[str, Any]:
     return {
         "seq": one.seq,
-        "words": _words(one.kind, one.row_id, one.labels),
+        "words": _words(one.kind, one.row_id, one.labels, one.rows),
         "withdrawn": one.withdrawal is not None,
         "redoable": one.redoable,
         "note": one.note,
@@ -258,10 +258,12 @@ def _given(one: OwnAnswer) -> dict[str, Any]:
     }
 
 
-def _words(kind: str, row_id: str, labels: Sequence[str]) -> str:
+def _words(kind: str, row_id: str, labels: Sequence[str], rows: int) -> str:
     named = ", ".join(labels[:NAMED])
     if len(labels) > NAMED:
         named += f" and {len(labels) - NAMED:,} more"
+    if rows > 1:  # a batch, or what took one back
+        return f"{rows} rows are {named}" if kind == "is" else f"your answers to {rows} rows were withdrawn"
     about = f"row {row_id}, {named}" if labels else f"row {row_id}"
     return {
         "is": f"row {row_id} is {named}",

@@ -13,6 +13,9 @@ ASKED = "winnow_asked"
 """The project whose question was on this tab's screen last; its row is offered to others once the tab shows something
 else."""
 
+MANY = "winnow_many"
+"""The project in which this tab shows many rows at once; absent where it shows one."""
+
 CARD = "winnow_card"
 """Widget key of the question card."""
 

@@ -145,7 +145,7 @@ def test_a_model_that_is_sure_of_nothing_says_what_to_do(home: Home, owner: int,
 def test_label_vectors_have_none(home: Home, owner: int) -> None:
     there = Seat(home, owner, vector_world.vector_project(home, owner))
     assert isinstance(batches.next_batch(there), NoBatch)
-    assert batches.labels_for(there, [0, 1]) == {}
+    assert batches.labels_for(there, [0, 1]) is None
     with pytest.raises(answering.AnswerError, match="not confirmed together"):
         batches.choose_batch(there, [0, 1], "x")
 
@@ -316,6 +316,7 @@ def test_a_batch_is_no_hurry(seat: Seat) -> None:
 def test_chosen_rows_are_confirmed_as_the_label_that_was_chosen(seat: Seat) -> None:
     rows = open_rows(seat, "bee")
     counts = batches.labels_for(seat, rows)
+    assert counts is not None
     assert counts["bee"] == len(rows)
     batch = batches.choose_batch(seat, rows, "bee")
     assert set(rows_of(batch)) <= set(rows)

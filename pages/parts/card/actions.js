@@ -51,8 +51,12 @@ export function answerButton(state, name, kind, text, more = {}) {
 export const answerGroup = (...buttons) =>
   make("div", { class: "actions", role: "group", "aria-label": "Other answers" }, ...buttons);
 
-/** @param {State} state */
-export function otherActions(state) {
+/**
+ * Undo and redo.
+ *
+ * @param {State} state
+ */
+export function backButtons(state) {
   const { data } = state;
   /**
    * @param {string} name
@@ -68,12 +72,20 @@ export function otherActions(state) {
     });
     return button;
   };
-  return make(
-    "div",
-    { class: "actions minor", role: "group", "aria-label": "Back, notes and help" },
+  return [
     back("u", "undo", "Undo", data.undoable, "Undo my last answer"),
     // Every other letter may be a candidate's, a verdict or the recording's.
     back("Shift+u", "redo", "Redo", data.redoable, "Redo the answer I took back"),
+  ];
+}
+
+/** @param {State} state */
+export function otherActions(state) {
+  const { data } = state;
+  return make(
+    "div",
+    { class: "actions minor", role: "group", "aria-label": "Back, notes and help" },
+    ...backButtons(state),
     data.question && actionButton("t", "Note", () => openNote(state), { "aria-expanded": String(Boolean(state.note)) }),
     data.question &&
       actionButton("f", "Flag", () => setFlag(state, !state.flagged), {

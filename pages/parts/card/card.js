@@ -15,7 +15,7 @@ import { activeIn, begin, buttonOf, keepDraft, roomOf, say } from "./state.js";
 import { leave, stay } from "./staying.js";
 import { pressWaiting } from "./waiting.js";
 
-/** @import { Component, Data, Offer, Room, State } from "./types.js" */
+/** @import { Component, Data, Offer, Question, Room, State } from "./types.js" */
 
 /**
  * The card as a Streamlit component.
@@ -92,15 +92,8 @@ function draw(state) {
     heading(state),
   );
   if (question) {
-    const { lead } = roomOf(state);
-    const shown = instance(state, question);
     root.append(
-      make(
-        "div",
-        { class: lead ? "body listed" : "body" },
-        ...(lead ? lead(state, question, shown) : [shown]),
-        roomOf(state).asking(state, question),
-      ),
+      roomOf(state).whole?.(state, question) ?? body(state, question),
       make(
         "footer",
         { class: "foot" },
@@ -132,6 +125,23 @@ function draw(state) {
     buttonOf(state, (key ?? shift ?? "").split(" ")[0], key ? "data-key" : "data-shift")?.focus({
       preventScroll: true,
     });
+}
+
+/**
+ * The row and what is asked about it, side by side.
+ *
+ * @param {State} state
+ * @param {Question} question
+ */
+function body(state, question) {
+  const { lead, asking } = roomOf(state);
+  const shown = instance(state, question);
+  return make(
+    "div",
+    { class: lead ? "body listed" : "body" },
+    ...(lead ? lead(state, question, shown) : [shown]),
+    asking?.(state, question),
+  );
 }
 
 /**

@@ -49,7 +49,7 @@ const MANY = 20;
  * @param {View} view
  * @param {Question["telling"]} telling
  */
-function features(view, telling) {
+export function features(view, telling) {
   const rank = new Map((telling?.columns ?? []).map((name, place) => [name, place]));
   const order = [...view.features].sort(
     ([one], [other]) => (rank.get(one) ?? rank.size) - (rank.get(other) ?? rank.size),

@@ -39,7 +39,8 @@ export function onKey(state, event) {
   const dialog = state.dialog?.open ? state.dialog : null;
   const { question } = state.data;
   const name = keyName(event);
-  if (!typing && keepForNext(state, event, name)) {
+  // Of tiles each has its letter: what is pressed is meant for those on the screen.
+  if (!typing && !roomOf(state).whole && keepForNext(state, event, name)) {
     take();
     return;
   }
@@ -66,7 +67,7 @@ export function onKey(state, event) {
   const enter = event.key === "Enter" && (question ? roomOf(state).entering?.(state, question) : offered(state));
   if (enter) {
     const other = path.find((node) => node instanceof Element && node.matches(HAS_ENTER));
-    if (other instanceof Element && !other.classList.contains("choice")) return; // Enter is that one's own
+    if (other instanceof Element && !other.matches(".choice, .tick")) return; // Enter is that one's own
     take();
     if (!event.repeat) enter();
     return;
@@ -100,6 +101,9 @@ function offered({ holder }) {
  * @param {string} name of the key
  */
 function commandOf(state, event, name) {
+  const { question } = state.data;
+  const own = question && roomOf(state).command?.(state, question, event, name);
+  if (own) return own;
   /** @type {HTMLElement | null} */
   const guidelines = document.querySelector(".st-key-winnow_guidelines summary");
   if (name === "g" && guidelines && !event.shiftKey) return () => guidelines.click();

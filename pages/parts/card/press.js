@@ -5,7 +5,19 @@
 /** @import { EntryKind, OtherPress, State } from "./types.js" */
 
 /** What answers nothing: the question stays as it is. */
-const NO_ANSWERS = new Set(["undo", "redo", "pause", "resume", "open", "begin", "next", "look", "discuss"]);
+const NO_ANSWERS = new Set([
+  "undo",
+  "redo",
+  "pause",
+  "resume",
+  "open",
+  "begin",
+  "next",
+  "look",
+  "discuss",
+  "many",
+  "one",
+]);
 
 /**
  * @param {State} state

@@ -27,13 +27,14 @@ export const stopsAt = (now, end) => (end !== null && now < end - 0.02 ? end : N
 
 /**
  * @param {View} view a row with a recording
- * @param {{ keyed: boolean }} how keyed: the card hears the keys, and plays by itself where that is wanted
+ * @param {{ keyed: boolean, eager?: boolean }} how keyed: the card hears the keys, and plays by itself where that is
+ * wanted. eager: it is fetched before it is played
  */
-export function sound(view, { keyed }) {
+export function sound(view, { keyed, eager = true }) {
   const [start, end] = [view.segment?.[0] ?? 0, view.segment?.[1] ?? null];
   const audio = make("audio", {
     class: "sound",
-    preload: "auto",
+    preload: eager ? "auto" : "none",
     src: view.audio,
     "aria-label": `Recording of row ${view.id}`,
   });

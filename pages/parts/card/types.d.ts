@@ -17,9 +17,22 @@ export type EntryKind =
 
 /**
  * What else a press can be: a pause and its end, a row of the history opened, the steps of a qualification; a verdict,
- * another dispute (seq: its row), a note beside it.
+ * another dispute (seq: its row), a note beside it; many rows at once (labels of "confirm": the numbers of rows that are
+ * taken out), and back to one.
  */
-export type OtherPress = "pause" | "resume" | "open" | "begin" | "qualify" | "next" | "settle" | "look" | "discuss";
+export type OtherPress =
+  | "pause"
+  | "resume"
+  | "open"
+  | "begin"
+  | "qualify"
+  | "next"
+  | "settle"
+  | "look"
+  | "discuss"
+  | "many"
+  | "confirm"
+  | "one";
 
 export type Segment = [start: number | null, end: number | null];
 
@@ -201,7 +214,9 @@ export interface Room<Q extends Question = Question> {
   /** The sheet of keys: each key, and what it does. */
   keys: [string, string][];
   /** What stands beside the instance. */
-  asking(state: State, question: Q): HTMLElement;
+  asking?(state: State, question: Q): HTMLElement;
+  /** What stands in the place of instance and question. */
+  whole?(state: State, question: Q): HTMLElement;
   /** The answers under it. */
   actions(state: State, question: Q): HTMLElement;
   /** What stands in the place of the instance alone, around it. */
@@ -210,6 +225,8 @@ export interface Room<Q extends Question = Question> {
   drawn?(state: State, question: Q): void;
   /** What Enter does now; null where it does nothing of the room's. */
   entering?(state: State, question: Q): (() => void) | null;
+  /** What a key does here before all else; null where it does nothing of the room's. name : of the key */
+  command?(state: State, question: Q, event: KeyboardEvent, name: string): (() => void) | null;
   /** No undo, notes or history belong under its questions. */
   bare?: boolean;
   /** Deals with Escape; true where it did. */

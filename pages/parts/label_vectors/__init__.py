@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from pages.parts.label_vectors.card import class_list, dispute_card, qualifying_card, question_card
+from pages.parts.label_vectors.card import (
+    batch_card,
+    class_list,
+    dispute_card,
+    qualifying_card,
+    question_card,
+)
 from pages.parts.label_vectors.classes import classes_part
 from pages.parts.label_vectors.create import FIRST_QUESTION, PREPARING, settings, summary
 from pages.parts.label_vectors.form import ANSWERING, LEARNING
@@ -21,6 +27,7 @@ __all__ = [
     "PREPARING",
     "REVIEW",
     "STOP",
+    "batch_card",
     "class_list",
     "classes_part",
     "dispute_card",

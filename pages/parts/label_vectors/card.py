@@ -19,6 +19,7 @@ from pages.parts.question_card import (
     view_of,
     why_stop,
 )
+from workflow.batches import ShownBatch
 from workflow.kinds.label_vectors.showing import LabelLine, ShownVector
 from workflow.room import Groups
 from workflow.standing import Standing
@@ -98,6 +99,11 @@ def class_list(
     project_id: int, classes: Sequence[str], descriptions: Mapping[str, str], groups: Groups
 ) -> None:
     """Nothing: the card itself has every label of its row."""
+
+
+def batch_card(project_id: int, batch: ShownBatch) -> Drawing:
+    """There is no such batch: every question is about a row, or a label, of its own."""
+    raise ValueError(f"Project {project_id} has no rows that are confirmed together. Got {batch.token}.")
 
 
 def dispute_card(project_id: int, data: Mapping[str, Any], on_press: Callable[[], None]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pages.parts.one_label.card import class_list, dispute_card, qualifying_card, question_card
+from pages.parts.one_label.card import batch_card, class_list, dispute_card, qualifying_card, question_card
 from pages.parts.one_label.classes import classes_part
 from pages.parts.one_label.create import FIRST_QUESTION, PREPARING, settings, summary
 from pages.parts.one_label.form import ANSWERING, LEARNING
@@ -21,6 +21,7 @@ __all__ = [
     "PREPARING",
     "REVIEW",
     "STOP",
+    "batch_card",
     "class_list",
     "classes_part",
     "dispute_card",

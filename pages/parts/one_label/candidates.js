@@ -30,6 +30,7 @@ export const candidates = {
     ["C", "Cannot tell: you are not asked about this row again"],
     ["S", "Skip: it comes back later"],
     ["X", "Bad item: take the row out"],
+    ["Shift + M", "Many at once: rows that the model is sure of, confirmed with one press"],
     ["U / Shift + U", "Undo, redo: over your last 50 answers"],
     ...COMMON_KEYS,
   ],
@@ -149,6 +150,9 @@ function actions(state, question) {
     answerButton(state, "s", "skip", "Skip", { title: "It comes back later" }),
     answerButton(state, "x", "bad", "Bad item", {
       title: "Takes the row out: broken, or not what this project is about",
+    }),
+    actionButton("Shift+m", "Many at once", () => press(state, null, "many", []), {
+      title: "Rows that the model is sure of, confirmed with one press but for those you take out",
     }),
   );
 }

@@ -3,7 +3,8 @@
 
 import { questionCard } from "../card/card.js";
 import { qualifying } from "../card/qualifying.js";
+import { batch } from "./batch.js";
 import { candidates } from "./candidates.js";
 import { dispute } from "./dispute.js";
 
-export default questionCard({ candidates, qualifying, dispute });
+export default questionCard({ candidates, qualifying, dispute, batch });

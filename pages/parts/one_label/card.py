@@ -10,6 +10,7 @@ from typing import Any
 
 from pages.parts import state
 from pages.parts.answers import first_of
+from pages.parts.batch_card import batch_question
 from pages.parts.components import component
 from pages.parts.question_card import (
     Drawing,
@@ -23,6 +24,7 @@ from pages.parts.question_card import (
     view_of,
     why_stop,
 )
+from workflow.batches import ShownBatch
 from workflow.kinds.one_label.showing import ShownQuestion, YesNo
 from workflow.room import Groups
 from workflow.standing import Standing
@@ -61,17 +63,33 @@ def _draw(
         question.token if question else None,
         _question(question) if question else None,
         standing,
-        Heading(
-            f"{math.floor(100 * standing.settled)}% of {'predictions' if standing.has_proof else 'rows'} settled",
-            "Share of the predictions for rows that were ambiguous at the start which no further answer can change"
-            if standing.has_proof
-            else "Share of the rows that were ambiguous at the start which have one label now, or are set aside",
-            "Rows answered",
-            why_stop(standing, DONE),
-        ),
+        _heading(standing),
         notice,
         on_press,
         offer,
+    )
+
+
+def batch_card(project_id: int, batch: ShownBatch) -> Drawing:
+    """What draws many rows at once."""
+
+    def draw(standing: Standing, notice: str | None, on_press: Callable[[], None]) -> None:
+        question = batch_question(batch)
+        draw_card(
+            _CARD, project_id, "batch", batch.token, question, standing, _heading(standing), notice, on_press
+        )
+
+    return draw
+
+
+def _heading(standing: Standing) -> Heading:
+    return Heading(
+        f"{math.floor(100 * standing.settled)}% of {'predictions' if standing.has_proof else 'rows'} settled",
+        "Share of the predictions for rows that were ambiguous at the start which no further answer can change"
+        if standing.has_proof
+        else "Share of the rows that were ambiguous at the start which have one label now, or are set aside",
+        "Rows answered",
+        why_stop(standing, DONE),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts import frame, queue_table, state
+from pages.parts.batch_card import choose_together
 from pages.parts.frame import ProjectPage
 from pages.parts.small_pictures import picture_column
 from workflow import answering, projects
@@ -46,7 +47,7 @@ def queue_page(page: ProjectPage) -> None:
         },
         hide_index=True,
         on_select="rerun",
-        selection_mode="single-row",
+        selection_mode="multi-row",
         key=table,
         column_config={
             **seen.config,
@@ -55,14 +56,17 @@ def queue_page(page: ProjectPage) -> None:
         },
         **seen.options,
     )
+    ticked = [place for place in chosen.selection.rows if place < len(view.rows)]
     queue_table.below(
         page,
         view.rows,
-        chosen.selection.rows,
+        ticked if len(ticked) == 1 else [],
         lambda one: answering.ask_next(page.seat, one.row),
         "Ask this row next",
         lambda: queue_csv(page.seat),
     )
+    if len(ticked) > 1:
+        choose_together(page, [view.rows[place].row for place in ticked], f"{table}-{hash(tuple(ticked))}")
     st.caption(queue_table.counts(view, "row"))
 
 

@@ -1,4 +1,4 @@
-import type { Line, Question } from "../card/types.js";
+import type { Line, Question, View } from "../card/types.js";
 
 /**
  * weight : how much the file lets the label count, in words; "" where all its candidates count alike
@@ -78,4 +78,24 @@ export interface SoughtClass extends Sought {
 
 export interface SoughtGroup extends Sought {
   classes: string[];
+}
+
+/** One row of a batch. key : takes it out. row : its number. share : the model's of the batch's label, 0 to 1 */
+export interface Tile {
+  key: string | null;
+  row: number;
+  share: number;
+  view: View;
+}
+
+/**
+ * Rows that may all have this label. asks, why, checked : sentences over the tiles. about : of the class, "" without one.
+ * view : of the first tile
+ */
+export interface BatchQuestion extends Question {
+  label: string;
+  asks: string;
+  about: string;
+  checked: string;
+  tiles: Tile[];
 }

@@ -1,0 +1,309 @@
+// @ts-check
+// Many rows at once: tiles of rows that one press confirms, but for those that are taken out.
+
+import { actionButton, answerGroup, backButtons } from "../card/actions.js";
+import { closeButton, openDialog } from "../card/dialog.js";
+import { key, make, percentOf } from "../card/elements.js";
+import { features } from "../card/instance.js";
+import { openKeys } from "../card/panels.js";
+import { press } from "../card/press.js";
+import { reading } from "../card/reading.js";
+import { sound } from "../card/sound.js";
+import { activeIn } from "../card/state.js";
+import { openZoom } from "../card/zoom.js";
+
+/** @import { Room, State } from "../card/types.js" */
+/** @import { BatchQuestion, Tile } from "./types.js" */
+
+/** Features that a tile shows; the closer look has all. */
+const FEW = 6;
+
+/** @type {Room<BatchQuestion>} */
+export const batch = {
+  keys: [
+    ["A, B, C …", "Take this row out, or put it back: it stays open, and you are asked about it alone"],
+    ["Arrows", "Move the frame"],
+    ["Space", "Take the framed row out, or put it back"],
+    ["Enter", "Store the label for all rows that are not taken out"],
+    ["Z", "Look at the framed row closer"],
+    ["P", "Play the framed row's recording, or pause it"],
+    ["U / Shift + U", "Undo, redo: a whole batch at once"],
+    ["Esc", "Back to one row at a time"],
+    ["?", "This sheet"],
+  ],
+  bare: true,
+  whole,
+  actions,
+  drawn: (state) => {
+    const active = activeIn(state);
+    if (active && active !== document.body && !state.holder.contains(active)) return;
+    ticks(state)[0]?.focus({ preventScroll: true });
+  },
+  command: (state, question, event, name) => {
+    const step = event.shiftKey ? undefined : stepOf(state, event.key);
+    if (step !== undefined) return () => move(state, step);
+    if (event.shiftKey) return null;
+    if (name === "z") return () => closer(state, question, framed(state));
+    if (name === "p" && question.tiles.some(({ view }) => view.audio)) return () => play(state);
+    /** @type {HTMLElement | null} */
+    const tick = state.holder.querySelector(`.tick[data-key="${CSS.escape(name)}"]`);
+    return tick && (() => tick.click());
+  },
+  entering: (state) => () => confirm(state),
+  escape: (state) => {
+    press(state, null, "one", []);
+    return true;
+  },
+};
+
+/**
+ * @param {State} state
+ * @param {BatchQuestion} question
+ */
+function whole(state, question) {
+  const grid = make(
+    "div",
+    { class: "tiles", role: "group", "aria-label": `Rows that may all be ${question.label}` },
+    ...question.tiles.map((tile, place) => drawTile(state, question, tile, place)),
+  );
+  // One recording at a time.
+  grid.addEventListener(
+    "play",
+    ({ target }) => {
+      for (const audio of grid.querySelectorAll("audio")) if (audio !== target) audio.pause();
+    },
+    true,
+  );
+  return make(
+    "section",
+    { class: "batch", "aria-label": "Many rows at once" },
+    make(
+      "div",
+      { class: "asked" },
+      make("h2", { text: question.asks }),
+      make("p", { class: "quiet small checked", text: question.checked }),
+    ),
+    question.about && make("p", { class: "about", text: question.about }),
+    make("p", { class: "quiet small", text: question.why }),
+    grid,
+  );
+}
+
+/**
+ * @param {State} state
+ * @param {BatchQuestion} question
+ * @param {Tile} tile
+ * @param {number} place
+ */
+function drawTile(state, question, tile, place) {
+  const { view } = tile;
+  const share = `${percentOf(tile.share)} %`;
+  const tick = make(
+    "button",
+    {
+      class: "tick",
+      type: "button",
+      "data-key": tile.key,
+      "data-row": tile.row,
+      "aria-keyshortcuts": tile.key || null,
+      "aria-pressed": "false",
+      "aria-label": `Take row ${view.id} out; the model's share of ${question.label} is ${share}`,
+      onclick: () => {
+        tick.setAttribute("aria-pressed", String(tick.getAttribute("aria-pressed") !== "true"));
+        showCount(state, question);
+      },
+    },
+    make(
+      "span",
+      { class: "corner" },
+      tile.key ? key(tile.key.toUpperCase()) : make("span"),
+      make("span", { class: "out-words", text: "asked alone" }),
+      make("span", { class: "share", text: share }),
+    ),
+    ...content(view),
+  );
+  const nearer = make("button", {
+    class: "closer",
+    type: "button",
+    text: "⤢",
+    tabindex: "-1",
+    "aria-label": `Look at row ${view.id} closer`,
+    title: "Look closer (Z)",
+    onclick: () => closer(state, question, place),
+  });
+  const player = view.audio && sound(view, { keyed: false, eager: false }).element;
+  return make("div", { class: view.audio && !view.images.length ? "tile heard" : "tile" }, tick, player, nearer);
+}
+
+/**
+ * What of a row is seen at a glance.
+ *
+ * @param {Tile["view"]} view
+ */
+function content(view) {
+  if (view.images.length) return [make("img", { class: "seen", src: view.images[0], alt: "", decoding: "async" })];
+  if (view.text) return [make("span", { class: "read", dir: "auto", text: view.text })];
+  if (view.audio) return [];
+  const few = view.features
+    .slice(0, FEW)
+    .map(([name, value]) =>
+      make(
+        "span",
+        { class: "feature" },
+        make("span", { class: "quiet", text: name }),
+        make("span", { text: value || "–" }),
+      ),
+    );
+  return [make("span", { class: "few" }, make("span", { class: "quiet", text: `Row ${view.id}` }), ...few)];
+}
+
+/** @param {State} state */
+const ticks = ({ holder }) => /** @type {HTMLElement[]} */ ([...holder.querySelectorAll(".tick")]);
+
+/**
+ * The place of the tile that has the frame: the focus is in it; else the first.
+ *
+ * @param {State} state
+ */
+function framed(state) {
+  const active = activeIn(state);
+  return Math.max(
+    0,
+    ticks(state).findIndex((tick) => tick.parentElement?.contains(active)),
+  );
+}
+
+/**
+ * How many tiles an arrow goes on.
+ *
+ * @param {State} state
+ * @param {string} name
+ */
+function stepOf({ holder }, name) {
+  if (!name.startsWith("Arrow")) return undefined;
+  const grid = holder.querySelector(".tiles");
+  const columns = grid ? getComputedStyle(grid).gridTemplateColumns.split(" ").length : 1;
+  return { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns }[name];
+}
+
+/**
+ * @param {State} state
+ * @param {number} step
+ */
+function move(state, step) {
+  ticks(state)[framed(state) + step]?.focus();
+}
+
+/** @param {State} state */
+function play(state) {
+  /** @type {HTMLElement | null | undefined} */
+  const button = ticks(state)[framed(state)]?.parentElement?.querySelector(".go");
+  button?.click();
+}
+
+/** @param {State} state */
+const takenOut = (state) =>
+  ticks(state)
+    .filter((tick) => tick.getAttribute("aria-pressed") === "true")
+    .map(({ dataset }) => dataset.row ?? "");
+
+/**
+ * What a press on Enter will store.
+ *
+ * @param {number} total
+ * @param {number} out
+ * @param {string} label
+ */
+export function confirmWords(total, out, label) {
+  const left = total - out;
+  const alone = out === 1 ? "1 is asked alone" : `${out} are asked alone`;
+  if (!left) return total === 1 ? "It is asked alone" : `All ${total} are asked alone`;
+  const stored = left === 1 ? `1 is ${label}` : `${left} are ${label}`;
+  return out ? `${stored}, ${alone}` : stored;
+}
+
+/**
+ * @param {State} state
+ * @param {BatchQuestion} question
+ */
+function showCount(state, question) {
+  const words = state.holder.querySelector(".confirm span");
+  if (words) words.textContent = confirmWords(question.tiles.length, takenOut(state).length, question.label);
+}
+
+/** @param {State} state */
+function confirm(state) {
+  press(state, state.holder.querySelector(".confirm"), "confirm", takenOut(state));
+}
+
+/**
+ * The whole row over the grid.
+ *
+ * @param {State} state
+ * @param {BatchQuestion} question
+ * @param {number} place
+ */
+function closer(state, question, place) {
+  const { view } = question.tiles[place];
+  const back = () => ticks(state)[place]?.focus({ preventScroll: true });
+  if (view.images.length) {
+    openZoom(state, { images: view.images, place: 0, name: `Image of row ${view.id}`, show: () => {} });
+  } else {
+    const dialog = openDialog(
+      state,
+      "nearer",
+      `Row ${view.id}`,
+      make("h2", { text: `Row ${view.id}` }),
+      view.audio && sound(view, { keyed: false }).element,
+      view.text && reading(view.text),
+      ...(view.features.length ? features(view, null) : []),
+      make(
+        "div",
+        { class: "row" },
+        closeButton(() => dialog.close()),
+      ),
+    );
+    dialog.keys = (name) => {
+      if (name !== "z") return false;
+      dialog.close();
+      return true;
+    };
+  }
+  state.dialog?.addEventListener("close", back);
+}
+
+/**
+ * @param {State} state
+ * @param {BatchQuestion} question
+ */
+function actions(state, question) {
+  const all = () => {
+    const every = ticks(state);
+    const out = takenOut(state).length < every.length;
+    for (const tick of every) tick.setAttribute("aria-pressed", String(out));
+    showCount(state, question);
+  };
+  const group = answerGroup(
+    make(
+      "button",
+      { class: "action strong confirm", type: "button", "aria-keyshortcuts": "Enter", onclick: () => confirm(state) },
+      key("↵"),
+      make("span", { text: confirmWords(question.tiles.length, 0, question.label) }),
+    ),
+    make("button", {
+      class: "action desk",
+      type: "button",
+      text: "Take all out",
+      title: "Or put all back",
+      onclick: all,
+    }),
+    actionButton("Escape", "One by one", () => press(state, null, "one", []), {
+      title: "Back to one row at a time; these stay open",
+    }),
+    ...backButtons(state),
+    actionButton("?", "Keys", () => openKeys(state), { class: "action desk", "aria-haspopup": "dialog" }),
+  );
+  const cap = group.querySelector('[data-key="Escape"] kbd');
+  if (cap) cap.textContent = "Esc";
+  return group;
+}
