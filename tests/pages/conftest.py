@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import streamlit as st
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import InitialValue, Selectbox
 
 from pages.parts import frame, state
+from pages.parts.one_label import card as one_label_card
 from tests.conftest import ROOT
 from tests.migrated import lay_database
 from workflow.home import Home, close_home
@@ -68,6 +70,22 @@ def pressing(test: AppTest, kind: str, **more: Any) -> AppTest:
     }
     test.session_state[state.CARD] = {"press": press | more}
     return test.run()
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """What the card is told by the page, in place of a browser."""
+    told: list[dict[str, Any]] = []
+
+    def card(data: dict[str, Any], on_press_change: Callable[[], None], **_: Any) -> None:
+        if st.session_state.get(state.CARD):  # a press comes before the page is drawn
+            on_press_change()
+            st.session_state[state.CARD] = None
+            st.rerun()
+        told.append(data)
+
+    monkeypatch.setattr(one_label_card, "_CARD", card)
+    return told
 
 
 def words(test: AppTest) -> str:

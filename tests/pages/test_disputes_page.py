@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
-import pytest
-import streamlit as st
 
-from pages.parts import dispute_card, state
-from pages.parts.one_label import card as one_label_card
+from pages.parts import dispute_card
 from tests.pages.conftest import Open, pressing, words
 from tests.workflow.people.test_disputes import member, open_rows, say, shared
 from tests.workflow.vector_world import vector_project
@@ -46,22 +42,6 @@ FOUND = DisputeList((DisputeLine(3, "r3", (("wren",), ()), 0.8, 0.9),), 7, 2, se
 def data_of(found: DisputeList = FOUND, opened: Dispute | None = OPENED, **more: Any) -> dict[str, Any]:
     given = {"zone": "Europe/Berlin", "notice": None, "saved": None, "undoable": None, **more}
     return dispute_card.dispute_data(found, opened, {"wren": "small and brown"}, **given)
-
-
-@pytest.fixture
-def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """What the card is told by the page, in place of a browser."""
-    told: list[dict[str, Any]] = []
-
-    def card(data: dict[str, Any], on_press_change: Callable[[], None], **_: Any) -> None:
-        if st.session_state.get(state.CARD):  # a press comes before the page is drawn
-            on_press_change()
-            st.session_state[state.CARD] = None
-            st.rerun()
-        told.append(data)
-
-    monkeypatch.setattr(one_label_card, "_CARD", card)
-    return told
 
 
 def test_the_card_has_who_said_what_and_the_labels_most_said_first() -> None:

@@ -57,6 +57,7 @@ def test_the_walk_sees_imports_over_several_lines() -> None:
     assert imported("one_label/card.js") == {
         "card/card.js",
         "card/qualifying.js",
+        "one_label/batch.js",
         "one_label/candidates.js",
         "one_label/dispute.js",
     }

@@ -43,7 +43,7 @@ def alike_project(
             what = f"{kinds[row]}.wav"
             files[what] = tone(seconds=2.0, hertz=1_000.0 + 2_000.0 * kinds[row])
         elif shown == "text":
-            what = f"{kind} seen near the gate at dusk for the {row}th time: it stood still and then went into the wood."
+            what = f"{kind} seen near the gate at dusk; time {row}: it stood still and then went into the wood."
         lines.append(f"r{row},{cell},{kind},{what},{places[row, 0]},{places[row, 1]}\n")
     data = "id,candidates,truth,what,x,y\n" + "".join(lines)
     upload = importing.read_upload(make_zip({"t.csv": data.encode(), **files}) if files else data.encode())
@@ -61,7 +61,9 @@ def alike_project(
     checked = importing.check(upload, roles)
     assert checked.table is not None, checked.problems
     chosen = {"n_neighbors": 8, "test_share": 0.35, "control_share": 0.1, "truth_role": "hidden", **settings}
-    return Seat(home, owner, importing.create(Seat(home, owner), name, checked.table, LearnerSettings(**chosen)))  # type: ignore[arg-type]
+    return Seat(
+        home, owner, importing.create(Seat(home, owner), name, checked.table, LearnerSettings(**chosen))
+    )  # type: ignore[arg-type]
 
 
 def _picture(kind: int, row: int) -> bytes:

@@ -1,4 +1,4 @@
-"""Many rows at once, by keys: twelve pictures confirmed but one, undone; a choice of rows from the queue; recordings."""
+"""Many rows at once, by keys: twelve pictures confirmed but one, undone; rows chosen in the queue; recordings."""
 
 from __future__ import annotations
 
@@ -151,7 +151,9 @@ def test_recordings_have_players_and_one_plays_at_a_time(
 def test_without_a_group_the_page_says_why_and_goes_back(
     page: Page, server: Server, home: Home, name: str
 ) -> None:
-    seat = alike_project(home, OWNER, name, "numbers", test_share=0.0)  # nobody can tell how right the model is
+    seat = alike_project(
+        home, OWNER, name, "numbers", test_share=0.0
+    )  # nobody can tell how right the model is
     assert isinstance(batches.next_batch(seat), batches.NoBatch)
     room.annotate(page, server, seat.project_id or 0)
     page.keyboard.press("Shift+M")

@@ -1,0 +1,143 @@
+"""Many rows at once on the pages: what the card is told, what a press does, and a choice from Map and Queue."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pages.parts import batch_card, charts, state
+from tests.pages.conftest import Open, pressing, words
+from tests.workflow.alike_world import NAMES, alike_project
+from tests.workflow.vector_world import vector_project
+from tests.workflow.world import annotator
+from workflow import batches
+from workflow.batches import SavedBatch, ShownBatch
+from workflow.common.rows import RowView
+from workflow.common.together import Tile
+from workflow.home import Home
+from workflow.seat import Seat
+
+
+def shown(seat: Seat) -> ShownBatch:
+    found = batches.next_batch(seat)
+    assert isinstance(found, ShownBatch)
+    return found
+
+
+def batch(*shares: float, **more: Any) -> ShownBatch:
+    view = RowView(0, "r0", None, None, (), heard=more.pop("heard", False))
+    tiles = tuple(Tile(view, share) for share in shares)
+    values = {"right": 0, "checked": 0, "chosen": False} | more
+    return ShownBatch("batch.1.1", "bee", "it stings", tiles, 3, **values)
+
+
+def test_the_words_over_the_tiles() -> None:
+    told = batch_card.batch_question(batch(0.979, 0.931, right=18, checked=19))
+    assert told["asks"] == "Are these 2 all bee?"
+    assert told["about"] == "it stings"
+    assert "a share of 93 to 97 %" in told["why"], "never more than it is"
+    assert told["checked"] == "Of 19 rows with a known label of which it is as sure, it is right about 18."
+    alone = batch_card.batch_question(batch(0.5, chosen=True))
+    assert alone["asks"] == "Is this bee?"
+    assert alone["why"].endswith("a share of 50 %; you chose these rows.")
+    assert "tells yet" in alone["checked"]
+
+
+def test_every_tile_has_a_key_that_does_nothing_else() -> None:
+    many = [0.9] * batches.MOST
+    silent, heard = (
+        [tile["key"] for tile in batch_card.batch_question(batch(*many, heard=one))["tiles"]]
+        for one in (False, True)
+    )
+    assert [key for key in silent[:12] if key] == list("abcdefghijkl")
+    for keys in (silent, heard):
+        named = [key for key in keys if key]
+        assert len(set(named)) == len(named) >= batches.MOST - 2
+        assert not set(named) & set("uz")
+    assert "p" not in heard
+
+
+def test_presses_lead_there_confirm_and_lead_back(
+    home: Home, owner: int, show: Open, sent: list[dict[str, Any]]
+) -> None:
+    seat = alike_project(home, owner)
+    page = show(owner, "annotate.py", project=str(seat.project_id))
+    assert sent[-1]["room"] == "candidates"
+    pressing(page, "many")
+    assert sent[-1]["room"] == "batch"
+    rows = [tile["row"] for tile in sent[-1]["question"]["tiles"]]
+    pressing(page, "confirm", token=sent[-1]["token"], labels=[str(rows[0])])
+    assert sent[-1]["saved"]["message"].startswith(f"Saved: {len(rows) - 1} rows are ")
+    assert not {tile["row"] for tile in sent[-1]["question"]["tiles"]} & set(rows)
+    assert [one["words"] for one in sent[-1]["history"]] == [
+        f"{len(rows) - 1} rows are {sent[-1]['question']['label']}"
+    ]
+    pressing(page, "undo", seq=sent[-1]["undoable"])
+    assert [tile["row"] for tile in sent[-1]["question"]["tiles"]] == rows[1:]
+    pressing(page, "one")
+    assert sent[-1]["room"] == "candidates"
+    assert state.MANY not in page.session_state
+
+
+def test_a_second_press_and_rows_that_were_missed_are_said(
+    home: Home, owner: int, show: Open, sent: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seat = alike_project(home, owner)
+    page = show(owner, "annotate.py", project=str(seat.project_id))
+    pressing(page, "many")
+    token = sent[-1]["token"]
+    pressing(page, "confirm", token=token)
+    pressing(page, "confirm", token=token)
+    assert sent[-1]["saved"]["message"].startswith("Not saved again: 12 rows had been confirmed as ")
+    assert sent[-1]["saved"]["tone"] == "bad"
+    pressing(page, "confirm", token="batch.9.9")
+    assert sent[-1]["saved"]["message"] == "Not saved: Those rows are no longer before you together."
+    missed = SavedBatch(7, "bee", 1, ("r3", "r5"))
+    monkeypatch.setattr(batches, "confirm_batch", lambda *_: missed)
+    pressing(page, "confirm", token=token)
+    assert sent[-1]["saved"]["message"] == (
+        "1 row saved as bee; not saved, as they were answered or changed meanwhile: r3, r5."
+    )
+
+
+def drawn_round(monkeypatch: pytest.MonkeyPatch, rows: list[int]) -> None:
+    """As if a person had drawn round these rows on the map."""
+    monkeypatch.setattr(charts, "show", lambda *_, **__: [("", "", row) for row in rows])
+
+
+def test_rows_that_were_drawn_round_on_the_map_are_confirmed_together(
+    home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seat = alike_project(home, owner, control_share=0.0)
+    first = shown(seat)
+    batches.leave_batch(seat)
+    rows = [tile.view.row for tile in first.tiles[:4]]
+    drawn_round(monkeypatch, rows)
+    page = show(owner, "map_page.py", project=str(seat.project_id))
+    assert "4 rows" in words(page)
+    (box,) = (one for one in page.selectbox if one.label == "All of these are")
+    assert box.options == [f"{label} (4 rows)" for label in (first.label, *set(NAMES) - {first.label})]
+    (look,) = (one for one in page.button if one.label == "Look at 4 of them together")
+    look.click().run()
+    assert page.session_state[state.MANY] == seat.project_id
+    assert sorted(tile.view.row for tile in shown(seat).tiles) == sorted(rows)
+
+
+def test_what_cannot_be_chosen_says_why(
+    home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seat = alike_project(home, owner)
+    ada = annotator(home, owner, "Ada")
+    drawn_round(monkeypatch, [0, 1, 2])
+    assert "blind checks the owner alone" in words(show(ada, "map_page.py", project=str(seat.project_id)))
+    vectors = vector_project(home, owner)
+    page = show(owner, "map_page.py", project=str(vectors))
+    assert "3 rows" in words(page)
+    assert not [one for one in page.button if "together" in one.label]
+    with seat.learner() as opened:
+        held = [int(row) for row in opened.learner.test_rows.nonzero()[0][:3]]
+    drawn_round(monkeypatch, held)
+    assert "None of these rows can be confirmed now" in words(
+        show(owner, "map_page.py", project=str(seat.project_id))
+    )
