@@ -10,9 +10,9 @@ from pages.parts import batch_card, frame, kinds, panel_rows, question_card, sta
 from pages.parts.day_form import day_form, day_words
 from pages.parts.presses import Press, dealing, pressed
 from pages.parts.qualifying_card import known_row
-from workflow import answering, batches, room, standing, undoing
+from workflow import answering, room, standing, undoing
 from workflow.access import NotAllowed, NotFound, Right
-from workflow.people import examples, goals, pausing, qualifying
+from workflow.people import batches, examples, goals, pausing, qualifying
 from workflow.saving import DatabaseReplacedError
 
 page = frame.begin_project("Annotate", Right.ANSWER)

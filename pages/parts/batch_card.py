@@ -11,10 +11,10 @@ import streamlit as st
 from pages.parts import frame, state
 from pages.parts.question_card import Offer, view_of
 from pages.parts.words import counted
-from workflow import batches
 from workflow.access import NotAllowed
 from workflow.answering import AnswerError
-from workflow.batches import NoBatch, SavedBatch, ShownBatch
+from workflow.people import batches
+from workflow.people.batches import NoBatch, SavedBatch, ShownBatch
 
 KEYS = "abcdefghijklmnopqrstvwxy"
 """Keys of the tiles in order: all letters but those of undo and of the closer look."""

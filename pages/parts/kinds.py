@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pages.parts.map_words import MapWords
     from pages.parts.question_card import Drawing, Offer
     from pages.parts.stop_panel import StopWords
-    from workflow.batches import ShownBatch
+    from workflow.people.batches import ShownBatch
     from workflow.room import Groups
 
 

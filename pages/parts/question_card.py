@@ -263,7 +263,11 @@ def _words(kind: str, row_id: str, labels: Sequence[str], rows: int) -> str:
     if len(labels) > NAMED:
         named += f" and {len(labels) - NAMED:,} more"
     if rows > 1:  # a batch, or what took one back
-        return f"{rows} rows are {named}" if kind == "is" else f"your answers to {rows} rows were withdrawn"
+        together = {
+            "is": f"{rows} rows are {named}",
+            "withdraw": f"your answers to {rows} rows were withdrawn",
+        }
+        return together[kind]
     about = f"row {row_id}, {named}" if labels else f"row {row_id}"
     return {
         "is": f"row {row_id} is {named}",

@@ -11,11 +11,11 @@ from tests.pages.conftest import Open, pressing, words
 from tests.workflow.alike_world import NAMES, alike_project
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import annotator
-from workflow import batches
-from workflow.batches import SavedBatch, ShownBatch
 from workflow.common.rows import RowView
 from workflow.common.together import Tile
 from workflow.home import Home
+from workflow.people import batches
+from workflow.people.batches import SavedBatch, ShownBatch
 from workflow.seat import Seat
 
 

@@ -43,7 +43,9 @@ def alike_project(
             what = f"{kinds[row]}.wav"
             files[what] = tone(seconds=2.0, hertz=1_000.0 + 2_000.0 * kinds[row])
         elif shown == "text":
-            what = f"{kind} seen near the gate at dusk; time {row}: it stood still and then went into the wood."
+            what = (
+                f"{kind} seen near the gate at dusk; time {row}: it stood still and then went into the wood."
+            )
         lines.append(f"r{row},{cell},{kind},{what},{places[row, 0]},{places[row, 1]}\n")
     data = "id,candidates,truth,what,x,y\n" + "".join(lines)
     upload = importing.read_upload(make_zip({"t.csv": data.encode(), **files}) if files else data.encode())

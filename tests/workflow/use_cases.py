@@ -22,7 +22,6 @@ from plcore.tables.encoders.encoding import Encoded
 from tests.workflow.kind_worlds import KindWorld
 from workflow import (
     answering,
-    batches,
     classes,
     exporting,
     importing,
@@ -50,6 +49,7 @@ from workflow.outgoing import verifying
 from workflow.people import (
     aside,
     audited,
+    batches,
     browsers,
     disputes,
     elsewhere,

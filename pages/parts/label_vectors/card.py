@@ -19,8 +19,8 @@ from pages.parts.question_card import (
     view_of,
     why_stop,
 )
-from workflow.batches import ShownBatch
 from workflow.kinds.label_vectors.showing import LabelLine, ShownVector
+from workflow.people.batches import ShownBatch
 from workflow.room import Groups
 from workflow.standing import Standing
 

@@ -24,8 +24,8 @@ from pages.parts.question_card import (
     view_of,
     why_stop,
 )
-from workflow.batches import ShownBatch
 from workflow.kinds.one_label.showing import ShownQuestion, YesNo
+from workflow.people.batches import ShownBatch
 from workflow.room import Groups
 from workflow.standing import Standing
 

@@ -12,8 +12,8 @@ from tests.browser import room
 from tests.browser.server import Server
 from tests.browser.shared.conftest import OWNER
 from tests.workflow.alike_world import alike_project
-from workflow import batches
 from workflow.home import Home
+from workflow.people import batches
 from workflow.seat import Seat
 
 pytestmark = pytest.mark.browser

@@ -15,9 +15,9 @@ from tests.conftest import ROOT
 from workflow.kinds import KINDS
 from workflow.kinds.kind import Kind
 
-MORE = {"one_label": {"batching", "first_updates", "graphs", "marking"}}
-"""Modules that one kind alone has: rows confirmed together, neighbours that are kept on disk, and what the kernel ridge
-does before its next version."""
+MORE = {"one_label": {"first_updates", "graphs", "marking"}}
+"""Modules that one kind alone has: neighbours that are kept on disk, and what the kernel ridge does before its next
+version."""
 
 
 def modules(folder: Path) -> set[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from plcore.loop.label_vectors import ANSWERS
 from workflow.kinds.label_vectors.answering import answer
+from workflow.kinds.label_vectors.batching import BATCHING
 from workflow.kinds.label_vectors.build import build_learner, first_learner, keep_beside, n_to_ask
 from workflow.kinds.label_vectors.comparing import (
     choose_model,
@@ -47,7 +48,6 @@ from workflow.kinds.label_vectors.truth import hides_truth, known_places, true_a
 from workflow.kinds.label_vectors.turn import make_turn, stands_as_before
 from workflow.kinds.label_vectors.voting import votes_of
 from workflow.kinds.label_vectors.words import (
-    BATCHING,
     CAN_CHANGE_CLASSES,
     CAN_QUALIFY,
     COMPARED,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from plcore.loop.label_vectors import CRITERION_ENTRIES, PREDICTOR_ENTRIES, QUESTION_ENTRIES
-from workflow.kinds.batching import Batching
 from workflow.kinds.kind import KindWords
 
 WORDS = KindWords(
@@ -17,7 +16,6 @@ CAN_CHANGE_CLASSES = False
 TAKES_GROUPS = False
 CAN_QUALIFY = False
 HAS_DISPUTES = False
-BATCHING: Batching | None = None
 
 COMPARED: Mapping[str, str] = {}
 """Models that a worker compares: none, what predicts is chosen with each fit."""

@@ -14,12 +14,12 @@ from plcore.loop import Place
 from plcore.query import FEWEST
 from tests.workflow import vector_world
 from tests.workflow.world import annotator, count_entries, opened, small_table
-from workflow import answering, batches, projects, standing, undoing
+from workflow import answering, projects, standing, undoing
 from workflow.access import NotAllowed
-from workflow.batches import NoBatch, ShownBatch
 from workflow.home import Home
 from workflow.outgoing.verifying import verify_project
-from workflow.people import figures
+from workflow.people import batches, figures
+from workflow.people.batches import NoBatch, ShownBatch
 from workflow.seat import Seat
 
 
