@@ -17,7 +17,7 @@ from plcore.common.types import BoolArray, FloatArray, IntArray
 
 SURE = 0.9
 """The share from which on a row counts as sure while nobody can tell how right the model is."""
-RIGHT = 0.9
+RIGHT = 0.95
 """Of the rows with a known label of which the model is sure, so many must be right."""
 KNOWN = 20
 """Rows with a known label that it takes to tell."""

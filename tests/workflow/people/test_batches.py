@@ -14,7 +14,7 @@ from plcore.loop import Place
 from plcore.query import FEWEST
 from tests.workflow import vector_world
 from tests.workflow.world import annotator, count_entries, opened, small_table
-from workflow import answering, projects, standing, undoing
+from workflow import answering, classes, projects, standing, undoing
 from workflow.access import NotAllowed
 from workflow.home import Home
 from workflow.outgoing.verifying import verify_project
@@ -230,6 +230,27 @@ def test_all_rows_or_none_where_the_machine_stops_between(
         assert learner.seq == 0
     assert rows_of(shown(seat)) == rows_of(batch)
     assert batches.confirm_batch(seat, batch.token).rows == len(batch.tiles)
+
+
+def test_a_class_renamed_meanwhile_is_stored_by_its_present_name(seat: Seat) -> None:
+    batch = shown(seat)
+    classes.change_classes(seat, classes.classes_view(seat).version, "rename", (batch.label, "wasp"))
+    assert shown(seat).label == "wasp"
+    saved = batches.confirm_batch(seat, batch.token)
+    assert (saved.rows, saved.label) == (len(batch.tiles), "wasp")
+    assert {one.labels for one in log_of(seat) if one.kind == "is"} == {("wasp",)}
+
+
+def test_a_model_that_is_right_too_seldom_says_so(
+    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seat = at_project(home, owner)
+    with opened(home, owner, seat.project_id or 0) as learner:
+        pool = learner.pool
+        monkeypatch.setattr(pool, "known", lambda: (pool.truth[pool.held] + 1) % len(pool.classes))
+        found = batches.next_batch(seat)
+    assert isinstance(found, NoBatch)
+    assert "would not pay" in found.why
 
 
 # Other people
