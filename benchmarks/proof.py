@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks import report
 from benchmarks.margin_data import exact_set, partial_set
 from plcore.evaluation import contaminate
-from plcore.evaluation.estimates import ControlCounts, control_accuracy
+from plcore.evaluation.estimates import ControlCounts, control_accuracy, control_rows_measured
 from plcore.evaluation.learning_curves import Reach, fit_learning_curve
 from plcore.evaluation.random_order import first_reached
 from plcore.loop.entries import Entry
@@ -182,12 +182,7 @@ def points_of(
     if simulated.pool.test_rows.any():
         return np.array(measured), np.full(len(measured), float(simulated.pool.test_rows.sum()))
     share = simulated.pool.share_ambiguous
-    asked, free = (
-        np.array([getattr(one, name) for one in counts], dtype=float) for name in ("asked", "free")
-    )
-    value = control_accuracy(counts, share).value
-    with np.errstate(divide="ignore"):
-        return value, 1 / (share**2 / asked + (1 - share) ** 2 / free)
+    return control_accuracy(counts, share).value, control_rows_measured(counts, share)
 
 
 def look(name: str, layout: str, seed: int) -> Look:
@@ -345,16 +340,17 @@ How often the 95 % intervals hold what really happens.
 
 {chr(10).join(says)}
 
-Rows in the project: {sizes}; all others measure what is true, with an error of their own (half a point to two), which
-is counted against the intervals. {", ".join(OWN_CANDIDATES)} have their own candidates; the others are contaminated by
-`random`, p = {CONTAMINATION[1]:g}, q = {CONTAMINATION[2]:g}, anew in every run. The model is PL-KNN, asked by `apl`. A
-run is looked at once, at a random moment between {LOOK["known truth"][0]:.0%} and {LOOK["known truth"][1]:.0%} of its
-answers with known truth (a third of the rows are test rows), between {LOOK["blind checks"][0]:.0%} and
-{LOOK["blind checks"][1]:.0%} with blind checks (a fifth of the rows and of the questions). The goal is drawn between
-the accuracy shown then and the one at the end, or three points more: some are never reached, and covered by an interval
-without end. With known truth the goal is reached when the figure of the page reads it, which goes by the same test rows
-to the end; with blind checks when accuracy on all rows is as high. The true line and the answers needed are those of one run in random order that no estimate has seen;
-the line is looked at where it ends, at the answers given or, with blind checks, where it is carried no farther.
+Rows in the project: {sizes}; all others measure what is true, with an
+error of their own (half a point to two), which is counted against the intervals. {" and ".join(OWN_CANDIDATES)} have
+their own candidates; the others are contaminated by `random`, p = {CONTAMINATION[1]:g}, q = {CONTAMINATION[2]:g}, anew
+in every run. The model is PL-KNN, asked by `apl`. A run is looked at once, at a random moment between
+{LOOK["known truth"][0]:.0%} and {LOOK["known truth"][1]:.0%} of its answers with known truth (a third of the rows are
+test rows), between {LOOK["blind checks"][0]:.0%} and {LOOK["blind checks"][1]:.0%} with blind checks (a fifth of the
+rows and of the questions). The goal is drawn between the accuracy shown then and the one at the end, or three points
+more: some are never reached, and covered by an interval without end. With known truth the goal is reached when the
+figure of the page reads it, which goes by the same test rows to the end; with blind checks when accuracy on all rows is
+as high. The true line and the answers needed are those of one run in random order that no estimate has seen; the line
+is looked at where it ends, at the answers given or, with blind checks, where it is carried no farther.
 "Surely saved": the interval of the answers needed lies above those given; "wrongly so": random order needed no more.
 Seeds from 1,000 on, which are not measured here, were used to choose how wide the intervals are.
 

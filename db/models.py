@@ -181,6 +181,26 @@ class ComparisonRow(Base):
     ended_at: Mapped[datetime | None]
 
 
+class RandomOrderRow(Base):
+    """An estimate of what random order would have reached: asked for, under way, or over."""
+
+    __tablename__ = "random_orders"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), index=True)
+    asked_by: Mapped[int | None] = mapped_column(ForeignKey("people.id"))  # NULL: it was due
+    asked_at: Mapped[datetime]
+    # what the log held when it began; before that, when it was asked for
+    seq: Mapped[int]
+    answers: Mapped[int]
+    state: Mapped[str]
+    done: Mapped[int]
+    total: Mapped[int]
+    report: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    fault: Mapped[str | None]
+    ended_at: Mapped[datetime | None]
+
+
 class EncodingRow(Base):
     """Vectors of a project's rows, by an encoder of the owner's own: asked for, being made, or over."""
 

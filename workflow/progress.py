@@ -6,11 +6,24 @@ from typing import TYPE_CHECKING, Any
 
 from workflow import kinds
 from workflow.common.figures import FEWEST_MEASURED, LabelCount, StopView
+from workflow.models import random_order
 
 if TYPE_CHECKING:
     from workflow.seat import Seat
 
-__all__ = ["FEWEST_MEASURED", "LabelCount", "StopView", "read_progress", "watched"]
+__all__ = [
+    "FEWEST_MEASURED",
+    "CannotReplay",
+    "LabelCount",
+    "StopView",
+    "estimate_random_order",
+    "read_progress",
+    "watched",
+]
+
+
+class CannotReplay(ValueError):  # noqa: N818 - what a page says, not a fault
+    """Nothing replays projects of this kind in random order."""
 
 
 def read_progress(seat: Seat) -> Any:
@@ -33,3 +46,21 @@ def watched(seat: Seat) -> tuple[Any, ...]:
     NotAllowed, NotFound
     """
     return seat.kind.watched(seat)
+
+
+def estimate_random_order(seat: Seat) -> None:
+    """Have a worker estimate what random order would have reached; where that is asked for or under way already,
+    nothing changes.
+
+    Raises
+    ------
+    CannotReplay
+        Projects of this kind are not replayed.
+    NotAllowed
+        The person is not an owner.
+    NotSaved, NotFound
+    """
+    with seat.owning() as owning:
+        if not kinds.replays_random_order(owning.project):
+            raise CannotReplay("What random order would have reached is not estimated for label vectors.")
+        random_order.ask(owning.session, owning.project, seat.person_id)

@@ -11,7 +11,7 @@ from workflow import stopping
 from workflow.access import Right
 from workflow.stopping import StopRules, StopView
 
-TITLES = {"settled": "Settled", "flat": "Curve flat", "budget": "Budget"}
+TITLES = {"goal": "Goal", "settled": "Settled", "flat": "Curve flat", "budget": "Budget"}
 FIELDS = ("settled", "share", "flat", "within", "over", "budget", "answers")
 """The fields of the editor, by the ends of their widget keys."""
 
@@ -65,13 +65,14 @@ def _editor(page: ProjectPage, view: StopView, words: StopWords) -> None:
             st.toggle("Budget", rules.budget is not None, key=f"{at}-budget")
             budget = rules.budget or page.project.n_to_ask or 1
             st.number_input(words.budget, 1, 100_000_000, budget, key=f"{at}-answers")
-            st.form_submit_button("Save", type="primary", on_click=_save, args=(page, at))
+            st.form_submit_button("Save", type="primary", on_click=_save, args=(page, view, at))
 
 
-def _save(page: ProjectPage, at: str) -> None:
+def _save(page: ProjectPage, view: StopView, at: str) -> None:
     """Called before the page is drawn: a drawing is broken off when the model changes, and would lose the press."""
     chosen = {name: st.session_state[f"{at}-{name}"] for name in FIELDS}
     rules = StopRules(
+        goal=view.rules.goal,
         settled=round(chosen["share"] / 100, 6) if chosen["settled"] else None,
         flat_within=round(chosen["within"] / 100, 6) if chosen["flat"] else None,
         flat_over=int(chosen["over"]),

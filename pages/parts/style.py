@@ -28,6 +28,17 @@ _STYLE = """<style>
   outline: 3px solid #1b7d6c; outline-offset: 2px;
 }
 [data-testid="stTopNavLink"] { padding-inline: .4rem; }
+.st-key-winnow_lead [data-testid="stMetricValue"] { font-size: 3.25rem; font-weight: 650; line-height: 1.15; }
+.st-key-winnow_lead [data-testid="stMetricDelta"] { font-size: 1.05rem; }
+.st-key-winnow_follow [data-testid="stMetricValue"] { font-size: 1.375rem; }
+.st-key-winnow_saved { border-left: 3px solid #3f9c8b; padding-left: 1rem; }
+.st-key-winnow_saved strong { font-size: 1.25rem; }
+.winnow-goal { position: relative; height: 10px; margin: .5rem 0 .35rem; border-radius: 5px;
+  background: rgba(123, 135, 132, .25); }
+.winnow-goal i, .winnow-goal em, .winnow-goal u { position: absolute; top: 0; bottom: 0; border-radius: 5px; }
+.winnow-goal i { left: 0; background: #3f9c8b; }
+.winnow-goal em { background: rgba(63, 156, 139, .35); }
+.winnow-goal u { top: -5px; bottom: -5px; width: 3px; margin-left: -1px; background: #c07a0a; }
 .st-key-winnow_menu { display: none; }
 </style>"""
 

@@ -26,6 +26,12 @@ def counted(count: int, name: str, several: str | None = None) -> str:
     return f"{count:,} {name if count == 1 else several or f'{name}s'}"
 
 
+def about(count: float) -> str:
+    """A number of which only two digits are known, such as "140"."""
+    digits = max(len(str(int(abs(count)))) - 2, 0)
+    return f"{round(count / 10**digits) * 10**digits:,}"
+
+
 def size(count: int) -> str:
     """A number of bytes, such as "12 kB"."""
     for limit, unit, name in ((1_000_000, 1_000, "kB"), (1_000_000_000, 1_000_000, "MB")):

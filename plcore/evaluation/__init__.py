@@ -12,13 +12,16 @@ from plcore.evaluation.estimates import (
     ControlCounts,
     Estimate,
     control_accuracy,
+    control_rows_measured,
     stratified_accuracy,
 )
 from plcore.evaluation.grids import PARAMETER_GRIDS, PRECISE_GRID, precise_folds
 from plcore.evaluation.intervals import exact_interval, wilson_interval
+from plcore.evaluation.learning_curves import LearningCurve, Reach, fit_learning_curve
 from plcore.evaluation.metrics import error_rate
 from plcore.evaluation.outside import OutsideRate, outside_probabilities, outside_rate
 from plcore.evaluation.progressive import Progressive, progressive_validation
+from plcore.evaluation.random_order import RandomOrderLine
 from plcore.evaluation.replay import Replay, ask_oracle, replay
 from plcore.evaluation.scores import (
     Precision,
@@ -43,6 +46,7 @@ __all__ = [
     "AutoPLClassifier",
     "ControlCounts",
     "Estimate",
+    "LearningCurve",
     "OutsideRate",
     "PLBaggingClassifier",
     "PLCalibratedClassifier",
@@ -50,6 +54,8 @@ __all__ = [
     "PartialKFold",
     "Precision",
     "Progressive",
+    "RandomOrderLine",
+    "Reach",
     "Replay",
     "ScoredCandidates",
     "ask_oracle",
@@ -61,8 +67,10 @@ __all__ = [
     "conformity_scores",
     "contaminate",
     "control_accuracy",
+    "control_rows_measured",
     "error_rate",
     "exact_interval",
+    "fit_learning_curve",
     "outside_probabilities",
     "outside_rate",
     "precise_folds",

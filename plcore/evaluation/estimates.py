@@ -80,3 +80,15 @@ def control_accuracy(
         [(one.right_asked, one.asked, one.right_free, one.free) for one in counts], dtype=np.float64
     ).reshape(-1, 4)
     return stratified_accuracy(flat[:, ::2], flat[:, 1::2], [share_ambiguous, 1 - share_ambiguous], level)
+
+
+def control_rows_measured(counts: Sequence[ControlCounts], share_ambiguous: float) -> FloatArray:
+    """(p,) how many rows that all count the same would measure as well as these controls do; 0 while a stratum that
+    counts has no answer. Arguments as for `control_accuracy`."""
+    asked = np.array([one.asked for one in counts], dtype=np.float64)
+    free = np.array([one.free for one in counts], dtype=np.float64)
+    spread = np.zeros(len(counts))
+    for share, rows in ((share_ambiguous, asked), (1 - share_ambiguous, free)):
+        if share > 0:
+            spread += np.divide(share**2, rows, out=np.full(len(counts), np.inf), where=rows > 0)
+    return np.asarray(1 / spread)

@@ -105,7 +105,7 @@ class LearningCurve:
     def reads(self, goal: float, now: float, figure: float, measured: float, level: float = LEVEL) -> Reach:
         """When accuracy *on the rows that the points are measured on* reads the goal, with its interval.
 
-        now, figure : answers so far, and what these rows read by then      measured : how many rows, the same to the end
+        now, figure : answers so far, and what these rows read by then      measured : how many rows, always the same
         How far the rows flatter, or the contrary, does not matter here, and that is most of what is uncertain about
         all rows: each draw is moved to the figure. Chance has a part in what the rows gain from there alone.
         """

@@ -60,7 +60,7 @@ class RandomRuns:
 
 
 @dataclass(frozen=True)
-class RandomOrder:
+class RandomOrderLine:
     """The line of random order, and when it comes to where the project is. Tuples of one length.
 
     answers : to rows that train      value, low, high : accuracy, with its interval for one run
@@ -80,14 +80,14 @@ class RandomOrder:
         return {**asdict(self), "needed": needed}
 
     @classmethod
-    def from_json(cls, stored: dict[str, Any]) -> RandomOrder:
+    def from_json(cls, stored: dict[str, Any]) -> RandomOrderLine:
         """What `to_json` gave."""
         needed = Reach(*(np.inf if part is None else float(part) for part in stored["needed"]))
         lines = {name: tuple(stored[name]) for name in ("answers", "value", "low", "high")}
         return cls(**lines, needed=needed)
 
 
-def by_replays(runs: RandomRuns, level: float = LEVEL, random_state: int = 0) -> RandomOrder:
+def by_replays(runs: RandomRuns, level: float = LEVEL, random_state: int = 0) -> RandomOrderLine:
     """The line through whole runs. Raises ValueError below FEWEST_ORDERS.
 
     The interval joins what the measured rows leave open, of the mean of the runs, and how far one run is from others.
@@ -104,21 +104,28 @@ def by_replays(runs: RandomRuns, level: float = LEVEL, random_state: int = 0) ->
     variance = of_rows + (1 + 1 / orders) * between
     spread = np.maximum(value * (1 - value), 0.25 / runs.measured)
     low, high = wilson_interval(value, spread / np.maximum(variance, 1e-9), level)
-    return RandomOrder(
-        *(tuple(part.tolist()) for part in (runs.answers.astype(float), value, low, high)),
-        needed=reach_of(_crossings(runs, np.random.default_rng(random_state)), level),
+    return _line(
+        runs.answers,
+        (value, low, high),
+        reach_of(_crossings(runs, np.random.default_rng(random_state)), level),
     )
 
 
 def _crossings(runs: RandomRuns, random: np.random.Generator) -> FloatArray:
     """(d,) answers after which one run is as good as the project is now, over bootstrap samples of the measured rows:
-    the same rows measure both, so that rows which are hard for all cancel out."""
+    the same rows measure both, so that rows which are hard for all cancel out.
+
+    One run is as far from the mean as a normal draw with the covariance of those there are.
+    """
     found = np.empty(_DRAWS)
-    rows = len(runs.weights)
+    orders, rows = len(runs.right), len(runs.weights)
+    apart = np.sqrt((1 + 1 / orders) / (orders - 1))
     for place in range(_DRAWS):
         counts = random.multinomial(rows, np.full(rows, 1 / rows)) * runs.weights
         counts /= counts.sum()
-        run = runs.right[random.integers(len(runs.right))] @ counts
+        every = runs.right @ counts
+        mean = every.mean(axis=0)
+        run = mean + apart * random.standard_normal(orders) @ (every - mean)
         found[place] = first_reached(runs.answers, run, float(runs.right_now @ counts))
     return found
 
@@ -136,7 +143,7 @@ def first_reached(answers: Any, accuracy: Any, goal: float) -> float:
     return float(answers[after - 1] + share * (answers[after] - answers[after - 1]))
 
 
-def by_carrying_on(runs: RandomRuns, level: float = LEVEL, random_state: int = 0) -> RandomOrder | None:
+def by_carrying_on(runs: RandomRuns, level: float = LEVEL, random_state: int = 0) -> RandomOrderLine | None:
     """The line through short runs, carried on to the answers that are given; None where they are too short
     (`fit_learning_curve`).
 
@@ -153,7 +160,14 @@ def by_carrying_on(runs: RandomRuns, level: float = LEVEL, random_state: int = 0
     value, low, high = curve.at(answers, level)
     random = np.random.default_rng([random_state, 1])
     reached = random.beta(now * measured + 0.5, (1 - now) * measured + 0.5, len(curve.top))
-    return RandomOrder(
-        *(tuple(part.tolist()) for part in (answers, value, low, high)),
-        needed=reach_of(curve.answers_to(reached), level),
+    return _line(
+        answers,
+        (value, low, high),
+        reach_of(curve.answers_to(reached), level),
     )
+
+
+def _line(answers: Any, parts: tuple[FloatArray, FloatArray, FloatArray], needed: Reach) -> RandomOrderLine:
+    """As plain values. parts : value, low, high"""
+    value, low, high = (tuple(part.tolist()) for part in parts)
+    return RandomOrderLine(tuple(np.asarray(answers, dtype=np.float64).tolist()), value, low, high, needed)

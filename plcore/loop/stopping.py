@@ -51,12 +51,14 @@ class StopRules:
     flat_within, flat_over : once accuracy has moved by no more than flat_within, in (0, 1], over the latest flat_over
         answers, at least 1
     budget : after so many answers, at least 1
+    goal : once accuracy is this share in (0, 1)
     """
 
     settled: float | None = 1.0
     flat_within: float | None = 0.01
     flat_over: int = 100
     budget: int | None = None
+    goal: float | None = None
 
     def __post_init__(self) -> None:
         for name in ("settled", "flat_within"):
@@ -66,6 +68,8 @@ class StopRules:
         check_int("flat_over", self.flat_over, 1)
         if self.budget is not None:
             check_int("budget", self.budget, 1)
+        if self.goal is not None and not (is_real(self.goal) and 0 < self.goal < 1):
+            raise ValueError(f"goal must be None or a number above 0 and below 1. Got {self.goal!r}.")
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> StopRules:
@@ -79,7 +83,7 @@ class StopRules:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What one rule, "settled", "flat" or "budget", has come to."""
+    """What one rule, "goal", "settled", "flat" or "budget", has come to."""
 
     rule: str
     reached: bool
@@ -107,6 +111,8 @@ def judge(
     """
     given = int(answers[-1]) if given is None else given
     verdicts = []
+    if rules.goal is not None:
+        verdicts.append(_judge_goal(rules.goal, float(accuracy[-1]), measured, terms))
     if rules.settled is not None:
         verdicts.append(_judge_settled(rules.settled, float(settled[-1]), done, terms))
     if rules.flat_within is not None:
@@ -127,6 +133,20 @@ def change_over(answers: IntArray, accuracy: FloatArray, over: int) -> float | N
     first = int(np.searchsorted(answers, begun, side="right")) - 1
     moved = float(np.ptp(accuracy[first:]))
     return None if np.isnan(moved) else moved
+
+
+def _judge_goal(goal: float, accuracy: float, measured: int, terms: Terms) -> Verdict:
+    figure = terms.figure
+    if measured < LEAST_MEASURED:
+        words = f"{figure} is measured on {measured:,} {terms.measured_on} so far; the rule needs {LEAST_MEASURED}."
+    elif np.isnan(accuracy):
+        words = f"{figure} is not known yet; the goal is {goal * 100:g} %."
+    else:
+        reached, shown = accuracy >= goal, round(accuracy * 100, 1)
+        if not reached and shown >= goal * 100:
+            shown = np.floor(accuracy * 1000) / 10  # what is not reached does not read as if it were
+        return Verdict("goal", reached, f"{figure} is {shown:g} %; the goal is {goal * 100:g} %.")
+    return Verdict("goal", False, words)
 
 
 def _judge_settled(wanted: float, share: float, done: bool, terms: Terms) -> Verdict:

@@ -53,6 +53,7 @@ TABLES = (
     "qualifications",
     "sign_ins",
     "people",
+    "random_orders",
 )
 
 
@@ -210,6 +211,8 @@ def test_what_owners_do_works(world: KindWorld, seat: Seat, ada: Seat) -> None:
         refused |= {name for name in OWN if name.startswith("classes.")}
     if not kinds.KINDS[world.kind].TAKES_GROUPS:
         refused |= {"room.groups_in_file", "room.set_groups"}
+    if not kinds.KINDS[world.kind].REPLAYS_RANDOM_ORDER:
+        refused.add("progress.estimate_random_order")
     if not oracle.can_answer(seat):
         refused.add("oracle.answer_for_me")
     if "strategy" not in projects.learner_settings(seat):

@@ -268,6 +268,7 @@ OWN: dict[str, UseCase] = {
     "members.remove_member": lambda seat, _world, _row: members.remove_member(seat, guest(seat)),
     "members.invite_group": lambda seat, _world, _row: members.invite_group(seat, group(seat), "viewer"),
     "showing.models_view": lambda seat, _world, _row: showing.models_view(seat),
+    "progress.estimate_random_order": lambda seat, _world, _row: progress.estimate_random_order(seat),
     "choosing.compare_now": lambda seat, _world, _row: choosing.compare_now(seat),
     "choosing.cancel": lambda seat, _world, _row: choosing.cancel(seat),
     "choosing.adopt": lambda seat, _world, _row: choosing.adopt(seat, "plknn"),

@@ -14,9 +14,9 @@ from db import encodings, projects
 from workflow import training
 from workflow.importing import encoding
 from workflow.importing.more_rows import AlreadyThere
-from workflow.models import comparing, leases
+from workflow.models import leases, random_order
 from workflow.models.attempts import WorkCancelled, attempt
-from workflow.models.comparing import ComparingWorker
+from workflow.models.random_order import RandomOrderWorker
 from workflow.seat import Seat
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ TOLD_EVERY = 1.0
 
 
 def anything_to_do(home: Home) -> bool:
-    """Whether a worker is needed: to train a model, to compare some, or to encode rows."""
-    return comparing.anything_to_do(home) or bool(_find(home))
+    """Whether a worker is needed: to train a model, to compare some, to replay a project, or to encode rows."""
+    return random_order.anything_to_do(home) or bool(_find(home))
 
 
 def _find(home: Home) -> list[Encoding]:
@@ -46,11 +46,11 @@ def _find(home: Home) -> list[Encoding]:
     return [one for one in found if one.project_id in in_use]
 
 
-class EncodingWorker(ComparingWorker):
-    """Trains what is due, encodes what was asked for and, when that is done, compares what is to be compared."""
+class EncodingWorker(RandomOrderWorker):
+    """Trains what is due, encodes what was asked for and, when that is done, compares and replays what is to be."""
 
     def compare_due(self) -> None:
-        """As `ComparingWorker.compare_due`; the encodings before, for somebody waits for them."""
+        """As `RandomOrderWorker.compare_due`; the encodings before, for somebody waits for them."""
         self.encode_asked()
         super().compare_due()
 

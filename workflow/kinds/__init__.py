@@ -31,6 +31,7 @@ __all__ = [
     "kind_name",
     "kind_of",
     "make_comparer",
+    "make_random_order",
     "make_table_comparer",
     "make_trainer",
     "model_of",
@@ -38,6 +39,7 @@ __all__ = [
     "of_settings",
     "of_table",
     "read_settings",
+    "replays_random_order",
     "stop_rules",
     "version_key",
     "with_model",
@@ -184,3 +186,18 @@ def make_comparer(home: Home, project: Project, changes: Sequence[ClassChange]) 
 def make_table_comparer(table: LabelTable) -> Any:
     """The same for a table that belongs to no project. Raises ValueError."""
     return of_table(table).make_table_comparer(table)
+
+
+def replays_random_order(project: Project) -> bool:
+    """Whether a worker estimates what random order would have reached in the project."""
+    return kind_of(project).REPLAYS_RANDOM_ORDER
+
+
+def make_random_order(home: Home, project: Project, changes: Sequence[ClassChange]) -> Any:
+    """What replays the project in random order, its pool before the first entry. changes : of its classes, all of them
+
+    Raises ValueError where nothing does.
+    """
+    kind = kind_of(project)
+    table = LabelTable.read(home.table_path(project.table_hash))
+    return kind.make_random_order(table, kind.read_settings(project.settings), changes)

@@ -101,6 +101,9 @@ class Kind(Protocol):
     COMPARED: Mapping[str, str]
     """The models that a worker compares, with their words; empty where there is nothing to compare."""
 
+    REPLAYS_RANDOM_ORDER: bool
+    """Whether a worker estimates what random order would have reached (`plcore.loop.one_label.RandomOrderRuns`)."""
+
     ANSWERS: tuple[str, ...]
     """Kinds of entries that are answers, in the log; those that a screen can send are `Turn.ANSWERS`."""
 
@@ -174,6 +177,9 @@ class Kind(Protocol):
 
     def make_table_comparer(self, table: LabelTable) -> Any:
         """The same for a table that belongs to no project: its true labels may choose. Raises ValueError."""
+
+    def make_random_order(self, table: LabelTable, settings: Any, changes: Sequence[ClassChange] = ()) -> Any:
+        """What replays a project in random order, its pool before the first entry. Raises ValueError: nothing does."""
 
     # counting.py
     def count(

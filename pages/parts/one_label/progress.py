@@ -5,13 +5,15 @@ stop, what is settled, what is left.
 from __future__ import annotations
 
 import numpy as np
+import plotly.graph_objects as go
 import streamlit as st
 
-from pages.parts import charts, oracle_button, state, stop_panel
+from pages.parts import charts, oracle_button, proof_marks, state, stop_panel
 from pages.parts.frame import ProjectPage, escape
 from pages.parts.model_words import OPTIMISM, say_running, say_story
 from pages.parts.one_label.words import STOP
 from pages.parts.progress_parts import count, number, rows_per_label, since, too_few, undecided_checks
+from pages.parts.proof import control_rows, lead, no_accuracy
 from pages.parts.shortlist_part import shortlist_figures
 from pages.parts.words import counted, span
 from workflow import training
@@ -29,6 +31,7 @@ def progress_page(page: ProjectPage) -> None:
         view = read_progress(page.seat)
     _watch(page, trained=view.trained, has_model=view.has_model)
     story = model_story(page.seat)
+    lead(page, view)
     _figures(view)
     _model(page, story)
     stop_panel.announce(view.stop)
@@ -110,34 +113,10 @@ def _model(page: ProjectPage, story: ModelStory) -> None:
 
 
 def _figures(view: ProgressView) -> None:
-    """The numbers on top; they wrap on a phone."""
-    with st.container(horizontal=True, gap="small"):
-        if view.accuracy is None or view.interval is None:
-            pass
-        elif view.n_test < FEWEST_MEASURED:
-            too_few("Accuracy", view.n_test, "row")
-        else:
-            number(
-                "Accuracy",
-                f"{view.accuracy:.1%}",
-                _range(view.interval),
-                f"Share of the {view.n_test:,} held-out rows whose label the model predicts right, with its 95 % "
-                "interval. These rows are never asked about and never trained on.",
-            )
-        by_controls = "Accuracy" if view.accuracy is None else "By controls"
-        if view.control is None:
-            pass
-        elif view.control_asked < FEWEST_MEASURED:
-            too_few(by_controls, view.control_asked, "row")
-        else:
-            number(
-                by_controls,
-                f"{view.control:.1%}",
-                _range(view.control_interval),
-                f"Accuracy over all rows, with its 95 % interval, from {_control_rows(view)}",
-            )
-        if view.accuracy is None and view.control is None:
-            number("Accuracy", "unknown", "", _no_accuracy(view))
+    """The figures that follow the one that leads; they wrap on a phone."""
+    with st.container(horizontal=True, gap="small", key="winnow_follow"):
+        if view.accuracy is not None and view.control is not None:
+            _by_controls(view)
         number(
             "Settled",
             f"{np.floor(view.settled * 100) / 100:.0%}",
@@ -160,27 +139,14 @@ def _figures(view: ProgressView) -> None:
             number("Pace", f"{view.seconds_per_answer:.1f} s", left, about)
 
 
-def _range(interval: tuple[float, float]) -> str:
-    return f"{interval[0]:.1%} to {interval[1]:.1%}"
-
-
-def _control_rows(view: ProgressView) -> str:
-    """What the control estimate is measured on, in words."""
-    free = f" and {view.control_free:,} that had one candidate anyway" if view.control_free else ""
-    return (
-        f"{counted(view.control_asked, 'answered blind check')}{free}: drawn at random, not chosen by the "
-        "strategy, and never trained on."
-    )
-
-
-def _no_accuracy(view: ProgressView) -> str:
-    if view.trained and not view.has_model:
-        return "The model is not trained yet."
-    if view.n_control:
-        return "The first answers to blind checks are still to come."
-    if view.has_truth:
-        return "No rows were held out when the project was made, and no blind checks drawn."
-    return "The table has no true-label column to hold rows out of, and no blind checks were drawn."
+def _by_controls(view: ProgressView) -> None:
+    """What blind checks measure, where test rows lead."""
+    if view.control_asked < FEWEST_MEASURED:
+        too_few("By controls", view.control_asked, "row")
+        return
+    low, high = view.control_interval
+    words = f"Accuracy over all rows, with its 95 % interval, from {control_rows(view)}"
+    number("By controls", f"{view.control:.1%}", f"{low:.1%} to {high:.1%}", words)
 
 
 def _accuracy(view: ProgressView, story: ModelStory) -> None:
@@ -199,12 +165,13 @@ def _accuracy(view: ProgressView, story: ModelStory) -> None:
         }
     if not lines:
         st.info(
-            f"No accuracy curve yet. {_no_accuracy(view)} What stands below needs no truth.",
+            f"No accuracy curve yet. {no_accuracy(view)} What stands below needs no truth.",
             icon=":material/info:",
         )
         return
     st.markdown("###### Accuracy")
     figure = charts.accuracy_curve(curve.answers, lines, curve.model_version, mark_versions=view.trained)
+    columns |= _proof(figure, view)
     changes = {
         one.answers: short(story.models, one.model) for one in story.adoptions if one.before != one.model
     }
@@ -221,8 +188,26 @@ def _accuracy(view: ProgressView, story: ModelStory) -> None:
             f"On {counted(view.n_test, 'row')} with known truth, never asked about and never trained on."
         )
     if view.control is not None:
-        said.append(f"By {_control_rows(view)}")
+        said.append(f"By {control_rows(view)}")
     st.caption(f"{' '.join(said)} Bands and bars are 95 % intervals.{since(curve.answers)}")
+
+
+def _proof(figure: go.Figure, view: ProgressView) -> dict[str, np.ndarray]:
+    """Draw random order and the goal beside the curve; the columns that the line of random order adds to the data."""
+    proof, answers = view.proof, view.curve.answers
+    columns: dict[str, np.ndarray] = {}
+    if (random := proof.random) is not None:
+        shown = random.answers <= max(random.at, answers[-1])
+        parts = {"random": random.value, "random_low": random.low, "random_high": random.high}
+        charts.with_legend(
+            proof_marks.random_order(figure, random.answers[shown], *(part[shown] for part in parts.values()))
+        )
+        columns = {
+            name: np.interp(answers, random.answers, part, right=np.nan) for name, part in parts.items()
+        }
+    if proof.goal is not None:
+        proof_marks.goal(figure, proof.goal, float(answers[-1]), None if proof.reached else proof.more)
+    return columns
 
 
 def _curves(view: ProgressView) -> None:

@@ -16,6 +16,12 @@ from plcore.loop.one_label.first_update import FirstUpdate, Footing
 from plcore.loop.one_label.fold import ANSWERS, KINDS, CandidateFold, FoldedCandidates
 from plcore.loop.one_label.learner import ActiveLearner
 from plcore.loop.one_label.pool import CandidateChange, OneLabelPool
+from plcore.loop.one_label.random_order import (
+    TRUTH,
+    CannotEstimateError,
+    RandomOrderFound,
+    RandomOrderRuns,
+)
 from plcore.loop.one_label.reports import CurvePoint, Disambiguation, Progress, Question, RowState
 from plcore.loop.one_label.settings import AUTOMATIC, LearnerSettings
 from plcore.loop.one_label.several import View
@@ -28,9 +34,11 @@ __all__ = [
     "FEWEST_CHECKS",
     "KINDS",
     "LEAST_RATE",
+    "TRUTH",
     "ActiveLearner",
     "CandidateChange",
     "CandidateFold",
+    "CannotEstimateError",
     "Checks",
     "Comparer",
     "CurvePoint",
@@ -43,6 +51,8 @@ __all__ = [
     "OneLabelPool",
     "Progress",
     "Question",
+    "RandomOrderFound",
+    "RandomOrderRuns",
     "RowState",
     "Trainer",
     "Version",

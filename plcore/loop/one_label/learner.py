@@ -40,7 +40,7 @@ class ActiveLearner(Generic[TableT]):
     Held-out rows, test rows and controls alike, are never trained on, and no question is scored by what it says of
     them.
 
-    changes : all changes of the classes in the log (`plcore.loop.classes`)
+    changes, controls : as for the pool
     graph : the `graph` of an earlier learner of the same table and `graph_key(settings)`, so that neighbours need
         not be found again; None: they are found now, where needed. Raises ValueError for another shape.
     controls : as for the pool
@@ -56,8 +56,8 @@ class ActiveLearner(Generic[TableT]):
     ) -> None:
         self.settings = settings = settings or LearnerSettings()
         self.pool: OneLabelPool[TableT] = OneLabelPool(table, settings, changes, controls)
-        pool, table = self.pool, self.pool.table
-        self.table, self.classes, self.original = table, pool.classes, pool.original
+        pool = self.pool
+        self.table, self.classes, self.original = pool.table, pool.classes, pool.original
         self.test_rows = pool.test_rows
         self._chooser = RowChooser(pool, graph, lambda: self._model)
         self._model = _make_model(pool, self._chooser)
@@ -102,12 +102,15 @@ class ActiveLearner(Generic[TableT]):
             raise ValueError(
                 f"Model {self.settings.model_in_force!r} follows each answer; nothing is published to it."
             )
-        versions = [self._version_published(), *(point.model_version for point in points)]
+        versions = [
+            -1 if self.said is None else self.model_version,
+            *(point.model_version for point in points),
+        ]
         if len(versions) < 2 or sorted(set(versions)) != versions:
             raise ValueError(f"points must be of versions after {versions[0]}, in order. Got {versions[1:]}.")
         self._model.publish(scores, effects)
-        self._curve = self._curve if versions[0] >= 0 else []  # the start without a model says nothing
-        self._curve += points
+        before = self._curve if versions[0] >= 0 else []  # the start without a model says nothing
+        self._curve = [*before, *points]
         self.model_version = versions[-1]
         self._chooser.model_changed()
 
@@ -121,14 +124,10 @@ class ActiveLearner(Generic[TableT]):
         self._model.follow(update.scores, update.effects)
         self._chooser.model_changed()
 
-    def _version_published(self) -> int:
-        return self.model_version if self._model.said is not None else -1
-
     @property
     def version_published(self) -> int | None:
         """The newest version `publish` was given; None before the first, and for models that need none."""
-        version = self._version_published()
-        return version if self.settings.is_trained and version >= 0 else None
+        return self.model_version if self.settings.is_trained and self.said is not None else None
 
     def candidates_after(self, entry: Entry) -> BoolArray:
         """(m,) the row's candidates if this entry were applied. Raises AnswerError as `check`; changes nothing."""

@@ -84,8 +84,7 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         first[self.exact] = np.eye(len(self.classes), dtype=bool)[self.truth[self.exact]]
         self.first = first
         drawn = self._draw_control_rows() if controls is None else controls
-        self.control_rows = np.zeros(n, dtype=bool)
-        self.control_rows[drawn] = True
+        self.control_rows = np.isin(np.arange(n), drawn)
         self._control_order = drawn[first[drawn].sum(axis=1) >= 2]
         for shared in (self.original, self.test_rows, self.control_rows, self.first):
             shared.flags.writeable = False  # callers see these arrays themselves
@@ -104,12 +103,9 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
             self.asked = RowsForSeveral(settings, first, several, self.control_rows, held)
         self.fold = fold_under(self.class_map, roots, first, closed, self.asked.rule)
         self.standings = Standings(self.fold, lambda _: (None,), RESTS, self.class_map.aside)
-        self.seq = 0
-        self.answers = 0  # unwithdrawn ones
-        self.answered = np.zeros(n, dtype=bool)
+        self.seq, self.answers = 0, 0  # unwithdrawn answers
+        self.answered, self.bad, self.by_verdict = np.zeros((3, n), dtype=bool)
         self.changed_at: IntArray = np.zeros(n, dtype=np.int64)
-        self.bad = np.zeros(n, dtype=bool)
-        self.by_verdict = np.zeros(n, dtype=bool)
         self._ambiguous = self._sizes_at_first[self.train] >= 2
 
     def _draw_control_rows(self) -> IntArray:

@@ -16,7 +16,7 @@ import numpy as np
 from plcore.common.types import BoolArray, FloatArray, IntArray, StepProgress, Table
 from plcore.evaluation.random_order import (
     FEWEST_ORDERS,
-    RandomOrder,
+    RandomOrderLine,
     RandomRuns,
     by_carrying_on,
     by_replays,
@@ -55,14 +55,14 @@ class CannotEstimateError(ValueError):
 
 @dataclass(frozen=True)
 class RandomOrderFound:
-    """What came of it. how : TRUTH | CHECKS      line : see `plcore.evaluation.RandomOrder`
+    """What came of it. how : TRUTH | CHECKS      line : see `plcore.evaluation.RandomOrderLine`
 
     model : that answered in all runs      measured : rows measured on      orders : random orders
     given : answers of the project to rows that train      now : its accuracy on the same rows
     """
 
     how: str
-    line: RandomOrder
+    line: RandomOrderLine
     model: str
     measured: int
     orders: int
@@ -76,7 +76,7 @@ class RandomOrderFound:
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> RandomOrderFound:
         """What `to_json` gave."""
-        return cls(**{**stored, "line": RandomOrder.from_json(stored["line"])})
+        return cls(**{**stored, "line": RandomOrderLine.from_json(stored["line"])})
 
 
 class RandomOrderRuns:
@@ -149,7 +149,7 @@ class RandomOrderRuns:
         """Rows that train, could be asked at first, and whose truth the table hides."""
         pool = self.pool
         askable = (pool.first.sum(axis=1) >= 2) & (pool.truth >= 0)
-        return pool.train[askable[pool.train]]
+        return np.asarray(pool.train[askable[pool.train]])
 
     def _checks(self) -> IntArray:
         """Blind checks that were asked and have one label now."""

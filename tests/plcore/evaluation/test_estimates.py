@@ -8,7 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from plcore.evaluation.estimates import ControlCounts, control_accuracy, stratified_accuracy
+from plcore.evaluation.estimates import (
+    ControlCounts,
+    control_accuracy,
+    control_rows_measured,
+    stratified_accuracy,
+)
 from plcore.evaluation.intervals import exact_interval, wilson_interval
 
 
@@ -154,3 +159,12 @@ def test_wilson_interval_against_known_values() -> None:
     low, high = wilson_interval(np.array([0.5, 0.0, 1.0]), 100)
     assert low == pytest.approx([0.4038315, 0.0, 0.9630065], abs=1e-6)
     assert high == pytest.approx([0.5961685, 0.0369935, 1.0], abs=1e-6)
+
+
+def test_controls_measure_like_as_many_rows_that_count_the_same():
+    counts = [ControlCounts(1, 30, 2, 10), ControlCounts(0, 0, 2, 10), ControlCounts(5, 40, 0, 0)]
+    assert control_rows_measured(counts, 0.75) == pytest.approx(
+        [40, 0, 0]
+    )  # in proportion: all count the same
+    assert control_rows_measured(counts, 0.5)[0] == pytest.approx(1 / (0.25 / 30 + 0.25 / 10))
+    assert control_rows_measured(counts, 1.0) == pytest.approx([30, 0, 40])

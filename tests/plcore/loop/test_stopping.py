@@ -36,6 +36,18 @@ def test_settled_at_one_asks_for_the_proof():
     assert shown == "99.9 % of the predictions are settled; the rule waits for 100 %."
 
 
+def test_a_goal_is_reached_once_accuracy_is_as_high_and_never_reads_as_if_it_were():
+    rules = StopRules(None, None, goal=0.9)
+    assert verdicts(rules, [0.5, 0.9])["goal"] == (True, "Accuracy is 90 %; the goal is 90 %.")
+    assert verdicts(rules, [0.5, 0.8767])["goal"] == (False, "Accuracy is 87.7 %; the goal is 90 %.")
+    assert verdicts(rules, [0.5, 0.8999])["goal"] == (False, "Accuracy is 89.9 %; the goal is 90 %.")
+    assert verdicts(rules, [np.nan])["goal"] == (False, "Accuracy is not known yet; the goal is 90 %.")
+    assert verdicts(rules, [0.95], measured=LEAST_MEASURED - 1)["goal"] == (
+        False,
+        "Accuracy is measured on 29 rows so far; the rule needs 30.",
+    )
+
+
 def test_without_a_proof_rows_are_spoken_of():
     accuracy, answers = np.array([0.9]), np.array([0])
     rules = StopRules(1.0, None)
@@ -126,9 +138,10 @@ def test_the_change_is_the_range_of_the_window(accuracy, over):
     flat_within=st.none() | st.floats(0.001, 1),
     flat_over=st.integers(1, 10**6),
     budget=st.none() | st.integers(1, 10**6),
+    goal=st.none() | st.floats(0.01, 0.99),
 )
-def test_rules_survive_json(settled, flat_within, flat_over, budget):
-    rules = StopRules(settled, flat_within, flat_over, budget)
+def test_rules_survive_json(settled, flat_within, flat_over, budget, goal):
+    rules = StopRules(settled, flat_within, flat_over, budget, goal)
     assert StopRules.from_json(json.loads(json.dumps(rules.to_json()))) == rules
 
 
@@ -146,6 +159,9 @@ def test_rules_survive_json(settled, flat_within, flat_over, budget):
         ("flat_over", 2.5),
         ("budget", 0),
         ("budget", True),
+        ("goal", 0),
+        ("goal", 1.0),
+        ("goal", "0.9"),
     ],
 )
 def test_wrong_rules_are_refused_by_name(name, value):

@@ -38,3 +38,12 @@ def make_comparer(
 def make_table_comparer(table: LabelTable) -> NoReturn:  # noqa: ARG001
     """Raises ValueError: there is nothing to compare."""
     raise ValueError("What predicts label vectors is chosen with each fit; there is nothing to compare.")
+
+
+def make_random_order(
+    table: LabelTable,  # noqa: ARG001
+    settings: LabelVectorSettings,  # noqa: ARG001
+    changes: Sequence[ClassChange] = (),  # noqa: ARG001
+) -> NoReturn:
+    """Raises ValueError: nothing replays label vectors in random order."""
+    raise ValueError("What random order would have reached is not estimated for label vectors.")

@@ -16,6 +16,7 @@ CAN_CHANGE_CLASSES = False
 TAKES_GROUPS = False
 CAN_QUALIFY = False
 HAS_DISPUTES = False
+REPLAYS_RANDOM_ORDER = False
 
 COMPARED: Mapping[str, str] = {}
 """Models that a worker compares: none, what predicts is chosen with each fit."""

@@ -10,6 +10,7 @@ from workflow.kinds.one_label.comparing import (
     choose_model,
     is_automatic,
     make_comparer,
+    make_random_order,
     make_table_comparer,
     model_of,
 )
@@ -52,6 +53,7 @@ from workflow.kinds.one_label.words import (
     CAN_QUALIFY,
     COMPARED,
     HAS_DISPUTES,
+    REPLAYS_RANDOM_ORDER,
     TAKES_GROUPS,
     WORDS,
 )
@@ -69,6 +71,7 @@ __all__ = [
     "GIVEN_BACK",
     "HAS_DISPUTES",
     "NAME",
+    "REPLAYS_RANDOM_ORDER",
     "TAKES_GROUPS",
     "WORDS",
     "answer",
@@ -99,6 +102,7 @@ __all__ = [
     "list_queue",
     "make_comparer",
     "make_pool",
+    "make_random_order",
     "make_table_comparer",
     "make_trainer",
     "make_turn",

@@ -1,4 +1,5 @@
-"""The model of a project with one true label among candidates: which is in force, and what compares all."""
+"""The model of a project with one true label among candidates: which is in force, what compares all, and what replays
+the project in random order."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from plcore import LearnerSettings
-from plcore.loop.one_label import Comparer, OneLabelPool
+from plcore.loop.one_label import Comparer, OneLabelPool, RandomOrderRuns
 
 if TYPE_CHECKING:
     from plcore import LabelTable
@@ -41,3 +42,10 @@ def make_comparer(
 def make_table_comparer(table: LabelTable) -> Comparer:
     """What compares the models on a table that belongs to no project, by its true labels where it has any."""
     return Comparer(OneLabelPool(table, LearnerSettings(test_share=0.0)), by_truth=True)
+
+
+def make_random_order(
+    table: LabelTable, settings: LearnerSettings, changes: Sequence[ClassChange] = ()
+) -> RandomOrderRuns:
+    """What replays the project in random order, its pool before the first entry."""
+    return RandomOrderRuns(table, settings, changes)

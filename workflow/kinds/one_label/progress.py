@@ -10,9 +10,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from db import entries
+from db import entries, random_orders
 from plcore import ActiveLearner, CurvePoint, LabelTable
-from plcore.evaluation import wilson_interval
+from plcore.evaluation import control_rows_measured, wilson_interval
 from plcore.loop import ClassError, ClassMap, StopRules
 from workflow.common.figures import (
     LabelCount,
@@ -22,6 +22,7 @@ from workflow.common.figures import (
     standing_points,
     time_left,
 )
+from workflow.common.proving import Measured, Proof, read_proof
 from workflow.kinds.one_label.shortlists import shortlist_view
 from workflow.kinds.one_label.stopping import control_estimate, stop_view
 from workflow.kinds.one_label.training import newest_version
@@ -114,6 +115,7 @@ class ProgressView:
     labels: tuple[LabelCount, ...]
     confusion: Confusion
     stop: StopView
+    proof: Proof
     model_version: int
     recall: float | None
     shortlists: ShortlistView
@@ -172,6 +174,7 @@ def read_progress(opened: Opened[Learner], rules: StopRules) -> ProgressView:
         labels=_labels(learner),
         confusion=_confusion(session, project_id, learner),
         stop=stop_view(learner, rules),
+        proof=read_proof(session, project_id, rules.goal, _measured(learner, curve, now.n_test)),
         model_version=learner.model_version,
         recall=graph.recall if graph is not None and graph.kind == "approximate" else None,
         shortlists=shortlist_view(opened),
@@ -183,12 +186,14 @@ def _undecided_checks(learner: Learner) -> int:
     return sum(bool(pool.control_rows[row] and pool.sizes[row] != 1) for row in pool.disputed())
 
 
-def watched(doors: Doors[Learner]) -> tuple[int, int]:
-    """(the log's latest seq, the newest version of a model trained in the background or -1). Does not wait for the
-    learner."""
+def watched(doors: Doors[Learner]) -> tuple[int, int, int | None, str]:
+    """(the log's latest seq, the newest version of a model trained in the background or -1, the latest estimate of
+    random order and its state). Does not wait for the learner."""
     with doors.reading() as reading:
         seq = entries.last_seq(reading.session, reading.project.id)
-        return seq, newest_version(reading.session, reading.project)
+        last = random_orders.latest(reading.session, reading.project.id)
+        estimate = (None, "") if last is None else (last.id, last.state)
+        return seq, newest_version(reading.session, reading.project), *estimate
 
 
 def _curve(learner: Learner, n_test: int) -> Curve:
@@ -212,6 +217,15 @@ def _curve(learner: Learner, n_test: int) -> Curve:
             [np.nan if p.progressive_error is None else p.progressive_error for p in points]
         ),
     )
+
+
+def _measured(learner: Learner, curve: Curve, n_test: int) -> Measured:
+    """The curve by which the goal goes: that of the test rows, else that of the blind checks."""
+    if n_test:
+        return Measured(curve.answers, curve.accuracy, np.full(len(curve.answers), float(n_test)), fixed=True)
+    counts = [point.control for point in standing_points(learner.curve)]
+    rows = control_rows_measured(counts, learner.pool.share_ambiguous)
+    return Measured(curve.answers, curve.control, rows, fixed=False)
 
 
 def _labels(learner: Learner) -> tuple[LabelCount, ...]:

@@ -18,6 +18,7 @@ CAN_CHANGE_CLASSES = True
 TAKES_GROUPS = True
 CAN_QUALIFY = True
 HAS_DISPUTES = True
+REPLAYS_RANDOM_ORDER = True
 
 COVER_HELP = (
     "Cover: rows come first that stand for many others, until twice as many are answered as there are classes, or next "

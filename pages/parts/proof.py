@@ -1,0 +1,235 @@
+"""The head of the Progress page: one figure that leads, how far the goal is, what is saved against random order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import numpy as np
+import streamlit as st
+
+from pages.parts.frame import ProjectPage, escape, refusals_said_later, say_refusal
+from pages.parts.progress_parts import too_few
+from pages.parts.words import about, counted, span
+from workflow import stopping
+from workflow.access import Right
+from workflow.common.proving import RandomLine
+from workflow.kinds.one_label.progress import ProgressView
+from workflow.progress import FEWEST_MEASURED, estimate_random_order
+
+USUAL_GOAL = 90
+"""Per cent, in the form where no goal is set yet."""
+WORTH_SAYING = 5
+"""Answers below which "at least so many" says nothing."""
+ROUGH = 5
+"""Where the least is so many times less than what is likeliest, and there is no most, no number is likely."""
+
+
+def lead(page: ProjectPage, view: ProgressView) -> None:
+    """The figure with its interval and the goal; beside it, below on a phone, what random order would have taken."""
+    left, right = st.columns([3, 2], gap="large")
+    with left, st.container(key="winnow_lead", gap="xsmall"):
+        _leading(view)
+        _goal(page, view)
+    with right, st.container(key="winnow_saved", gap="xsmall"):
+        _saved(page, view)
+
+
+def _leading(view: ProgressView) -> None:
+    """The figure by test rows, else by blind checks; or why there is none."""
+    if view.accuracy is not None and view.interval is not None:
+        value, interval, measured = view.accuracy, view.interval, view.n_test
+        words = (
+            f"Share of the {measured:,} held-out rows whose label the model predicts right, with its 95 % interval. "
+            "These rows are never asked about and never trained on."
+        )
+    elif view.control is not None:
+        value, interval, measured = view.control, view.control_interval, view.control_asked
+        words = f"Accuracy over all rows, with its 95 % interval, from {control_rows(view)}"
+    else:
+        st.metric("Accuracy", "unknown", help=no_accuracy(view))
+        return
+    if measured < FEWEST_MEASURED:
+        too_few("Accuracy", measured, "row")
+        return
+    low, high = interval
+    about_it = f"{low:.1%} to {high:.1%}"
+    st.metric("Accuracy", f"{value:.1%}", about_it, delta_color="off", delta_arrow="off", help=words)
+    _bar(value, interval, view.proof.goal)
+
+
+def control_rows(view: ProgressView) -> str:
+    """What the control estimate is measured on, in words."""
+    free = f" and {view.control_free:,} that had one candidate anyway" if view.control_free else ""
+    return (
+        f"{counted(view.control_asked, 'answered blind check')}{free}: drawn at random, not chosen by the "
+        "strategy, and never trained on."
+    )
+
+
+def no_accuracy(view: ProgressView) -> str:
+    """Why there is no accuracy at all."""
+    if view.trained and not view.has_model:
+        return "The model is not trained yet."
+    if view.n_control:
+        return "The first answers to blind checks are still to come."
+    if view.has_truth:
+        return "No rows were held out when the project was made, and no blind checks drawn."
+    return "The table has no true-label column to hold rows out of, and no blind checks were drawn."
+
+
+def _bar(value: float, interval: tuple[float, float], goal: float | None) -> None:
+    """The figure as a bar, its interval as a paler one, and the goal as a mark: numbers alone, no words of a user."""
+    low, high = interval
+    mark = "" if goal is None else f'<u style="left:{goal:.2%}"></u>'
+    words = f"{value:.0%}" + ("" if goal is None else f" of a goal of {goal:.0%}")
+    st.html(
+        f'<div class="winnow-goal" role="img" aria-label="{words}"><i style="width:{value:.2%}"></i>'
+        f'<em style="left:{low:.2%};width:{high - low:.2%}"></em>{mark}</div>'
+    )
+
+
+# The goal
+
+
+def _goal(page: ProjectPage, view: ProgressView) -> None:
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        if view.proof.goal is not None:
+            st.markdown(goal_words(view), help=_how_far(view), width="content")
+        if page.project.may(Right.OWN):
+            _goal_form(page, view)
+
+
+def goal_words(view: ProgressView) -> str:
+    """How far the goal is, in a line."""
+    proof = view.proof
+    goal = f"{(proof.goal or 0.0) * 100:g} %"
+    if proof.reached:
+        return f"**The goal of {goal} is reached.**"
+    if proof.more is None:
+        return f"**Goal {goal}.** It is too early to say how far it is."
+    value, low, high = proof.more
+    if value > view.left:
+        least = f" within {about(low)} answers" if low >= WORTH_SAYING else ""
+        words = f"By what the answers so far show, **{goal} is not reached**{least}"
+        return f"{words}; {counted(view.left, 'row')} {'is' if view.left == 1 else 'are'} open."
+    if not np.isfinite(high) and low < value / ROUGH:
+        least = f"At least {about(low)}" if low >= WORTH_SAYING else "A few, or many"
+        return f"**{least} more answers to {goal}**: how many cannot be said yet, the curve hardly rises."
+    pace = view.seconds_per_answer
+    time = "" if pace is None else f", {span(timedelta(seconds=pace * value))} at this pace"
+    sure = f"{about(low)} to {about(high)}" if np.isfinite(high) else f"{about(low)} or more"
+    return f"**About {about(value)} more answers to {goal}** ({sure}){time}"
+
+
+def _how_far(view: ProgressView) -> str:
+    """How the answers to the goal are known."""
+    if view.proof.more is None:
+        return (
+            "The accuracy curve is carried on once it spans 20 answers and is measured on 30 rows: before, two curves "
+            "that are alike so far would end anywhere."
+        )
+    what = (
+        "until the figure above, on the same held-out rows, reads the goal"
+        if view.proof.fixed
+        else "until accuracy over all rows is the goal"
+    )
+    return (
+        f"The accuracy curve is carried on, {what}. The range holds what really happens in nine of ten projects "
+        "at least, as measured on simulated ones. Time goes by the median of the latest 20 answers."
+    )
+
+
+def _goal_form(page: ProjectPage, view: ProgressView) -> None:
+    goal, at = view.proof.goal, f"goal-{page.project.id}"
+    with st.popover("Set a goal" if goal is None else "Change", icon=":material/flag:"):
+        say_refusal()
+        with st.form(f"{at}-form", border=False):
+            now = USUAL_GOAL if goal is None else goal * 100
+            help_text = "Winnow says how far it is, and when it is reached. Nobody is kept from answering on."
+            st.number_input(
+                "Goal for the accuracy (%)", 1.0, 99.9, float(now), 1.0, "%g", key=at, help=help_text
+            )
+            with st.container(horizontal=True):
+                st.form_submit_button(
+                    "Set the goal", type="primary", on_click=_set_goal, args=(page, view, at)
+                )
+                if goal is not None:
+                    st.form_submit_button("No goal", on_click=_set_goal, args=(page, view, None))
+
+
+def _set_goal(page: ProjectPage, view: ProgressView, at: str | None) -> None:
+    goal = None if at is None else round(float(st.session_state[at]) / 100, 6)
+    with refusals_said_later():
+        stopping.change_stop_rules(page.seat, replace(view.stop.rules, goal=goal))
+
+
+# Random order
+
+
+def _saved(page: ProjectPage, view: ProgressView) -> None:
+    proof = view.proof
+    title, words = saved_words(view)
+    st.markdown(f"**{title}**", help=None if proof.random is None else _how_known(proof.random))
+    st.caption(words)
+    if proof.running is None and page.project.may(Right.OWN) and view.answered:
+        st.button(
+            "Estimate now" if proof.random is None else "Estimate anew",
+            icon=":material/shuffle:",
+            type="tertiary",
+            on_click=_estimate,
+            args=(page,),
+            help="Winnow does so by itself whenever answers have grown by a fifth.",
+        )
+
+
+def _estimate(page: ProjectPage) -> None:
+    with refusals_said_later():
+        estimate_random_order(page.seat)
+
+
+def saved_words(view: ProgressView) -> tuple[str, str]:
+    """What is saved against random order: a title and a sentence."""
+    proof, random = view.proof, view.proof.random
+    if random is None:
+        if proof.running is not None:
+            return "Against random order", "It is being estimated what random order would have reached ..."
+        why = proof.missing or "It is estimated after the first 20 answers."
+        return "Against random order", f"Not known yet. {escape(why)}"
+    saved, at = random.saved, random.at
+    so_far = f"as far as the first {at:,} answers did"
+    if not random.surely_saved:
+        most = (
+            f" {about(max(at + saved.low, 0.0))} to {about(at + saved.high)}"
+            if np.isfinite(saved.high)
+            else f" {about(max(at + saved.low, 0.0))} answers or more"
+        )
+        return (
+            "No saving can be shown yet",
+            f"Random order would have taken{most} to come {so_far}: chance alone may explain the difference.",
+        )
+    pace = view.seconds_per_answer
+    low, high = about(at + saved.low), about(at + saved.high) if np.isfinite(saved.high) else None
+    if not np.isfinite(saved.value):
+        words = f"Random order would have taken {low} answers or more to come {so_far}."
+        return f"At least {about(saved.low)} questions saved", words
+    time = "" if pace is None else f" That is {span(timedelta(seconds=pace * saved.value))}."
+    between = f"{low} to {high}" if high else f"{low} at least"
+    taken = f"about {about(at + saved.value)} answers ({between})"
+    words = f"In random order it would have taken {taken} to come {so_far}.{time}"
+    return f"About {about(saved.value)} questions saved", words
+
+
+def _how_known(random: RandomLine) -> str:
+    found = random.found
+    if random.by_truth:
+        return (
+            f"The project was replayed {counted(found.orders, 'time')} in random order: its own model, answered with "
+            f"the true labels that the table hides, measured on the same {found.measured:,} held-out rows. The range "
+            "is for one such order. Nothing of this is ever trained on in the project."
+        )
+    return (
+        f"Only blind checks are a random sample of answers. Models learnt from four fifths of {found.measured:,} of "
+        "them, in random order, and were measured on the other fifth, in turns; that curve is carried on to today. "
+        "Nothing of this is ever trained on in the project."
+    )

@@ -1,0 +1,191 @@
+"""A project replayed in random order: by its hidden truth, by its blind checks, or not at all and why."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+
+from plcore.loop.entries import Entry
+from plcore.loop.one_label.learner import ActiveLearner
+from plcore.loop.one_label.pool import OneLabelPool
+from plcore.loop.one_label.random_order import (
+    CHECKS,
+    FEWEST_CHECKS,
+    ORDERS,
+    TRUTH,
+    CannotEstimateError,
+    RandomOrderFound,
+    RandomOrderRuns,
+)
+from plcore.loop.one_label.random_runs import make_run
+from plcore.loop.one_label.settings import LearnerSettings
+from plcore.loop.one_label.training import Trainer
+from tests.plcore.loop.fake_table import FakeTable, blobs
+
+SETTINGS = LearnerSettings(n_neighbors=5)
+
+
+def project(
+    settings: LearnerSettings, answers: int, n: int = 240, truth: str = "all", q: float = 0.8
+) -> tuple[RandomOrderRuns, np.ndarray, FakeTable]:
+    """One that was asked by its strategy and answered truly."""
+    table, y = blobs(n, truth=truth, q=q)
+    runs = RandomOrderRuns(table, settings)
+    learner = ActiveLearner(table, dataclasses.replace(settings, model="plknn", strategy="apl"))
+    for _ in range(answers):
+        question = learner.next_question("ann")
+        assert question is not None
+        entry = Entry(learner.seq + 1, "is", question.row, "ann", (learner.classes[y[question.row]],))
+        learner.apply(entry)
+        runs.pool.apply(entry)
+    return runs, y, table
+
+
+def test_known_truth_is_replayed_and_measured_on_test_rows() -> None:
+    runs, _, _ = project(SETTINGS, 40)
+    told: list[tuple[int, int, str]] = []
+    found = runs.measure(lambda *how_far: told.append(how_far))
+    assert (found.how, found.model, found.orders) == (TRUTH, "plknn", ORDERS)
+    assert (found.measured, found.given) == (int(runs.pool.test_rows.sum()), 40)
+    assert found.line.answers[0] == 0.0
+    assert 40.0 in found.line.answers
+    assert all(
+        0 <= low <= value <= high <= 1
+        for value, low, high in zip(found.line.value, found.line.low, found.line.high, strict=True)
+    )
+    assert found.line.value[-1] > found.line.value[0]
+    assert told[0][0] == 0
+    assert all(done <= total for done, total, _ in told)
+    assert RandomOrderFound.from_json(found.to_json()) == found
+
+
+def test_the_same_project_gives_the_same_line_and_is_left_as_it_was() -> None:
+    runs, _, _ = project(SETTINGS, 30)
+    before = runs.pool.candidates.copy(), runs.pool.seq
+    one = runs.measure()
+    assert one == runs.measure() == project(SETTINGS, 30)[0].measure()
+    assert np.array_equal(runs.pool.candidates, before[0])
+    assert runs.pool.seq == before[1]
+
+
+def test_now_is_what_the_learner_measures_and_the_start_too() -> None:
+    runs, y, table = project(SETTINGS, 40)
+    learner = ActiveLearner(table, SETTINGS)
+    start = learner.curve[-1].accuracy
+    for row in np.flatnonzero(runs.pool.answered).tolist():
+        learner.apply(Entry(learner.seq + 1, "is", row, "ann", (learner.classes[y[row]],)))
+    found = runs.measure()
+    assert found.now == pytest.approx(learner.curve[-1].accuracy)
+    assert found.line.value[0] == pytest.approx(start), "nothing is answered yet in any order"
+
+
+def test_blind_checks_answer_and_measure_in_turns() -> None:
+    settings = dataclasses.replace(SETTINGS, control_share=0.3, test_share=0.0)
+    runs, _, _ = project(settings, 150, n=400, truth="none")
+    found = runs.measure()
+    checks = int((runs.pool.control_rows & runs.pool.answered).sum())
+    assert found.how == CHECKS
+    assert checks >= FEWEST_CHECKS
+    assert found.measured >= checks
+    assert found.given == 150 - checks
+    assert found.line.answers[-1] <= found.given
+    assert found == runs.measure()
+
+
+def test_no_run_learns_a_check_that_it_is_measured_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor does any run have more rows to learn from than the project has."""
+    settings = dataclasses.replace(SETTINGS, control_share=0.3, test_share=0.0)
+    runs, _, _ = project(settings, 150, n=400, truth="none")
+    made: list[OneLabelPool[Any]] = []
+    real = make_run
+
+    def watched(*args: Any, **more: Any) -> Any:
+        run = real(*args, **more)
+        made.append(run.pool)
+        return run
+
+    monkeypatch.setattr("plcore.loop.one_label.random_order.make_run", watched)
+    runs.measure()
+    checks = np.flatnonzero(runs.pool.control_rows & runs.pool.answered)
+    _, *folds = made
+    held = [set(checks[pool.control_rows[checks]].tolist()) for pool in folds]
+    assert sorted(row for some in held for row in some) == checks.tolist(), "each is held out once"
+    assert {len(pool.train) for pool in folds} == {len(runs.pool.train)}
+
+
+def test_what_is_missing_is_said() -> None:
+    with pytest.raises(CannotEstimateError, match="first answers"):
+        project(SETTINGS, 0)[0].measure()
+    no_truth = dataclasses.replace(SETTINGS, test_share=0.0)
+    with pytest.raises(CannotEstimateError, match="no blind checks, and the table hides no true labels"):
+        project(no_truth, 20, truth="none")[0].how()
+    few = dataclasses.replace(no_truth, control_share=0.3)
+    runs, _, _ = project(few, 20, n=400, truth="none")
+    missing = FEWEST_CHECKS - int((runs.pool.control_rows & runs.pool.answered).sum())
+    with pytest.raises(CannotEstimateError, match=f"{missing} more blind checks must be answered"):
+        runs.how()
+    with pytest.raises(CannotEstimateError, match="this project has 12 in all"):
+        project(dataclasses.replace(few, control_share=0.05), 20, truth="none")[0].how()
+    several = dataclasses.replace(SETTINGS, overlap=2, own_since=0)
+    with pytest.raises(CannotEstimateError, match="several people answer each row"):
+        project(several, 10)[0].how()
+
+
+def test_truth_that_was_given_is_no_truth_to_replay() -> None:
+    given = dataclasses.replace(SETTINGS, truth_role="given")
+    runs, _, _ = project(given, 5, truth=0.5)
+    with pytest.raises(CannotEstimateError, match="no blind checks"):
+        runs.how()
+
+
+def test_a_model_that_takes_too_long_is_given_up_and_orders_end_with_the_budget() -> None:
+    runs, _, _ = project(SETTINGS, 40)
+    with pytest.raises(CannotEstimateError, match="too long"):
+        runs.measure(budget=1e-9)
+
+    class Stop(Exception):  # noqa: N818
+        pass
+
+    def stop(*_: Any) -> None:
+        raise Stop
+
+    with pytest.raises(Stop):
+        runs.measure(stop)
+
+
+@pytest.mark.parametrize("model", ["plknn", "pegasos-max", "kernelridge", "clpl"])
+def test_a_run_that_begins_anew_is_a_new_run(model: str) -> None:
+    settings = LearnerSettings(n_neighbors=5, model=model, strategy="random")
+    table, y = blobs(120, q=0.6)
+
+    def quiet(*_: Any) -> None:
+        return None
+
+    def run_through(run: Any, rows: range) -> np.ndarray:
+        run.begin()
+        for row in rows:
+            if not run.pool.test_rows[row]:
+                run.answer(row, int(y[row]))
+        return np.asarray(run.said(quiet))
+
+    run = make_run(table, settings)
+    start = run.said(quiet).copy()
+    there = run_through(run, range(40))
+    other = run_through(run, range(40, 80))
+    assert np.array_equal(run_through(make_run(table, settings), range(40, 80)), other)
+    assert np.array_equal(run_through(run, range(40)), there)
+    assert np.array_equal(run_through(run, range(0)), start)
+
+
+def test_a_trained_run_says_what_a_trainer_does() -> None:
+    settings = LearnerSettings(model="clpl", strategy="random")
+    table, y = blobs(120, q=0.6)
+    run, pool = make_run(table, settings), OneLabelPool(table, settings)
+    for seq, row in enumerate(pool.train[:20].tolist(), start=1):
+        run.answer(row, int(y[row]))
+        pool.apply(Entry(seq, "verdict", row, "ann", (pool.classes[y[row]],)))
+    said = Trainer(pool).train().scores[pool.held].argmax(axis=1)
+    assert np.array_equal(run.said(lambda *_: None), said)

@@ -1,0 +1,209 @@
+"""Random order in the background: when it is estimated, who does it, what is stored, what a page gets."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from db import random_orders
+from db.random_orders import DONE, FAILED, RUNNING, WAITING, RandomOrderEstimate
+from plcore.loop.one_label import RandomOrderFound, RandomOrderRuns
+from tests.workflow.kinds.one_label.test_progress import answer_truly
+from tests.workflow.vector_world import vector_project
+from tests.workflow.world import annotator, small_project
+from workflow import progress
+from workflow.access import NotAllowed
+from workflow.home import Home
+from workflow.importing.encoding_worker import EncodingWorker
+from workflow.kinds.one_label.progress import ProgressView
+from workflow.models import leases, random_order
+from workflow.models.random_order import (
+    GROWTH,
+    LEAST_ANSWERS,
+    LEAST_NEW,
+    LogCounts,
+    RandomOrderWorker,
+    is_due,
+)
+from workflow.seat import Seat
+
+
+@pytest.fixture
+def project(home: Home, owner: int) -> int:
+    return small_project(home, owner, test_share=0.5)
+
+
+@pytest.fixture
+def worker(home: Home) -> RandomOrderWorker:
+    return RandomOrderWorker(home, "one")
+
+
+def latest(home: Home, project: int) -> RandomOrderEstimate:
+    with home.database.read() as session:
+        found = random_orders.latest(session, project)
+    assert found is not None
+    return found
+
+
+def view(home: Home, owner: int, project: int) -> ProgressView:
+    found = progress.read_progress(Seat(home, owner, project))
+    assert isinstance(found, ProgressView)
+    return found
+
+
+@given(st.integers(0, 500), st.integers(0, 500))
+def test_it_is_due_anew_when_answers_have_grown_by_a_fifth(before: int, more: int) -> None:
+    last, now = LogCounts(9, before), LogCounts(99, before + more)
+    assert is_due(last, now) == (more >= max(LEAST_NEW, GROWTH * before))
+    assert is_due(None, now) == (now.answers >= LEAST_ANSWERS)
+
+
+def test_nothing_is_due_before_the_first_answers_nor_twice(
+    home: Home, owner: int, project: int, worker: RandomOrderWorker
+) -> None:
+    answer_truly(home, owner, project, LEAST_ANSWERS - 1)
+    assert not random_order.anything_to_do(home)
+    worker.look()
+    with home.database.read() as session:
+        assert random_orders.latest(session, project) is None
+    answer_truly(home, owner, project, 1)
+    assert random_order.anything_to_do(home)
+    worker.look()
+    first = latest(home, project)
+    assert (first.state, first.answers, first.asked_by) == (DONE, LEAST_ANSWERS, None)
+    assert not random_order.anything_to_do(home)
+    worker.look()
+    assert latest(home, project) == first
+
+
+def test_it_is_stored_and_a_page_has_it_over_all_answers(
+    home: Home, owner: int, project: int, worker: RandomOrderWorker
+) -> None:
+    answer_truly(home, owner, project, LEAST_ANSWERS)
+    seen = progress.watched(Seat(home, owner, project))
+    worker.look()
+    assert progress.watched(Seat(home, owner, project)) != seen, "the page has something new to draw"
+    report = latest(home, project).report
+    assert report is not None
+    found = RandomOrderFound.from_json(report["found"])
+    assert (found.how, found.measured, found.given) == ("truth", 30, LEAST_ANSWERS)
+    random = view(home, owner, project).proof.random
+    assert random is not None
+    assert random.by_truth
+    assert random.at == LEAST_ANSWERS
+    assert random.answers[-1] >= LEAST_ANSWERS
+    assert (random.low <= random.value).all()
+    assert (random.value <= random.high).all()
+    assert random.saved.low <= random.saved.high
+
+
+def test_what_is_missing_is_told(home: Home, owner: int, worker: RandomOrderWorker) -> None:
+    project = small_project(home, owner, test_share=0.0)
+    answer_truly(home, owner, project, LEAST_ANSWERS)
+    worker.look()
+    assert latest(home, project).state == DONE
+    proof = view(home, owner, project).proof
+    assert proof.random is None
+    assert "no blind checks" in proof.missing
+
+
+def test_an_owner_has_it_estimated_when_they_like_and_nobody_else(
+    home: Home, owner: int, project: int, worker: RandomOrderWorker
+) -> None:
+    answer_truly(home, owner, project, 3)
+    ada = annotator(home, owner, "ada")
+    with pytest.raises(NotAllowed):
+        progress.estimate_random_order(Seat(home, ada, project))
+    for _ in range(2):
+        progress.estimate_random_order(Seat(home, owner, project))
+    asked = latest(home, project)
+    assert (asked.state, asked.asked_by, asked.answers) == (WAITING, owner, 3)
+    assert view(home, owner, project).proof.running == 0.0
+    with home.database.write() as session:
+        random_orders.begin(session, asked.id, seq=3, answers=3)
+        random_orders.note(session, asked.id, 10, 40)
+    assert view(home, owner, project).proof.running == 0.25
+    worker.look()
+    assert latest(home, project).id == asked.id
+    assert latest(home, project).state == DONE
+    assert view(home, owner, project).proof.running is None
+
+
+def test_label_vectors_are_not_replayed(home: Home, owner: int, worker: RandomOrderWorker) -> None:
+    project = vector_project(home, owner)
+    with pytest.raises(progress.CannotReplay):
+        progress.estimate_random_order(Seat(home, owner, project))
+    worker.look()
+    with home.database.read() as session:
+        assert random_orders.latest(session, project) is None
+
+
+def test_one_that_fails_says_why_and_the_others_are_made(
+    home: Home, owner: int, project: int, worker: RandomOrderWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer_truly(home, owner, project, LEAST_ANSWERS)
+    other = small_project(home, owner, "other", test_share=0.5)
+    answer_truly(home, owner, other, LEAST_ANSWERS)
+    real = RandomOrderRuns.measure
+    broken = [project]
+
+    def measure(self: RandomOrderRuns, *args: object) -> RandomOrderFound:
+        if broken:
+            broken.clear()
+            raise ValueError("the model cannot be fitted")
+        return real(self, *args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(RandomOrderRuns, "measure", measure)
+    worker.look()
+    assert (latest(home, project).state, latest(home, project).fault) == (
+        FAILED,
+        "the model cannot be fitted",
+    )
+    assert latest(home, other).state == DONE
+    assert "failed: the model cannot be fitted" in view(home, owner, project).proof.missing
+
+
+def test_one_worker_at_a_time_and_what_a_dead_one_left_is_made(
+    home: Home, owner: int, project: int, worker: RandomOrderWorker
+) -> None:
+    answer_truly(home, owner, project, LEAST_ANSWERS)
+    progress.estimate_random_order(Seat(home, owner, project))
+    asked = latest(home, project)
+    with leases.hold(home, project, "another", str(asked.id), random_order.TASK) as lease:
+        assert lease is not None
+        worker.look()
+        assert latest(home, project).state == WAITING
+    with home.database.write() as session:  # as a worker leaves it that dies
+        random_orders.begin(session, asked.id, seq=1, answers=1)
+    assert latest(home, project).state == RUNNING
+    RandomOrderWorker(home, "next").look()
+    done = latest(home, project)
+    assert (done.state, done.answers) == (DONE, LEAST_ANSWERS)
+
+
+def test_how_far_it_is_is_noted_and_it_ends_where_another_has_ended_it(
+    home: Home, owner: int, project: int, worker: RandomOrderWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(random_order, "TOLD_EVERY", 0.0)
+    answer_truly(home, owner, project, LEAST_ANSWERS)
+    noted: list[tuple[int, int]] = []
+    real = random_orders.note
+
+    def note(session: object, estimate: int, done: int, total: int) -> bool:
+        noted.append((done, total))
+        return len(noted) != 5 and real(session, estimate, done, total)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(random_orders, "note", note)
+    worker.look()
+    assert len(noted) == 5
+    assert (np.diff([done for done, _ in noted]) >= 0).all()
+    given_up = latest(home, project)
+    assert (given_up.state, given_up.report, given_up.done) == (RUNNING, None, noted[3][0])
+
+
+def test_the_worker_of_the_server_does_it(home: Home, owner: int, project: int) -> None:
+    answer_truly(home, owner, project, LEAST_ANSWERS)
+    EncodingWorker(home, "all").look()
+    assert latest(home, project).state == DONE

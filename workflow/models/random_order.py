@@ -1,0 +1,161 @@
+"""What random order would have reached, estimated in the background: when it is due, one worker at a time a project.
+
+It costs fits, so it is done once there are enough answers, anew when they have grown by a fifth, and when an owner
+asks for it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from db import answers, entries, projects, random_orders
+from plcore.loop.one_label import CannotEstimateError
+from workflow import kinds, training
+from workflow.common.log import follow, read_class_changes
+from workflow.models import comparing, leases
+from workflow.models.attempts import WorkCancelled, attempt
+from workflow.models.comparing import ComparingWorker
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from db.projects import Project
+    from db.random_orders import RandomOrderEstimate
+    from workflow.home import Home
+
+TASK = "random order"
+"""The task of the leases of estimates: trainings go on meanwhile."""
+LEAST_ANSWERS = 20
+"""Answers before which there is nothing to compare."""
+LEAST_NEW = 10
+GROWTH = 0.2
+"""By so much answers have grown, and by LEAST_NEW at least, when it is due anew."""
+BUDGET = 60.0
+"""CPU seconds after which no further run in random order begins."""
+KILLED = (
+    "The estimate was ended from outside twice, perhaps because memory ran out. Fix: give the machine more memory. It "
+    "is next tried in an hour."
+)
+TOLD_EVERY = 1.0
+"""Seconds between two notes of how far an estimate is."""
+
+
+@dataclass(frozen=True)
+class LogCounts:
+    """What the log of a project held. answers : not withdrawn"""
+
+    seq: int
+    answers: int
+
+
+def is_due(last: LogCounts | None, now: LogCounts) -> bool:
+    """Whether it should be estimated by itself. last : what the estimate before saw; None: there was none"""
+    if last is None:
+        return now.answers >= LEAST_ANSWERS
+    return now.answers - last.answers >= max(LEAST_NEW, GROWTH * last.answers)
+
+
+def count(session: Session, project: Project) -> LogCounts:
+    """What the log of a project holds now."""
+    given = answers.count(session, project.id, kinds.answers(project))
+    return LogCounts(entries.last_seq(session, project.id), given)
+
+
+def ask(session: Session, project: Project, asked_by: int | None) -> int:
+    """Ask for an estimate; the id of it, or of the one that is unfinished."""
+    told = dataclasses.asdict(count(session, project))
+    return random_orders.ask(session, project.id, asked_by=asked_by, asked_at=datetime.now(UTC), **told)
+
+
+def anything_to_do(home: Home) -> bool:
+    """Whether a worker is needed: to train a model, to compare some, or to replay a project."""
+    return comparing.anything_to_do(home) or any(_find(home))
+
+
+def _find(home: Home) -> tuple[list[Project], list[RandomOrderEstimate]]:
+    """(projects for which an estimate is due and not asked for yet, estimates that are unfinished)."""
+    due, unfinished = [], []
+    with home.database.read() as session:
+        for project in projects.listed(session):
+            if not kinds.replays_random_order(project):
+                continue
+            last = random_orders.latest(session, project.id)
+            if last is not None and last.unfinished:
+                unfinished.append(last)
+            elif _has_news(session, project, last):
+                due.append(project)
+    return due, unfinished
+
+
+def _has_news(session: Session, project: Project, last: RandomOrderEstimate | None) -> bool:
+    """Whether it `is_due`; not counted after every answer."""
+    least, seq = (LEAST_ANSWERS, 0) if last is None else (LEAST_NEW, last.seq)
+    if entries.last_seq(session, project.id) - seq < least:
+        return False
+    return is_due(None if last is None else LogCounts(last.seq, last.answers), count(session, project))
+
+
+class RandomOrderWorker(ComparingWorker):
+    """Trains what is due, compares what is to be compared and, when that is done, replays what is to be."""
+
+    def compare_due(self) -> None:
+        """As `ComparingWorker.compare_due`; then the estimates, for which nobody waits to go on answering."""
+        super().compare_due()
+        due, unfinished = _find(self.home)
+        for project in due:
+            with self.home.database.write() as session:
+                made = random_orders.get(session, ask(session, project, None))
+            unfinished += [made] if made is not None else []
+        for one in unfinished:
+            self.go_on()
+            self.estimate(one)
+
+    def estimate(self, asked: RandomOrderEstimate) -> None:
+        """Make one estimate. Nothing is done where another worker has it."""
+        with leases.hold(self.home, asked.project_id, self.name, str(asked.id), TASK, KILLED) as lease:
+            if lease is None:
+                return
+
+            def fail(fault: str) -> None:
+                with self.home.database.write() as session:
+                    random_orders.end(session, asked.id, random_orders.FAILED, datetime.now(UTC), fault=fault)
+
+            words = f"What random order would have reached in project {asked.project_id} cannot be estimated."
+            with attempt(fail, words):
+                report = self._measure_order(asked)
+                with self.home.database.write() as session:
+                    random_orders.end(session, asked.id, random_orders.DONE, datetime.now(UTC), report=report)
+
+    def _measure_order(self, asked: RandomOrderEstimate) -> dict[str, Any]:
+        """What is stored: `found`, a `plcore.loop.one_label.RandomOrderFound`, or what is `missing` for it."""
+        with self.home.database.read() as session:
+            project = projects.get(session, asked.project_id)
+            changes = read_class_changes(session, project.id)
+        replays = kinds.make_random_order(self.home, project, changes)
+        with self.home.database.read() as session:
+            follow(session, project.id, replays.pool, replays.pool.apply)
+            now = count(session, project)
+        with self.home.database.write() as session:
+            if not random_orders.begin(session, asked.id, **dataclasses.asdict(now)):
+                raise WorkCancelled
+        told = -TOLD_EVERY
+
+        def tell(done: int, total: int, _model: str) -> None:
+            nonlocal told
+            self.go_on()
+            if time.monotonic() - told < TOLD_EVERY:
+                return
+            told = time.monotonic()
+            with self.home.database.write() as session:
+                if not random_orders.note(session, asked.id, done, total):
+                    raise WorkCancelled
+            training.Worker.look(self)  # what people answer meanwhile is learnt
+
+        try:
+            return {"found": replays.measure(tell, BUDGET).to_json()}
+        except CannotEstimateError as missing:
+            return {"missing": str(missing)}
