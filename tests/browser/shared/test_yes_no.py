@@ -11,6 +11,7 @@ from plcore import LabelTable, LearnerSettings, Roles
 from tests.browser import room
 from tests.browser.server import Server
 from tests.browser.shared.conftest import OWNER
+from tests.browser.test_accessibility import findings
 from tests.workflow.world import small_frame
 from workflow.home import Home
 from workflow.kinds.one_label.forms import FROM_ANSWERS
@@ -60,6 +61,8 @@ def test_a_round_in_yes_and_no_by_the_keys(page: Page, server: Server, project: 
     first, row = next_yes_no()
     before = len(said(server, project))
     expect(page.locator(".verdict .label")).to_have_text(["Yes", "No"])
+
+    assert findings(page) == []
 
     # No, by letter: the row stays, without that candidate. Then yes, by digit.
     page.keyboard.press("Enter")  # which is no answer
