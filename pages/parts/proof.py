@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Protocol
 
 import numpy as np
 import streamlit as st
@@ -13,8 +14,8 @@ from pages.parts.progress_parts import too_few
 from pages.parts.words import about, counted, span
 from workflow import stopping
 from workflow.access import Right
-from workflow.common.proving import RandomLine
-from workflow.kinds.one_label.progress import ProgressView
+from workflow.common.figures import StopView
+from workflow.common.proving import Proof, RandomLine
 from workflow.progress import FEWEST_MEASURED, estimate_random_order
 
 USUAL_GOAL = 90
@@ -25,7 +26,44 @@ ROUGH = 5
 """Where the least is so many times less than what is likeliest, and there is no most, no number is likely."""
 
 
-def lead(page: ProjectPage, view: ProgressView) -> None:
+class Seen(Protocol):
+    """What the head of a page is made of: of a kind's view of its progress, the measured part."""
+
+    @property
+    def accuracy(self) -> float | None: ...
+    @property
+    def interval(self) -> tuple[float, float] | None: ...
+    @property
+    def n_test(self) -> int: ...
+    @property
+    def control(self) -> float | None: ...
+    @property
+    def control_interval(self) -> tuple[float, float]: ...
+    @property
+    def control_asked(self) -> int: ...
+    @property
+    def control_free(self) -> int: ...
+    @property
+    def n_control(self) -> int: ...
+    @property
+    def has_truth(self) -> bool: ...
+    @property
+    def trained(self) -> bool: ...
+    @property
+    def has_model(self) -> bool: ...
+    @property
+    def answered(self) -> int: ...
+    @property
+    def left(self) -> int: ...
+    @property
+    def seconds_per_answer(self) -> float | None: ...
+    @property
+    def stop(self) -> StopView: ...
+    @property
+    def proof(self) -> Proof: ...
+
+
+def lead(page: ProjectPage, view: Seen) -> None:
     """The figure with its interval and the goal; beside it, below on a phone, what random order would have taken."""
     left, right = st.columns([3, 2], gap="large")
     with left, st.container(key="winnow_lead", gap="xsmall"):
@@ -35,7 +73,7 @@ def lead(page: ProjectPage, view: ProgressView) -> None:
         _saved(page, view)
 
 
-def _leading(view: ProgressView) -> None:
+def _leading(view: Seen) -> None:
     """The figure by test rows, else by blind checks; or why there is none."""
     if view.accuracy is not None and view.interval is not None:
         value, interval, measured = view.accuracy, view.interval, view.n_test
@@ -58,7 +96,7 @@ def _leading(view: ProgressView) -> None:
     _bar(value, interval, view.proof.goal)
 
 
-def control_rows(view: ProgressView) -> str:
+def control_rows(view: Seen) -> str:
     """What the control estimate is measured on, in words."""
     free = f" and {view.control_free:,} that had one candidate anyway" if view.control_free else ""
     return (
@@ -67,7 +105,7 @@ def control_rows(view: ProgressView) -> str:
     )
 
 
-def no_accuracy(view: ProgressView) -> str:
+def no_accuracy(view: Seen) -> str:
     """Why there is no accuracy at all."""
     if view.trained and not view.has_model:
         return "The model is not trained yet."
@@ -92,7 +130,7 @@ def _bar(value: float, interval: tuple[float, float], goal: float | None) -> Non
 # The goal
 
 
-def _goal(page: ProjectPage, view: ProgressView) -> None:
+def _goal(page: ProjectPage, view: Seen) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         if view.proof.goal is not None:
             st.markdown(goal_words(view), help=_how_far(view), width="content")
@@ -100,7 +138,7 @@ def _goal(page: ProjectPage, view: ProgressView) -> None:
             _goal_form(page, view)
 
 
-def goal_words(view: ProgressView) -> str:
+def goal_words(view: Seen) -> str:
     """How far the goal is, in a line."""
     proof = view.proof
     goal = f"{(proof.goal or 0.0) * 100:g} %"
@@ -110,7 +148,7 @@ def goal_words(view: ProgressView) -> str:
         return f"**Goal {goal}.** It is too early to say how far it is."
     value, low, high = proof.more
     if value > view.left:
-        least = f" within {about(low)} answers" if low >= WORTH_SAYING else ""
+        least = f" within {about(low)} answers" if WORTH_SAYING <= low <= view.left else ""
         words = f"By what the answers so far show, **{goal} is not reached**{least}"
         return f"{words}; {counted(view.left, 'row')} {'is' if view.left == 1 else 'are'} open."
     if not np.isfinite(high) and low < value / ROUGH:
@@ -122,7 +160,7 @@ def goal_words(view: ProgressView) -> str:
     return f"**About {about(value)} more answers to {goal}** ({sure}){time}"
 
 
-def _how_far(view: ProgressView) -> str:
+def _how_far(view: Seen) -> str:
     """How the answers to the goal are known."""
     if view.proof.more is None:
         return (
@@ -140,7 +178,7 @@ def _how_far(view: ProgressView) -> str:
     )
 
 
-def _goal_form(page: ProjectPage, view: ProgressView) -> None:
+def _goal_form(page: ProjectPage, view: Seen) -> None:
     goal, at = view.proof.goal, f"goal-{page.project.id}"
     with st.popover("Set a goal" if goal is None else "Change", icon=":material/flag:"):
         say_refusal()
@@ -158,7 +196,7 @@ def _goal_form(page: ProjectPage, view: ProgressView) -> None:
                     st.form_submit_button("No goal", on_click=_set_goal, args=(page, view, None))
 
 
-def _set_goal(page: ProjectPage, view: ProgressView, at: str | None) -> None:
+def _set_goal(page: ProjectPage, view: Seen, at: str | None) -> None:
     goal = None if at is None else round(float(st.session_state[at]) / 100, 6)
     with refusals_said_later():
         stopping.change_stop_rules(page.seat, replace(view.stop.rules, goal=goal))
@@ -167,7 +205,7 @@ def _set_goal(page: ProjectPage, view: ProgressView, at: str | None) -> None:
 # Random order
 
 
-def _saved(page: ProjectPage, view: ProgressView) -> None:
+def _saved(page: ProjectPage, view: Seen) -> None:
     proof = view.proof
     title, words = saved_words(view)
     st.markdown(f"**{title}**", help=None if proof.random is None else _how_known(proof.random))
@@ -188,19 +226,19 @@ def _estimate(page: ProjectPage) -> None:
         estimate_random_order(page.seat)
 
 
-def saved_words(view: ProgressView) -> tuple[str, str]:
+def saved_words(view: Seen) -> tuple[str, str]:
     """What is saved against random order: a title and a sentence."""
     proof, random = view.proof, view.proof.random
     if random is None:
         if proof.running is not None:
             return "Against random order", "It is being estimated what random order would have reached ..."
-        why = proof.missing or "It is estimated after the first 20 answers."
-        return "Against random order", f"Not known yet. {escape(why)}"
+        why = escape(proof.missing) if proof.missing else "It is estimated after the first 20 answers."
+        return "Against random order", f"Not known yet. {why}"
     saved, at = random.saved, random.at
     so_far = f"as far as the first {at:,} answers did"
     if not random.surely_saved:
         most = (
-            f" {about(max(at + saved.low, 0.0))} to {about(at + saved.high)}"
+            f" {about(max(at + saved.low, 0.0))} to {about(at + saved.high)} answers"
             if np.isfinite(saved.high)
             else f" {about(max(at + saved.low, 0.0))} answers or more"
         )

@@ -33,6 +33,7 @@ from workflow.home import Home, close_home
 from workflow.home import home as process_home
 from workflow.kinds.one_label.progress import ProgressView
 from workflow.models import leases
+from workflow.models.random_order import RandomOrderWorker
 from workflow.people import team
 from workflow.seat import Seat
 
@@ -122,6 +123,42 @@ def test_home_annotate_and_progress_tell_the_same_numbers(home: Home, owner: int
     (bar,) = show(owner, "home.py", project).get("progress")
     assert bar.proto.text.startswith(f"2 rows answered, {now.left} open · 60 rows, 3 classes")
     assert bar.proto.value == int(100 * 2 / (2 + now.left))
+
+
+def test_the_owner_sets_a_goal_beside_the_figure_and_the_other_rules_stay(
+    home: Home, owner: int, show: Open
+) -> None:
+    project = small_project(home, owner)
+    stopping.change_stop_rules(Seat(home, owner, project), StopRules(budget=7))
+    answer_truly(home, owner, project, 6)
+    test = show(owner, "progress.py", project)
+    test.number_input(key=f"goal-{project}").set_value(99.0)
+    next(button for button in test.button if button.label == "Set the goal").click().run()
+    assert not test.exception
+    assert stopping.stop_view(Seat(home, owner, project)).rules == StopRules(budget=7, goal=0.99)
+    assert "**Goal 99 %.** It is too early to say how far it is." in words(test)
+    next(button for button in test.button if button.label == "Save").click().run()
+    assert stopping.stop_view(Seat(home, owner, project)).rules.goal == 0.99, "the panel leaves it alone"
+    next(button for button in test.button if button.label == "No goal").click().run()
+    assert stopping.stop_view(Seat(home, owner, project)).rules.goal is None
+    ada = annotator(home, owner, "ada")
+    assert not {"Set the goal", "Estimate now"} & {
+        one.label for one in show(ada, "progress.py", project).button
+    }
+
+
+def test_random_order_is_shown_once_a_worker_has_estimated_it(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner, test_share=0.5)
+    answer_truly(home, owner, project, 12)
+    test = show(owner, "progress.py", project)
+    assert "Not known yet. It is estimated after the first 20 answers." in words(test)
+    next(button for button in test.button if button.label == "Estimate now").click().run()
+    assert "It is being estimated" in words(test)
+    RandomOrderWorker(home, "test").look()
+    test = show(owner, "progress.py", project)
+    assert "first 12 answers" in words(test)
+    assert "random order, estimated" in test.get("plotly_chart")[0].proto.spec
+    assert "Estimate anew" in {one.label for one in test.button}
 
 
 def test_without_truth_and_controls_accuracy_is_unknown(home: Home, owner: int, show: Open) -> None:

@@ -1,0 +1,127 @@
+"""What the head of the Progress page says of the goal and of random order: never more than is known."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from pages.parts import proof_marks
+from pages.parts.proof import goal_words, saved_words
+from plcore.evaluation import RandomOrderLine, Reach
+from plcore.loop.one_label import TRUTH, RandomOrderFound
+from workflow.common.proving import Proof, RandomLine
+
+NEVER = Reach(np.inf, np.inf, np.inf)
+
+
+def view(
+    *,
+    more: Reach | None = None,
+    saved: Reach | None = None,
+    goal: float | None = 0.9,
+    seconds: float | None = 5.0,
+    reached: bool = False,
+    missing: str = "",
+    running: float | None = None,
+    at: int = 208,
+) -> Any:
+    line = RandomOrderLine((0.0,), (0.5,), (0.4,), (0.6,), NEVER)
+    random = None
+    if saved is not None:
+        found = RandomOrderFound(TRUTH, line, "plknn", 300, 5, at, 0.8)
+        arrays = (np.array(part) for part in (line.answers, line.value, line.low, line.high))
+        random = RandomLine(*arrays, at, saved, found)  # type: ignore[arg-type]
+    proof = Proof(goal, reached, more, True, random, missing, running)
+    return SimpleNamespace(proof=proof, left=1000, seconds_per_answer=seconds)
+
+
+@pytest.mark.parametrize(
+    ("seen", "words"),
+    [
+        (view(more=Reach(140, 100, 190)), "**About 140 more answers to 90 %** (100 to 190), 12 minutes at this pace"),
+        (view(more=Reach(140, 100, np.inf), seconds=None), "**About 140 more answers to 90 %** (100 or more)"),
+        (
+            view(more=Reach(400, 22, np.inf)),
+            "**At least 22 more answers to 90 %**: how many cannot be said yet, the curve hardly rises.",
+        ),
+        (
+            view(more=Reach(400, 0, np.inf)),
+            "**A few, or many more answers to 90 %**: how many cannot be said yet, the curve hardly rises.",
+        ),
+        (
+            view(more=NEVER),
+            "By what the answers so far show, **90 % is not reached**; 1,000 rows are open.",
+        ),
+        (
+            view(more=Reach(1200, 300, np.inf), goal=0.955),
+            "By what the answers so far show, **95.5 % is not reached** within 300 answers; 1,000 rows are open.",
+        ),
+        (view(), "**Goal 90 %.** It is too early to say how far it is."),
+        (view(reached=True, more=Reach(0, 0, 0)), "**The goal of 90 % is reached.**"),
+    ],
+)  # fmt: skip
+def test_how_far_the_goal_is(seen: Any, words: str) -> None:
+    assert goal_words(seen) == words
+
+
+@pytest.mark.parametrize(
+    ("seen", "title", "words"),
+    [
+        (
+            view(saved=Reach(312, 232, 402)),
+            "About 310 questions saved",
+            "In random order it would have taken about 520 answers (440 to 610) to come as far as the first 208 "
+            "answers did. That is 26 minutes.",
+        ),
+        (
+            view(saved=Reach(312, 232, np.inf), seconds=None),
+            "About 310 questions saved",
+            "In random order it would have taken about 520 answers (440 at least) to come as far as the first 208 "
+            "answers did.",
+        ),
+        (
+            view(saved=Reach(np.inf, 232, np.inf)),
+            "At least 230 questions saved",
+            "Random order would have taken 440 answers or more to come as far as the first 208 answers did.",
+        ),
+        (
+            view(saved=Reach(50, -20, 130)),
+            "No saving can be shown yet",
+            "Random order would have taken 190 to 340 answers to come as far as the first 208 answers did: chance "
+            "alone may explain the difference.",
+        ),
+        (
+            view(saved=Reach(np.inf, -20, np.inf)),
+            "No saving can be shown yet",
+            "Random order would have taken 190 answers or more to come as far as the first 208 answers did: chance "
+            "alone may explain the difference.",
+        ),
+        (view(), "Against random order", "Not known yet. It is estimated after the first 20 answers."),
+        (view(missing="Two *more*."), "Against random order", "Not known yet. Two \\*more\\*\\."),
+        (
+            view(running=0.5),
+            "Against random order",
+            "It is being estimated what random order would have reached ...",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_saved(seen: Any, title: str, words: str) -> None:
+    assert saved_words(seen) == (title, words)
+
+
+def test_the_marks_on_the_chart() -> None:
+    answers = np.array([0.0, 100.0])
+    figure = proof_marks.random_order(go.Figure(), answers, answers / 200, answers / 400, answers / 100)
+    assert figure.data[-1].name == "random order, estimated"
+    assert figure.data[-1].line.dash == "dash"
+    marked = proof_marks.goal(figure, 0.9, 100.0, (40.0, 20.0, np.inf))
+    assert marked.layout.annotations[0].text == "goal 90 %"
+    bar, dot = marked.data[-2:]
+    assert list(bar.x) == [120.0, 300.0], "it goes no farther than the chart"
+    assert list(dot.x) == [140.0]
+    for more in (None, (900.0, 300.0, np.inf)):
+        assert len(proof_marks.goal(go.Figure(), 0.9, 100.0, more).data) == 0, "the line alone"
