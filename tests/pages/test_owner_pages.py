@@ -17,6 +17,7 @@ from plcore.loop import MODEL_ENTRIES, Upkeep
 from plcore.loop.label_vectors import CRITERION_ENTRIES, QUESTION_ENTRIES, LabelVectorSettings
 from tests.conftest import ROOT
 from tests.pages.conftest import Open, words
+from tests.workflow.vector_world import vector_project
 from tests.workflow.world import annotator, answer_next, small_project
 from workflow import answering, classes, projects, reviewing, room
 from workflow.home import Home
@@ -51,9 +52,23 @@ def test_every_learner_setting_is_in_the_form_or_fixed_for_good() -> None:
 def test_every_setting_of_label_vectors_is_in_the_form_or_fixed_for_good() -> None:
     fields = {field.name for field in dataclasses.fields(LabelVectorSettings)}
     compared = {"mode", "missing", "max_iter"}  # for benchmarks
-    assert {one.name for one in label_vectors.LEARNING} == fields - label_vectors_kind.DRAWN - compared
+    drawn = {one.name for one in (*label_vectors.LEARNING, *label_vectors.ANSWERING)}
+    assert drawn == fields - label_vectors_kind.DRAWN - compared - {"own_since"}
     assert set(vector_words.QUESTIONS) == set(QUESTION_ENTRIES)
     assert set(vector_words.CRITERIA) == set(CRITERION_ENTRIES)
+
+
+def test_several_people_can_answer_each_label(home: Home, owner: int, show: Open) -> None:
+    project = vector_project(home, owner)
+    test = show(owner, "project_page.py", project=str(project))
+    box(test.number_input, "People a label").set_value(3).run()
+    box(test.selectbox, "What several answers make of a label").set_value("majority").run()
+    button(test, "Save who answers").click().run()
+    assert not test.exception
+    now = projects.learner_settings(Seat(home, owner, project))
+    assert (now["overlap"], now["fold"], now["own_since"]) == (3, "majority", 0)
+    shown = show(owner, "project_page.py", project=str(project))
+    assert "What they said stays theirs" in words(shown)
 
 
 def test_review_without_answers_points_to_the_first_question(home: Home, owner: int, show: Open) -> None:
