@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from db.projects import Project
     from plcore.loop.one_label import Trainer, Version
     from workflow.home import Home
-    from workflow.kinds.kind import WorkerSettings
+    from workflow.kinds.kind_settings import WorkerSettings
     from workflow.seat import Seat
 
 logger = logging.getLogger("winnow")

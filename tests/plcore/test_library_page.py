@@ -40,7 +40,7 @@ def run(found):
 
 
 def test_there_is_code_for_every_heading():
-    assert len(BLOCKS) == 13
+    assert len(BLOCKS) == 14
     for section in re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]:
         assert "```python" in section, section.splitlines()[0]
 

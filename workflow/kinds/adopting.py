@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from db.projects import Project
-    from workflow.kinds.kind import KindSettings
+    from workflow.kinds.kind_settings import KindSettings
 
 COMPARISON, CHECKS = "comparison", "comparison by blind checks"
 """`strategy` of the entries that a comparison makes: by kappa, and where blind checks came first."""

@@ -43,7 +43,6 @@ class ActiveLearner(Generic[TableT]):
     changes, controls : as for the pool
     graph : the `graph` of an earlier learner of the same table and `graph_key(settings)`, so that neighbours need
         not be found again; None: they are found now, where needed. Raises ValueError for another shape.
-    controls : as for the pool
     """
 
     def __init__(
@@ -272,21 +271,7 @@ class ActiveLearner(Generic[TableT]):
 
     def progress(self) -> Progress:
         """Where the work stands."""
-        pool, now = self.pool, self._curve_point()
-        return Progress(
-            answers=pool.answers,
-            answered=int(pool.answered.sum()),
-            bad=int(pool.bad.sum()),
-            ambiguous_left=pool.n_open,
-            candidates_left=now.candidates_left,
-            settled=now.settled,
-            accuracy=now.accuracy,
-            n_train=len(pool.train),
-            n_test=int(self.test_rows.sum()),
-            model_version=self.model_version,
-            control=now.control,
-            n_control=int(pool.control_rows.sum()),
-        )
+        return Progress.of(self.pool, self._curve_point())
 
     def disambiguate(self) -> Disambiguation:
         """A label for every row, where it comes from, and how sure it is."""
