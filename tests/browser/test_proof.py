@@ -11,6 +11,9 @@ from workflow.home import Home
 from workflow.models.random_order import RandomOrderWorker
 from workflow.people import team
 
+PATIENCE = 60_000
+"""Milliseconds for the first chart of a browser: it loads what draws all."""
+
 
 def test_a_goal_and_random_order_are_drawn(page: Page, server: Server, home: Home) -> None:
     owner = team.ensure_owner(home).id
@@ -19,10 +22,11 @@ def test_a_goal_and_random_order_are_drawn(page: Page, server: Server, home: Hom
     RandomOrderWorker(home, "beside").look()
     page.goto(f"{server.base}/progress?project={project}")
     chart = page.locator(".js-plotly-plot").first
-    expect(chart.locator(".legend")).to_contain_text("random order, estimated")
+    chart.locator(".main-svg").first.wait_for(timeout=PATIENCE)
+    expect(chart.get_by_text("random order, estimated")).to_be_visible()
     expect(page.locator(".st-key-winnow_saved")).to_contain_text("first 20 answers")
     page.get_by_role("button", name="Set a goal").click()
-    page.get_by_label("Goal for the accuracy (%)").fill("99")
+    page.get_by_role("spinbutton", name="Goal for the accuracy").fill("99")
     page.get_by_role("button", name="Set the goal").click()
     expect(chart.locator(".annotation-text")).to_have_text("goal 99 %")
     expect(page.locator(".st-key-winnow_lead")).to_contain_text("99 %")
