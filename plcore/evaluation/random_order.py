@@ -29,7 +29,7 @@ _DRAWS = 1000
 _LINE = 13
 """Points of a line that is carried on."""
 _FARTHEST = 3.0
-"""How many times as far as the checks reach: farther on the line lies too low, by seven points on six times."""
+"""How many times as far as the checks reach: farther on the line lies too low, by seven points at five times."""
 
 
 @dataclass(frozen=True, eq=False)
