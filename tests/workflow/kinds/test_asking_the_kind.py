@@ -15,6 +15,7 @@ from workflow import kinds, projects, stopping
 from workflow.home import Home
 from workflow.kinds import counting
 from workflow.kinds.kind import KindWords
+from workflow.kinds.kind_settings import KindSettings, WorkerSettings
 from workflow.seat import Seat
 
 
@@ -56,6 +57,15 @@ def test_changed_settings_are_checked_and_nothing_is_stored(world: KindWorld, se
         with pytest.raises(ValueError, match="|".join(changes)):
             kinds.changed_settings(project, changes)
     assert project_of(seat) == project
+
+
+def test_settings_have_what_those_of_all_kinds_have(world: KindWorld, seat: Seat) -> None:
+    settings = kinds.read_settings(project_of(seat))
+    trained = kinds.worker_settings(project_of(seat)) is not None
+    for protocol in (KindSettings, WorkerSettings) if trained else (KindSettings,):
+        assert {name for name in vars(protocol) if not name.startswith("_")} <= set(dir(settings))
+    assert settings.by_row in (True, False)
+    assert settings.beginning(settings, 1) == settings, "nothing has changed"
 
 
 def test_stop_rules_are_those_of_the_kind_until_somebody_sets_some(world: KindWorld, seat: Seat) -> None:

@@ -1,0 +1,69 @@
+"""Which rows with candidates are confirmed together, as a learner says; how they are stored is tried with people."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from plcore import ActiveLearner, Entry, LabelTable, LearnerSettings
+from plcore.query import FEWEST
+from tests.workflow.world import small_table
+from workflow.kinds.one_label.batching import BATCHING
+
+assert BATCHING is not None
+
+
+@pytest.fixture
+def learner() -> ActiveLearner[LabelTable]:
+    return ActiveLearner(
+        small_table(200), LearnerSettings(n_neighbors=6, control_share=0.1, test_share=0.3, model="plknn")
+    )
+
+
+def test_rows_are_sure_and_wait_and_those_barred_are_not_among_them(
+    learner: ActiveLearner[LabelTable],
+) -> None:
+    found = BATCHING.find_sure(learner, "ada", ())
+    assert not isinstance(found, str), found
+    label, rows = found
+    column, pool = learner.classes.index(label), learner.pool
+    assert len(rows) >= FEWEST
+    assert not (pool.test_rows | pool.control_rows)[rows].any()
+    assert all(BATCHING.may_stand(learner, "ada", row, label) for row in rows)
+    shares = [share for share, _ in BATCHING.shares(learner, rows, label)]
+    expected = [learner.question_for(row).probabilities for row in rows]
+    assert shares == [
+        said[learner.question_for(row).choices.index(label)] for row, said in zip(rows, expected, strict=True)
+    ]
+    again = BATCHING.find_sure(learner, "ada", rows)
+    assert isinstance(again, str) or not set(again[1]) & set(rows)
+    assert pool.candidates[rows][:, column].all()
+
+
+def test_a_row_that_is_answered_or_of_which_somebody_is_unsure_does_not_stand(
+    learner: ActiveLearner[LabelTable],
+) -> None:
+    found = BATCHING.find_sure(learner, "ada", ())
+    assert not isinstance(found, str)
+    label, (first, second, *_) = found
+    learner.apply(Entry(1, "is", first, "ada", (label,)))
+    learner.apply(Entry(2, "unsure", second, "ada"))
+    assert not BATCHING.may_stand(learner, "ada", first, label)
+    assert not BATCHING.may_stand(learner, "ada", second, label)
+    assert BATCHING.may_stand(learner, "bob", second, label), "who has not said so can be asked"
+
+
+def test_labels_are_those_that_can_be_confirmed_and_how_often(learner: ActiveLearner[LabelTable]) -> None:
+    pool = learner.pool
+    open_rows = [int(row) for row in pool.train if pool.is_open(int(row))][:5]
+    counts = pool.candidates[open_rows].sum(axis=0)
+    labels = BATCHING.labels_of(learner, "ada", open_rows)
+    assert labels == {pool.classes[k]: int(counts[k]) for k in np.flatnonzero(counts)}
+    assert BATCHING.labels_of(learner, "ada", np.flatnonzero(pool.test_rows).tolist()) == {}
+
+
+def test_the_guard_counts_what_is_at_least_as_sure(learner: ActiveLearner[LabelTable]) -> None:
+    right, known = BATCHING.checked(learner, 0.0)
+    assert 0 < right <= known <= int(learner.test_rows.sum())
+    assert BATCHING.checked(learner, 1.1) == (0, 0)
+    assert BATCHING.name_now(learner, learner.classes[0]) == learner.classes[0]
