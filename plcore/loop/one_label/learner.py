@@ -22,6 +22,7 @@ from plcore.loop.one_label.first_update import FirstUpdate
 from plcore.loop.one_label.models import Model, NeighborModel, ScoredModel, even_shares
 from plcore.loop.one_label.online_model import OnlineModel
 from plcore.loop.one_label.pool import OneLabelPool
+from plcore.loop.one_label.progress import progress_of
 from plcore.loop.one_label.reports import CurvePoint, Disambiguation, Progress, Question, RowState
 from plcore.loop.one_label.settings import LearnerSettings
 from plcore.loop.places import Place, as_places
@@ -271,7 +272,7 @@ class ActiveLearner(Generic[TableT]):
 
     def progress(self) -> Progress:
         """Where the work stands."""
-        return Progress.of(self.pool, self._curve_point())
+        return progress_of(self.pool, self._curve_point())
 
     def disambiguate(self) -> Disambiguation:
         """A label for every row, where it comes from, and how sure it is."""

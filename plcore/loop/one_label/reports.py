@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +10,6 @@ from numpy.typing import NDArray
 from plcore.common.types import FloatArray, IntArray
 from plcore.evaluation.estimates import NOTHING_COUNTED, ControlCounts
 from plcore.loop.entries import Entry
-
-if TYPE_CHECKING:
-    from plcore.loop.one_label.pool import OneLabelPool
 
 
 @dataclass(frozen=True)
@@ -49,24 +45,6 @@ class Progress:
     model_version: int
     control: ControlCounts
     n_control: int
-
-    @classmethod
-    def of(cls, pool: OneLabelPool[Any], now: CurvePoint) -> Progress:
-        """now : the model in place, after the pool's latest entry"""
-        return cls(
-            answers=pool.answers,
-            answered=int(pool.answered.sum()),
-            bad=int(pool.bad.sum()),
-            ambiguous_left=pool.n_open,
-            candidates_left=now.candidates_left,
-            settled=now.settled,
-            accuracy=now.accuracy,
-            n_train=len(pool.train),
-            n_test=int(pool.test_rows.sum()),
-            model_version=now.model_version,
-            control=now.control,
-            n_control=int(pool.control_rows.sum()),
-        )
 
 
 @dataclass(frozen=True)

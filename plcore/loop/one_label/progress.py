@@ -1,0 +1,26 @@
+"""Where the work stands, by a pool and the point of the curve after its latest entry."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plcore.loop.one_label.pool import OneLabelPool
+from plcore.loop.one_label.reports import CurvePoint, Progress
+
+
+def progress_of(pool: OneLabelPool[Any], now: CurvePoint) -> Progress:
+    """now : the model in place, after the pool's latest entry"""
+    return Progress(
+        answers=pool.answers,
+        answered=int(pool.answered.sum()),
+        bad=int(pool.bad.sum()),
+        ambiguous_left=pool.n_open,
+        candidates_left=now.candidates_left,
+        settled=now.settled,
+        accuracy=now.accuracy,
+        n_train=len(pool.train),
+        n_test=int(pool.test_rows.sum()),
+        model_version=now.model_version,
+        control=now.control,
+        n_control=int(pool.control_rows.sum()),
+    )
