@@ -28,7 +28,7 @@ STEP_SMOOTHING, FINEST = 0.03, 1e-4  # first and least smoothing of a convex ste
 COARSE, FINE = 1e-5, 1e-15
 SAMPLE_FROM, SAMPLE_SHARE = 20_000, 8  # from this many rows on, the path is followed on a part of them first
 SHARE_ACTIVE = 0.2  # a guess of the share of rows with a loss; only the speed depends on it
-NEAR = 4.0  # how far, by a factor, a metric may be from the best; as SHARE_ACTIVE
+NEAR = 2.0  # how far, by a factor, a metric may be from the best; as SHARE_ACTIVE
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.server import Server
@@ -10,6 +11,8 @@ from tests.workflow.world import small_project
 from workflow.home import Home
 from workflow.models.random_order import RandomOrderWorker
 from workflow.people import team
+
+pytestmark = pytest.mark.browser
 
 PATIENCE = 60_000
 """Milliseconds for the first chart of a browser: it loads what draws all."""

@@ -80,10 +80,13 @@ class RowChooser:
             def unsure(places: IntArray) -> FloatArray:
                 return np.asarray(1.0 - model().shares(pool.train[places]).max(axis=1))
 
-            self._opening = opening.strategy(unsure).fit_graph(
-                self.graph.neighbors, self.graph.weights, first
-            )
-            self._by_model.append(self._opening)
+            # Votes are of the same graph and tell next to nothing more than the candidates do: to ask for them anew
+            # after each answer would cost a look at every row.
+            told = None if settings.model_entry.upkeep is Upkeep.VOTES else unsure
+            self._opening = opening.strategy(told)
+            self._opening.fit_graph(self.graph.neighbors, self.graph.weights, first)
+            if told is not None:
+                self._by_model.append(self._opening)
 
     @property
     def _opens(self) -> bool:

@@ -76,9 +76,10 @@ def test_datasets_gives_back_any_labels_and_cells(
 def test_written_and_read_again_as_a_table(table: Disambiguated) -> None:
     reading = read_table(written(write_parquet, table), "any.parquet")
     roles = reading.suggest_roles()
-    same_candidates(
-        table, LabelTable.from_cells(reading.cells, replace(roles, text="text", categories=(), numbers=()))
-    )
+    # Where the texts are short and all differ they may be taken for the rows' names.
+    names = "name" if "name" in reading.cells else None
+    chosen = replace(roles, id=names, text="text", categories=(), numbers=())
+    same_candidates(table, LabelTable.from_cells(reading.cells, chosen))
     added = {
         "candidates_before",
         "candidates",

