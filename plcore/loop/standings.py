@@ -74,6 +74,10 @@ class Standings:
         """Places that somebody is unsure about."""
         return set().union(*self._unsure.values())
 
+    def put_aside(self, annotator: str) -> set[Place]:
+        """Places that this annotator is not asked about now."""
+        return self.unsure(annotator).union(self.resting(annotator))
+
     def resting(self, annotator: str) -> list[Place]:
         """Places this annotator skipped, or narrowed to several candidates, not long ago; the oldest of them first."""
         now = self._count.get(annotator, 0)

@@ -31,7 +31,9 @@ def question_of(
     cells, begun = pool.cells_for(row, annotator), pool.has_begun(row, annotator)
     own = pool.control_cells[row]
     blind = bool(own.any() if column is None and chooser.by_row else column is not None and own[column])
-    hidden = begun or (blind and chooser.by_row and _has_begun_others(pool, annotator))
+    hidden = begun
+    if blind:  # no model learns from it: it shows what the other question would show that comes in its place
+        hidden = (begun and bool((pool.answered[row] & ~own).any())) or _begun_waits(pool, annotator)
     says = model is not None and not hidden
     shares = (
         model.proba([row])[0] if model is not None and says else frequencies(pool, row if hidden else None)
@@ -65,9 +67,8 @@ def frequencies(pool: LabelVectorPool[Any], but: int | None = None) -> FloatArra
     return np.asarray((pool.learnt_yes - (own == 1) + 1) / (pool.learnt_known - (own != UNKNOWN) + 2))
 
 
-def _has_begun_others(pool: LabelVectorPool[Any], annotator: str | None) -> bool:
-    """Whether rows that others have begun wait for this annotator: then a blind check must not be the one with the
-    model's shares."""
+def _begun_waits(pool: LabelVectorPool[Any], annotator: str | None) -> bool:
+    """Whether something that others have begun waits for this annotator: no model's shares are shown with it."""
     if pool.several is None or annotator is None:
         return False
-    return next(pool.begun(pool.allowed((), annotator)), None) is not None
+    return next(pool.begun(pool.allowed(pool.standings.put_aside(annotator), annotator)), None) is not None

@@ -169,8 +169,9 @@ class ActiveLearner(Generic[TableT]):
             raise AnswerError(f"A question is about a whole row here, not about one label. Got {label!r}.")
         own = pool.candidates_for(row, annotator)
         blind, begun = bool(pool.control_rows[row]), pool.asked.has_begun(row, annotator)
-        # Of rows that others have begun a blind check must not be the one with shares.
-        hidden = begun or (blind and annotator is not None and any(True for _ in pool.begun(annotator)))
+        # No model learns from a blind check: it shows what the other question would show that comes in its place.
+        waits = blind and annotator is not None and any(True for _ in pool.begun(annotator))
+        hidden = waits if blind else begun
         shares = self._model.shares_of_others(row, own, learnt=hidden)
         says = self._model.said is not None and shares is not None and own.any()
         shares = even_shares(own[None])[0] if shares is None else shares

@@ -201,8 +201,12 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         return self.asked.fresh()
 
     def begun(self, annotator: str) -> Iterator[int]:
-        """Rows that train, have answers that count and wait for one of this annotator, those begun first first."""
-        return (row for row in self.asked.begun() if not self.asked.is_over(row, annotator))
+        """Rows that train, have answers that count and wait for one of this annotator, those begun first first; not
+        those that they have put aside for now."""
+        late = {place.row for place in self.standings.put_aside(annotator)}
+        return (
+            row for row in self.asked.begun() if row not in late and not self.asked.is_over(row, annotator)
+        )
 
     def control_left(self) -> IntArray:
         """Control rows that are still to be asked, in the order of their draw."""

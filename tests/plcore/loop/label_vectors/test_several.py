@@ -150,6 +150,38 @@ def test_nobody_is_told_what_others_said_and_nobody_is_asked_twice() -> None:
     assert learner.next_question("cem").row != first.row
 
 
+@pytest.mark.parametrize("question", ["instance", "cell"])
+@pytest.mark.parametrize("overlap", [1, 2])
+def test_a_blind_check_for_everybody_is_not_told_by_what_it_shows(question: str, overlap: int) -> None:
+    """It shows a prediction where what comes in its place does, though others have answered it."""
+    table, y = vectors(n=60, L=4, known=0.2, full=0.2, seed=2)
+    options = LabelVectorSettings(
+        question=question,
+        control_share=0.3,
+        checks_by_all=True,
+        own_since=0,
+        test_share=0.0,
+        refresh_every=10**6,
+        overlap=overlap,
+    )
+    learner = LabelVectorLearner(table, options)
+    learner.adopt(learner.job().run())
+    checks, shown = learner.pool.control_cells, {True: [], False: []}
+    for number in range(50):
+        who = "ann" if number < 25 else "bob"
+        asked = learner.next_question(who)
+        columns = [i for i, cell in enumerate(asked.cells) if cell == -1]
+        if asked.label is not None:
+            columns = [learner.classes.index(asked.label)]
+        if who == "bob":
+            shown[bool(checks[asked.row, columns].any())].append(asked.predicted is None)
+        for i in columns:
+            kind, labels = "yes" if y[asked.row, i] else "no", (learner.classes[i],)
+            learner.apply(Entry(learner.seq + 1, kind, asked.row, who, labels))
+    assert shown[True], "blind checks were among them"
+    assert set(shown[True]) <= set(shown[False])
+
+
 def test_earlier_answers_count_as_one_when_people_begin_to_answer_for_themselves() -> None:
     earlier = LabelVectorSettings()
     later = LabelVectorSettings(overlap=2, fold="majority").beginning(earlier, seq=2)

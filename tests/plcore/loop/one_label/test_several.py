@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from plcore import ActiveLearner, AnswerError, Entry, LearnerSettings
 from plcore.common import BoolArray, FloatArray
 from plcore.loop import ClassChange, EntryKind, Place
+from plcore.loop.one_label import Trainer
 from plcore.loop.one_label.settings import FOLDS
 from tests.plcore.loop.fake_table import FakeFeatures, FakeTable, blobs
 
@@ -141,6 +142,51 @@ def test_blind_checks_are_for_everybody() -> None:
         assert not learner.may_ask(row, person)
     assert learner.may_ask(row, "dan")
     assert learner.pool.n_open == open_before - 1
+
+
+@pytest.mark.parametrize("model", ["plknn", "kernelridge", "clpl"])
+@pytest.mark.parametrize("overlap", [1, 2])
+def test_a_blind_check_for_everybody_is_not_told_by_what_it_shows(model: str, overlap: int) -> None:
+    """Where what comes in its place shows a prediction, so does the check, though others have answered it."""
+    table, y = blobs(120, truth="none", q=0.6)
+    options = LearnerSettings(
+        model=model, control_share=0.3, checks_by_all=True, own_since=0, test_share=0.0, overlap=overlap
+    )
+    learner = ActiveLearner(table, options)
+    if learner.settings.is_trained:
+        version = Trainer(learner.pool).train()
+        learner.publish(version.scores, [version.point])
+    shown: dict[tuple[bool, bool], set[bool]] = {}
+    for number in range(60):
+        who = "ann" if number < 30 else "bob"
+        question = learner.next_question(who)
+        assert question is not None
+        if who == "bob":
+            waits = any(True for _ in learner.pool.begun(who))
+            blind = bool(learner.pool.control_rows[question.row])
+            shown.setdefault((waits, blind), set()).add(question.predicted is None)
+        # One begun row is never answered by bob: what he puts aside does not wait for him.
+        kind, labels = ("is", (learner.classes[y[question.row]],)) if number != 35 else ("unsure", ())
+        learner.apply(Entry(learner.seq + 1, kind, question.row, who, labels))
+    assert {blind for _, blind in shown} == {True, False}
+    for waits in {waits for waits, _ in shown}:
+        assert shown.get((waits, True), set()) <= shown.get((waits, False), set()), (waits, shown)
+
+
+def test_a_begun_row_that_somebody_is_unsure_about_hides_no_check_from_them() -> None:
+    learner = learner_of(["abc"] * 20, control_share=0.3, overlap=2)
+    check = int(np.flatnonzero(learner.pool.control_rows)[0])
+    row = int(learner.pool.train[0])
+    tell(learner, "ann is ant", row=row)
+    before = learner.question_for(check, annotator="bob").predicted
+    tell(learner, "bob unsure", row=row)
+    assert not list(learner.pool.begun("bob"))
+    fresh = learner.next_question("bob", exclude=set(np.flatnonzero(learner.pool.control_rows).tolist()))
+    assert fresh is not None
+    assert fresh.row != row
+    after = learner.question_for(check, annotator="bob").predicted
+    assert (after is None) == (fresh.predicted is None)
+    assert before is not None, "votes leave a row out, whoever has begun it"
 
 
 def test_earlier_answers_count_as_one_when_people_begin_to_answer_for_themselves() -> None:
