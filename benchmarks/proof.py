@@ -207,7 +207,7 @@ def look(name: str, layout: str, seed: int) -> Look:
     given = sum(not simulated.pool.control_rows[one.row] for one in entries[:now])
     runs = RandomOrderRuns(simulated.table, simulated.settings)
     for entry in entries[:now]:
-        runs.pool.apply(entry)
+        runs.apply(entry)
     try:
         found: RandomOrderFound | None = runs.measure()
     except CannotEstimateError:

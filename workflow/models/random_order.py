@@ -137,7 +137,7 @@ class RandomOrderWorker(ComparingWorker):
             changes = read_class_changes(session, project.id)
         replays = kinds.make_random_order(self.home, project, changes)
         with self.home.database.read() as session:
-            follow(session, project.id, replays.pool, replays.pool.apply)
+            follow(session, project.id, replays.pool, replays.apply)
             now = count(session, project)
         with self.home.database.write() as session:
             if not random_orders.begin(session, asked.id, **dataclasses.asdict(now)):

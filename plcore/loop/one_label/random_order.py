@@ -80,7 +80,7 @@ class RandomOrderFound:
 
 
 class RandomOrderRuns:
-    """Replays a project in random order; `pool` is to take in its log before `measure`.
+    """Replays a project in random order; `apply` is to take in its log before `measure`.
 
     table, changes : as for the pool
     """
@@ -89,6 +89,12 @@ class RandomOrderRuns:
         self._table, self._changes = table, tuple(changes)
         self._settings = replace(settings, strategy="random")
         self.pool: OneLabelPool[Table] = OneLabelPool(table, settings, self._changes)
+        self._log: list[Entry] = []
+
+    def apply(self, entry: Entry) -> None:
+        """Take in an entry. Raises AnswerError, and changes nothing, if it is impossible."""
+        self.pool.apply(entry)
+        self._log.append(entry)
 
     def how(self) -> str:
         """How random order would be estimated, TRUTH or CHECKS. Raises CannotEstimateError."""
@@ -162,11 +168,9 @@ class RandomOrderRuns:
         return np.flatnonzero(pool.control_rows & (pool.first.sum(axis=1) == 1) & (pool.sizes == 1))
 
     def _entries(self) -> list[Entry]:
-        """The answers about rows that train, as the log has them."""
-        fold = self.pool.fold
-        return sorted(
-            (one for row in self._answered() for one in fold.counted(int(row))), key=lambda one: one.seq
-        )
+        """All about answered rows that train, also what was withdrawn: others may have been possible only by it."""
+        rows = set(self._answered().tolist())
+        return [one for one in self._log if one.row in rows]
 
     # Runs
 

@@ -99,7 +99,10 @@ class RunTrained(Run):
         return self._pool
 
     def begin(self) -> None:
+        withdrawn = {entry.target for entry in self._applied}
         for entry in self._applied:
+            if entry.target is not None or entry.seq in withdrawn:
+                continue
             seq = max(self._pool.seq, self._pool.changed_until) + 1
             self._pool.apply(Entry(seq, EntryKind.WITHDRAW, entry.row, entry.annotator, target=entry.seq))
         self._applied = []

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from plcore.evaluation.random_order import FEWEST_ORDERS
 from plcore.loop.entries import Entry
+from plcore.loop.one_label import random_order
 from plcore.loop.one_label.learner import ActiveLearner
 from plcore.loop.one_label.pool import OneLabelPool
 from plcore.loop.one_label.random_order import (
@@ -40,7 +42,7 @@ def project(
         assert question is not None
         entry = Entry(learner.seq + 1, "is", question.row, "ann", (learner.classes[y[question.row]],))
         learner.apply(entry)
-        runs.pool.apply(entry)
+        runs.apply(entry)
     return runs, y, table
 
 
@@ -116,6 +118,27 @@ def test_no_run_learns_a_check_that_it_is_measured_on(monkeypatch: pytest.Monkey
     assert {len(pool.train) for pool in folds} == {len(runs.pool.train)}
 
 
+@pytest.mark.parametrize("model", ["plknn", "clpl"])
+def test_an_answer_that_was_possible_by_one_withdrawn_since_is_replayed(model: str) -> None:
+    table, _ = blobs(240, q=0.5)
+    runs = RandomOrderRuns(table, dataclasses.replace(SETTINGS, model=model))
+    pool = runs.pool
+    row, other = pool.train[pool.first[pool.train].sum(axis=1) == 2][:2].tolist()
+    outside = pool.names(~pool.first[row])[0]
+    for number, (kind, about, who, *labels) in enumerate(
+        [("none", row, "ann"), ("is", row, "bob", outside), ("not", other, "ann", pool.names(pool.first[other])[0])],
+        start=1,
+    ):  # fmt: skip
+        runs.apply(Entry(number, kind, about, who, tuple(labels)))
+    runs.apply(Entry(4, "withdraw", row, "ann", target=1))
+    run = runs._run()
+    run.follow(runs._entries())
+    assert np.array_equal(run.pool.candidates, pool.candidates), "it learns what the project does"
+    run.begin()
+    assert np.array_equal(run.pool.candidates, pool.first), "nothing is answered any more"
+    assert runs.measure().given == 2
+
+
 def test_what_is_missing_is_said() -> None:
     with pytest.raises(CannotEstimateError, match="first answers"):
         project(SETTINGS, 0)[0].measure()
@@ -141,7 +164,24 @@ def test_truth_that_was_given_is_no_truth_to_replay() -> None:
         runs.how()
 
 
-def test_a_model_that_takes_too_long_is_given_up_and_orders_end_with_the_budget() -> None:
+@pytest.mark.parametrize(("over_after", "orders"), [(0, FEWEST_ORDERS), (4, 4), (99, ORDERS)])
+def test_no_order_begins_after_the_budget_but_the_fewest(
+    over_after: int, orders: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs, _, _ = project(SETTINGS, 40)
+    looked = 0
+
+    def is_over(_: Any) -> bool:
+        nonlocal looked
+        looked += 1  # once before each order
+        return looked > over_after
+
+    monkeypatch.setattr(random_order._Clock, "is_over", property(is_over))
+    assert 3 <= FEWEST_ORDERS < ORDERS
+    assert runs.measure(budget=1e9).orders == orders
+
+
+def test_a_model_that_takes_too_long_is_given_up() -> None:
     runs, _, _ = project(SETTINGS, 40)
     with pytest.raises(CannotEstimateError, match="too long"):
         runs.measure(budget=1e-9)
