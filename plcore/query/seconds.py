@@ -61,8 +61,10 @@ class SecondsPrior:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            if not np.isfinite(value) or (value <= 0 and name != "slope"):
-                raise ValueError(f"{name} of SecondsPrior must be a number above 0. Got {value!r}.")
+            flat = name == "slope" and value == 0  # more choices may take no longer, but not less long
+            if not np.isfinite(value) or (value <= 0 and not flat):
+                least = "of at least 0" if name == "slope" else "above 0"
+                raise ValueError(f"{name} of SecondsPrior must be a number {least}. Got {value!r}.")
 
     @property
     def common(self) -> FloatArray:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plcore.evaluation import Reach, fit_learning_curve
+from plcore.evaluation import Reach, fit_learning_curve, learning_curves
 from plcore.evaluation.learning_curves import FEWEST_ROWS, MOST_POINTS, reach_of, shared_rows
 
 
@@ -74,13 +74,27 @@ def test_points_out_of_order_are_refused() -> None:
         fit_learning_curve([0, 10], [0.5], 300)
 
 
-def test_the_same_points_give_the_same_curve_and_many_are_thinned() -> None:
+def test_the_same_points_give_the_same_curve() -> None:
     t = np.arange(0.0, 2000.0)
     one, other = (fit_learning_curve(t, measured(rising(t), 300, 1), 300) for _ in range(2))
     assert one is not None
     assert other is not None
     assert np.array_equal(one.draws([5.0, 900.0]), other.draws([5.0, 900.0]))
-    assert len(t) > MOST_POINTS
+
+
+def test_a_dense_curve_is_thinned_evenly(monkeypatch: pytest.MonkeyPatch) -> None:
+    fitted: list[np.ndarray] = []
+
+    def watched(answers: np.ndarray, accuracy: np.ndarray, n: np.ndarray) -> np.ndarray:
+        fitted.append(answers)
+        return shared_rows(answers, accuracy, n)
+
+    monkeypatch.setattr(learning_curves, "shared_rows", watched)
+    for t in (np.arange(2000.0), 5.0 * np.arange(MOST_POINTS)):
+        fit_learning_curve(t, rising(t), 300)
+    thinned, whole = fitted
+    assert len(thinned) == len(whole) == MOST_POINTS
+    assert thinned == pytest.approx(np.linspace(0, 1999, MOST_POINTS), abs=0.5)
 
 
 @settings(max_examples=25, deadline=None)

@@ -136,3 +136,6 @@ def test_wrong_answers_are_refused():
         model.expected("Ann", ["which", "is"], [3, 0])
     with pytest.raises(ValueError, match=r"which of SecondsPrior must be a number above 0. Got 0"):
         SecondsPrior(which=0)
+    with pytest.raises(ValueError, match=r"slope of SecondsPrior must be a number of at least 0. Got -0.1"):
+        SecondsPrior(slope=-0.1)
+    assert SecondsPrior(slope=0.0).common[-1] == 0.0
