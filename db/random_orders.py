@@ -15,6 +15,7 @@ __all__ = [
     "DONE",
     "FAILED",
     "RUNNING",
+    "TASK",
     "WAITING",
     "RandomOrderEstimate",
     "ask",
@@ -25,6 +26,9 @@ __all__ = [
     "note",
     "unfinished",
 ]
+
+TASK = "random order"
+"""The task of the leases of estimates (`db.trained`): trainings go on meanwhile."""
 
 
 @dataclass(frozen=True)

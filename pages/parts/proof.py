@@ -210,7 +210,7 @@ def _saved(page: ProjectPage, view: Seen) -> None:
     title, words = saved_words(view)
     st.markdown(f"**{title}**", help=None if proof.random is None else _how_known(proof.random))
     st.caption(words)
-    if proof.running is None and page.project.may(Right.OWN) and view.answered:
+    if not proof.running and page.project.may(Right.OWN) and view.answered:
         st.button(
             "Estimate now" if proof.random is None else "Estimate anew",
             icon=":material/shuffle:",
@@ -230,12 +230,18 @@ def saved_words(view: Seen) -> tuple[str, str]:
     """What is saved against random order: a title and a sentence."""
     proof, random = view.proof, view.proof.random
     if random is None:
-        if proof.running is not None:
+        if proof.running and not proof.missing:
             return "Against random order", "It is being estimated what random order would have reached ..."
         why = escape(proof.missing) if proof.missing else "It is estimated after the first 20 answers."
         return "Against random order", f"Not known yet. {why}"
     saved, at = random.saved, random.at
     so_far = f"as far as the first {at:,} answers did"
+    if not random.by_truth:
+        return (
+            "No saving can be shown by blind checks",
+            "Blind checks alone put the line of random order too low, by five points in trials: what it shows as "
+            "saved may be none. Savings are shown where the table hides true labels.",
+        )
     if not random.surely_saved:
         most = (
             f" {about(max(at + saved.low, 0.0))} to {about(at + saved.high)} answers"

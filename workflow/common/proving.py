@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from db import random_orders
+from db import random_orders, trained
 from plcore.evaluation import Reach, fit_learning_curve
 from plcore.loop.one_label import TRUTH, RandomOrderFound
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
+
+    from workflow.common.figures import StopView
 
 LATEST = 5
 """Answers over which what the test rows read now is the mean: it moves by a row or two with each."""
@@ -55,18 +57,19 @@ class RandomLine:
 
     @property
     def surely_saved(self) -> bool:
-        """Whether the interval holds no order of questions that saves nothing."""
-        return self.saved.low > 0
+        """Whether the interval holds no order of questions that saves nothing. Never by blind checks: their line lies
+        too low, by five points where it was measured, and would show savings that are none."""
+        return self.by_truth and self.saved.low > 0
 
 
 @dataclass(frozen=True)
 class Proof:
-    """goal : the owner's, None where none is set      reached : whether the figure has come to it
+    """goal : the owner's, None where none is set      reached : whether the rule of the goal says so
 
     more : answers until it has, from now on; None: nothing can be said yet
     fixed : whether that is about the figure on the page, which goes by the same rows to the end; else about all rows
     random : None where it is not estimated, or could not be; then `missing` says what is missing, if anything is known
-    running : how much of an estimate that is under way is done, in [0, 1]; None: none is
+    running : whether an estimate is under way, or waits; where no worker takes it for now, `missing` says why
     """
 
     goal: float | None
@@ -75,31 +78,31 @@ class Proof:
     fixed: bool
     random: RandomLine | None
     missing: str
-    running: float | None
+    running: bool
 
 
-def read_proof(session: Session, project_id: int, goal: float | None, measured: Measured) -> Proof:
+def read_proof(session: Session, project_id: int, stop: StopView, measured: Measured) -> Proof:
     """Everything that the page says of it. The curve is fitted now; random order was estimated by a worker."""
     last = random_orders.latest(session, project_id)
     done = random_orders.latest(session, project_id, random_orders.DONE)
     report = {} if done is None or done.report is None else done.report
     found = RandomOrderFound.from_json(report["found"]) if "found" in report else None
-    missing = str(report.get("missing", ""))
+    missing, running = str(report.get("missing", "")), last is not None and last.unfinished
     if last is not None and last.state == random_orders.FAILED:
         missing = f"The latest estimate failed: {last.fault}"
-    now = float(measured.accuracy[-1]) if len(measured.accuracy) else np.nan
+    elif last is not None and running:
+        lease = trained.training(session, project_id, random_orders.TASK)
+        rests = lease is not None and lease.ended and lease.key == str(last.id)
+        missing = (lease.fault or "") if lease is not None and rests else ""
+    goal = stop.rules.goal
     return Proof(
         goal=goal,
-        reached=goal is not None and now >= goal,
+        reached=any(one.rule == "goal" for one in stop.reached),
         more=None if goal is None else answers_to(goal, measured),
         fixed=measured.fixed,
         random=None if found is None or done is None else random_line(found, done.answers),
         missing=missing,
-        running=None
-        if last is None or not last.unfinished
-        else last.done / last.total
-        if last.total
-        else 0.0,
+        running=running,
     )
 
 

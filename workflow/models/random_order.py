@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from db.random_orders import RandomOrderEstimate
     from workflow.home import Home
 
-TASK = "random order"
-"""The task of the leases of estimates: trainings go on meanwhile."""
 LEAST_ANSWERS = 20
 """Answers before which there is nothing to compare."""
 LEAST_NEW = 10
@@ -116,7 +114,9 @@ class RandomOrderWorker(ComparingWorker):
 
     def estimate(self, asked: RandomOrderEstimate) -> None:
         """Make one estimate. Nothing is done where another worker has it."""
-        with leases.hold(self.home, asked.project_id, self.name, str(asked.id), TASK, KILLED) as lease:
+        with leases.hold(
+            self.home, asked.project_id, self.name, str(asked.id), random_orders.TASK, KILLED
+        ) as lease:
             if lease is None:
                 return
 

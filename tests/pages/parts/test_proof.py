@@ -26,13 +26,14 @@ def view(
     seconds: float | None = 5.0,
     reached: bool = False,
     missing: str = "",
-    running: float | None = None,
+    running: bool = False,
     at: int = 208,
+    how: str = TRUTH,
 ) -> Any:
     line = RandomOrderLine((0.0,), (0.5,), (0.4,), (0.6,), NEVER)
     random = None
     if saved is not None:
-        found = RandomOrderFound(TRUTH, line, "plknn", 300, 5, at, 0.8)
+        found = RandomOrderFound(how, line, "plknn", 300, 5, at, 0.8)
         arrays = (np.array(part) for part in (line.answers, line.value, line.low, line.high))
         random = RandomLine(*arrays, at, saved, found)  # type: ignore[arg-type]
     proof = Proof(goal, reached, more, True, random, missing, running)
@@ -103,9 +104,20 @@ def test_how_far_the_goal_is(seen: Any, words: str) -> None:
         (view(), "Against random order", "Not known yet. It is estimated after the first 20 answers."),
         (view(missing="Two *more*."), "Against random order", "Not known yet. Two \\*more\\*\\."),
         (
-            view(running=0.5),
+            view(running=True),
             "Against random order",
             "It is being estimated what random order would have reached ...",
+        ),
+        (
+            view(running=True, missing="It was ended from outside twice."),
+            "Against random order",
+            "Not known yet. It was ended from outside twice\\.",
+        ),
+        (
+            view(saved=Reach(312, 232, 402), how="checks"),
+            "No saving can be shown by blind checks",
+            "Blind checks alone put the line of random order too low, by five points in trials: what it shows as "
+            "saved may be none. Savings are shown where the table hides true labels.",
         ),
     ],
 )  # fmt: skip

@@ -68,17 +68,24 @@ def test_random_order_counts_blind_checks_as_they_were_asked() -> None:
     assert not random_line(found(Reach(300.0, 150.0, 400.0), given=160), at=200).surely_saved
 
 
+def test_no_saving_is_sure_by_blind_checks() -> None:
+    by_checks = dataclasses.replace(found(Reach(300.0, 220.0, np.inf), given=160), how="checks")
+    line = random_line(by_checks, at=200)
+    assert line.saved.low > 0
+    assert not line.surely_saved
+
+
 def test_without_a_goal_and_an_estimate_nothing_is_claimed(home: Home, owner: int) -> None:
     project = small_project(home, owner)
     answer_truly(home, owner, project, 5)
     proof = view(home, owner, project).proof
     assert (proof.goal, proof.more, proof.reached, proof.random, proof.missing, proof.running) == (
-        None, None, False, None, "", None,
+        None, None, False, None, "", False,
     )  # fmt: skip
 
 
 def test_the_goal_is_the_owner_s_and_the_figure_the_page_s(home: Home, owner: int) -> None:
-    project = small_project(home, owner)
+    project = small_project(home, owner, test_share=0.5)
     answer_truly(home, owner, project, 5)
     accuracy = view(home, owner, project).accuracy
     assert accuracy is not None
@@ -87,6 +94,17 @@ def test_the_goal_is_the_owner_s_and_the_figure_the_page_s(home: Home, owner: in
         proof = view(home, owner, project).proof
         assert (proof.goal, proof.reached, proof.fixed) == (goal, reached, True)
         assert proof.more is None, "five answers are too few to carry on"
+
+
+def test_no_goal_is_reached_on_so_few_rows_that_its_rule_says_nothing(home: Home, owner: int) -> None:
+    project = small_project(home, owner)
+    answer_truly(home, owner, project, 5)
+    stopping.change_stop_rules(Seat(home, owner, project), dataclasses.replace(StopRules(), goal=0.01))
+    seen = view(home, owner, project)
+    assert seen.accuracy is not None
+    assert seen.accuracy >= 0.01
+    assert seen.n_test < 30
+    assert not seen.proof.reached
 
 
 def test_by_blind_checks_the_goal_is_about_all_rows(home: Home, owner: int) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from db import random_orders
+from db import random_orders, trained
 from db.random_orders import DONE, FAILED, RUNNING, WAITING, RandomOrderEstimate
 from plcore.loop.one_label import RandomOrderFound, RandomOrderRuns
 from tests.workflow.kinds.one_label.test_progress import answer_truly
@@ -120,15 +122,14 @@ def test_an_owner_has_it_estimated_when_they_like_and_nobody_else(
         progress.estimate_random_order(Seat(home, owner, project))
     asked = latest(home, project)
     assert (asked.state, asked.asked_by, asked.answers) == (WAITING, owner, 3)
-    assert view(home, owner, project).proof.running == 0.0
+    assert view(home, owner, project).proof.running
     with home.database.write() as session:
         random_orders.begin(session, asked.id, seq=3, answers=3)
-        random_orders.note(session, asked.id, 10, 40)
-    assert view(home, owner, project).proof.running == 0.25
+    assert view(home, owner, project).proof.running
     worker.look()
     assert latest(home, project).id == asked.id
     assert latest(home, project).state == DONE
-    assert view(home, owner, project).proof.running is None
+    assert view(home, owner, project).proof.running is False
 
 
 def test_label_vectors_are_not_replayed(home: Home, owner: int, worker: RandomOrderWorker) -> None:
@@ -171,7 +172,7 @@ def test_one_worker_at_a_time_and_what_a_dead_one_left_is_made(
     answer_truly(home, owner, project, LEAST_ANSWERS)
     progress.estimate_random_order(Seat(home, owner, project))
     asked = latest(home, project)
-    with leases.hold(home, project, "another", str(asked.id), random_order.TASK) as lease:
+    with leases.hold(home, project, "another", str(asked.id), random_orders.TASK) as lease:
         assert lease is not None
         worker.look()
         assert latest(home, project).state == WAITING
@@ -181,6 +182,29 @@ def test_one_worker_at_a_time_and_what_a_dead_one_left_is_made(
     RandomOrderWorker(home, "next").look()
     done = latest(home, project)
     assert (done.state, done.answers) == (DONE, LEAST_ANSWERS)
+
+
+def test_one_that_has_cost_two_workers_is_not_said_to_run(
+    home: Home, owner: int, project: int, worker: RandomOrderWorker
+) -> None:
+    answer_truly(home, owner, project, LEAST_ANSWERS)
+    progress.estimate_random_order(Seat(home, owner, project))
+    asked = latest(home, project)
+    long_ago = datetime.now(UTC) - timedelta(minutes=1)
+    for number in range(2):  # as workers leave it that are killed
+        with home.database.write() as session:
+            taken = trained.take_lease(
+                session, project, f"dead {number}", str(asked.id), long_ago, long_ago, random_orders.TASK
+            )
+            assert taken is not None
+            random_orders.begin(session, asked.id, seq=1, answers=1)
+        proof = view(home, owner, project).proof
+        assert (proof.running, proof.missing) == (True, ""), "it waits for another worker"
+    worker.look()
+    assert latest(home, project).state == RUNNING
+    proof = view(home, owner, project).proof
+    assert proof.running
+    assert proof.missing == random_order.KILLED
 
 
 def test_how_far_it_is_is_noted_and_it_ends_where_another_has_ended_it(

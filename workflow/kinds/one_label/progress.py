@@ -148,7 +148,7 @@ def read_progress(opened: Opened[Learner], rules: StopRules) -> ProgressView:
     learner, session, project_id = opened.learner, opened.session, opened.project_id
     now = learner.progress()
     curve = _curve(learner, now.n_test)
-    graph = learner.graph
+    graph, stop = learner.graph, stop_view(learner, rules)
     value, low, high = (float(part[0]) for part in control_estimate(learner, [now.control]))
     return ProgressView(
         curve=curve,
@@ -173,8 +173,8 @@ def read_progress(opened: Opened[Learner], rules: StopRules) -> ProgressView:
         seconds_per_answer=pace(session, project_id),
         labels=_labels(learner),
         confusion=_confusion(session, project_id, learner),
-        stop=stop_view(learner, rules),
-        proof=read_proof(session, project_id, rules.goal, _measured(learner, curve, now.n_test)),
+        stop=stop,
+        proof=read_proof(session, project_id, stop, _measured(learner, curve, now.n_test)),
         model_version=learner.model_version,
         recall=graph.recall if graph is not None and graph.kind == "approximate" else None,
         shortlists=shortlist_view(opened),
