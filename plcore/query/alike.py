@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import special
 from sklearn.metrics.pairwise import euclidean_distances
 
 from plcore.common.types import BoolArray, FloatArray, IntArray
@@ -19,19 +20,24 @@ SURE = 0.9
 """The share from which on a row counts as sure while nobody can tell how right the model is."""
 RIGHT = 0.95
 """Of the rows with a known label of which the model is sure, so many must be right."""
-KNOWN = 20
-"""Rows with a known label that it takes to tell."""
+AT_LEAST, DOUBT = 0.9, 0.1
+"""Of all rows of which it is sure, the share that is right behind those, and how likely it may still be smaller."""
+KNOWN = 22
+"""Rows with a known label that it takes to tell: the fewest that, all of them right, leave no more doubt than that."""
 FEWEST = 3
 """Rows that are worth confirming together: of fewer each is asked alone as fast."""
 
 
-def sure_from(shares: FloatArray, right: BoolArray, *, wanted: float = RIGHT) -> float | None:
+def sure_from(shares: FloatArray, right: BoolArray) -> float | None:
     """The least share from which on a model is right often enough, by rows with a known label that it has not learnt.
 
     shares : (k,) of the best label of each      right : bool (k,), whether that is its label
-    wanted : share of those at least as sure that must be right; KNOWN of them are needed to tell
 
-    It is one of the shares, above 0.5; SURE where there are fewer than KNOWN rows; None where no share will do.
+    It is one of the shares, above 0.5; SURE where there are fewer than KNOWN rows; None where no share will do. Of the
+    rows at least as sure RIGHT must be right, and an exact binomial test at the level DOUBT must say that AT_LEAST of
+    all such rows are. Shares are tried from the highest down, KNOWN rows first, to the first that fails: whoever took
+    the lowest of many that happen to pass would find one where shares say nothing, and be told too much of it. In this
+    order, fixed beforehand, each can be tried at the whole level.
     """
     if len(shares) < KNOWN:
         return SURE
@@ -39,8 +45,10 @@ def sure_from(shares: FloatArray, right: BoolArray, *, wanted: float = RIGHT) ->
     share, good = shares[order], np.cumsum(right[order])
     number = np.arange(1, len(share) + 1)
     last = np.append(share[1:] < share[:-1], True)  # of those that are equally sure: all or none
-    enough = last & (number >= KNOWN) & (good >= wanted * number) & (share > 0.5)
-    return float(share[enough][-1]) if enough.any() else None
+    enough = (good >= RIGHT * number) & (special.bdtrc(good - 1, number, AT_LEAST) <= DOUBT)
+    tried = last & (number >= KNOWN) & (share > 0.5)
+    passed = share[tried][np.logical_and.accumulate(enough[tried])]
+    return float(passed[-1]) if len(passed) else None
 
 
 def sure_rows(shares: FloatArray, *, at_least: float, fewest: int = FEWEST) -> IntArray:

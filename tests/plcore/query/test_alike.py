@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import comb
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from plcore.query import KNOWN, RIGHT, SURE, nearest_rows, sure_from, sure_rows
+from plcore.query.alike import AT_LEAST, DOUBT
 
 
 def plainly(shares: np.ndarray, at_least: float, fewest: int) -> list[int]:
@@ -63,12 +66,40 @@ def test_how_sure_is_sure_enough_is_told_by_known_rows(seed: int, k: int, abilit
     if k < KNOWN:
         assert found == SURE
         return
-    will_do = []
-    for least in {share for share in shares.tolist() if share > 0.5}:
+    least_yet = None
+    for least in sorted({share for share in shares.tolist() if share > 0.5}, reverse=True):
         those = right[shares >= least]
-        if len(those) >= KNOWN and those.sum() >= RIGHT * len(those):
-            will_do.append(least)
-    assert found == (min(will_do) if will_do else None)
+        n, good = len(those), int(those.sum())
+        if n < KNOWN:
+            continue
+        chance = sum(comb(n, k) * AT_LEAST**k * (1 - AT_LEAST) ** (n - k) for k in range(good, n + 1))
+        if good < RIGHT * n or chance > DOUBT:
+            break
+        least_yet = least
+    assert found == least_yet
+
+
+@pytest.mark.parametrize("k", [40, 80, 200])
+@pytest.mark.parametrize("told_by_shares", [False, True])
+def test_what_is_sure_is_seldom_right_less_often_than_it_must_be(k: int, told_by_shares: bool) -> None:
+    """Where shares say nothing of how right a model is, and where they say it exactly."""
+    rng = np.random.default_rng(k)
+
+    def really(shares: np.ndarray) -> np.ndarray:
+        return shares if told_by_shares else np.full(len(shares), 0.88)
+
+    everywhere = rng.uniform(0.6, 1.0, size=20_000)
+    runs, too_few = 500, 0
+    for _ in range(runs):
+        shares = rng.uniform(0.6, 1.0, size=k)
+        least = sure_from(shares, rng.random(k) < really(shares))
+        too_few += least is not None and really(everywhere[everywhere >= least]).mean() < AT_LEAST
+    assert too_few <= DOUBT * runs
+
+
+def test_as_few_as_can_tell_do_where_all_are_right() -> None:
+    assert sure_from(np.full(KNOWN, 0.8), np.ones(KNOWN, dtype=bool)) == 0.8
+    assert AT_LEAST**KNOWN <= DOUBT < AT_LEAST ** (KNOWN - 1)
 
 
 @given(st.integers(0, 10_000), st.integers(1, 20), st.integers(0, 25))
