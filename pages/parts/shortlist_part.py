@@ -40,6 +40,16 @@ def standing_in_words(view: ShortlistView) -> str:
             "The model in force has learnt from the rows it is asked about, and what it says of them is no measure: "
             "all choices are shown. PL-KNN and Kernel ridge leave the row out."
         )
+    if view.weighs_own:
+        return (
+            "What the model in force says of a row rests on the weights of its choices in the table too; of a blind "
+            "check it does not. So the checks are no measure: all choices are shown. PL-KNN goes without these weights."
+        )
+    if view.in_full == 1:
+        return (
+            "A third of the questions or more are blind checks, and others must be shown in full beside them so that "
+            "nobody can tell them: all choices are shown."
+        )
     if missing := view.missing(view.promise):
         return f"{counted(missing, 'more blind check')} must be answered for {percent(view.promise)}. {everything}"
     if not view.in_force and view.outside.share > 1 - view.promise:

@@ -9,6 +9,7 @@ from plcore.loop.one_label.checks import (
     check_scores,
     known_checks,
     rate_outside,
+    weighs_own,
 )
 from plcore.loop.one_label.class_fold import fold_under
 from plcore.loop.one_label.comparing import Comparer
@@ -62,4 +63,5 @@ __all__ = [
     "graph_key",
     "known_checks",
     "rate_outside",
+    "weighs_own",
 ]

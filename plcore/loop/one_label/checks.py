@@ -32,9 +32,22 @@ class Checks(NamedTuple):
     truth: IntArray
 
 
-def known_checks(pool: OneLabelPool[Any]) -> Checks:
-    """The checks whose truth is known."""
-    rows = np.flatnonzero(pool.control_rows & pool.answered & ~pool.bad)
+def weighs_own(pool: OneLabelPool[Any]) -> bool:
+    """Whether what the model says of a row that trains rests on weights of the row's own candidates too, which the
+    table gives: of a held-out row it does not (`.fits.KernelFits`), and checks tell of no other row then."""
+    return pool.settings.model_entry.relabels and pool.table.candidate_weights is not None
+
+
+def known_checks(pool: OneLabelPool[Any], until: int | None = None) -> Checks:
+    """The checks whose truth is known.
+
+    until : those alone that are since this entry, or longer, as they are; one that changed later is left out, for
+        nothing keeps what was known of it before. None: all of them
+    """
+    counted = pool.control_rows & pool.answered & ~pool.bad
+    if until is not None:
+        counted &= pool.changed_at <= until
+    rows = np.flatnonzero(counted)
     first, now = pool.first[rows], pool.candidates[rows]
     ambiguous = first.sum(axis=1) >= 2
     inside = ambiguous & (now.sum(axis=1) == 1) & (now & first).any(axis=1)
@@ -44,13 +57,16 @@ def known_checks(pool: OneLabelPool[Any]) -> Checks:
 
 
 def check_scores(
-    pool: OneLabelPool[Any], shares_of: Callable[[IntArray, BoolArray], FloatArray]
+    pool: OneLabelPool[Any],
+    shares_of: Callable[[IntArray, BoolArray], FloatArray],
+    until: int | None = None,
 ) -> FloatArray:
     """(c,) how far the model is from the truth of each check, among the candidates at import: what shortlists go by.
 
     shares_of : gives the model's shares (r, m) of rows (r,) inside these candidates (r, m)
+    until : as for `known_checks`
     """
-    rows, truth = known_checks(pool)
+    rows, truth = known_checks(pool, until)
     return conformity_scores(shares_of(rows, pool.first[rows]), truth)
 
 
@@ -65,7 +81,7 @@ def rows_at_risk(pool: OneLabelPool[Any], model: Model) -> FloatArray | None:
     others, and of those with one candidate at import, of which no check tells.
 
     None where it is not known, or too seldom to matter: fewer than FEWEST_CHECKS checks, a rate of LEAST_RATE at most,
-    or a model that says of a row what it has learnt from the row's own candidates.
+    or a model that says of a row what it has learnt from the row's own candidates, or takes their weights in.
     """
     rate = rate_outside(pool)
     if (
@@ -73,6 +89,7 @@ def rows_at_risk(pool: OneLabelPool[Any], model: Model) -> FloatArray | None:
         or rate.share <= LEAST_RATE
         or model.said is None
         or not pool.settings.model_entry.leaves_out
+        or weighs_own(pool)
     ):
         return None
     risk = np.full(len(pool.first), np.nan)

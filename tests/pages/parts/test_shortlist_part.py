@@ -13,6 +13,8 @@ from workflow.common.shortlists import ShortlistView
 VIEW = ShortlistView(
     promise=0.95,
     leaves_out=True,
+    weighs_own=False,
+    in_full=0.2,
     drawn=200,
     outside=outside_rate(2, 120),
     in_force=True,
@@ -42,6 +44,8 @@ def test_the_measured_rate_stands_beside_the_promise() -> None:
         ({"promise": None}, "All choices are shown at once."),
         ({"drawn": 0}, "no blind checks to measure by"),
         ({"leaves_out": False}, "PL-KNN and Kernel ridge leave the row out"),
+        ({"weighs_own": True, "in_force": False}, "checks are no measure"),
+        ({"in_full": 1.0, "in_force": False}, "A third of the questions or more are blind checks"),
         (
             {"outside": outside_rate(0, 12), "in_force": False},
             "7 more blind checks must be answered for 95 %",

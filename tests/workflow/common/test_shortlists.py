@@ -10,7 +10,20 @@ from workflow.common.shortlists import ShortlistView
 
 
 def view(checks: int = 0, held: int = 0, measured: int = 0, asked: int = 0, none: int = 0) -> ShortlistView:
-    return ShortlistView(0.95, True, 200, outside_rate(0, checks), True, held, measured, asked, none, 0)
+    return ShortlistView(
+        promise=0.95,
+        leaves_out=True,
+        weighs_own=False,
+        in_full=0.2,
+        drawn=200,
+        outside=outside_rate(0, checks),
+        in_force=True,
+        held=held,
+        measured=measured,
+        asked=asked,
+        none=none,
+        others=0,
+    )
 
 
 @pytest.mark.parametrize(("checks", "missing"), [(0, [9, 19, 99]), (12, [0, 7, 87]), (99, [0, 0, 0])])

@@ -10,6 +10,7 @@ import numpy as np
 from plcore import ActiveLearner, LabelTable
 from plcore.common import BoolArray, FloatArray
 from plcore.loop import Place
+from plcore.loop.one_label import weighs_own
 from plcore.query import FEWEST, RIGHT, sure_from, sure_rows
 from workflow.kinds.batching import Batching
 
@@ -28,6 +29,12 @@ class _OneLabel:
         pool = learner.pool
         if learner.settings.is_trained and learner.version_published is None:
             return "The model is still being trained. Once it is, the rows that it is sure of are shown together."
+        if weighs_own(pool):
+            return (
+                "What the model says of these rows rests on the weights of their candidates in the table too; of the "
+                "rows whose label is known it does not. So nothing tells how right it is, and rows are asked about one "
+                "by one. PL-KNN goes without these weights."
+            )
         allowed = _waiting(learner, annotator)
         allowed[list(barred)] = False
         rows = np.flatnonzero(allowed)
@@ -38,8 +45,9 @@ class _OneLabel:
         at_least = sure_from(known, right)
         if at_least is None:
             return (
-                f"Of the rows whose label is known the model is right about fewer than {RIGHT:.0%}, also where it is "
-                "surest: confirming many at once would not pay. The more is answered one by one, the better it gets."
+                "The rows whose label is known do not show well enough that the model is right about "
+                f"{RIGHT:.0%} of those it is surest of: confirming many at once might not pay. The more is answered "
+                "one by one, the better it gets, and the better it is known."
             )
         shares = _shares(learner, rows)
         sure = sure_rows(shares, at_least=at_least)
@@ -93,12 +101,12 @@ BATCHING: Batching | None = _OneLabel()
 
 def _known(learner: Learner) -> tuple[FloatArray, BoolArray]:
     """(k,) each, of the rows whose label is known and from which the model has not learnt: its share of the label that
-    it gives them among their first candidates, and whether that is right."""
+    it gives them among their first candidates, and whether that is right. None where these tell of no other row."""
     pool = learner.pool
     known = pool.known()
     judged = (known >= 0) & (pool.first[pool.held].sum(axis=1) >= 2)
     rows = pool.held[judged]
-    if not len(rows):
+    if not len(rows) or weighs_own(pool):
         return np.zeros(0), np.zeros(0, dtype=bool)
     shares = learner.shares_asked(rows, pool.first[rows])
     return shares.max(axis=1), np.asarray(shares.argmax(axis=1) == known[judged])

@@ -18,6 +18,7 @@ import numpy as np
 
 from db import answers
 from plcore.labels import fit_temperature, log_shares, tempered
+from plcore.loop.one_label import known_checks, weighs_own
 from plcore.query import SecondsModel, cheapest_question, row_questions
 from workflow.common.asked import AskedAs, FormsNow, QuestionForm
 from workflow.common.figures import SIMULATED
@@ -151,13 +152,12 @@ def kept(how: AskedAs, choices: tuple[str, ...]) -> AskedAs:
 
 
 def _temperature(learner: ActiveLearner[LabelTable]) -> float:
-    """By the blind checks that have one label; 1 while these are few. The shares are the model's of now, which has not
-    learnt from them."""
+    """By the blind checks that have one label; 1 while these are few, or tell of no other row. The shares are the
+    model's of now, which has not learnt from them."""
     pool = learner.pool
-    known = pool.control_rows & (pool.sizes == 1) & (pool.candidates & pool.first).any(axis=1)
-    known &= pool.first.sum(axis=1) > 1
-    rows = np.flatnonzero(known)
-    if len(rows) < FEWEST_CHECKS:
+    checks = known_checks(pool)
+    rows = checks.rows[checks.truth >= 0]
+    if len(rows) < FEWEST_CHECKS or weighs_own(pool):
         return 1.0
     rows = rows[np.argsort(-pool.changed_at[rows], kind="stable")[:MOST_CHECKS]]
     inside, truth = pool.first[rows], pool.candidates[rows]

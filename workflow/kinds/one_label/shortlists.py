@@ -18,7 +18,7 @@ from db import entries
 from plcore import ActiveLearner, LabelTable
 from plcore.evaluation import conformal_sets, conformal_threshold
 from plcore.loop import EntryKind
-from plcore.loop.one_label import check_scores, known_checks, rate_outside
+from plcore.loop.one_label import check_scores, known_checks, rate_outside, weighs_own
 from workflow.common.asked import AskedAs, QuestionForm
 from workflow.common.history import SECOND
 from workflow.common.present_names import names_now
@@ -34,9 +34,8 @@ if TYPE_CHECKING:
 Learner = ActiveLearner[LabelTable]
 
 IN_FULL_A_CHECK = 2
-"""Other questions shown in full for each blind check: of those shown in full no more than a third are checks."""
-MOST_IN_FULL = 0.5
-"""Share of the other questions that is shown in full at most, however many blind checks there are."""
+"""Other questions shown in full for each blind check: of those shown in full a third are checks. Where checks are a
+third of all questions, or more, all are shown in full."""
 LEAST_HIDDEN = 2
 """Choices that stand behind the key at least: for one alone a key saves nothing."""
 TOLD = (EntryKind.IS, EntryKind.AMONG, EntryKind.NONE)
@@ -58,10 +57,11 @@ class _Shown:
 class _Memory:
     """What is kept beside a learner while it lives.
 
-    thresholds : {promise: (version of the model, threshold)}      shown : {seq: question} of the entries up to `seq`
+    thresholds : {promise: ((version in place, last entry), threshold)}
+    shown : {seq: question} of the entries up to `seq`
     """
 
-    thresholds: dict[float, tuple[tuple[int, int | None], float]] = field(default_factory=dict)
+    thresholds: dict[float, tuple[tuple[int | None, int], float]] = field(default_factory=dict)
     seq: int = 0
     shown: dict[int, _Shown] = field(default_factory=dict)
 
@@ -71,17 +71,20 @@ _memories: WeakKeyDictionary[Learner, _Memory] = WeakKeyDictionary()
 
 
 def threshold_of(learner: Learner, promise: float) -> float:
-    """The largest score of a choice on the shortlist, by the checks answered before this version of the model; infinite
-    where nothing may be left out."""
-    if not learner.settings.model_entry.leaves_out:
+    """The largest score of a choice on the shortlist, by the checks that are as they were when this version of the
+    model was made; infinite where nothing may be left out. It follows from table, settings, log and version alone,
+    whenever somebody first asks."""
+    if (
+        not learner.settings.model_entry.leaves_out
+        or weighs_own(learner.pool)
+        or _share_in_full(learner) == 1
+    ):
         return np.inf
     kept = _memories.setdefault(learner, _Memory()).thresholds
-    version = learner.model_version, learner.version_published
-    if promise not in kept or kept[promise][0] != version:
-        kept[promise] = (
-            version,
-            conformal_threshold(check_scores(learner.pool, learner.shares_of), miss_of(promise)),
-        )
+    now = learner.version_published, learner.seq
+    if promise not in kept or kept[promise][0] != now:
+        scores = check_scores(learner.pool, learner.shares_of, learner.model_version)
+        kept[promise] = now, conformal_threshold(scores, miss_of(promise))
     return kept[promise][1]
 
 
@@ -127,9 +130,14 @@ def _in_full(learner: Learner, person_id: int, asked: Question) -> bool:
     """Whether all choices are shown whatever the list is: of blind checks, and of a seeded share of the others."""
     if learner.pool.control_rows[asked.row]:
         return True
+    drawn = np.random.default_rng([learner.settings.seed, 5, asked.row, person_id]).random()
+    return bool(drawn < _share_in_full(learner))
+
+
+def _share_in_full(learner: Learner) -> float:
+    """Of the questions that are no blind checks, those that are shown in full beside them."""
     checks = learner.settings.control_share
-    share = min(MOST_IN_FULL, IN_FULL_A_CHECK * checks / (1 - checks))
-    return bool(np.random.default_rng([learner.settings.seed, 5, asked.row, person_id]).random() < share)
+    return min(1.0, IN_FULL_A_CHECK * checks / (1 - checks))
 
 
 def shortlist_view(opened: Opened[Learner]) -> ShortlistView:
@@ -148,6 +156,8 @@ def shortlist_view(opened: Opened[Learner]) -> ShortlistView:
     return ShortlistView(
         promise=room.shortlist,
         leaves_out=learner.settings.model_entry.leaves_out,
+        weighs_own=weighs_own(pool),
+        in_full=_share_in_full(learner),
         drawn=int((pool.control_rows & (pool.first.sum(axis=1) >= 2)).sum()),
         outside=rate_outside(pool),
         in_force=room.shortlist is not None and bool(np.isfinite(threshold_of(learner, room.shortlist))),

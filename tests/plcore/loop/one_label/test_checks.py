@@ -8,7 +8,13 @@ import pytest
 from plcore import ActiveLearner, Entry, LearnerSettings
 from plcore.evaluation import conformal_sets, conformal_threshold, outside_probabilities
 from plcore.loop.one_label import Trainer
-from plcore.loop.one_label.checks import FEWEST_CHECKS, check_scores, known_checks, rate_outside
+from plcore.loop.one_label.checks import (
+    FEWEST_CHECKS,
+    check_scores,
+    known_checks,
+    rate_outside,
+    weighs_own,
+)
 from tests.plcore.loop.fake_table import blobs
 
 SETTINGS = LearnerSettings(n_neighbors=5, control_share=0.3)
@@ -160,3 +166,24 @@ def test_the_same_log_gives_the_same_scores():
         check_scores(replayed.pool, replayed.shares_of), check_scores(learner.pool, learner.shares_of)
     )
     assert rate_outside(replayed.pool) == rate_outside(learner.pool)
+
+
+@pytest.mark.parametrize(("model", "weighs"), [("kernelridge", True), ("plknn", False), ("lmplane", False)])
+def test_the_kernel_ridge_weighs_the_candidates_of_the_row_itself(model, weighs):
+    table, _ = blobs(60)
+    settings = LearnerSettings(model=model)
+    assert not weighs_own(ActiveLearner(table, settings).pool)
+    table.candidate_weights = table.candidates * 2.0
+    assert weighs_own(ActiveLearner(table, settings).pool) == weighs
+
+
+def test_what_changed_after_an_entry_does_not_count_until_then():
+    learner, y = made()
+    answer_checks(learner, y, 4)
+    assert len(known_checks(learner.pool, until=4).rows) == 4
+    assert len(known_checks(learner.pool, until=2).rows) == 2
+    first = learner.pool.fold.entry(1)
+    learner.apply(Entry(5, "withdraw", first.row, "ann", (), 1))
+    answer(learner, first.row, "is", first.labels)
+    assert first.row in known_checks(learner.pool).rows
+    assert first.row not in known_checks(learner.pool, until=4).rows

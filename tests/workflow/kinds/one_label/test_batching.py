@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from plcore import ActiveLearner, Entry, LabelTable, LearnerSettings
+from plcore.loop.one_label import Trainer
 from plcore.query import FEWEST
 from tests.workflow.world import small_table
 from workflow.kinds.one_label.batching import BATCHING
@@ -67,3 +70,20 @@ def test_the_guard_counts_what_is_at_least_as_sure(learner: ActiveLearner[LabelT
     assert 0 < right <= known <= int(learner.test_rows.sum())
     assert BATCHING.checked(learner, 1.1) == (0, 0)
     assert BATCHING.name_now(learner, learner.classes[0]) == learner.classes[0]
+
+
+@pytest.mark.parametrize("weighed", [False, True])
+def test_where_known_rows_tell_of_no_other_row_none_are_confirmed_together(weighed: bool) -> None:
+    table = small_table(200)
+    if weighed:
+        rng = np.random.default_rng(0)
+        table = replace(
+            table, candidate_weights=np.where(table.candidates, rng.random(table.candidates.shape), 0)
+        )
+    learner = ActiveLearner(table, LearnerSettings(control_share=0.1, test_share=0.3, model="kernelridge"))
+    version = Trainer(learner.pool).train()
+    learner.publish(version.scores, [version.point])
+    found = BATCHING.find_sure(learner, "ada", ())
+    said = isinstance(found, str) and "rests on the weights of their candidates" in found
+    assert said == weighed
+    assert (BATCHING.checked(learner, 0.0) == (0, 0)) == weighed

@@ -397,5 +397,8 @@ def test_checks_tell_how_far_shares_can_be_believed(
         guess = np.eye(4)[rng.integers(4, size=len(learner.pool.sizes))]
         monkeypatch.setattr(learner, "shares_of", lambda rows, _inside: guess[rows])
         assert forms._temperature(learner) > 3 * max(sharp, 0.1)  # a model that is sure and wrong is not
+        with monkeypatch.context() as weighed:
+            weighed.setattr(forms, "weighs_own", lambda _pool: True)
+            assert forms._temperature(learner) == 1.0
         monkeypatch.setattr(forms, "FEWEST_CHECKS", 99)
         assert forms._temperature(learner) == 1.0

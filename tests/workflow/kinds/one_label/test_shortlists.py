@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 from db import entries
+from plcore import ActiveLearner, Entry, LearnerSettings
 from plcore.evaluation import checks_needed
+from plcore.loop.one_label import Trainer
+from tests.plcore.loop.fake_table import FakeTable, blobs
 from tests.workflow.shortlisted import answer_rows, checks_left, shortlist_project, want
 from tests.workflow.world import annotator, opened
 from workflow import answering, classes, progress, projects, room, undoing
@@ -175,6 +178,64 @@ def test_a_model_that_has_learnt_the_rows_own_candidates_has_no_lists(home: Home
     view = room.shortlists_of(seat)
     assert (view.leaves_out, view.in_force) == (False, False)
     for row in others(home, owner, seat.project_id)[:5]:
+        assert answering.ask_next(seat, row).first is None
+
+
+def trained(weighed: bool = False, checks: int = 30) -> tuple[ActiveLearner[FakeTable], list[Entry]]:
+    """A kernel ridge on rows whose blind checks are answered, as many of them before its version as are wanted; and
+    the entries. weighed : the table has weights of the candidates"""
+    table, truth = blobs(300, m=6, truth="none", q=0.6)
+    if weighed:
+        rng = np.random.default_rng(0)
+        table.candidate_weights = np.where(table.candidates, rng.random(table.candidates.shape) + 0.1, 0)
+    learner = ActiveLearner(table, LearnerSettings(model="kernelridge", control_share=0.25, test_share=0.0))
+    entries_ = [
+        Entry(seq, "is", int(row), "ann", (learner.classes[truth[row]],))
+        for seq, row in enumerate(learner.pool.control_left()[:checks], start=1)
+    ]
+    for entry in entries_:
+        learner.apply(entry)
+    version = Trainer(learner.pool).train()
+    learner.publish(version.scores, [version.point])
+    return learner, entries_
+
+
+def test_a_model_that_weighs_a_rows_own_candidates_has_no_lists() -> None:
+    assert np.isfinite(threshold_of(trained()[0], 0.9))
+    assert np.isinf(threshold_of(trained(weighed=True)[0], 0.9))
+
+
+def test_the_threshold_does_not_depend_on_when_somebody_first_asks() -> None:
+    """Checks that were answered, or changed, after the version do not count, in this process as in another."""
+    early, _ = trained()
+    late, told = trained()
+    before = threshold_of(early, 0.9)
+    left = [int(row) for row in early.pool.control_left() if not early.pool.first[row].all()][:10]
+    for learner in (early, late):
+        for seq, row in enumerate(left, start=len(told) + 1):
+            learner.apply(Entry(seq, "none", row, "ann"))
+    assert threshold_of(early, 0.9) == threshold_of(late, 0.9) == before
+    for learner in (early, late):
+        for seq, entry in enumerate(told[:22], start=len(told) + len(left) + 1):
+            learner.apply(Entry(seq, "withdraw", entry.row, "ann", (), entry.seq))
+    assert np.isinf(threshold_of(early, 0.9)), "eight of the checks are left, and it takes nine"
+    assert np.isinf(threshold_of(late, 0.9))
+
+
+@pytest.mark.parametrize("checks", [0.1, 0.3])
+def test_of_what_is_shown_in_full_a_third_are_checks(home: Home, owner: int, checks: float) -> None:
+    project, _ = shortlist_project(home, owner, control_share=checks)
+    in_full = room.shortlists_of(Seat(home, owner, project)).in_full
+    assert checks / (checks + (1 - checks) * in_full) == pytest.approx(1 / 3)
+
+
+def test_where_checks_are_a_third_or_more_all_is_shown_in_full(home: Home, owner: int) -> None:
+    project, truth = shortlist_project(home, owner, control_share=0.4)
+    seat = Seat(home, owner, project)
+    answer_rows(seat, checks_left(home, owner, project)[:30], truth)
+    view = room.shortlists_of(seat)
+    assert (view.in_full, view.in_force) == (1.0, False)
+    for row in others(home, owner, project)[:5]:
         assert answering.ask_next(seat, row).first is None
 
 
