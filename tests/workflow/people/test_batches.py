@@ -250,7 +250,7 @@ def test_a_model_that_is_right_too_seldom_says_so(
         monkeypatch.setattr(pool, "known", lambda: (pool.truth[pool.held] + 1) % len(pool.classes))
         found = batches.next_batch(seat)
     assert isinstance(found, NoBatch)
-    assert "would not pay" in found.why
+    assert "might not pay" in found.why
 
 
 # Other people
