@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from db import entries
-from plcore import ActiveLearner, Entry, LearnerSettings
+from plcore import ActiveLearner, Entry, LabelTable, LearnerSettings, Roles
 from plcore.evaluation import checks_needed
 from plcore.loop.one_label import Trainer
-from tests.plcore.loop.fake_table import FakeTable, blobs
-from tests.workflow.shortlisted import answer_rows, checks_left, shortlist_project, want
+from tests.workflow.shortlisted import answer_rows, checks_left, long_sets, shortlist_project, want
 from tests.workflow.world import annotator, opened
 from workflow import answering, classes, progress, projects, room, undoing
 from workflow.common.asked import AskedAs
@@ -181,13 +180,16 @@ def test_a_model_that_has_learnt_the_rows_own_candidates_has_no_lists(home: Home
         assert answering.ask_next(seat, row).first is None
 
 
-def trained(weighed: bool = False, checks: int = 30) -> tuple[ActiveLearner[FakeTable], list[Entry]]:
+def trained(weighed: bool = False, checks: int = 30) -> tuple[ActiveLearner[LabelTable], list[Entry]]:
     """A kernel ridge on rows whose blind checks are answered, as many of them before its version as are wanted; and
     the entries. weighed : the table has weights of the candidates"""
-    table, truth = blobs(300, m=6, truth="none", q=0.6)
+    frame, truth = long_sets()
+    numbers = tuple(name for name in frame if name.startswith("x"))
+    table = LabelTable.from_frame(frame, Roles(candidates="candidates", id="id", numbers=numbers))
     if weighed:
         rng = np.random.default_rng(0)
-        table.candidate_weights = np.where(table.candidates, rng.random(table.candidates.shape) + 0.1, 0)
+        weights = np.where(table.candidates, rng.random(table.candidates.shape) + 0.1, 0)
+        table = replace(table, candidate_weights=weights)
     learner = ActiveLearner(table, LearnerSettings(model="kernelridge", control_share=0.25, test_share=0.0))
     entries_ = [
         Entry(seq, "is", int(row), "ann", (learner.classes[truth[row]],))
