@@ -149,12 +149,17 @@ def seconds_of_latest(
     without_note: str | None = None,
     person_id: int | None = None,
 ) -> list[float]:
-    """Seconds spent on each of the project's latest entries, newest first; withdrawals do not count.
+    """Seconds spent on each of the project's latest entries, newest first; withdrawals do not count, nor rows that were
+    confirmed together: their part of a press's seconds is nobody's pace.
 
     without_kinds, without_note : entries of these kinds, or with this note, do not count either
     person_id : only those of this person
     """
-    spent = select(EntryRow.seconds).where(EntryRow.project_id == project_id, EntryRow.seconds.is_not(None))
+    spent = select(EntryRow.seconds).where(
+        EntryRow.project_id == project_id,
+        EntryRow.seconds.is_not(None),
+        EntryRow.asked["batch"].as_string().is_(None),
+    )
     if person_id is not None:
         spent = spent.where(EntryRow.person_id == person_id)
     if without_note is not None:

@@ -26,10 +26,12 @@ class RowTogether:
 class StoredBatch:
     """A person's latest batch in a project.
 
-    number : counts the person's batches in the project, from 1
+    number : only grows, from a random one on: the name of each showing
     label : the one that a press gives to all rows      rows : empty once they are confirmed
     strategy, model_version : how they were found, and by which model
-    shown_at : the seconds spent count from it      reserved_until : when its rows are offered to others again
+    shown_at : when it was put before the person, or shown anew after it was handed back: the seconds spent count from
+        it, and its rows were then as they were shown
+    reserved_until : when its rows are offered to others again
     taken_out : rows of earlier batches that the person wants to be asked about alone
     """
 

@@ -114,14 +114,14 @@ class BatchRow(Base):
 
     project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), primary_key=True)
     person_id: Mapped[int] = mapped_column(ForeignKey("people.id"), primary_key=True)
-    number: Mapped[int]  # of the person's batches in the project, from 1
+    number: Mapped[int]  # only grows, from a random one on
     label: Mapped[str]
     rows: Mapped[list[Any]] = mapped_column(
         JSON
     )  # of each row, number, share, prediction; empty once confirmed
     strategy: Mapped[str]
     model_version: Mapped[int]
-    shown_at: Mapped[datetime]  # first shown: what the seconds spent are counted from
+    shown_at: Mapped[datetime]  # what the seconds spent are counted from
     reserved_until: Mapped[datetime]
     taken_out: Mapped[list[int]]  # rows of earlier batches that the person wants to be asked about alone
 

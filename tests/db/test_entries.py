@@ -167,6 +167,14 @@ def test_undo_takes_back_the_latest_of_this_person_that_stands(database: Databas
     assert latest_standing() == again.seq
 
 
+def test_rows_that_were_confirmed_together_are_nobodys_pace(database: Database) -> None:
+    project = add_project(database)
+    for row, asked in enumerate([None, {"form": "batch", "batch": "batch.1.1"}, {"form": "which"}]):
+        append(database, project, row=row, seconds=float(row), asked=asked)
+    with database.read() as session:
+        assert answers.seconds_of_latest(session, project, 9) == [2.0, 0.0]
+
+
 ANSWERS = ("is", "among", "not", "none", "bad")
 
 

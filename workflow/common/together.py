@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 MOST = 24
 """Rows that one press confirms at most: no more can be looked at with care at once."""
+
+FIRST_BELOW = 2**30
+"""A person's first number is below this one: those after it fit in a column of 32 bits."""
 
 FOUND = "batch"
 CHOSEN = "selection"
@@ -110,13 +114,14 @@ def _put(
     batch = StoredBatch(
         project_id=turn.project_id,
         person_id=turn.person_id,
-        number=before.number + 1 if before else 1,
+        # Above a random one: the log keeps the names of showings, also where the table was made anew since.
+        number=before.number + 1 if before else secrets.randbelow(FIRST_BELOW),
         label=label,
         rows=tuple(rows),
         strategy=strategy,
         model_version=model_version,
         shown_at=turn.now,
-        reserved_until=turn.now + turn.lease,
+        reserved_until=turn.now + turn.lease(len(rows)),
         taken_out=before.taken_out if before else (),
     )
     batches.put(turn.session, batch)
@@ -141,7 +146,8 @@ def still_open(
 
 def shown_again(turn: AnyTurn) -> ShownBatch | None:
     """The batch that is open before this person, with those of its rows that can still be confirmed; None without any.
-    What it shows has another name once it is less than it was."""
+    What it shows has another name once it is less than it was. Rows that were handed back are shown anew: their clock
+    begins again."""
     batch = batches.get(turn.session, turn.project_id, turn.person_id)
     if batch is None or not batch.rows:
         return None
@@ -150,8 +156,10 @@ def shown_again(turn: AnyTurn) -> ShownBatch | None:
         batches.close(turn.session, turn.project_id, turn.person_id)
         return None
     number = batch.number + (len(left) < len(batch.rows))
-    until = turn.now + turn.lease
-    again = replace(batch, number=number, rows=tuple(left), reserved_until=until)
+    until = turn.now + turn.lease(len(left))
+    # Nobody has looked at rows that were handed back. What is left has not changed until now: its moment may be this.
+    since = turn.now if batch.reserved_until <= turn.now else batch.shown_at
+    again = replace(batch, number=number, rows=tuple(left), shown_at=since, reserved_until=until)
     batches.put(turn.session, again)
     return shown(turn, again)
 

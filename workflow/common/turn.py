@@ -146,7 +146,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         nobody else may have it in between."""
         revision = self.revision(place_of(question))
         again = replace(question, token=self.token(place_of(question), revision), revision=revision)
-        until = self.now + self.lease
+        until = self.now + self.lease()
         again = replace(
             again, asked=None, shown_at=self.now, reserved_at=self.now, reserved_until=until, paused_at=None
         )
@@ -182,7 +182,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
             place = place_of(open_now)
             if not overlaps(place, taken) and self.may_ask(place):
                 asked = self._asked(place)
-                lasts = self.now + self.lease / 2 < open_now.reserved_until
+                lasts = self.now + self.lease() / 2 < open_now.reserved_until
                 is_fresh = lasts and open_now.paused_at is None
                 how = self.asked_as(asked, open_now.token)
                 if is_fresh and _as_stored(asked, how, open_now):
@@ -238,13 +238,17 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         asked: AskedT = self.learner.question_for(*place, annotator=self.annotator)
         return asked
 
+    def lease(self, rows: int = 1) -> timedelta:
+        """How long so many rows that are shown now, together, are this person's."""
+        return max(RESERVED_FOR, timedelta(seconds=TIMES_THEIR_PACE * rows * self._pace))
+
     @cached_property
-    def lease(self) -> timedelta:
-        """How long a row that is shown now is this person's."""
+    def _pace(self) -> float:
+        """Seconds that this person spends on a question; 0 before the first."""
         spent = answers.seconds_of_latest(
             self.session, self.project_id, PACE_OF, (EntryKind.SKIP,), person_id=self.person_id
         )
-        return max(RESERVED_FOR, timedelta(seconds=TIMES_THEIR_PACE * median(spent or [0.0])))
+        return median(spent or [0.0])
 
     def _show(self, asked: Any) -> ShownT:
         place = place_of(asked)
@@ -276,7 +280,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
                 predicted=asked.predicted,
                 shown_at=open_now.shown_by(self.now) if open_now is not None and same else self.now,
                 reserved_at=self.now,
-                reserved_until=self.now + self.lease,
+                reserved_until=self.now + self.lease(),
                 asked=_stored(how),
             ),
         )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from db import entries
 from plcore.loop import EntryKind
 from workflow import kinds
+from workflow.common.asked import batch_of
 from workflow.common.figures import SIMULATED
 from workflow.common.room import RoomSettings
 from workflow.kinds.adopting import read_adoptions
@@ -165,8 +166,9 @@ def _annotators(
 
 
 def _seconds(given: Sequence[LogEntry]) -> float | None:
-    """The median of what people needed for these; the simulated oracle's do not count."""
-    spent = [one.seconds for one in given if one.seconds is not None and one.note != SIMULATED]
+    """The median of what people needed for these; the simulated oracle's do not count, nor rows confirmed together."""
+    alone = [one for one in given if one.note != SIMULATED and batch_of(one.asked) is None]
+    spent = [one.seconds for one in alone if one.seconds is not None]
     return median(spent) if spent else None
 
 

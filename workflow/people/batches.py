@@ -38,6 +38,7 @@ from workflow.common.together import (
     stored_together,
 )
 from workflow.common.turn import StaleQuestion, Turn
+from workflow.people.goals import LONGEST
 from workflow.people.qualifying import require_qualified
 
 if TYPE_CHECKING:
@@ -192,7 +193,8 @@ def confirm_batch(seat: Seat, token: str, taken_out: Collection[int] = ()) -> Sa
         stays = {one.row for one in batch.rows} & set(taken_out)
         wanted = [one for one in batch.rows if one.row not in stays]
         kept = still_open(turn, batch, wanted, label)
-        seconds = (turn.now - batch.shown_at).total_seconds()
+        # Of one look, as of one question: with more, nobody looked at it.
+        seconds = min((turn.now - batch.shown_at).total_seconds(), LONGEST)
         stored = [
             _write(turn, batch, one, label, number, seconds / len(kept)) for number, one in enumerate(kept)
         ]
@@ -236,12 +238,19 @@ def _write(
 
 
 def _confirmed_before(turn: AnyTurn, token: str) -> SavedBatch:
-    """What an earlier press stored with this token. Raises StaleQuestion where there was none of this person."""
+    """What stands of what an earlier press stored with this token. Raises StaleQuestion where nothing of this person
+    does."""
     first = entries.with_token(turn.session, turn.project_id, entry_token(token, 0))
     if first is None or first.person_id != turn.person_id:
         raise StaleQuestion("Those rows are no longer before you together.")
-    stored = stored_together(turn.session, first)
-    return SavedBatch(stored[-1].seq, first.labels[0], len(stored), (), repeated=True)
+    stand = [
+        one
+        for one in stored_together(turn.session, first)
+        if entries.withdrawal_of(turn.session, turn.project_id, one.seq) is None
+    ]
+    if not stand:
+        raise StaleQuestion("Those rows had been confirmed, and were taken back since.")
+    return SavedBatch(stand[-1].seq, first.labels[0], len(stand), (), repeated=True)
 
 
 def _may_choose(opened: Opened[Any]) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from db import entries
 from db.entries import LogEntry
+from tests.workflow.alike_world import alike_project
 from tests.workflow.kind_worlds import KindWorld
 from tests.workflow.outgoing.cards import facts_of
 from tests.workflow.world import annotator, answer_next, small_project
@@ -18,6 +19,7 @@ from workflow.common.found import names_of
 from workflow.home import Home
 from workflow.outgoing.card_facts import CardFacts, without_names
 from workflow.outgoing.verifying import verify_project
+from workflow.people import batches
 from workflow.seat import Seat
 
 
@@ -104,6 +106,15 @@ def test_answers_of_the_oracle_are_no_ones_time(home: Home, owner: int) -> None:
     found = facts(seat)
     assert found.simulated == found.answers == 3
     assert found.seconds is None
+
+
+def test_rows_confirmed_together_are_left_out_of_the_time_for_an_answer(home: Home, owner: int) -> None:
+    seat = alike_project(home, owner, shown="numbers")
+    batch = batches.next_batch(seat)
+    assert isinstance(batch, batches.ShownBatch)
+    batches.confirm_batch(seat, batch.token)
+    found = facts(seat)
+    assert (found.answers, found.seconds) == (len(batch.tiles), None)
 
 
 def test_models_stand_in_the_order_in_which_they_were_in_force(home: Home, owner: int, project: int) -> None:

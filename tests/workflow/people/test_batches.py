@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
 import pytest
+from sqlalchemy import text
 
 from db import batches as stored_batches
 from plcore import LearnerSettings
@@ -16,9 +19,11 @@ from tests.workflow import vector_world
 from tests.workflow.world import annotator, count_entries, opened, small_table
 from workflow import answering, classes, projects, standing, undoing
 from workflow.access import NotAllowed
+from workflow.common import turn as turns
+from workflow.common.figures import pace
 from workflow.home import Home
 from workflow.outgoing.verifying import verify_project
-from workflow.people import batches, figures
+from workflow.people import batches, figures, goals
 from workflow.people.batches import NoBatch, ShownBatch
 from workflow.seat import Seat
 
@@ -199,6 +204,18 @@ def test_a_second_press_changes_nothing(seat: Seat) -> None:
     assert len(log_of(seat)) == first.rows
 
 
+def test_a_second_press_counts_what_stands_of_the_first(seat: Seat) -> None:
+    batch = shown(seat)
+    first = batches.confirm_batch(seat, batch.token)
+    with seat.turn() as turn:  # as a correction of one of its rows does
+        turn.writer(Place(rows_of(batch)[0])).write("withdraw", token="withdraw.1", target=1)
+    again = batches.confirm_batch(seat, batch.token)
+    assert (again.seq, again.rows) == (first.seq, first.rows - 1)
+    undoing.undo(seat)
+    with pytest.raises(answering.StaleQuestion, match="taken back"):
+        batches.confirm_batch(seat, batch.token)
+
+
 def test_with_every_row_taken_out_nothing_is_stored(seat: Seat) -> None:
     batch = shown(seat)
     saved = batches.confirm_batch(seat, batch.token, rows_of(batch))
@@ -329,6 +346,63 @@ def test_a_batch_is_no_hurry(seat: Seat) -> None:
     found = figures.mine(seat)
     assert found.seconds is None, "a share of a batch's time is nobody's pace"
     assert found.answers == len(log_of(seat))
+    with seat.home.database.read() as session:
+        assert pace(session, seat.project_id or 0) is None
+
+
+def test_rows_that_come_back_after_they_were_handed_back_have_a_clock_of_their_own(seat: Seat) -> None:
+    batch = shown(seat)
+    shift_clock(seat, timedelta(hours=12))
+    assert shown(seat).token == batch.token
+    assert clock(seat) > timedelta(hours=11), "while it is before them the clock runs on"
+    batches.leave_batch(seat)
+    assert shown(seat).token == batch.token
+    assert clock(seat) < timedelta(minutes=1)
+
+
+def test_a_batch_counts_as_one_look_at_most(seat: Seat) -> None:
+    batch = shown(seat)
+    shift_clock(seat, timedelta(hours=12))
+    batches.confirm_batch(seat, batch.token)
+    assert sum(one.seconds for one in log_of(seat)) == pytest.approx(goals.LONGEST)
+    assert goals.day(seat, None).minutes <= goals.LONGEST / 60
+
+
+def test_rows_are_reserved_for_as_long_as_so_many_take(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns.answers, "seconds_of_latest", lambda *_, **__: [10.0])
+    batch = shown(seat)
+    kept = stored(seat)
+    assert kept.reserved_until - kept.shown_at == timedelta(seconds=30 * len(batch.tiles))
+
+
+def test_no_showing_has_the_name_of_one_in_the_log_where_the_table_was_made_anew(seat: Seat) -> None:
+    batch = shown(seat, 4)
+    first = batches.confirm_batch(seat, batch.token)
+    with seat.home.database.write() as session:
+        session.execute(text("DELETE FROM batches"))
+    again = shown(seat, 4)
+    assert again.token != batch.token
+    assert batches.confirm_batch(seat, again.token).rows == len(again.tiles)
+    assert first.rows + len(again.tiles) == len(log_of(seat))
+
+
+def stored(seat: Seat) -> stored_batches.StoredBatch:
+    with seat.home.database.read() as session:
+        kept = stored_batches.get(session, seat.project_id or 0, seat.person_id)
+    assert kept is not None
+    return kept
+
+
+def clock(seat: Seat) -> timedelta:
+    return datetime.now(UTC) - stored(seat).shown_at
+
+
+def shift_clock(seat: Seat, by: timedelta) -> None:
+    """As if the batch had been before the person since so long ago."""
+    with seat.home.database.write() as session:
+        kept = stored_batches.get(session, seat.project_id or 0, seat.person_id)
+        assert kept is not None
+        stored_batches.put(session, replace(kept, shown_at=kept.shown_at - by))
 
 
 # A choice of rows
