@@ -13,6 +13,7 @@ from plcore.loop import Place
 from plcore.loop.one_label import weighs_own
 from plcore.query import FEWEST, RIGHT, sure_from, sure_rows
 from workflow.kinds.batching import Batching
+from workflow.kinds.one_label.shortlists import IN_FULL_A_CHECK, MOST_IN_FULL
 
 Learner = ActiveLearner[LabelTable]
 
@@ -37,6 +38,7 @@ class _OneLabel:
             )
         allowed = _waiting(learner, annotator)
         allowed[list(barred)] = False
+        allowed &= ~_asked_alone(learner)
         rows = np.flatnonzero(allowed)
         if rows.size * len(pool.classes) > MOST_SHARES:
             drawn = np.random.default_rng(pool.settings.seed).permutation(rows)
@@ -55,7 +57,8 @@ class _OneLabel:
         if not found:
             return (
                 f"Rows are shown together where the model gives at least {FEWEST} open ones the same label with "
-                f"{at_least:.0%} or more. There are none now: the more is answered one by one, the surer it gets."
+                f"{at_least:.0%} or more; some are asked alone even so. There are none now: the more is answered one "
+                "by one, the surer it gets."
             )
         return pool.classes[int(shares[sure[0]].argmax())], found
 
@@ -125,3 +128,17 @@ def _waiting(learner: Learner, annotator: str) -> BoolArray:
     aside = [*pool.standings.unsure(annotator), *pool.standings.resting(annotator)]
     waiting[[place.row for place in aside]] = False
     return waiting
+
+
+def _asked_alone(learner: Learner) -> BoolArray:
+    """(n,) rows that are in no batch that is found: were it blind checks alone, whoever has confirmed all others would
+    know them. Of ordinary rows as many a check as are shown in full (decision 31), the same ones for everybody: not
+    each by chance, for in small projects chance would leave too few."""
+    pool, alone = learner.pool, np.zeros(learner.table.n_rows, dtype=bool)
+    several = pool.first.sum(axis=1) >= 2
+    ordinary = np.flatnonzero(several & ~pool.test_rows & ~pool.control_rows)
+    drawn = np.random.default_rng([learner.settings.seed, 8]).random(len(alone))[ordinary]
+    checks = int((several & pool.control_rows).sum())
+    number = min(IN_FULL_A_CHECK * checks, int(MOST_IN_FULL * len(ordinary)))
+    alone[ordinary[np.argsort(drawn, kind="stable")[:number]]] = True
+    return alone

@@ -43,6 +43,40 @@ def test_rows_are_sure_and_wait_and_those_barred_are_not_among_them(
     assert pool.candidates[rows][:, column].all()
 
 
+def test_no_more_than_a_third_of_the_sure_rows_that_no_batch_holds_are_checks() -> None:
+    """Batches are found and confirmed until there are none: what is left open must not show the checks."""
+    checks = others = 0
+    for seed in range(4):
+        learner = ActiveLearner(
+            small_table(300),
+            LearnerSettings(n_neighbors=6, control_share=0.1, test_share=0.2, model="plknn", seed=seed),
+        )
+        pool = learner.pool
+        while not isinstance(found := BATCHING.find_sure(learner, "ada", ()), str):
+            assert found == BATCHING.find_sure(learner, "bob", ())
+            label, rows = found
+            for row in rows:
+                learner.apply(Entry(learner.seq + 1, "is", row, "ada", (label,)))
+        left = np.array([row for row in np.flatnonzero(~pool.test_rows) if pool.is_open(int(row))])
+        sure = left[learner.shares_asked(left, pool.candidates[left]).max(axis=1) > 0.5]
+        checks += int(pool.control_rows[sure].sum())
+        others += int((~pool.control_rows[sure]).sum())
+    assert checks > 50
+    assert checks / (checks + others) < 0.4
+
+
+def test_without_blind_checks_every_sure_row_can_be_in_a_batch() -> None:
+    learner = ActiveLearner(small_table(200), LearnerSettings(n_neighbors=6, test_share=0.3, model="plknn"))
+    found = BATCHING.find_sure(learner, "ada", ())
+    assert not isinstance(found, str), found
+    label, rows = found
+    waiting = [int(row) for row in learner.pool.train if BATCHING.may_stand(learner, "ada", int(row), label)]
+    least = min(share for share, _ in BATCHING.shares(learner, rows, label))
+    told = BATCHING.shares(learner, waiting, label)
+    assert rows
+    assert set(rows) >= {row for row, (one, _) in zip(waiting, told, strict=True) if one > least}
+
+
 def test_a_row_that_is_answered_or_of_which_somebody_is_unsure_does_not_stand(
     learner: ActiveLearner[LabelTable],
 ) -> None:
