@@ -94,7 +94,9 @@ def _store(press: Press) -> None:
         judged = qualifying.judge(page.seat, press.token, "".join(press.labels))
         st.session_state[state.JUDGED] = page.project.id, judged
     elif press.kind == "undo":
-        undoing.undo(page.seat, seq=press.seq)
+        undone = undoing.undo(page.seat, seq=press.seq)
+        if undone is not None and undone.together:
+            st.session_state[state.MANY] = page.project.id
     elif press.kind == "redo":
         undoing.redo(page.seat, seq=press.seq)
     else:

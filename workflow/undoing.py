@@ -90,7 +90,7 @@ def undo(seat: Seat, seq: int | None = None) -> Saved | None:
             put_again(turn, [part for parts in pressed for part in parts])
         else:
             turn.close_question()
-        saved = replace(turn.saved(stored), rows=len(pressed))
+        saved = replace(turn.saved(stored), rows=len(pressed), together=together)
     if entry.kind not in VERDICTS and not together:  # that was no question of theirs
         show_again(seat, place_of(entry))
     return saved

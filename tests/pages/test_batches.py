@@ -80,6 +80,20 @@ def test_presses_lead_there_confirm_and_lead_back(
     assert state.MANY not in page.session_state
 
 
+def test_undo_of_a_batch_leads_back_to_its_rows(
+    home: Home, owner: int, show: Open, sent: list[dict[str, Any]]
+) -> None:
+    seat = alike_project(home, owner)
+    page = show(owner, "annotate.py", project=str(seat.project_id))
+    pressing(page, "many")
+    rows = [tile["row"] for tile in sent[-1]["question"]["tiles"]]
+    pressing(page, "confirm", token=sent[-1]["token"])
+    pressing(page, "one")
+    pressing(page, "undo", seq=sent[-1]["undoable"])
+    assert sent[-1]["room"] == "batch"
+    assert [tile["row"] for tile in sent[-1]["question"]["tiles"]] == rows
+
+
 def test_a_second_press_and_rows_that_were_missed_are_said(
     home: Home, owner: int, show: Open, sent: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class Saved:
     """What was stored for one press: its last entry. ``repeated``: it had been stored before, nothing was added now.
 
-    rows : how many rows the press was about
+    rows : how many rows the press was about      together : they were taken back, and are before the person together
     """
 
     seq: int
@@ -24,6 +24,7 @@ class Saved:
     labels: tuple[str, ...]
     repeated: bool = False
     rows: int = 1
+    together: bool = False
 
 
 @dataclass(frozen=True)
