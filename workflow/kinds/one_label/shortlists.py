@@ -99,22 +99,23 @@ def with_shortlist(
     """How the question is put, with a shortlist where the room wants one and there is one: the choices that are shown
     first where it is "which of these?". Of a yes or no it is noted alone, so that checks measure it in any form.
 
-    first : the list with which it is before the person now, which stays; None where it has none
+    first : as `shortlist` gave it when the question was first put: what is before somebody stays, a list or none
     """
     if room.shortlist is None:
         return how
     choices = asked.choices
-    if first is None or not set(first) <= set(choices):
-        first = _shortlist(learner, room, asked)
+    if first is not None and not set(first) <= set(choices):
+        first = shortlist(learner, room, asked)
     if first is None or how.form != QuestionForm.WHICH:
         return replace(how, first=first)
     in_full = len(choices) - len(first) < LEAST_HIDDEN or _in_full(learner, person_id, asked)
     return replace(how, choices=len(choices if in_full else first), first=first)
 
 
-def _shortlist(learner: Learner, room: RoomSettings, asked: Question) -> tuple[str, ...] | None:
+def shortlist(learner: Learner, room: RoomSettings, asked: Question) -> tuple[str, ...] | None:
     """The shortlist in the order of the screen; None where there is none, as before the first model."""
-    assert room.shortlist is not None  # noqa: S101 - asked where it is
+    if room.shortlist is None:
+        return None
     threshold = threshold_of(learner, room.shortlist)
     if np.isinf(threshold) or asked.predicted is None:
         return None

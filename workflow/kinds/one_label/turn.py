@@ -16,7 +16,7 @@ from workflow.common.places import question_token
 from workflow.common.turn import Turn
 from workflow.common.writer import EntryWriter
 from workflow.kinds.one_label.forms import form_of, kept
-from workflow.kinds.one_label.shortlists import with_shortlist
+from workflow.kinds.one_label.shortlists import shortlist, with_shortlist
 from workflow.kinds.one_label.showing import ShownQuestion, word_question
 
 if TYPE_CHECKING:
@@ -60,13 +60,12 @@ class OneLabelTurn(Turn[Learner, Question, ShownQuestion]):
         )
 
     def asked_as(self, asked: Question, token: str) -> AskedAs:
-        open_now, first = self.open_now(), None
+        open_now = self.open_now()
         if open_now is not None and open_now.token == token and open_now.asked is not None:
             put = AskedAs.from_json(open_now.asked)
             how, first = kept(put, asked.choices), put.first
         else:
-            which = AskedAs(QuestionForm.WHICH, choices=len(asked.choices))
-            first = with_shortlist(self.learner, self.room, self.person_id, asked, which, None).first
+            first = shortlist(self.learner, self.room, asked)
             # Not how many are shown: blind checks are shown in full, and the form must not tell.
             n_first = len(first or asked.choices)
             groups_of = partial(self._groups, asked)

@@ -147,6 +147,18 @@ def test_a_list_that_is_on_the_screen_stays_whatever_the_model_learns(home: Home
     assert [one.label for one in again.candidates] == kept
 
 
+def test_a_question_that_is_on_the_screen_in_full_has_no_list_later(home: Home, owner: int) -> None:
+    seat, _ = with_checks(home, owner, None)
+    rows = others(home, owner, seat.project_id)
+    question = answering.ask_next(seat, rows[0])
+    want(seat, 0.9)
+    again = answering.next_question(seat)
+    assert (again.token, again.first) == (question.token, None)
+    answering.submit_answer(seat, again.token, "is", [again.choices[0]])
+    assert last_asked(home, seat.project_id).first is None
+    assert shortlisted(seat), "questions after it have theirs"
+
+
 def test_ruling_out_a_choice_makes_a_new_list(home: Home, owner: int) -> None:
     seat, truth = with_checks(home, owner)
     question = shortlisted(seat)
