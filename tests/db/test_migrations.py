@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,11 +13,26 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
-from db import accounts, comparisons, encodings, events, members, projects, sign_ins, trained
+from db import (
+    accounts,
+    batches,
+    comparisons,
+    encodings,
+    entries,
+    events,
+    members,
+    projects,
+    random_orders,
+    sign_ins,
+    trained,
+)
 from db.base import Base
 from db.engine import MIGRATIONS, Database
+from tests.db.conftest import new_entry
+from tests.db.test_batches import batch
 
 
 def add_people(session: Session, **roles: str) -> None:
@@ -229,4 +245,38 @@ def test_browsers_stay_signed_in_when_the_audit_comes_and_goes(
             events.add(session, at=now, what="sign-in", person_id=1)
             accounts.change(session, 1, password_hash="x")
         move(made, "0007", command.downgrade)
+    made.close()
+
+
+@pytest.mark.parametrize("backend", ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def test_the_log_stays_when_how_it_was_asked_and_rows_together_come_and_go(
+    backend: str, request: pytest.FixtureRequest
+) -> None:
+    """Up, down with a batch, an estimate and how questions were put, and up again: every entry stays as it was, but for
+    how it was asked; and the log still takes no change."""
+    made = Database(request.getfixturevalue(f"{backend}_url"))
+    move(made, "0012", command.upgrade)
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    with made.write() as session:
+        add_people(session, ada="owner")
+        add_projects(session, "birds")
+    how = {"form": "batch", "about": ["wren"], "choices": 1, "batch": "batch.1.7"}
+    for turn in range(2):
+        made.migrate()
+        with made.write() as session:
+            assert [one.asked for one in entries.after(session, 1, 0)] == [None] * turn
+            assert batches.get(session, 1, 1) is None
+            assert random_orders.latest(session, 1) is None
+            entries.append(session, replace(new_entry(1, turn, person_id=1), asked=how))
+            batches.put(session, batch(1, 1, 3, 4))
+            random_orders.ask(session, 1, asked_by=1, asked_at=now, seq=0, answers=0)
+        with made.read() as session:
+            log = entries.after(session, 1, 0)
+            assert log[-1].asked == how
+        move(made, "0012", command.downgrade)
+        with made.read() as session:
+            tokens = session.execute(text("SELECT token FROM entries ORDER BY seq")).scalars().all()
+        assert tokens == [one.token for one in log]
+        with pytest.raises(DBAPIError), made.write() as session:
+            session.execute(text("UPDATE entries SET token = 'other'"))
     made.close()
