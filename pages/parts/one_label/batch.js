@@ -3,7 +3,7 @@
 
 import { actionButton, answerGroup, backButtons } from "../card/actions.js";
 import { closeButton, openDialog } from "../card/dialog.js";
-import { key, make, percentOf } from "../card/elements.js";
+import { find, key, make } from "../card/elements.js";
 import { features } from "../card/instance.js";
 import { openKeys } from "../card/panels.js";
 import { press } from "../card/press.js";
@@ -11,12 +11,28 @@ import { reading } from "../card/reading.js";
 import { sound } from "../card/sound.js";
 import { activeIn } from "../card/state.js";
 import { openZoom } from "../card/zoom.js";
+import { drawTile } from "./tile.js";
 
 /** @import { Room, State } from "../card/types.js" */
 /** @import { BatchQuestion, Tile } from "./types.js" */
 
-/** Features that a tile shows; the closer look has all. */
-const FEW = 6;
+/**
+ * Numbers of the rows taken out since the person came to the grid. They are kept by row: the card is drawn anew for all
+ * that the server has dealt with, also a refusal, and by then rows may be missing and the letters may have moved.
+ *
+ * @type {WeakMap<State, Set<number>>}
+ */
+const alone = new WeakMap();
+
+/**
+ * To the grid, with nothing taken out.
+ *
+ * @param {State} state
+ */
+export function openBatch(state) {
+  alone.delete(state);
+  press(state, null, "many", []);
+}
 
 /** @type {Room<BatchQuestion>} */
 export const batch = {
@@ -49,7 +65,7 @@ export const batch = {
     const tick = state.holder.querySelector(`.tick[data-key="${CSS.escape(name)}"]`);
     return tick && (() => tick.click());
   },
-  entering: (state) => () => confirm(state),
+  entering: (state, question) => () => confirm(state, question),
   escape: (state) => {
     press(state, null, "one", []);
     return true;
@@ -64,7 +80,13 @@ function whole(state, question) {
   const grid = make(
     "div",
     { class: "tiles", role: "group", "aria-label": `Rows that may all be ${question.label}` },
-    ...question.tiles.map((tile, place) => drawTile(state, question, tile, place)),
+    ...question.tiles.map((tile, place) => {
+      const out = takenOut(state, question).includes(tile.row);
+      return drawTile(tile, question.label, out, {
+        take: (again) => takeOut(state, question, [tile], again),
+        closer: () => closer(state, question, place),
+      });
+    }),
   );
   // One recording at a time.
   grid.addEventListener(
@@ -87,74 +109,6 @@ function whole(state, question) {
     make("p", { class: "quiet small", text: question.why }),
     grid,
   );
-}
-
-/**
- * @param {State} state
- * @param {BatchQuestion} question
- * @param {Tile} tile
- * @param {number} place
- */
-function drawTile(state, question, tile, place) {
-  const { view } = tile;
-  const share = `${percentOf(tile.share)} %`;
-  const tick = make(
-    "button",
-    {
-      class: "tick",
-      type: "button",
-      "data-key": tile.key,
-      "data-row": tile.row,
-      "aria-keyshortcuts": tile.key || null,
-      "aria-pressed": "false",
-      "aria-label": `Take row ${view.id} out; the model's share of ${question.label} is ${share}`,
-      onclick: () => {
-        tick.setAttribute("aria-pressed", String(tick.getAttribute("aria-pressed") !== "true"));
-        showCount(state, question);
-      },
-    },
-    make(
-      "span",
-      { class: "corner" },
-      tile.key ? key(tile.key.toUpperCase()) : make("span"),
-      make("span", { class: "out-words", text: "asked alone" }),
-      make("span", { class: "share", text: share }),
-    ),
-    ...content(view),
-  );
-  const nearer = make("button", {
-    class: "closer",
-    type: "button",
-    text: "⤢",
-    tabindex: "-1",
-    "aria-label": `Look at row ${view.id} closer`,
-    title: "Look closer (Z)",
-    onclick: () => closer(state, question, place),
-  });
-  const player = view.audio && sound(view, { keyed: false, eager: false }).element;
-  return make("div", { class: view.audio && !view.images.length ? "tile heard" : "tile" }, tick, player, nearer);
-}
-
-/**
- * What of a row is seen at a glance.
- *
- * @param {Tile["view"]} view
- */
-function content(view) {
-  if (view.images.length) return [make("img", { class: "seen", src: view.images[0], alt: "", decoding: "async" })];
-  if (view.text) return [make("span", { class: "read", dir: "auto", text: view.text })];
-  if (view.audio) return [];
-  const few = view.features
-    .slice(0, FEW)
-    .map(([name, value]) =>
-      make(
-        "span",
-        { class: "feature" },
-        make("span", { class: "quiet", text: name }),
-        make("span", { text: value || "–" }),
-      ),
-    );
-  return [make("span", { class: "few" }, make("span", { class: "quiet", text: `Row ${view.id}` }), ...few)];
 }
 
 /** @param {State} state */
@@ -201,11 +155,32 @@ function play(state) {
   button?.click();
 }
 
-/** @param {State} state */
-const takenOut = (state) =>
-  ticks(state)
-    .filter((tick) => tick.getAttribute("aria-pressed") === "true")
-    .map(({ dataset }) => dataset.row ?? "");
+/**
+ * Which of the rows on the screen are taken out.
+ *
+ * @param {State} state
+ * @param {BatchQuestion} question
+ */
+const takenOut = (state, { tiles }) => tiles.map(({ row }) => row).filter((row) => alone.get(state)?.has(row));
+
+/**
+ * Takes these out, or puts them back.
+ *
+ * @param {State} state
+ * @param {BatchQuestion} question
+ * @param {Tile[]} tiles
+ * @param {boolean} out
+ */
+function takeOut(state, question, tiles, out) {
+  const rows = alone.get(state) ?? new Set();
+  alone.set(state, rows);
+  for (const { row } of tiles) {
+    if (out) rows.add(row);
+    else rows.delete(row);
+    state.holder.querySelector(`.tick[data-row="${row}"]`)?.setAttribute("aria-pressed", String(out));
+  }
+  find(state.holder, ".confirm span").textContent = countWords(state, question);
+}
 
 /**
  * What a press on Enter will store.
@@ -226,14 +201,15 @@ export function confirmWords(total, out, label) {
  * @param {State} state
  * @param {BatchQuestion} question
  */
-function showCount(state, question) {
-  const words = state.holder.querySelector(".confirm span");
-  if (words) words.textContent = confirmWords(question.tiles.length, takenOut(state).length, question.label);
-}
+const countWords = (state, question) =>
+  confirmWords(question.tiles.length, takenOut(state, question).length, question.label);
 
-/** @param {State} state */
-function confirm(state) {
-  press(state, state.holder.querySelector(".confirm"), "confirm", takenOut(state));
+/**
+ * @param {State} state
+ * @param {BatchQuestion} question
+ */
+function confirm(state, question) {
+  press(state, state.holder.querySelector(".confirm"), "confirm", takenOut(state, question).map(String));
 }
 
 /**
@@ -277,18 +253,19 @@ function closer(state, question, place) {
  * @param {BatchQuestion} question
  */
 function actions(state, question) {
-  const all = () => {
-    const every = ticks(state);
-    const out = takenOut(state).length < every.length;
-    for (const tick of every) tick.setAttribute("aria-pressed", String(out));
-    showCount(state, question);
-  };
+  const { tiles } = question;
+  const all = () => takeOut(state, question, tiles, takenOut(state, question).length < tiles.length);
   const group = answerGroup(
     make(
       "button",
-      { class: "action strong confirm", type: "button", "aria-keyshortcuts": "Enter", onclick: () => confirm(state) },
+      {
+        class: "action strong confirm",
+        type: "button",
+        "aria-keyshortcuts": "Enter",
+        onclick: () => confirm(state, question),
+      },
       key("↵"),
-      make("span", { text: confirmWords(question.tiles.length, 0, question.label) }),
+      make("span", { text: countWords(state, question) }),
     ),
     make("button", {
       class: "action desk",

@@ -7,6 +7,7 @@ import { noteField } from "../card/notes.js";
 import { COMMON_KEYS } from "../card/panels.js";
 import { press } from "../card/press.js";
 import { questionHead, reason } from "../card/question.js";
+import { openBatch } from "./batch.js";
 import { openGroups } from "./groups.js";
 import { isMarking, markingBar, saveMarked, setMarking, toggleMark } from "./marking.js";
 import { openSearch } from "./search.js";
@@ -151,7 +152,7 @@ function actions(state, question) {
     answerButton(state, "x", "bad", "Bad item", {
       title: "Takes the row out: broken, or not what this project is about",
     }),
-    actionButton("Shift+m", "Many at once", () => press(state, null, "many", []), {
+    actionButton("Shift+m", "Many at once", () => openBatch(state), {
       title: "Rows that the model is sure of, confirmed with one press but for those you take out",
     }),
   );

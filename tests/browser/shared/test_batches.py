@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ from tests.browser import room
 from tests.browser.server import Server
 from tests.browser.shared.conftest import OWNER
 from tests.workflow.alike_world import alike_project
+from workflow import answering
 from workflow.home import Home
 from workflow.people import batches
 from workflow.seat import Seat
@@ -91,6 +93,59 @@ def test_twelve_pictures_are_confirmed_but_one_and_undone(
     expect(history).to_have_count(1)
     expect(history).to_contain_text("11 rows are")
     assert not errors
+
+
+def test_rows_stay_taken_out_when_the_card_is_drawn_anew(page: Page, server: Server, pictures: Seat) -> None:
+    room.annotate(page, server, pictures.project_id or 0)
+    room.press(page, "1")
+    rows = open_batch(page, server, pictures)
+    page.keyboard.press("c")
+    page.keyboard.press("d")
+    page.keyboard.press("d")
+    expect(page.locator(".confirm")).to_contain_text("11 are")
+    # A row is answered meanwhile, and a press is dealt with: the letters move.
+    question = answering.ask_next(pictures, rows[0])
+    answering.submit_answer(pictures, question.token, "is", [question.choices[0]])
+    room.press(page, "u")
+    assert rows_on_screen(page) == rows[1:]
+    assert taken_out(page) == [rows[2]]
+    expect(page.locator(".confirm")).to_contain_text("10 are")
+    stored = len(log_of(server, pictures))
+    room.press(page, "Enter")
+    assert [entry["row"] for entry in log_of(server, pictures)[stored:]] == [rows[1], *rows[3:]]
+
+    others = rows_on_screen(page)
+    page.keyboard.press("a")
+    assert taken_out(page) == [others[0]]
+    room.press(page, "Escape")
+    page.locator(".choices").wait_for()
+    room.press(page, "Shift+M")
+    page.locator(".tiles").wait_for()
+    assert set(rows_on_screen(page)) & set(others)
+    assert taken_out(page) == [], "who comes back begins anew"
+
+
+@pytest.mark.parametrize(
+    ("shown", "held"),
+    [
+        ("image", "Image"),
+        ("text", "it stood still and then went into the wood"),
+        ("sound", "A recording"),
+        ("numbers", "x -"),
+    ],
+)
+def test_what_a_tile_holds_can_be_heard(
+    page: Page, server: Server, home: Home, name: str, shown: str, held: str
+) -> None:
+    open_batch(page, server, alike_project(home, OWNER, name, shown))
+    tick = page.locator(".tick").first
+    expect(tick).to_have_accessible_name(re.compile(r"^Take row r\d+ out; the model's share"))
+    expect(tick).to_have_accessible_description(re.compile(held))
+    tick.focus()
+    page.keyboard.press("Tab")
+    if shown == "sound":
+        page.keyboard.press("Tab")  # over its player
+    expect(page.locator(".closer").first).to_be_focused()
 
 
 def test_arrows_move_the_frame_and_space_takes_out(page: Page, server: Server, pictures: Seat) -> None:
