@@ -1,4 +1,4 @@
-"""Choices shown first: keys answer those on the screen, one key brings the others, "none of these" waits for them."""
+"""Choices shown first: keys answer those on the screen, one key brings the others, "none of these" lists them."""
 
 from __future__ import annotations
 
@@ -58,12 +58,27 @@ def test_the_others_are_one_key_away(page: Page, server: Server, home: Home) -> 
     first = shortlisted(seat)
     room.annotate(page, server, project)
     expect(choices).to_have_count(first)
-    page.keyboard.press("0")  # rules out all of them, so they are shown
+    before = room.log_of(server, project)
+    page.keyboard.press("0")  # rules out all of them, so they are shown, under the search
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text(f"{6 - first} choices that you had not seen are listed now")
+    page.keyboard.type("cxs")  # a name, and no answers
+    expect(dialog.get_by_role("combobox")).to_have_value("cxs")
     expect(choices).to_have_count(6)
-    expect(page.get_by_role("dialog")).to_have_count(0)
-    page.keyboard.press("0")
-    expect(page.get_by_role("dialog")).to_be_visible()
     page.keyboard.press("Escape")
+    page.keyboard.press("0")
+    expect(dialog).to_be_visible()
+    expect(dialog).not_to_contain_text("listed now")
+    page.keyboard.press("Escape")
+    assert room.log_of(server, project) == before
+
+    room.annotate(page, server, project)
+    expect(choices).to_have_count(first)
+    # Where the full stop needs Shift.
+    page.evaluate(
+        "window.dispatchEvent(new KeyboardEvent('keydown', { key: '.', code: 'Comma', shiftKey: true }))"
+    )
+    expect(choices).to_have_count(6)
 
     page.goto(f"{server.base}/settings?project={project}")
     page.get_by_role("tab", name="Answering room").click()

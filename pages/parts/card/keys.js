@@ -107,7 +107,9 @@ function commandOf(state, event, name) {
   /** @type {HTMLElement | null} */
   const guidelines = document.querySelector(".st-key-winnow_guidelines summary");
   if (name === "g" && guidelines && !event.shiftKey) return () => guidelines.click();
-  const button = buttonOf(state, name, event.shiftKey && name !== "?" ? "data-shift" : "data-key");
+  // Signs are typed with Shift on some keyboards, such as the full stop on a French one.
+  const shifted = event.shiftKey && name !== "?" && name !== ".";
+  const button = buttonOf(state, name, shifted ? "data-shift" : "data-key");
   if (button) return () => button.click();
   const sound = soundOf(state.holder);
   return sound && name in SEEKS && !event.shiftKey ? () => seek(sound, SEEKS[name]) : null;

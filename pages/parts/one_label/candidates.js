@@ -11,7 +11,7 @@ import { openBatch } from "./batch.js";
 import { openGroups } from "./groups.js";
 import { isMarking, markingBar, saveMarked, setMarking, toggleMark } from "./marking.js";
 import { openSearch } from "./search.js";
-import { choicesNow, isShort, showAll } from "./shortlist.js";
+import { behind, choicesNow, isShort, showAll } from "./shortlist.js";
 import { markText } from "./speaking.js";
 import { asksYesNo, openButton, yesNo } from "./yes_no.js";
 
@@ -159,12 +159,18 @@ function actions(state, question) {
 }
 
 /**
- * "None of these" rules out all candidates: who has not seen them all sees the others first.
+ * "None of these" rules out all candidates: who has not seen them all is told so, and has them under the search. The
+ * search opens at once all the same: letters typed after 0 are a name, and would be answers on the card.
  *
  * @param {State} state
  * @param {CandidateQuestion} question
  */
 function noneOf(state, question) {
-  if (isShort(state, question)) showAll(state, question, (candidate) => candidateRow(state, candidate));
-  else openSearch(state, question);
+  const short = isShort(state, question);
+  if (short) showAll(state, question, (candidate) => candidateRow(state, candidate));
+  openSearch(
+    state,
+    question,
+    short ? `${behind(question)} choices that you had not seen are listed now: Esc shows them.` : "",
+  );
 }

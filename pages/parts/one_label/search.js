@@ -24,8 +24,9 @@ const STEPS = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 };
 /**
  * @param {State} state
  * @param {SearchedQuestion} question
+ * @param {string} before what to know before one searches; "" for nothing
  */
-export function openSearch(state, question) {
+export function openSearch(state, question, before = "") {
   const here = new Set(question.rows.map((one) => one.label));
   const title = question.none ? "None of these" : "Find a class";
   const list = make("ul", { class: "found", role: "listbox", id: "found", "aria-label": "Classes" });
@@ -40,6 +41,7 @@ export function openSearch(state, question) {
     autocomplete: "off",
     spellcheck: "false",
     "aria-label": "Search all classes",
+    "aria-describedby": before ? "before" : null,
     placeholder: `Search all ${question.nClasses.toLocaleString()} classes`,
   });
   /** @type {Found[]} */
@@ -118,6 +120,7 @@ export function openSearch(state, question) {
     "searching",
     title,
     make("h2", { text: title }),
+    before && make("p", { class: "before", id: "before", text: before }),
     question.none && make("p", { class: "small", text: "Which one is it instead? Enter takes the one that is lit." }),
     input,
     list,

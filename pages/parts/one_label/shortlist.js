@@ -72,5 +72,9 @@ export function showAll(state, question, row) {
   say(state, `${behind(question)} more choices. If it is none of all these, press 0.`);
 }
 
-/** @param {CandidateQuestion} question */
-const behind = (question) => (question.rows.length + question.hidden - (question.first ?? 0)).toLocaleString();
+/**
+ * How many choices are not shown first, in words.
+ *
+ * @param {CandidateQuestion} question
+ */
+export const behind = (question) => (question.rows.length + question.hidden - (question.first ?? 0)).toLocaleString();
