@@ -13,7 +13,7 @@ import { isMarking, markingBar, saveMarked, setMarking, toggleMark } from "./mar
 import { openSearch } from "./search.js";
 import { behind, choicesNow, isShort, showAll } from "./shortlist.js";
 import { markText } from "./speaking.js";
-import { asksYesNo, openButton, yesNo } from "./yes_no.js";
+import { asksYesNo, isTooLate, noteForm, openButton, yesNo } from "./yes_no.js";
 
 /** @import { Room, State } from "../card/types.js" */
 /** @import { Candidate, CandidateQuestion } from "./types.js" */
@@ -37,7 +37,8 @@ export const candidates = {
   ],
   asking,
   actions,
-  drawn: markText,
+  drawn,
+  command: (state, _, event, name) => (isTooLate(state, name, event.timeStamp) ? () => {} : null),
   entering: (state) => (isMarking(state) ? () => saveMarked(state) : null),
   escape: (state) => {
     if (!isMarking(state)) return false;
@@ -45,6 +46,15 @@ export const candidates = {
     return true;
   },
 };
+
+/**
+ * @param {State} state
+ * @param {CandidateQuestion} question
+ */
+function drawn(state, question) {
+  noteForm(state, question, performance.now());
+  markText(state, question);
+}
 
 /**
  * @param {State} state
@@ -137,7 +147,7 @@ function actions(state, question) {
       openButton(state, question, () => {
         find(state.holder, ".ask").replaceWith(asking(state, question));
         find(state.holder, ".foot .actions").replaceWith(actions(state, question));
-        markText(state, question);
+        drawn(state, question);
       }),
     actionButton("0", question.none ? "None of these…" : "Find a class…", () => noneOf(state, question), {
       "aria-haspopup": "dialog",

@@ -16,6 +16,44 @@ import { firstOf } from "./groups.js";
  */
 const opened = new WeakMap();
 
+/** Letters that answer a question in yes and no, or end it, and are keys of candidates in a long list. */
+const LETTERS = ["a", "n"];
+
+/** Milliseconds after it in which they do nothing: pressed twice, they would say that it is such a candidate. */
+const TWICE = 500;
+
+/**
+ * Whether the card asks in yes and no, and since when, in milliseconds.
+ *
+ * @type {WeakMap<State, { asked: boolean, since: number }>}
+ */
+const form = new WeakMap();
+
+/**
+ * Notes the form of the question that was drawn.
+ *
+ * @param {State} state
+ * @param {CandidateQuestion} question
+ * @param {number} now
+ */
+export function noteForm(state, question, now) {
+  const asked = asksYesNo(state, question) !== null;
+  const before = form.get(state);
+  if (asked !== before?.asked) form.set(state, { asked, since: before ? now : -TWICE });
+}
+
+/**
+ * Whether this key was meant for the question in yes and no that has just gone.
+ *
+ * @param {State} state
+ * @param {string} name of the key
+ * @param {number} now
+ */
+export function isTooLate(state, name, now) {
+  const { asked, since } = form.get(state) ?? { asked: true, since: 0 };
+  return !asked && LETTERS.includes(name) && now - since < TWICE;
+}
+
 /**
  * What is asked in yes and no now; null where all candidates are shown.
  *
