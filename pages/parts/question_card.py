@@ -267,7 +267,7 @@ def _words(kind: str, row_id: str, labels: Sequence[str], rows: int) -> str:
             "is": f"{rows} rows are {named}",
             "withdraw": f"your answers to {rows} rows were withdrawn",
         }
-        return together[kind]
+        return together.get(kind, f"{rows} rows are answered")
     about = f"row {row_id}, {named}" if labels else f"row {row_id}"
     return {
         "is": f"row {row_id} is {named}",
@@ -280,4 +280,7 @@ def _words(kind: str, row_id: str, labels: Sequence[str], rows: int) -> str:
         "bad": f"row {row_id} set aside as a bad item",
         "skip": f"{about} skipped",
         "withdraw": f"your answer to row {row_id} was withdrawn",
+        "right": f"row {row_id} has {named}, by your verdict",
+        "wrong": f"row {row_id} does not have {named}, by your verdict",
+        "verdict": f"row {row_id} {f'is {named}' if labels else 'is a bad item'}, by your verdict",
     }.get(kind, f"row {row_id}, {kind}")
