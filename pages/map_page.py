@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.parts import charts, frame, kinds, map_chart
 from pages.parts.answers import MOST
-from pages.parts.batch_card import choose_together
+from pages.parts.batch_card import can_choose, choose_together
 from pages.parts.instance import instance
 from pages.parts.words import counted
 from workflow import instance_map as use_case
@@ -41,7 +41,8 @@ with left:
         picks=True,
     )
 with right:
-    if len(picked) > 1:
+    together = can_choose(page)
+    if len(picked) > 1 and together:
         rows = sorted({int(one[2]) for one in picked})
         st.markdown(f"##### {counted(len(rows), 'row')}")
         choose_together(page, rows, f"map-{page.project.id}-{hash(tuple(rows))}")
@@ -50,7 +51,8 @@ with right:
         st.markdown(f"##### Row {frame.escape(row.row_id)}")
         instance(row)
     else:
-        st.caption("Click a point to see its row, or draw round several to answer them at once.")
+        several = ", or draw round several to answer them at once" if together else ""
+        st.caption(f"Click a point to see its row{several}.")
 sampled = (
     f"{len(shown.rows):,} of {shown.n_rows:,} rows, drawn at random. "
     if len(shown.rows) < shown.n_rows

@@ -81,6 +81,14 @@ def _checked(batch: ShownBatch) -> str:
     return f"Of {rows} with a known label of which it is as sure, it is right about {batch.right:,}."
 
 
+def can_choose(page: frame.ProjectPage) -> bool:
+    """Whether this person may choose rows to confirm together in this project."""
+    try:
+        return batches.labels_for(page.seat, ()) is not None
+    except NotAllowed:
+        return False
+
+
 def choose_together(page: frame.ProjectPage, rows: list[int], key: str) -> None:
     """A label, and the button that puts these rows before the person together. Nothing where they cannot be.
 

@@ -138,17 +138,34 @@ def test_rows_that_were_drawn_round_on_the_map_are_confirmed_together(
     assert sorted(tile.view.row for tile in shown(seat).tiles) == sorted(rows)
 
 
-def test_what_cannot_be_chosen_says_why(
+def test_the_map_says_that_rows_can_be_chosen_to_those_who_can(home: Home, owner: int, show: Open) -> None:
+    checked, free = alike_project(home, owner), alike_project(home, owner, "free", control_share=0.0)
+    ada, vera = annotator(home, owner, "Ada"), annotator(home, owner, "Vera", "viewer")
+    vectors = vector_project(home, owner)
+    for person, project, can in (
+        (owner, checked.project_id, True),
+        (ada, checked.project_id, False),
+        (ada, free.project_id, True),
+        (vera, free.project_id, False),
+        (owner, vectors, False),
+    ):
+        page = show(person, "map_page.py", project=str(project))
+        assert "Click a point to see its row" in words(page)
+        assert ("draw round several" in words(page)) == can
+
+
+def test_where_rows_cannot_be_chosen_the_first_is_shown(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seat = alike_project(home, owner)
     ada = annotator(home, owner, "Ada")
     drawn_round(monkeypatch, [0, 1, 2])
-    assert "blind checks the owner alone" in words(show(ada, "map_page.py", project=str(seat.project_id)))
     vectors = vector_project(home, owner)
-    page = show(owner, "map_page.py", project=str(vectors))
-    assert "3 rows" in words(page)
-    assert not [one for one in page.button if "together" in one.label]
+    for person, project in ((ada, seat.project_id), (owner, vectors)):
+        page = show(person, "map_page.py", project=str(project))
+        assert "##### Row " in words(page), "of several the first"
+        assert "3 rows" not in words(page)
+        assert not [one for one in page.button if "together" in one.label]
     with seat.learner() as opened:
         held = [int(row) for row in opened.learner.test_rows.nonzero()[0][:3]]
     drawn_round(monkeypatch, held)
