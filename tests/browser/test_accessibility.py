@@ -11,6 +11,10 @@ from playwright.sync_api import Browser, Page
 from tests.browser import room
 from tests.browser.screenshots import PAGES, SIZES, go, open_page, vector_projects
 from tests.browser.server import Server
+from tests.workflow.alike_world import alike_project
+from workflow.home import open_home
+from workflow.people import team
+from workflow.settings import Settings
 
 pytestmark = pytest.mark.browser
 
@@ -71,4 +75,25 @@ def test_neither_has_a_page_of_label_vectors(browser: Browser, server: Server, s
         if found := findings(page):
             wrong[name] = found
     context.close()
+    assert not wrong, "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)
+
+
+def test_neither_has_the_grid_of_many_rows(browser: Browser, server: Server, signed_in: str) -> None:
+    home = open_home(Settings.from_environment({"WINNOW_HOME": str(server.home)}))
+    owner = team.ensure_owner(home).id
+    kinds = ("image", "sound", "numbers")
+    projects = {shown: alike_project(home, owner, shown, shown).project_id for shown in kinds}
+    home.close()
+    wrong = {}
+    for suffix, scheme in (("", "light"), ("-phone", "dark")):
+        context = browser.new_context(viewport=SIZES[suffix], color_scheme=scheme, storage_state=signed_in)  # type: ignore[arg-type]
+        page = context.new_page()
+        for shown, project in projects.items():
+            room.annotate(page, server, project or 0)
+            page.keyboard.press("Shift+M")
+            page.locator(".tiles").wait_for()
+            page.keyboard.press("b")
+            if found := findings(page):
+                wrong[f"{shown}{suffix}-{scheme}"] = found
+        context.close()
     assert not wrong, "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)
