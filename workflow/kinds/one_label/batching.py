@@ -13,7 +13,7 @@ from plcore.loop import Place
 from plcore.loop.one_label import weighs_own
 from plcore.query import FEWEST, RIGHT, sure_from, sure_rows
 from workflow.kinds.batching import Batching
-from workflow.kinds.one_label.shortlists import IN_FULL_A_CHECK, MOST_IN_FULL
+from workflow.kinds.one_label.shortlists import IN_FULL_A_CHECK
 
 Learner = ActiveLearner[LabelTable]
 
@@ -139,6 +139,6 @@ def _asked_alone(learner: Learner) -> BoolArray:
     ordinary = np.flatnonzero(several & ~pool.test_rows & ~pool.control_rows)
     drawn = np.random.default_rng([learner.settings.seed, 8]).random(len(alone))[ordinary]
     checks = int((several & pool.control_rows).sum())
-    number = min(IN_FULL_A_CHECK * checks, int(MOST_IN_FULL * len(ordinary)))
+    number = min(IN_FULL_A_CHECK * checks, len(ordinary))
     alone[ordinary[np.argsort(drawn, kind="stable")[:number]]] = True
     return alone
