@@ -34,13 +34,13 @@ def labels(home: Home, project: int) -> list[list[bool]]:
 def test_one_of_three_is_set_aside_and_counts_again(page: Page, server: Server, home: Home) -> None:
     project = small_project(home, OWNER, "Three people", overlap=2, fold="majority", test_share=0.3)
     ada, ben, cem = (Seat(home, annotator(home, OWNER, name), project) for name in ("Ada", "Ben", "Cem"))
-    for _ in range(6):
+    for _ in range(10):
         answer(ada, right=True)
         answer(ben, right=True)
         answer(cem, right=False)
     before = labels(home, project)
     counted = {one.name: one for one in figures.team(Seat(home, OWNER, project)).people}
-    assert {name: one.answers for name, one in counted.items()} == {"Ada": 6, "Ben": 6, "Cem": 6}
+    assert {name: one.answers for name, one in counted.items()} == {"Ada": 10, "Ben": 10, "Cem": 10}
     assert counted["Cem"].others.right == 0
 
     page.goto(f"{server.base}/team?project={project}")
