@@ -51,17 +51,19 @@ def test_no_more_than_a_third_of_the_sure_rows_that_no_batch_holds_are_checks() 
             small_table(300),
             LearnerSettings(n_neighbors=6, control_share=0.1, test_share=0.2, model="plknn", seed=seed),
         )
-        pool = learner.pool
+        pool, highest = learner.pool, 1.0
         while not isinstance(found := BATCHING.find_sure(learner, "ada", ()), str):
             assert found == BATCHING.find_sure(learner, "bob", ())
             label, rows = found
+            least = min(share for share, _ in BATCHING.shares(learner, rows, label))
+            highest = least if highest == 1.0 else max(highest, least)
             for row in rows:
                 learner.apply(Entry(learner.seq + 1, "is", row, "ada", (label,)))
         left = np.array([row for row in np.flatnonzero(~pool.test_rows) if pool.is_open(int(row))])
-        sure = left[learner.shares_asked(left, pool.candidates[left]).max(axis=1) > 0.5]
+        sure = left[learner.shares_asked(left, pool.candidates[left]).max(axis=1) >= highest]
         checks += int(pool.control_rows[sure].sum())
         others += int((~pool.control_rows[sure]).sum())
-    assert checks > 50
+    assert checks > 30
     assert checks / (checks + others) < 0.4
 
 
