@@ -42,7 +42,8 @@ def sign_in(client: TestClient, seat: Seat, role: str) -> int:
     person = browsers.person_of(seat.home, secret)
     assert person is not None
     if role != NOBODY:
-        members.share(nowhere, "Eve", range(1, (seat.project_id or 0) + 1), role)
+        for project in range(1, (seat.project_id or 0) + 1):
+            members.give_role(nowhere.at(project), [person.id], role)
     return person.id
 
 

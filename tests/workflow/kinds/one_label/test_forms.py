@@ -16,7 +16,7 @@ from tests.workflow.world import annotator, opened, small_frame
 from workflow import answering, projects, room, undoing
 from workflow.common.asked import AskedAs, QuestionForm
 from workflow.home import Home
-from workflow.kinds.one_label import forms, shortlists
+from workflow.kinds.one_label import forms, turn
 from workflow.kinds.one_label.showing import ShownQuestion
 from workflow.outgoing.verifying import verify_project
 from workflow.room import RoomSettings
@@ -320,7 +320,7 @@ def test_a_yes_or_no_notes_the_list_that_was_not_shown(seat: Seat, monkeypatch: 
     """Checks measure lists, and some are asked in yes and no: the ones that a model is sure of."""
     monkeypatch.setattr(forms, "FIRST_AS_USUAL", 0)
     monkeypatch.setattr(forms, "DRAWN_SHARE", 1.0)
-    monkeypatch.setattr(shortlists, "_shortlist", lambda *_args: ("ant",))
+    monkeypatch.setattr(turn, "shortlist", lambda *_args: ("ant",))
     room.change_room(seat, RoomSettings(shortlist=0.9))
     seen = set()
     for _ in range(12):
