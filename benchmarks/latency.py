@@ -48,6 +48,7 @@ WATCH = """
     return root?.querySelector(".card")?.dataset.token;
   };
   window.addEventListener("keydown", (event) => {
+    if (event.key === ".") return;  // it brings the other choices of the same question
     const begun = performance.now(), shown = token();
     const look = () => {
       const now = token();
