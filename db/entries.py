@@ -178,6 +178,21 @@ def get(session: Session, project_id: int, seq: int) -> LogEntry | None:
     return None if row is None else as_entry(row)
 
 
+def rows_of_press(session: Session, entry: LogEntry, most: int) -> int:
+    """About how many rows the press was whose last entry this is: all that it stored has one moment.
+
+    most : entries that one press stores at most
+    """
+    query = select(func.count(EntryRow.row.distinct())).where(
+        EntryRow.project_id == entry.project_id,
+        EntryRow.seq > entry.seq - most,
+        EntryRow.seq <= entry.seq,
+        EntryRow.person_id == entry.person_id,
+        EntryRow.at == entry.at,
+    )
+    return session.execute(query).scalar_one()
+
+
 def between(session: Session, project_id: int, first: int, last: int) -> list[LogEntry]:
     """The entries from this seq to that one, in order."""
     here = (EntryRow.project_id == project_id, EntryRow.seq >= first, EntryRow.seq <= last)

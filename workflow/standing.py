@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from db import entries, reservations
 from workflow import kinds
@@ -17,7 +16,7 @@ from workflow.common.together import MOST
 from workflow.undoing import own_answers
 
 if TYPE_CHECKING:
-    from plcore.loop import Learner
+    from workflow.common.opened import Opened
     from workflow.seat import Seat
 
 __all__ = ["LAST", "OwnAnswer", "Saved", "Standing", "last_ten", "standing"]
@@ -65,7 +64,6 @@ def standing(seat: Seat) -> Standing:
     now = datetime.now(UTC)
     with seat.learner(Right.ANSWER) as opened:
         session, learner, kind = opened.session, opened.learner, opened.kind
-        found = entries.latest(session, opened.project_id, opened.person_id, MOST)
         history = own_answers(opened)
         taken = reservations.reserved_places(session, opened.project_id, opened.person_id, now)
         reached = kind.stop_view(learner, kinds.stop_rules(opened.project)).reached
@@ -77,7 +75,7 @@ def standing(seat: Seat) -> Standing:
             has_proof=learner.settings.proves_done,
             done=learner.done,
             stop=" ".join(verdict.words for verdict in reached),
-            last=_last(learner, found),
+            last=_last(opened),
             undoable=latest_standing(history),
             redoable=latest_withdrawn(history),
             history=history,
@@ -85,12 +83,14 @@ def standing(seat: Seat) -> Standing:
         )
 
 
-def _last(learner: Learner, latest: Sequence[entries.LogEntry]) -> Saved | None:
-    """What the latest press stored. latest : entries of a person, newest first, as many as one press stores at most"""
-    if not latest:
+def _last(opened: Opened[Any]) -> Saved | None:
+    """What the latest press of the person stored."""
+    found = entries.latest(opened.session, opened.project_id, opened.person_id, 1)
+    if not found:
         return None
-    rows = {one.row for one in latest if one.at == latest[0].at}  # all of one press have one moment
-    return replace(saved_of(learner, latest[0]), rows=len(rows))
+    return replace(
+        saved_of(opened.learner, found[0]), rows=entries.rows_of_press(opened.session, found[0], MOST)
+    )
 
 
 def last_ten(seat: Seat) -> tuple[tuple[int, RowView], ...]:

@@ -115,9 +115,12 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         del drawn
         return self.may_ask(place)
 
-    def asked_as(self, asked: AskedT, token: str) -> AskedAs | None:
-        """How the question with this token is put, as the log will have it; None where there is one way only."""
-        del asked, token
+    def asked_as(self, asked: AskedT, token: str, put: dict[str, Any] | None) -> AskedAs | None:
+        """How the question with this token is put, as the log will have it; None where there is one way only.
+
+        put : as it is stored, where this very question is before the person already
+        """
+        del asked, token, put
         return None
 
     def stays_after(self, question: questions.OpenQuestion, stored: entries.LogEntry) -> bool:
@@ -184,7 +187,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
                 asked = self._asked(place)
                 lasts = self.now + self.lease() / 2 < open_now.reserved_until
                 is_fresh = lasts and open_now.paused_at is None
-                how = self.asked_as(asked, open_now.token)
+                how = self.asked_as(asked, open_now.token, open_now.asked)
                 if is_fresh and _as_stored(asked, how, open_now):
                     return self.word(asked, open_now.token, how)  # nothing to write
                 return self._show(asked)
@@ -251,18 +254,15 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         return median(spent or [0.0])
 
     def _show(self, asked: Any) -> ShownT:
+        """Reserve the place for this person; its question as a page shows it."""
         place = place_of(asked)
         revision = self.revision(place)
-        token = self.token(place, revision)
-        how = self.asked_as(asked, token)
-        self._reserve(asked, token, revision, how)
-        return self.word(asked, token, how)
-
-    def _reserve(self, asked: Any, token: str, revision: int, how: AskedAs | None) -> None:
-        """Reserve the place for this person. The moment it was first shown stays that of the open question, where this
-        was open already."""
-        open_now, place = self.open_now(), place_of(asked)
-        same = open_now is not None and place_of(open_now) == place
+        token, open_now = self.token(place, revision), self.open_now()
+        shown_at, put = self.now, None
+        if open_now is not None and place_of(open_now) == place:  # the moment it was first shown stays
+            shown_at = open_now.shown_by(self.now)
+            put = open_now.asked if open_now.token == token else None
+        how = self.asked_as(asked, token, put)
         questions.put(
             self.session,
             questions.OpenQuestion(
@@ -278,12 +278,13 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
                 decides=asked.decides,
                 undecided=asked.undecided,
                 predicted=asked.predicted,
-                shown_at=open_now.shown_by(self.now) if open_now is not None and same else self.now,
+                shown_at=shown_at,
                 reserved_at=self.now,
                 reserved_until=self.now + self.lease(),
                 asked=_stored(how),
             ),
         )
+        return self.word(asked, token, how)
 
 
 def _as_stored(asked: Any, how: AskedAs | None, stored: questions.OpenQuestion) -> bool:

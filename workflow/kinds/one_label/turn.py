@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from db import entries, questions
 from plcore import ActiveLearner, AnswerError, Entry, LabelTable, Question
@@ -59,11 +59,10 @@ class OneLabelTurn(Turn[Learner, Question, ShownQuestion]):
             with_voters=self.opened.may(Right.REVIEW),
         )
 
-    def asked_as(self, asked: Question, token: str) -> AskedAs:
-        open_now = self.open_now()
-        if open_now is not None and open_now.token == token and open_now.asked is not None:
-            put = AskedAs.from_json(open_now.asked)
-            how, first = kept(put, asked.choices), put.first
+    def asked_as(self, asked: Question, token: str, put: dict[str, Any] | None) -> AskedAs:
+        if put is not None:
+            before = AskedAs.from_json(put)
+            how, first = kept(before, asked.choices), before.first
         else:
             first = shortlist(self.learner, self.room, asked)
             # Not how many are shown: blind checks are shown in full, and the form must not tell.
