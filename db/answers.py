@@ -32,9 +32,11 @@ _HISTORY = (
                 "note",
                 "flagged",
                 "at",
-                "asked",
             )
         ),
+        _TABLE.c.asked[
+            "batch"
+        ].as_string(),  # of a hundred entries, to read all of it costs as much as the rest
         _WITHDRAWAL.c.seq,
         _WITHDRAWAL.c.person_id,
     )
@@ -57,6 +59,7 @@ _HISTORY = (
 class PastEntry:
     """The part of an entry that a list of a person's answers needs.
 
+    batch : the one that `asked` names; None where it names none
     withdrawal, withdrawn_by : seq and person of the entry that took it back; None where none did
     """
 
@@ -70,7 +73,7 @@ class PastEntry:
     note: str | None
     flagged: bool
     at: datetime
-    asked: dict[str, Any] | None
+    batch: str | None
     withdrawal: int | None
     withdrawn_by: int | None
 

@@ -43,6 +43,12 @@ _COUNT = select(func.count()).where(
     _TABLE.c.row == bindparam("row"),
     _TABLE.c.label == bindparam("label"),
 )
+_ROWS_OF_PRESS = select(func.count(_TABLE.c.row.distinct())).where(
+    _IN_PROJECT,
+    _TABLE.c.seq.between(bindparam("first"), bindparam("last")),
+    _TABLE.c.person_id == bindparam("person"),
+    _TABLE.c.at == bindparam("at"),
+)
 _LAST_SEQ = select(func.max(_TABLE.c.seq)).where(_IN_PROJECT)
 _APPEND = insert(_TABLE)
 
@@ -183,14 +189,10 @@ def rows_of_press(session: Session, entry: LogEntry, most: int) -> int:
 
     most : entries that one press stores at most
     """
-    query = select(func.count(EntryRow.row.distinct())).where(
-        EntryRow.project_id == entry.project_id,
-        EntryRow.seq > entry.seq - most,
-        EntryRow.seq <= entry.seq,
-        EntryRow.person_id == entry.person_id,
-        EntryRow.at == entry.at,
-    )
-    return session.execute(query).scalar_one()
+    press = {"project": entry.project_id, "person": entry.person_id, "at": entry.at}
+    return session.execute(
+        _ROWS_OF_PRESS, press | {"first": entry.seq - most + 1, "last": entry.seq}
+    ).scalar_one()
 
 
 def between(session: Session, project_id: int, first: int, last: int) -> list[LogEntry]:

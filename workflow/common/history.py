@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from db import answers, entries
-from workflow.common.asked import batch_of
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -119,8 +118,8 @@ def _together(found: Sequence[answers.PastEntry]) -> dict[int, list[answers.Past
     """
     presses: dict[tuple[str, datetime], list[answers.PastEntry]] = {}
     for entry in found:
-        if (name := batch_of(entry.asked)) is not None:
-            presses.setdefault((name, entry.at), []).append(entry)
+        if entry.batch is not None:
+            presses.setdefault((entry.batch, entry.at), []).append(entry)
     spoken: dict[int, list[answers.PastEntry]] = {}
     for parts in presses.values():
         spoken |= {one.seq: [] for one in parts}
