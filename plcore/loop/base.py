@@ -123,10 +123,15 @@ class Pool(ABC, Generic[TableT, SettingsT, FoldT]):
         aside = self.standings.unsure(annotator)
         return self.is_open(*place) and place not in aside and Place(place.row) not in aside
 
-    def control_is_due(self) -> bool:
-        """Whether the next question is a blind check: with probability `control_share`, drawn anew for each entry."""
+    def control_is_due(self, ahead: int = 0) -> bool:
+        """Whether the next question is a blind check: with probability `control_share`, drawn anew for each entry.
+
+        ahead : the question after so many further entries is meant
+        """
         share = self.settings.control_share
-        return bool(share and np.random.default_rng([self.settings.seed, 3, self.seq]).random() < share)
+        return bool(
+            share and np.random.default_rng([self.settings.seed, 3, self.seq + ahead]).random() < share
+        )
 
     # How things stand
 
@@ -212,7 +217,11 @@ class Learner(Protocol):
     def apply(self, entry: Entry) -> None: ...
     def may_ask(self, row: int, annotator: str, label: str | None = None) -> bool: ...
     def next_question(
-        self, annotator: str, exclude: Collection[int | tuple[int, str | None]] = frozenset()
+        self,
+        annotator: str,
+        exclude: Collection[int | tuple[int, str | None]] = frozenset(),
+        *,
+        ahead: int = 0,
     ) -> Any: ...
     def question_for(self, row: int, label: str | None = None, annotator: str | None = None) -> Any: ...
     def get_ready(self) -> None: ...

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import wave
+from typing import Any
 
 import numpy as np
 
@@ -35,9 +36,9 @@ TABLE = "id,candidates,call,start,end,hour\n" + "".join(
 RECORDINGS = {"calls/0.wav": tone(), "calls/1.wav": tone(hertz=1_500.0)}
 
 
-def segments_project(home: Home, owner: int, name: str = "calls") -> int:
+def segments_project(home: Home, owner: int, name: str = "calls", **settings: Any) -> int:
     """Twelve segments of two seconds each, of two recordings of ten."""
-    return _project(home, owner, name, make_zip({"calls.csv": TABLE.encode(), **RECORDINGS}))
+    return _project(home, owner, name, make_zip({"calls.csv": TABLE.encode(), **RECORDINGS}), **settings)
 
 
 def files_project(home: Home, owner: int, files: dict[str, bytes], name: str = "files") -> int:
@@ -46,8 +47,8 @@ def files_project(home: Home, owner: int, files: dict[str, bytes], name: str = "
     return _project(home, owner, name, make_zip({"t.csv": f"candidates,song,hour\n{rows}".encode(), **files}))
 
 
-def _project(home: Home, owner: int, name: str, data: bytes) -> int:
+def _project(home: Home, owner: int, name: str, data: bytes, **settings: Any) -> int:
     upload = importing.read_upload(data)
     checked = importing.check(upload, upload.suggest_roles())
     assert checked.table is not None, checked.problems
-    return importing.create(Seat(home, owner), name, checked.table, LearnerSettings(n_neighbors=3))
+    return importing.create(Seat(home, owner), name, checked.table, LearnerSettings(n_neighbors=3, **settings))

@@ -91,8 +91,11 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
     # What a kind of project says of its questions
 
     @abstractmethod
-    def best(self, taken: set[Place]) -> AskedT | None:
-        """The best question for this person; None where none is left. taken : places that are before other people"""
+    def best(self, taken: set[Place], ahead: int = 0) -> AskedT | None:
+        """The best question for this person; None where none is left.
+
+        taken : places that are before other people      ahead : how many answers come before it
+        """
 
     @abstractmethod
     def word(self, asked: AskedT, token: str, how: AskedAs | None) -> ShownT:
@@ -200,7 +203,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         media = self.learner.table.media
         if media.images is None and media.audio is None:
             return None
-        likely = self.best(self.taken() | {place_of(asked)})
+        likely = self.best(self.taken() | {place_of(asked)}, ahead=1)
         return None if likely is None else row_view(self.learner.table, place_of(likely).row)
 
     def given_before(self, token: str) -> Saved:

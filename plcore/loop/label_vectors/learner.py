@@ -150,11 +150,16 @@ class LabelVectorLearner(Generic[TableT]):
         """Nothing: the scores of all questions are kept from one answer to the next."""
 
     def next_question(
-        self, annotator: str, exclude: Collection[int | tuple[int, str | None]] = frozenset()
+        self,
+        annotator: str,
+        exclude: Collection[int | tuple[int, str | None]] = frozenset(),
+        *,
+        ahead: int = 0,
     ) -> LabelVectorQuestion | None:
         """The question that matters most for this annotator, or None when nothing is left to ask them.
 
         exclude : rows, or (row, label) places, before other people now
+        ahead : entries that come in between, as far as the draw of blind checks goes; what they say is not known
         With probability `control_share`, and when nothing else is left, the next blind check. Else the best by the
         criterion of the settings, ties by row, then label. Never a test row, a bad item, a label that is known, or
         what this annotator is unsure about; what they skipped comes back after 20 further entries of theirs, or when
@@ -166,7 +171,7 @@ class LabelVectorLearner(Generic[TableT]):
         resting = pool.standings.resting(annotator)
         allowed = pool.allowed(barred.union(resting), annotator, control=True)
         control = pool.controls_left(allowed)
-        if control and pool.control_is_due():
+        if control and pool.control_is_due(ahead):
             return self.question_for(*control[0], annotator)
         begun = next(pool.begun(allowed), None)
         best = begun or self._chooser.best(self._model, allowed & pool.fresh() & ~pool.control_cells)

@@ -123,13 +123,13 @@ class RowChooser:
         """Do now what the next question would wait for."""
         self._strategy.next(1)
 
-    def next_row(self, annotator: str, shown: set[int]) -> int | None:
+    def next_row(self, annotator: str, shown: set[int], ahead: int) -> int | None:
         """The row to ask this annotator about, as `ActiveLearner.next_question` says. shown : rows not to be asked"""
         pool = self._pool
         barred = shown | {place.row for place in pool.standings.unsure(annotator)}
         resting = [place.row for place in pool.standings.resting(annotator) if place.row not in barred]
         late = barred | set(resting)
-        if pool.control_is_due() and (control := self._controls(annotator, late)):
+        if pool.control_is_due(ahead) and (control := self._controls(annotator, late)):
             return control[0]
         if (begun := next((row for row in pool.begun(annotator) if row not in late), None)) is not None:
             return begun

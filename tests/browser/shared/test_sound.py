@@ -17,6 +17,9 @@ from workflow.home import Home
 pytestmark = pytest.mark.browser
 
 AT = "audio => audio.currentTime"
+AHEAD = """now => performance.getEntriesByType("resource")
+    .map(({ name }) => name)
+    .find(name => name.includes("spectrogram?") && !name.includes(now))"""
 
 
 @pytest.fixture
@@ -199,15 +202,10 @@ def test_loop_half_speed_and_scale_are_kept_by_the_browser(hearing: Page) -> Non
 
 
 def test_the_next_one_is_there_before_it_is_asked_about(page: Page, server: Server, project: int) -> None:
-    fetched: list[str] = []
-    page.on("response", lambda answer: fetched.append(answer.url) if "/files/" in answer.url else None)
     room.annotate(page, server, project)
     drawn(page)
-    for _ in range(100):
-        if len({url for url in fetched if "spectrogram" in url}) == 2:
-            break
-        page.wait_for_timeout(50)
-    ahead = [url for url in fetched if "spectrogram" in url][-1]
+    now = f"start={begins(page):g}"
+    ahead = page.wait_for_function(AHEAD, arg=now).json_value()  # The browser fetches it when it has time.
     room.press(page, "s")
     drawn(page)
     first = begins(page)

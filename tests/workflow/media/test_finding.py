@@ -339,6 +339,18 @@ def test_a_question_names_the_files_of_the_row_that_is_likely_to_come(home: Home
     assert len(seen) == 4
 
 
+def test_a_blind_check_that_is_due_next_is_likely_to_come(home: Home, owner: int) -> None:
+    seat = Seat(home, owner, segments_project(home, owner, control_share=0.5))
+    asked = set()
+    for _ in range(8):
+        now = answering.next_question(seat)
+        asked.add(now.strategy)
+        answering.submit_answer(seat, now.token, "skip")
+        assert answering.next_question(seat).view.row == now.coming.row
+    assert "control" in asked
+    assert len(asked) > 1
+
+
 def test_what_is_before_somebody_else_is_not_likely_to_come(home: Home, owner: int) -> None:
     project = segments_project(home, owner)
     seat, ada = Seat(home, owner, project), Seat(home, annotator(home, owner, "Ada"), project)

@@ -32,8 +32,8 @@ class LabelVectorTurn(Turn[Learner, LabelVectorQuestion, ShownVector]):
 
     ANSWERS = (WHOLE_ROW, EntryKind.YES, EntryKind.NO, EntryKind.UNSURE, EntryKind.BAD, EntryKind.SKIP)
 
-    def best(self, taken: set[Place]) -> LabelVectorQuestion | None:
-        return self.learner.next_question(self.annotator, exclude=taken)
+    def best(self, taken: set[Place], ahead: int = 0) -> LabelVectorQuestion | None:
+        return self.learner.next_question(self.annotator, exclude=taken, ahead=ahead)
 
     def word(self, asked: LabelVectorQuestion, token: str, how: AskedAs | None) -> ShownVector:  # noqa: ARG002
         return word_question(self.learner, self.room, self.person_id, asked, token, self.coming(asked))

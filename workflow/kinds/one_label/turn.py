@@ -43,8 +43,8 @@ class OneLabelTurn(Turn[Learner, Question, ShownQuestion]):
     )
     STAYS_AFTER = (EntryKind.NOT,)
 
-    def best(self, taken: set[Place]) -> Question | None:
-        return self.learner.next_question(self.annotator, exclude=taken)
+    def best(self, taken: set[Place], ahead: int = 0) -> Question | None:
+        return self.learner.next_question(self.annotator, exclude=taken, ahead=ahead)
 
     def word(self, asked: Question, token: str, how: AskedAs | None) -> ShownQuestion:
         return word_question(
