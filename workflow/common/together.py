@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from db import batches, entries
@@ -91,13 +92,14 @@ def stored_together(session: Session, entry: entries.LogEntry) -> list[entries.L
 def reserve_free(turn: AnyTurn, rows: Sequence[int], label: str, strategy: str) -> StoredBatch | None:
     """Reserve those of the rows that can be put before this person now, the first MOST; None where none can."""
     batching, learner, taken = batching_of(turn.opened), turn.learner, turn.taken()
-    free = [row for row in rows if Place(row) not in taken]
-    free = [row for row in free if batching.may_stand(learner, turn.annotator, row, label)][:MOST]
-    if not free:
+    free = (row for row in rows if Place(row) not in taken)
+    free = (row for row in free if batching.may_stand(learner, turn.annotator, row, label))
+    found = list(islice(free, MOST))  # no more are looked at: somebody may have drawn round half of the map
+    if not found:
         return None
-    told = batching.shares(learner, free, label)
-    found = [RowTogether(row, share, said) for row, (share, said) in zip(free, told, strict=True)]
-    return _put(turn, label, found, strategy, learner.model_version)
+    told = batching.shares(learner, found, label)
+    together = [RowTogether(row, share, said) for row, (share, said) in zip(found, told, strict=True)]
+    return _put(turn, label, together, strategy, learner.model_version)
 
 
 def put_again(turn: AnyTurn, parts: Sequence[entries.LogEntry]) -> None:

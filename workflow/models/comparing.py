@@ -22,6 +22,7 @@ from workflow.common.log import follow, read_class_changes
 from workflow.kinds.adopting import CHECKS, COMPARISON, change_settings, left_to_comparisons
 from workflow.models import leases
 from workflow.models.attempts import WorkCancelled, attempt
+from workflow.models.waiting import ask_for_due, find_waiting
 from workflow.training import Due
 
 if TYPE_CHECKING:
@@ -91,22 +92,13 @@ def anything_to_do(home: Home) -> bool:
 
 
 def _find(home: Home) -> tuple[list[Project], list[Comparison]]:
-    """(projects for which a comparison is due and not asked for yet, comparisons that are unfinished)."""
-    due, unfinished = [], []
-    with home.database.read() as session:
-        for project in projects.listed(session):
-            if not kinds.models(project):
-                continue
-            last = comparisons.latest(session, project.id)
-            if last is not None and last.unfinished:
-                unfinished.append(last)
-            elif kinds.is_automatic(project) and _has_news(session, project, last):
-                due.append(project)
-    return due, unfinished
+    return find_waiting(home, kinds.models, comparisons.latest, _has_news)
 
 
 def _has_news(session: Session, project: Project, last: Comparison | None) -> bool:
-    """Whether it `is_due`, or a person has left the choice to comparisons since the latest began."""
+    """Whether comparisons choose, and it `is_due`, or a person has left the choice to them since the latest began."""
+    if not kinds.is_automatic(project):
+        return False
     if last is None:
         return True
     if left_to_comparisons(session, project) > last.seq:
@@ -142,12 +134,7 @@ class ComparingWorker(training.Worker):
 
     def compare_due(self) -> None:
         """Make every comparison that is due or asked for."""
-        due, unfinished = _find(self.home)
-        for project in due:
-            with self.home.database.write() as session:
-                made = comparisons.get(session, ask(session, project, None))
-            unfinished += [made] if made is not None else []
-        for one in unfinished:
+        for one in ask_for_due(self.home, _find(self.home), ask, comparisons.get):
             self.go_on()
             self.compare(one)
 

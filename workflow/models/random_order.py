@@ -19,6 +19,7 @@ from workflow.common.log import follow, read_class_changes
 from workflow.models import comparing, leases
 from workflow.models.attempts import WorkCancelled, attempt
 from workflow.models.comparing import ComparingWorker
+from workflow.models.waiting import ask_for_due, find_waiting
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -75,18 +76,7 @@ def anything_to_do(home: Home) -> bool:
 
 
 def _find(home: Home) -> tuple[list[Project], list[RandomOrderEstimate]]:
-    """(projects for which an estimate is due and not asked for yet, estimates that are unfinished)."""
-    due, unfinished = [], []
-    with home.database.read() as session:
-        for project in projects.listed(session):
-            if not kinds.replays_random_order(project):
-                continue
-            last = random_orders.latest(session, project.id)
-            if last is not None and last.unfinished:
-                unfinished.append(last)
-            elif _has_news(session, project, last):
-                due.append(project)
-    return due, unfinished
+    return find_waiting(home, kinds.replays_random_order, random_orders.latest, _has_news)
 
 
 def _has_news(session: Session, project: Project, last: RandomOrderEstimate | None) -> bool:
@@ -103,12 +93,7 @@ class RandomOrderWorker(ComparingWorker):
     def compare_due(self) -> None:
         """As `ComparingWorker.compare_due`; then the estimates, for which nobody waits to go on answering."""
         super().compare_due()
-        due, unfinished = _find(self.home)
-        for project in due:
-            with self.home.database.write() as session:
-                made = random_orders.get(session, ask(session, project, None))
-            unfinished += [made] if made is not None else []
-        for one in unfinished:
+        for one in ask_for_due(self.home, _find(self.home), ask, random_orders.get):
             self.go_on()
             self.estimate(one)
 

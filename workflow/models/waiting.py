@@ -1,0 +1,56 @@
+"""Work at projects that is due by itself or was asked for, whatever it is: found, and asked for where it is due."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from db import projects
+from db.requests import Request
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from db.projects import Project
+    from workflow.home import Home
+
+RequestT = TypeVar("RequestT", bound=Request)
+
+
+def find_waiting(
+    home: Home,
+    takes: Callable[[Project], object],
+    latest: Callable[[Session, int], RequestT | None],
+    is_due: Callable[[Session, Project, RequestT | None], bool],
+) -> tuple[list[Project], list[RequestT]]:
+    """(projects at which the work is due and not asked for yet, requests that are unfinished), of projects in use.
+
+    takes : whether such work is done at a project at all      latest : the latest request at a project
+    is_due : whether it is, after that request
+    """
+    due, unfinished = [], []
+    with home.database.read() as session:
+        for project in projects.listed(session):
+            if not takes(project):
+                continue
+            last = latest(session, project.id)
+            if last is not None and last.unfinished:
+                unfinished.append(last)
+            elif is_due(session, project, last):
+                due.append(project)
+    return due, unfinished
+
+
+def ask_for_due(
+    home: Home,
+    found: tuple[list[Project], list[RequestT]],
+    ask: Callable[[Session, Project, None], int],
+    get: Callable[[Session, int], RequestT | None],
+) -> list[RequestT]:
+    """The requests to be dealt with: those that are unfinished, and those that are made here where work is due."""
+    due, unfinished = found
+    for project in due:
+        with home.database.write() as session:
+            made = get(session, ask(session, project, None))
+        unfinished += [made] if made is not None else []
+    return unfinished
