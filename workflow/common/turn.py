@@ -92,10 +92,8 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
 
     @abstractmethod
     def best(self, taken: set[Place], ahead: int = 0) -> AskedT | None:
-        """The best question for this person; None where none is left.
-
-        taken : places that are before other people      ahead : how many answers come before it
-        """
+        """The best question for this person after so many further answers, outside what is before other people; None
+        where none is left."""
 
     @abstractmethod
     def word(self, asked: AskedT, token: str, how: AskedAs | None) -> ShownT:
