@@ -34,9 +34,8 @@ _HISTORY = (
                 "at",
             )
         ),
-        _TABLE.c.asked[
-            "batch"
-        ].as_string(),  # of a hundred entries, to read all of it costs as much as the rest
+        # Not all of `asked`: of a hundred entries, to read it costs as much as the rest.
+        _TABLE.c.asked["batch"].as_string(),
         _WITHDRAWAL.c.seq,
         _WITHDRAWAL.c.person_id,
     )

@@ -92,7 +92,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
 
     @abstractmethod
     def best(self, taken: set[Place], ahead: int = 0) -> AskedT | None:
-        """The best question for this person after so many further answers, outside what is before other people; None
+        """The best question for this person after so many further entries, outside what is before other people; None
         where none is left."""
 
     @abstractmethod

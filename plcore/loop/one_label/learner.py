@@ -155,9 +155,9 @@ class ActiveLearner(Generic[TableT]):
         exclude : rows, or places, before other people now; an effect strategy also damps the predictions these decide
         ahead : entries that come in between, as far as the draw of blind checks goes; what they say is not known
         With probability `control_share`, and when nothing else is left, the next control row. Else rows with the
-        highest score of the strategy come first, ties by row number. Never a test row, a bad item, a row with one
-        candidate, or one that this annotator is unsure about; rows they skipped come back after 20 further entries, or
-        at the end, the oldest first. Where several people answer a row, those begun come first, nobody is asked twice.
+        highest score of the strategy, ties by row number. Never a test row, bad item, row with one candidate, or one
+        this annotator is unsure about; rows they skipped come back after 20 further entries of theirs, or when nothing
+        else is left, oldest skip first. Where several answer a row, those begun come first; nobody is asked twice.
         """
         row = self._chooser.next_row(annotator, {place.row for place in as_places(exclude)}, ahead)
         return None if row is None else self.question_for(row, annotator=annotator)
