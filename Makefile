@@ -3,16 +3,16 @@ PYTHON ?= python3
 BIN := .venv/bin
 unexport PYTHONDONTWRITEBYTECODE # or every process of the tests would compile the whole house again
 
-.PHONY: run test check lint bench screenshots access browser clean
+.PHONY: run test check lint bench screenshots access browser postgres audit clean
 
 run: .venv/.ready  ## start Winnow and print the sign-in link
 	@exec $(BIN)/python app.py
 
-test: check browser  ## everything: format, lint, types, tests, the slow ones and the browser
-	$(BIN)/python -m pytest -n 2 -m "browser or slow"
+test: check browser postgres  ## everything: format, lint, types, tests, the slow ones, PostgreSQL and the browser
+	$(BIN)/python -m pytest -n 2 -m "browser or slow or postgres"
 
-check: lint  ## all that needs no browser and is not slow
-	$(BIN)/python -m pytest -n 2 -m "not browser and not slow"
+check: lint  ## all that needs no browser and no PostgreSQL and is not slow
+	$(BIN)/python -m pytest -n 2 -m "not browser and not slow and not postgres"
 
 lint: .venv/.ready-dev node_modules/.ready
 	$(BIN)/ruff format --check .
@@ -29,8 +29,18 @@ screenshots: browser  ## every page, into screenshots/
 access: .venv/.ready-dev  ## docs/access.md, from the code
 	$(BIN)/python -m tests.access_matrix
 
+audit: .venv-audit/.ready  ## what is installed, as dist/winnow.cdx.json, and the known weaknesses of it
+	@mkdir -p dist
+	.venv-audit/bin/python -W ignore -m cyclonedx_py requirements requirements.txt --pyproject pyproject.toml \
+		--mc-type application --output-reproducible --of JSON --output-file dist/winnow.cdx.json
+	.venv-audit/bin/pip-audit --strict --no-deps --disable-pip --progress-spinner off --requirement requirements.txt \
+		|| { echo "NOT ALL RIGHT: a weakness is known, or the service that knows them could not say (see above)."; exit 1; }
+
 browser: .venv/.ready-dev
 	@$(BIN)/python -m tests.browser.obtain
+
+postgres: .venv/.ready-dev
+	@$(BIN)/python -m tests.postgres_programs
 
 .venv/.ready: requirements.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -46,6 +56,11 @@ browser: .venv/.ready-dev
 	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --requirement requirements-dev.txt
 	@touch $@
 
+.venv-audit/.ready: requirements-audit.txt
+	@$(PYTHON) -m venv .venv-audit
+	@.venv-audit/bin/python -m pip install --quiet --quiet --disable-pip-version-check --requirement requirements-audit.txt
+	@touch $@
+
 node_modules/.ready: package.json package-lock.json
 	@node -e 'process.exit(process.versions.node.split(".")[0] < 20 ? 1 : 0)' && npm --version > /dev/null \
 		|| { echo "The JavaScript is checked by programs that need Node.js 20 or newer and its npm. Get them from https://nodejs.org or by your system's packages (nodejs, npm)."; exit 1; }
@@ -54,4 +69,4 @@ node_modules/.ready: package.json package-lock.json
 	@touch $@
 
 clean:
-	rm -rf .venv node_modules .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis dist screenshots
+	rm -rf .venv .venv-audit node_modules .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis dist screenshots

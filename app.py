@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from web import server
+from web import faults, server
 from web.lifespan import lifespan
 
 settings = server.settings_or_exit()
@@ -14,6 +14,7 @@ app = st.App(
     routes=server.ROUTES,
     middleware=server.middleware(settings),
     lifespan=lifespan,
+    on_script_error=faults.say,
 )
 
 if __name__ == "__main__":

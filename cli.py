@@ -16,9 +16,13 @@ from typing import Any, NoReturn
 import click
 
 from winnow import __version__
+from winnow.backup_commands import BACKUP_COMMANDS
 from winnow.column_options import column_options, file_options
 from winnow.file_commands import FILE_COMMANDS
 from winnow.opening import home, owner
+from winnow.snapshot_command import snapshot
+from winnow.store_command import accept_store
+from winnow.terminal import say
 
 REFUSED = 2
 """Exit status of a command that did not do what it was asked to; one line on standard error says why."""
@@ -50,7 +54,7 @@ def main() -> None:
     """Winnow from a shell. It works beside a running server, on the same data (WINNOW_HOME)."""
 
 
-for command in FILE_COMMANDS:
+for command in (*FILE_COMMANDS, *BACKUP_COMMANDS, accept_store, snapshot):
     main.add_command(command)
 
 
@@ -70,14 +74,16 @@ def serve() -> None:
 @main.command("link")
 def link() -> None:
     """Print a new one-time sign-in link for the owner of the running server. An unused earlier one ends."""
+    from workflow.common.running import running
     from workflow.people import team
 
     with home() as here:
-        if not here.address_file.exists():
+        addresses = running(here.servers_dir)
+        if not addresses:
             raise click.ClickException(
                 "No server is running on this data. Start one: winnow serve (or make run). It prints a link."
             )
-        click.echo(f"{here.address_file.read_text()}/signin?link={team.make_start_link(here)}")
+        click.echo(f"{addresses[0]}/signin?link={team.make_start_link(here)}")
 
 
 @main.command("projects")
@@ -89,10 +95,10 @@ def list_projects(as_json: bool) -> None:
     with home() as here:
         listed = projects.list_projects(owner(here))
     if as_json:
-        click.echo(json.dumps([project.to_json() for project in listed], indent=2, ensure_ascii=False))
+        say(json.dumps([project.to_json() for project in listed], indent=2, ensure_ascii=False))
         return
     for project in listed:
-        click.echo(f"{project.id}\t{project.name}\t{project.answered} answered, {project.left} open")
+        say(f"{project.id}\t{project.name}\t{project.answered} answered, {project.left} open")
 
 
 @main.command("rank")
@@ -137,7 +143,7 @@ def compare(what: str, as_json: bool, files: Mapping[str, Any], columns: Mapping
     else:
         table = importing.read_as_named(Path(what), columns, **files)[1]
         found = choosing.measure_table(table, progress)
-    click.echo(json.dumps(found.to_json(), indent=2) if as_json else found.lines())
+    say(json.dumps(found.to_json(), indent=2) if as_json else found.lines())
 
 
 @main.command("simulate")
@@ -159,20 +165,9 @@ def simulate(project_id: int, answers: int) -> None:
     click.echo(f"{done} answered with the hidden truth; {left} open rows are left.")
 
 
-@main.command("backup")
-@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
-def backup(folder: Path) -> None:
-    """Copy the database, the tables and their files into FOLDER (new or empty) while Winnow runs."""
-    from workflow.outgoing import backup as backups
-
-    with home() as here:
-        backups.backup(here, folder)
-    click.echo(f"Backed up to {folder}. To restore: start Winnow with WINNOW_HOME={folder}.")
-
-
 def _refuse(message: str) -> NoReturn:
     """A table may have many problems: each ends with its fix, so that they can follow one another in one line."""
-    click.echo("Error: " + " ".join(message.split("\n")), err=True)
+    say("Error: " + " ".join(message.split("\n")), err=True)
     sys.exit(REFUSED)
 
 
@@ -186,7 +181,8 @@ def _refusals() -> tuple[type[Exception], ...]:
     from workflow.importing.more_rows import RowsError
     from workflow.models.choosing import CannotCompare
     from workflow.oracle import NoTruth
-    from workflow.outgoing.backup import BackupError
+    from workflow.outgoing.backups.manifest import BackupError
+    from workflow.outgoing.snapshots import SnapshotError
     from workflow.people.members import MemberError
     from workflow.projects import ProjectNameError
     from workflow.saving import NotSaved
@@ -201,6 +197,7 @@ def _refusals() -> tuple[type[Exception], ...]:
         MemberError,
         NoTruth,
         SettingsError,
+        SnapshotError,
         StaleQuestion,
         TableError,
         OSError,

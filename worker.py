@@ -14,11 +14,13 @@ import sys
 import threading
 
 from workflow.home import open_home
-from workflow.importing.encoding_worker import EncodingWorker
+from workflow.outgoing.backups.backup_worker import BackupWorker
 from workflow.settings import Settings, SettingsError
 
 BELOW_PAGES = 10
 """Niceness, where there is nothing stronger."""
+CANNOT_START = 2
+"""Exit status of a worker that says why it does not start."""
 
 
 def main() -> None:
@@ -34,9 +36,10 @@ def main() -> None:
     try:
         home = open_home(Settings.from_environment())
     except SettingsError as error:
-        sys.exit(str(error))
+        sys.stderr.write(f"{error}\n")
+        sys.exit(CANNOT_START)
     try:
-        EncodingWorker(home, f"{platform.node()}-{os.getpid()}-{secrets.token_hex(4)}").work(stop)
+        BackupWorker(home, f"{platform.node()}-{os.getpid()}-{secrets.token_hex(4)}").work(stop)
     finally:
         home.close()
 

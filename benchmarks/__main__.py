@@ -10,6 +10,12 @@ import sys
 
 NAMES = (
     "latency",
+    "press",
+    "load",
+    "trust",
+    "power_cuts",
+    "restart",
+    "commit_checks",
     "retraining",
     "start",
     "pages",
@@ -34,6 +40,7 @@ NAMES = (
     "images",
     "sounds",
     "long_sound",
+    "wide_tables",
     "hearing",
     "texts",
     "honest_curve",

@@ -71,7 +71,7 @@ def main() -> None:
 def begin(page: Page, server: Server) -> None:
     """Import the table and its recordings; look at the first question."""
     page.goto(f"{server.base}/import")
-    page.locator("input[type=file]").set_input_files(
+    page.locator(room.TABLE_BOX).set_input_files(
         {"name": "Dawn chorus.zip", "mimeType": "application/zip", "buffer": packed(raven())}
     )
     page.get_by_role("button", name="Create project").click(timeout=60_000)

@@ -8,87 +8,93 @@ that file alone, and can still be looked at and exported; `Database.check` raise
 
 from __future__ import annotations
 
-import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
-from alembic import command
-from alembic.config import Config
-from sqlalchemy import (
-    Connection,
-    Engine,
-    PoolProxiedConnection,
-    create_engine,
-    event,
-    inspect,
-    make_url,
-    text,
-)
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy import Connection, PoolProxiedConnection, event, inspect, make_url, text
 from sqlalchemy.orm import Session
 
+from db.as_sqlite import read_sqlite, write_sqlite
+from db.faults import is_damaged
+from db.file_header import MAGIC
+from db.identity import Identity, Note, check_same, count_commit, read_identity
 from db.opened_file import DatabaseBusyError, DatabaseReplacedError, DatabaseUnavailableError, OpenedFile
+from db.postgres_engine import alone_with_tables, postgres_engine, reader_of
+from db.revisions import MIGRATIONS, NewerTablesError, check_known, revisions, upgrade
+from db.sqlite_engine import BUSY_SECONDS, FORGET_PAGES, PASSING, path_in, sqlite_engine
 
-MIGRATIONS = Path(__file__).with_name("migrations")
-
-#: Seconds a writer waits for another process (SQLite) or another thread before it gives up.
-BUSY_SECONDS = 30
-
-
-_FORGET_PAGES = "PRAGMA shrink_memory"
 _STAMP = {True: "PRAGMA data_version", False: "SELECT pg_current_wal_insert_lsn()"}
 
-
-__all__ = ["Database", "DatabaseBusyError", "DatabaseReplacedError", "DatabaseUnavailableError", "is_damaged"]
+__all__ = [
+    "MIGRATIONS",
+    "Database",
+    "DatabaseBusyError",
+    "DatabaseReplacedError",
+    "DatabaseUnavailableError",
+    "NewerTablesError",
+    "is_damaged",
+    "revisions",
+]
 
 
 class Database:
     """One SQLite file or PostgreSQL database, for all threads of this process.
 
     url : SQLAlchemy URL, `sqlite:///<path>` or `postgresql+psycopg://...`; nothing is opened before first use
+    note : where it is noted after every commit which database this is; None: nowhere
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, note: Note | None = None) -> None:
+        self._note = note
+        self._id: str | None = None
+        self._committing = threading.local()
         parsed = make_url(url)
         self.is_sqlite = parsed.get_backend_name() == "sqlite"
         if self.is_sqlite:
-            self._file: OpenedFile | None = OpenedFile(_path(parsed.database or ""))
-            self._writer = _sqlite_engine(url, self._file, writes=True)
-            self._reader = _sqlite_engine(url, self._file, writes=False)
+            self._file: OpenedFile | None = OpenedFile(path_in(parsed.database or ""))
+            self._writer = sqlite_engine(url, self._file, writes=True)
+            self._reader = sqlite_engine(url, self._file, writes=False)
         else:
             self._file = None
-            # A writer that has waited for `entries.lock` must see what was committed meanwhile; a reader sees the
-            # database at one moment, as on SQLite. Neither is left to the server's settings.
-            self._writer = create_engine(
-                parsed,
-                pool_size=20,
-                pool_pre_ping=True,
-                isolation_level="READ COMMITTED",
-                hide_parameters=True,  # hashes of secrets must not come into the log with an error
-            )
-            self._reader = self._writer.execution_options(
-                isolation_level="REPEATABLE READ", postgresql_readonly=True
-            )
+            self._writer = postgres_engine(parsed)
+            self._reader = reader_of(self._writer)
+            event.listen(self._writer, "connect", self._check_same)
+        self._passing = self._writer.execution_options(**{PASSING: True})
+        event.listen(self._writer, "commit", self._count)
         # SQLite's busy handler polls and is unfair: without the lock a writing thread can wait for seconds.
         self._turn = threading.Lock()
         self._watching = threading.Lock()
         self._watcher: PoolProxiedConnection | None = None
         self._watchers = 0
+        self._using = threading.Lock()
+        self._users = 0
+
+    @property
+    def path(self) -> Path | None:
+        """Where SQLite's file is; None of PostgreSQL."""
+        return None if self._file is None else self._file.path
 
     @contextmanager
-    def write(self) -> Iterator[Session]:
+    def write(self, *, lasting: bool = True) -> Iterator[Session]:
         """A transaction that may write: committed when the block ends, rolled back when it raises.
 
+        lasting : it is on the disk when the block has ended. False: it waits for no disk; a power cut may lose it until
+            something that lasts is committed, so that nobody is to be told that it was stored
         On SQLite what was read inside is still true at the commit (BEGIN IMMEDIATE).
-        Blocks must not be nested. Raises DatabaseBusyError, DatabaseReplacedError.
+        Blocks must not be nested. Raises DatabaseBusyError, and DatabaseReplacedError, before or after the commit,
+        where what was written is not in the file that is there.
         """
-        with self._one_writer(), Session(self._writer) as session, session.begin():
-            yield session
+        with self._one_writer():
             self.check_file()
+            self._committing.height = None  # that of a commit before is not of this one
+            engine = self._writer if lasting else self._passing
+            with self._in_use(), Session(engine) as session, session.begin():
+                yield session
+                self._check_before_commit()
+            self._after_commit()
 
     @contextmanager
     def read(self) -> Iterator[Session]:
@@ -96,7 +102,9 @@ class Database:
 
         All of it sees the database as it was at its first query.
         """
-        with Session(self._reader) as session, session.begin():
+        with suppress(DatabaseReplacedError):
+            self.check_file()
+        with self._in_use(), Session(self._reader) as session, session.begin():
             yield session
 
     def is_new(self) -> bool:
@@ -106,9 +114,23 @@ class Database:
         with self.read() as session:
             return not inspect(session.connection()).has_table("projects")
 
+    def revision(self) -> str | None:
+        """Of its tables; None where there is nothing of Winnow's in it yet."""
+        if self.is_new():
+            return None
+        with self.read() as session:
+            return session.execute(text("SELECT version_num FROM alembic_version")).scalar_one_or_none()
+
     def is_emptied(self) -> bool:
         """Whether SQLite's file is there with 0 bytes. A database that SQLite has opened for writing has a header."""
         return self._file is not None and self._file.path.is_file() and not self._file.path.stat().st_size
+
+    def is_no_sqlite(self) -> bool:
+        """Whether SQLite's file is there and does not begin as such files do. To be asked before it is opened here."""
+        if self._file is None or not self._file.path.is_file():
+            return False
+        with self._file.path.open("rb") as file:
+            return file.read(len(MAGIC)) != MAGIC
 
     def check(self) -> None:
         """Raise where the database does not answer, or would lose what is written to it now.
@@ -118,20 +140,46 @@ class Database:
         self.check_file()
         with self.read() as session:
             if self.is_sqlite:
-                session.execute(text(_FORGET_PAGES))
+                session.execute(text(FORGET_PAGES))
             session.execute(text("SELECT version_num FROM alembic_version")).all()
 
     def check_file(self) -> None:
-        """Raises DatabaseReplacedError where SQLite's file is not at its path any more. Takes microseconds."""
-        if self._file is not None:
-            self._file.check()
+        """Raises DatabaseReplacedError where SQLite's file is not whole at its path any more. Takes microseconds.
+
+        Where the right one was put there meanwhile, it is taken.
+        """
+        if self._file is None or self._file.loss() is None:
+            return
+        with self._using:
+            if not self._users:
+                self._file.go_on(self._drop)
+        self._file.check()
+
+    @property
+    def times_replaced(self) -> int:
+        """How often another file was taken for the one before: whoever remembers what was read asks anew then."""
+        return 0 if self._file is None else self._file.times
+
+    @contextmanager
+    def _in_use(self) -> Iterator[None]:
+        """No connection is taken away from the block."""
+        with self._using:
+            self._users += 1
+        try:
+            yield
+        finally:
+            with self._using:
+                self._users -= 1
 
     def stamp(self) -> tuple[int, str]:
         """A value that changes with every commit, whoever makes it. Compare it with that of an earlier call.
 
         It may change without a commit, too. A call takes microseconds.
+        Raises DatabaseUnavailableError, SQLAlchemyError.
         """
-        with self._watching:
+        with suppress(DatabaseReplacedError):
+            self.check_file()
+        with self._in_use(), self._watching:
             if self._watcher is None:
                 # Raw, and outside of any transaction, which would see the database as it was at its beginning.
                 self._watcher = self._reader.raw_connection()
@@ -141,57 +189,100 @@ class Database:
                     cursor.execute(_STAMP[self.is_sqlite])
                     found = cursor.fetchone()
                 self._watcher.rollback()  # PostgreSQL has begun a transaction for it, and would never end it
-            except Exception:
+            except Exception as error:
                 # The server went away, perhaps. The next look has a new connection.
                 self._watcher.invalidate()
                 self._watcher = None
-                raise
+                raise DatabaseUnavailableError(f"The database does not answer now: {error}.") from error
             return self._watchers, str(found)
 
+    def identity(self) -> Identity | None:
+        """Which database this is; None where its tables are from before there were identities, or are not there."""
+        with self.read() as session:
+            return read_identity(session.connection())
+
     def migrate(self) -> None:
-        """Bring the tables to the newest revision; called at every start, from any working directory."""
-        config = Config()
-        config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+        """Bring the tables to the newest revision; called at every start, from any working directory.
+
+        Raises NewerTablesError where they are of one that is not known here.
+        """
+        with self.read() as session:
+            check_known(session)
         with self._one_writer(), self._writer.begin() as connection:
-            config.attributes["connection"] = connection
-            command.upgrade(config, "head")
-            self.check_file()
+            if not self.is_sqlite:  # of two servers that start at once one makes the tables
+                alone_with_tables(connection)
+            upgrade(connection)
+            self._check_before_commit()
+        found = self.identity()
+        self._id = None if found is None else found.id
+        if found is not None and self._file is not None:
+            self._file.height, self._file.mark = found.height, found.mark
+        if found is not None and self._note is not None:
+            self._note.try_to_write(found)
+
+    def _count(self, connection: Connection) -> None:
+        """Just before a commit that lasts: the height that the database will have with it."""
+        if not connection.get_execution_options().keys() & {"postgresql_readonly", PASSING}:
+            self._committing.height = count_commit(connection)
+
+    def _check_same(self, connection: Any, _record: Any) -> None:
+        """Of a new connection to PostgreSQL."""
+        if self._id is not None:
+            check_same(connection, self._id)
+
+    def _check_before_commit(self) -> None:
+        if self._file is not None:
+            self._file.check()
+
+    def _after_commit(self) -> None:
+        """The commit is in the file that is there, or DatabaseReplacedError; then it is noted."""
+        height = getattr(self._committing, "height", None)
+        if height is None:
+            return
+        if self._file is not None:
+            before, self._file.height = self._file.height, height
+            try:
+                self.check_file()
+            except DatabaseReplacedError:
+                self._file.height = before
+                raise
+        if self._note is not None and self._id is not None:
+            self._note.try_to_write(Identity(self._id, height))
 
     def copy_to(self, path: Path) -> None:
-        """Write a consistent copy of the SQLite database to a new file while others go on writing."""
+        """Write a consistent copy to a new file, always of SQLite, while others go on writing."""
+        if not self.is_sqlite:
+            with self.read() as session:
+                write_sqlite(session.connection(), path)
+            return
         # Raw: VACUUM refuses the BEGIN of a Connection, and query_only refuses VACUUM. It only reads this database.
-        connection = self._writer.raw_connection()
-        try:
+        with self._in_use(), closing(self._writer.raw_connection()) as connection:
             connection.cursor().execute("VACUUM INTO ?", (str(path),))
-        finally:
-            connection.close()
+
+    def fill_from(self, path: Path) -> None:
+        """Put what `copy_to` has written in the place of all that is Winnow's in PostgreSQL, at once or not at all.
+
+        Raises as `db.as_sqlite.read_sqlite`.
+        """
+        with self._writer.begin() as connection:
+            read_sqlite(path, connection)
 
     def close(self) -> None:
         """Close every connection; the database may be used again afterwards, whatever file is at its path then."""
+        if self._file is not None:
+            self._file.leave()
+        self._drop()
+        if self._file is not None:
+            self._file.forget()
+
+    def _drop(self) -> None:
+        """Close every connection that is not in use."""
         with self._watching:
             if self._watcher is not None:
                 self._watcher.close()
                 self._watcher = None
-        self._leave_no_log()
         self._writer.dispose()
         self._reader.dispose()
-        if self._file is not None:
-            self._file.forget()
-
-    def _leave_no_log(self) -> None:
-        """Where SQLite's file is not at its path any more, bring all that was stored into it.
-
-        SQLite leaves the log of such a file (`-wal`) beside the path, and whatever file is there next would be opened
-        with it, which would mix the two.
-        """
-        try:
-            self.check_file()
-        except DatabaseReplacedError:
-            with (
-                suppress(DatabaseReplacedError, sqlite3.Error),
-                closing(self._writer.raw_connection()) as raw,
-            ):
-                raw.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     @contextmanager
     def _one_writer(self) -> Iterator[None]:
@@ -207,53 +298,3 @@ class Database:
             yield
         finally:
             self._turn.release()
-
-
-def is_damaged(error: DBAPIError) -> bool:
-    """Whether SQLite found its file overwritten: it is no database, or not a whole one."""
-    code = (
-        getattr(error.orig, "sqlite_errorcode", 0) & 0xFF
-    )  # an extended code has the plain one in its last byte
-    return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-
-
-def _path(database: str) -> Path:
-    """The file of a URL's database, which may be a URI of SQLite's own."""
-    return Path(unquote(urlsplit(database).path) if database.startswith("file:") else database).absolute()
-
-
-def _sqlite_engine(url: str, file: OpenedFile, *, writes: bool) -> Engine:
-    engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS}, pool_size=20, hide_parameters=True)
-
-    @event.listens_for(engine, "do_connect")
-    def _look(*_: Any) -> None:
-        file.check()  # or a file that was deleted would be made anew, empty
-
-    @event.listens_for(engine, "connect")
-    def _set_up(connection: Any, _record: Any) -> None:
-        connection.isolation_level = None  # the listener below begins transactions, not the driver
-        # recursive_triggers: without it INSERT OR REPLACE deletes a row past the append-only trigger.
-        for pragma in (
-            "journal_mode=WAL",
-            "synchronous=FULL",
-            f"busy_timeout={BUSY_SECONDS * 1000}",
-            "foreign_keys=ON",
-            "recursive_triggers=ON",
-        ):
-            connection.execute("PRAGMA " + pragma)
-        if not writes:
-            connection.execute("PRAGMA query_only=ON")
-        try:
-            file.opened()
-        except BaseException:
-            connection.close()
-            raise
-
-    @event.listens_for(engine, "begin")
-    def _begin(connection: Connection) -> None:
-        if writes:
-            # Or it would go by pages that were read before somebody overwrote the file.
-            connection.exec_driver_sql(_FORGET_PAGES)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
-
-    return engine

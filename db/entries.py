@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -43,11 +43,21 @@ _COUNT = select(func.count()).where(
     _TABLE.c.row == bindparam("row"),
     _TABLE.c.label == bindparam("label"),
 )
-_ROWS_OF_PRESS = select(func.count(_TABLE.c.row.distinct())).where(
+_ROWS_OF_PRESS = select(_TABLE.c.row).where(
     _IN_PROJECT,
     _TABLE.c.seq.between(bindparam("first"), bindparam("last")),
     _TABLE.c.person_id == bindparam("person"),
     _TABLE.c.at == bindparam("at"),
+)
+_MOMENT = (
+    select(_TABLE.c.seq)
+    .where(_IN_PROJECT, _TABLE.c.at <= bindparam("moment"))
+    .order_by(_TABLE.c.seq.desc())
+    .limit(1)
+    .scalar_subquery()
+)
+_CHANGES = select(_TABLE.c.person_id, _TABLE.c.before, _TABLE.c.after).where(
+    _IN_PROJECT, _TABLE.c.row == bindparam("row"), _TABLE.c.seq > func.coalesce(_MOMENT, 0)
 )
 _LAST_SEQ = select(func.max(_TABLE.c.seq)).where(_IN_PROJECT)
 _APPEND = insert(_TABLE)
@@ -103,15 +113,19 @@ def lock(session: Session, project_id: int) -> None:
         session.execute(select(ProjectRow.id).where(ProjectRow.id == project_id).with_for_update())
 
 
-def append(session: Session, new: NewEntry) -> LogEntry:
+def append(session: Session, new: NewEntry, last: int | None = None) -> LogEntry:
     """Write an entry at the end of its project's log; call it inside `Database.write`.
+
+    last : seq of the latest entry, from who has locked the project before looking for it; None: it is looked for here
 
     Raises DuplicateEntry when the token, or this person's revision of the row and label, has one already.
     The transaction must then be given up: let the error leave the `with` block.
     """
-    lock(session, new.project_id)
-    entry = LogEntry(**asdict(new), seq=last_seq(session, new.project_id) + 1)
-    stored = asdict(entry) | {"label": entry.label or ""}
+    if last is None:
+        lock(session, new.project_id)
+        last = last_seq(session, new.project_id)
+    entry = LogEntry(**vars(new), seq=last + 1)
+    stored = vars(entry) | {"label": entry.label or ""}
     try:
         session.execute(_APPEND, {key: _json(value) for key, value in stored.items()})
     except IntegrityError as error:
@@ -147,8 +161,10 @@ def each(
     query = every_column().where(EntryRow.project_id == project_id, EntryRow.seq <= upto)
     if rows_below is not None:
         query = query.where(EntryRow.row > NO_ROW, EntryRow.row < rows_below)
-    found = session.execute(query.order_by(EntryRow.seq), execution_options={"yield_per": READ_AT_ONCE})
-    yield from map(as_entry, found)
+    # Closed by itself where the reader stops before the end: a cursor of the server's would stay open.
+    query = query.order_by(EntryRow.seq)
+    with session.execute(query, execution_options={"yield_per": READ_AT_ONCE}) as found:
+        yield from map(as_entry, found)
 
 
 def people_of(session: Session, project_id: int) -> list[int]:
@@ -184,15 +200,14 @@ def get(session: Session, project_id: int, seq: int) -> LogEntry | None:
     return None if row is None else as_entry(row)
 
 
-def rows_of_press(session: Session, entry: LogEntry, most: int) -> int:
-    """About how many rows the press was whose last entry this is: all that it stored has one moment.
+def rows_of_press(session: Session, entry: LogEntry, most: int) -> set[int]:
+    """The rows that the press was about whose last entry this is: all that it stored has one moment.
 
     most : entries that one press stores at most
     """
     press = {"project": entry.project_id, "person": entry.person_id, "at": entry.at}
-    return session.execute(
-        _ROWS_OF_PRESS, press | {"first": entry.seq - most + 1, "last": entry.seq}
-    ).scalar_one()
+    bounds = {"first": entry.seq - most + 1, "last": entry.seq}
+    return set(session.execute(_ROWS_OF_PRESS, press | bounds).scalars())
 
 
 def between(session: Session, project_id: int, first: int, last: int) -> list[LogEntry]:
@@ -213,19 +228,9 @@ def changed_since(
     session: Session, project_id: int, row: int, moment: datetime, person_id: int | None = None
 ) -> bool:
     """Whether an entry after this moment, of this person or of anybody, gave the row other candidates."""
-    before = (
-        select(EntryRow.seq)
-        .where(EntryRow.project_id == project_id, EntryRow.at <= moment)
-        .order_by(EntryRow.seq.desc())
-        .limit(1)
-        .scalar_subquery()
-    )
-    changes = select(EntryRow.before, EntryRow.after).where(
-        EntryRow.project_id == project_id, EntryRow.row == row, EntryRow.seq > func.coalesce(before, 0)
-    )
-    if person_id is not None:
-        changes = changes.where(EntryRow.person_id == person_id)
-    return any(old != new for old, new in session.execute(changes))
+    since = {"project": project_id, "row": row, "moment": moment}
+    found = session.execute(_CHANGES, since)
+    return any(old != new for who, old, new in found if person_id in (None, who))
 
 
 def last(session: Session, project_id: int) -> LogEntry | None:
@@ -252,6 +257,12 @@ def time_of(session: Session, project_id: int, seq: int) -> datetime | None:
     return session.execute(
         select(EntryRow.at).where(EntryRow.project_id == project_id, EntryRow.seq == seq)
     ).scalar_one_or_none()
+
+
+def last_until(session: Session, project_id: int, moment: datetime) -> int:
+    """The seq of the latest entry made until this moment, 0 before the first."""
+    found = session.execute(select(_MOMENT), {"project": project_id, "moment": moment}).scalar_one()
+    return found or 0
 
 
 def every_column() -> Select[Any]:

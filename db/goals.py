@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 
-from sqlalchemy import delete, func, insert, select
+from sqlalchemy import bindparam, delete, func, insert, select
 from sqlalchemy.orm import Session
 
+from db.base import Base
 from db.models import EntryRow
 from db.people_models import GoalRow
 
@@ -27,10 +28,18 @@ class StoredGoal:
     reached_on: str | None = None
 
 
+_TABLE = Base.metadata.tables["goals"]
+# Built once: it runs for every answer, and to build it takes as long as to run it.
+_THEIRS = select(*(_TABLE.c[one.name] for one in fields(StoredGoal))).where(
+    _TABLE.c.project_id == bindparam("project"), _TABLE.c.person_id == bindparam("person")
+)
+
+
 @dataclass(frozen=True)
 class TimedEntry:
     """An entry of a person about a row: its token, seconds, moment, and whether it was taken back."""
 
+    seq: int
     kind: str
     token: str
     seconds: float | None
@@ -40,10 +49,8 @@ class TimedEntry:
 
 def get(session: Session, project_id: int, person_id: int) -> StoredGoal | None:
     """What this person has set; None where they have set nothing."""
-    found = session.get(GoalRow, (project_id, person_id))
-    if found is None:
-        return None
-    return StoredGoal(found.answers, found.minutes, found.break_after, found.rested_at, found.reached_on)
+    found = session.execute(_THEIRS, {"project": project_id, "person": person_id}).one_or_none()
+    return None if found is None else StoredGoal(*found)
 
 
 def put(session: Session, project_id: int, person_id: int, goal: StoredGoal) -> None:
@@ -88,6 +95,6 @@ def entries_since(
     if without_note is not None:
         query = query.where(EntryRow.note.is_distinct_from(without_note))
     return [
-        TimedEntry(kind, token, seconds, at, seq in withdrawn)
+        TimedEntry(seq, kind, token, seconds, at, seq in withdrawn)
         for seq, kind, token, seconds, at in session.execute(query.order_by(EntryRow.seq))
     ]

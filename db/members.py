@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 
-from sqlalchemy import and_, bindparam, delete, exists, insert, or_, select, update
+from sqlalchemy import delete, exists, insert, or_, select, update
 from sqlalchemy.orm import Session
 
 from db.base import Base
@@ -28,25 +28,6 @@ class Member:
 
 _PEOPLE, _TABLE = Base.metadata.tables["people"], Base.metadata.tables["members"]
 _PERSON = [_PEOPLE.c[one.name] for one in fields(Person)]
-# Built once: it runs several times for every answer, and to build it takes as long as to run it.
-_WITH_ROLE = (
-    select(*_PERSON, _TABLE.c.role)
-    .select_from(
-        _PEOPLE.outerjoin(
-            _TABLE, and_(_TABLE.c.person_id == _PEOPLE.c.id, _TABLE.c.project_id == bindparam("project_id"))
-        )
-    )
-    .where(_PEOPLE.c.id == bindparam("person_id"))
-)
-
-
-def person_at(session: Session, person_id: int, project_id: int) -> tuple[Person, str | None] | None:
-    """The person with this id, disabled or not, and their role in the project, None where they are no member of it;
-    None where there is no such person. One statement: it is part of every answer.
-    """
-    wanted = {"person_id": person_id, "project_id": project_id}
-    found = session.execute(_WITH_ROLE, wanted).one_or_none()
-    return None if found is None else (Person(*found[:-1]), found[-1])
 
 
 def roles_of(session: Session, person_id: int) -> dict[int, str]:

@@ -21,6 +21,14 @@ from sqlalchemy.orm import Mapped, mapped_column
 from db.base import Base
 
 
+class IdentityRow(Base):
+    """Which database this is (`db.identity`): one line, made with the tables."""
+
+    __tablename__ = "identity"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+
+
 class ProjectRow(Base):
     __tablename__ = "projects"
 
@@ -217,3 +225,31 @@ class EncodingRow(Base):
     notes: Mapped[list[str]]
     fault: Mapped[str | None]
     ended_at: Mapped[datetime | None]
+
+
+class PastSettingsRow(Base):
+    """Settings that a project had until they were changed, numbered from 1 in each project."""
+
+    __tablename__ = "past_settings"
+
+    project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    until_seq: Mapped[int]  # the log's last entry before the change
+    until: Mapped[datetime]
+    settings: Mapped[dict[str, Any]]
+
+
+class SnapshotRow(Base):
+    """A state of a project that somebody gave a name. It holds no labels: they follow from table and log."""
+
+    __tablename__ = "snapshots"
+
+    project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), primary_key=True)
+    name: Mapped[str] = mapped_column(primary_key=True)
+    seq: Mapped[int]
+    made_at: Mapped[datetime]
+    made_by: Mapped[int] = mapped_column(ForeignKey("people.id"))
+    settings: Mapped[dict[str, Any]]
+    model_version: Mapped[int | None]  # NULL: none was in place, or none is ever published
+    sha256: Mapped[str]
+    log_sha256: Mapped[str]

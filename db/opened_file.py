@@ -1,36 +1,73 @@
-"""The file of an SQLite database, known again by its device and inode.
+"""The file of an SQLite database while it is open: the same one, whole, at its path, with its log beside it.
 
-A process goes on reading and writing the file it opened, whatever has become of its name. Was that file deleted, or
-another one put in its place, then what the process writes is in no file that anybody will open again.
+A process goes on reading and writing the files it opened, whatever has become of their names. Was the database, or its
+log (`-wal`), deleted, or another one put in its place, then what the process writes is in no file that anybody will
+open again; was it overwritten in place, what it reads is of two databases.
 """
 
 from __future__ import annotations
 
+import os
+import sqlite3
 import threading
+from collections.abc import Callable
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
+
+from db.file_header import FileHeader, read_header
+
+LOG, INDEX = "-wal", "-shm"
 
 
 class DatabaseUnavailableError(RuntimeError):
-    """The database takes no writes now; nothing was written."""
+    """The database takes no writes now; nothing was written. The message is for everybody to read."""
 
 
 class DatabaseBusyError(DatabaseUnavailableError):
     """No turn to write came in time."""
 
 
+class Loss(StrEnum):
+    """What has happened to the file, in words."""
+
+    GONE = "deleted or moved away"
+    OTHER = "replaced by another one, or by an older copy"
+    EMPTY = "emptied"
+    OVERWRITTEN = "overwritten"
+    SHORT = "cut short"
+    LOG = "separated from its log (the file that ends with -wal)"
+
+
 class DatabaseReplacedError(DatabaseUnavailableError):
-    """The path of the database does not lead to the file that this process opened, or that file was emptied.
+    """The path of the database does not lead to the whole file that this process opened.
 
     The message is for everybody to read, so the path is not in it, but in a note of the exception, which a log shows.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, loss: Loss, rescued: Path | None = None) -> None:
+        kept = f" All that it held is in the file {rescued.name} beside it." if rescued else ""
         super().__init__(
-            "The database file was deleted, emptied or replaced while Winnow was running: what is stored now would be "
-            "lost at the next start. Nothing was stored. Fix: stop Winnow, put the right file in its place, start it "
-            "again."
+            f"The database file was {loss} while Winnow was running: what is stored now would be lost at the next "
+            f"start. Nothing was stored.{kept} Fix: put the right file in its place, under its name; Winnow then goes "
+            "on by itself."
         )
         self.add_note(f"The path: {path}")
+
+
+@dataclass
+class _Opened:
+    """place : device and inode      beside : the same of log and index, by their paths      anchor : a connection that
+    keeps these there      largest : bytes that the file had at most"""
+
+    descriptor: int
+    place: tuple[int, int]
+    anchor: sqlite3.Connection
+    log: Path
+    beside: dict[Path, tuple[int, int]]
+    header: FileHeader
+    largest: int
 
 
 class OpenedFile:
@@ -38,33 +75,196 @@ class OpenedFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._lock = threading.Lock()
-        self._opened: tuple[int, int] | None = None
+        self.height = 0
+        """Of the last commit that this process has told anybody of."""
+        self.mark = 0
+        """Of the database, as `FileHeader` has it; 0 where nobody has said it."""
+        self.times = 0
+        """How often another file was taken in the place of the one before."""
+        self._lock = threading.RLock()
+        self._opened: _Opened | None = None
+        self._rescued: Path | None = None
 
     def opened(self) -> None:
         """To be called after every new connection. The first one decides which file it is.
 
-        Raises DatabaseReplacedError where a later one finds another file at the path.
+        Raises DatabaseReplacedError where a later one finds another file at the path; OSError, sqlite3.Error.
         """
         with self._lock:
             if self._opened is None:
-                found = self.path.stat()
-                self._opened = found.st_dev, found.st_ino
+                self._opened = self._hold()
         self.check()
+
+    def _hold(self) -> _Opened:
+        # The descriptor stays open as long as any connection: closing it would give back the locks of all of them.
+        descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+        anchor = sqlite3.connect(self.path, check_same_thread=False)
+        try:
+            anchor.execute("PRAGMA journal_mode=WAL").fetchall()
+            anchor.execute("SELECT count(*) FROM sqlite_master").fetchall()  # log and index are there then
+            found, header = os.fstat(descriptor), read_header(descriptor)
+            if header is None:
+                raise DatabaseReplacedError(self.path, Loss.OVERWRITTEN)
+            real = self.path.resolve()
+            log, index = (real.with_name(f"{real.name}{ending}") for ending in (LOG, INDEX))
+            beside = {one: _place(one.stat()) for one in (log, index)}
+        except BaseException:
+            anchor.close()
+            os.close(descriptor)
+            raise
+        return _Opened(descriptor, _place(found), anchor, log, beside, header, found.st_size)
 
     def check(self) -> None:
         """Raises DatabaseReplacedError where the path does not lead to the file that was opened. Takes microseconds."""
-        if self._opened is None:
-            return
+        loss = self.loss()
+        if loss is not None:
+            raise DatabaseReplacedError(self.path, loss, self._rescued)
+
+    def loss(self) -> Loss | None:
+        """What has happened to the file; None where nothing has."""
+        with (
+            self._lock
+        ):  # two that look at once would each take what the other has seen for what was there before
+            return self._loss()
+
+    def _loss(self) -> Loss | None:
+        mine = self._opened
+        if mine is None:
+            return None
         try:
             found = self.path.stat()
-        except OSError as error:
-            raise DatabaseReplacedError(self.path) from error
-        # An open database has a header at least.
-        if (found.st_dev, found.st_ino) != self._opened or not found.st_size:
-            raise DatabaseReplacedError(self.path)
+        except OSError:
+            return Loss.GONE
+        if _place(found) != mine.place:
+            return Loss.OTHER
+        if not found.st_size:
+            return Loss.EMPTY
+        header = read_header(mine.descriptor)
+        if header is None or (header != mine.header and not self._may_become(mine, header)):
+            return Loss.OVERWRITTEN
+        if found.st_size < min(mine.largest, header.size):
+            return Loss.SHORT
+        mine.header, mine.largest = header, found.st_size
+        for beside, place in mine.beside.items():
+            try:
+                if _place(beside.stat()) != place:
+                    return Loss.LOG
+            except OSError:
+                return Loss.LOG
+        return None
+
+    def _may_become(self, mine: _Opened, header: FileHeader) -> bool:
+        """Whether the header can be what SQLite itself has written since."""
+        if mine.header.mark not in (0, header.mark) or header.height < mine.header.height:
+            return False
+        if header.cookie == mine.header.cookie:
+            return True
+        with suppress(sqlite3.Error), self._lock:  # tables were changed, by a migration perhaps
+            # The header is that of the last checkpoint: in the log they may have been changed again.
+            now = int(mine.anchor.execute("PRAGMA schema_version").fetchone()[0])
+            return mine.header.cookie < header.cookie <= now
+        return False
+
+    def go_on(self, drop: Callable[[], None]) -> None:
+        """Take the file that is at the path now, where it is the same database and nothing that was told is missing.
+
+        drop : closes all other connections; none of them may be in use
+        Raises DatabaseReplacedError where it is not; what a deleted file held is saved beside it then, once.
+        """
+        mine, loss = self._opened, self.loss()
+        if mine is None or loss is None:
+            return
+        if loss is Loss.LOG and (not mine.log.exists() or _is_ours(mine)):
+            _bring_in(mine)  # what was in the log is in the file then
+        found = self._header_there(mine)
+        if (
+            found is None
+            or found.mark not in (self.mark, mine.header.mark)
+            or found.height < self._told(mine)
+        ):
+            if loss in (Loss.GONE, Loss.OTHER):
+                self._leave(mine, loss)  # now: somebody may open what is there next
+            self._rescue(mine)
+            raise DatabaseReplacedError(self.path, loss, self._rescued)
+        self._leave(mine, loss)
+        drop()
+        self.forget()
+        self.times += loss is not Loss.LOG
+
+    def _told(self, mine: _Opened) -> int:
+        """The height of the file that was opened, whichever process stored in it last."""
+        with suppress(sqlite3.Error), self._lock:
+            return max(self.height, int(mine.anchor.execute("PRAGMA user_version").fetchone()[0]))
+        return max(self.height, mine.header.height)
+
+    def _header_there(self, mine: _Opened) -> FileHeader | None:
+        """The header of the whole file at the path; None where there is none."""
+        try:
+            found = self.path.stat()
+            if _place(found) == mine.place:
+                header = read_header(mine.descriptor)
+            else:
+                other = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+                try:
+                    header = read_header(other)
+                finally:
+                    os.close(other)
+        except OSError:
+            return None
+        return header if header is not None and found.st_size >= header.size else None
+
+    def leave(self) -> None:
+        """To be called before the connections are closed: whatever file is at the path is not mixed with the log."""
+        mine, loss = self._opened, self.loss()
+        if mine is not None and loss is not None:
+            self._leave(mine, loss)
+
+    def _leave(self, mine: _Opened, loss: Loss) -> None:
+        """SQLite leaves the log of a file that is not at its path, and whatever is there would be opened with it; and
+        it brings the log into a file that was overwritten. Either would mix two databases."""
+        if loss in (Loss.GONE, Loss.OTHER):
+            _bring_in(mine)
+        elif (
+            loss is not Loss.LOG and self.loss() is loss
+        ):  # a header read while it is written looks overwritten, once
+            with suppress(OSError):
+                if _is_ours(mine):
+                    os.truncate(mine.log, 0)
+
+    def _rescue(self, mine: _Opened) -> None:
+        """Save what is in a file that has no name any more, and would be gone with this process."""
+        if self._rescued is not None or os.fstat(mine.descriptor).st_nlink:
+            return
+        path = self.path.with_name(f"{self.path.name}.rescued-{mine.place[1]}")
+        making = path.with_name(f".{path.name}.{os.getpid()}")
+        with suppress(OSError, sqlite3.Error), self._lock:
+            mine.anchor.execute("VACUUM INTO ?", (str(making),))
+            making.chmod(0o600)
+            making.replace(path)
+            self._rescued = path
+        with suppress(OSError):
+            making.unlink(missing_ok=True)
 
     def forget(self) -> None:
         """To be called once every connection is closed: the next one may open another file."""
         with self._lock:
-            self._opened = None
+            mine, self._opened, self._rescued = self._opened, None, None
+            if mine is not None:
+                with suppress(sqlite3.Error):
+                    mine.anchor.close()
+                os.close(mine.descriptor)
+
+
+def _place(found: os.stat_result) -> tuple[int, int]:
+    return found.st_dev, found.st_ino
+
+
+def _is_ours(mine: _Opened) -> bool:
+    """Whether the log at its path is the one that was opened. Raises OSError where there is none."""
+    return _place(mine.log.stat()) == mine.beside[mine.log]
+
+
+def _bring_in(mine: _Opened) -> None:
+    """Bring all that was committed from the log into the file, and empty the log."""
+    with suppress(sqlite3.Error), closing(mine.anchor.cursor()) as cursor:
+        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

@@ -49,7 +49,6 @@ class Project:
 
 _TABLE = Base.metadata.tables["projects"]
 _COLUMNS = select(*(_TABLE.c[one.name] for one in fields(Project)))
-# Built once: it runs several times for every answer, and to build it takes as long as to run it.
 _BY_ID = _COLUMNS.where(_TABLE.c.id == bindparam("id"))
 
 

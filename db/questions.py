@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +14,9 @@ from sqlalchemy.orm import Session
 from db.base import Base
 from db.models import QuestionRow
 
+LONGEST = 3600.0
+"""Seconds after which nobody was at a question all the time."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class OpenQuestion:
@@ -22,7 +25,8 @@ class OpenQuestion:
     label : the one asked about, None where the whole row is the question
     token : names this showing: person, row, label or none, revision (entries of this person about it before)
     strategy, score, model_version, decides, undecided, predicted : why it is asked, and what the model says
-    shown_at : when it was first shown; the seconds spent count from it
+    shown_at : when it was first shown; the seconds spent count from it. It and `paused_at` are of a clock that nobody
+        sets (`workflow.common.clock`)
     reserved_at : when it was last shown      reserved_until : when its row is offered to others again
     paused_at : when the person went away from it: until they come back its row is free; None while they are there
     asked : how it was put, as the entry will have it
@@ -46,9 +50,13 @@ class OpenQuestion:
     paused_at: datetime | None = None
     asked: dict[str, Any] | None = None
 
-    def seconds(self, now: datetime) -> float:
-        """Seconds spent on it so far, without the pause."""
-        return ((self.paused_at or now) - self.shown_at).total_seconds()
+    def seconds(self, now: datetime) -> float | None:
+        """Seconds spent on it so far, without the pause; None beyond LONGEST. now : of the clock that `shown_at` is of
+
+        That clock may be another process's, which was set otherwise: 0 where the question is not shown yet by ours.
+        """
+        spent = ((self.paused_at or now) - self.shown_at).total_seconds()
+        return None if spent > LONGEST else max(0.0, spent)
 
     def shown_by(self, now: datetime) -> datetime:
         """When it would have been shown first, had there been no pause that ends now."""
@@ -77,7 +85,7 @@ _HAND_BACK = (
 def put(session: Session, question: OpenQuestion) -> None:
     """Open a question before a person, in place of the one that was open."""
     delete(session, question.project_id, question.person_id)
-    session.execute(_PUT, asdict(question) | {"label": question.label or ""})
+    session.execute(_PUT, vars(question) | {"label": question.label or ""})
 
 
 def get(session: Session, project_id: int, person_id: int) -> OpenQuestion | None:

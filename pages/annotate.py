@@ -6,25 +6,19 @@ import contextlib
 
 import streamlit as st
 
-from pages.parts import batch_card, frame, kinds, panel_rows, question_card, state
+from pages.parts import after_press, answer_words, batch_card, frame, kinds, panel_rows, question_card, state
 from pages.parts.day_form import day_form, day_words
-from pages.parts.presses import Press, dealing, pressed
+from pages.parts.presses import Press, dealing, notice, read_press, say, was_pressed
 from pages.parts.qualifying_card import known_row
 from workflow import answering, room, standing, undoing
 from workflow.access import NotAllowed, NotFound, Right
-from workflow.people import batches, examples, goals, pausing, qualifying
-from workflow.saving import DatabaseReplacedError
+from workflow.people import batches, examples, goals, pausing, pressing, qualifying
+from workflow.saving import STORE_FAULTS
 
 page = frame.begin_project("Annotate", Right.ANSWER)
 frame.toast_from_last_page()
 frame.project_title("Annotate", page)
 parts = kinds.parts_of(page)
-PAUSED = question_card.Offer(
-    "Paused",
-    "Your question is put away and its clock stands still. Somebody else may have its row meanwhile.",
-    "resume",
-    "Go on",
-)
 
 
 def on_press() -> None:
@@ -33,20 +27,19 @@ def on_press() -> None:
         _find_similar(token)
     if (wanted := panel_rows.panel_wanted()) is not None:
         _fill_panel(wanted)
-    press = pressed()
-    if press is None:
+    if not was_pressed():
         return
     st.session_state.pop(state.SIMILAR, None)
     st.session_state.pop(state.PANEL, None)
     with dealing():
-        _store(press)
+        _store(read_press(page.seat))
 
 
 def _find_similar(token: str) -> None:
     try:
         question_card.show_similar(token, answering.similar_rows(page.seat, token))
-    except (answering.StaleQuestion, NotAllowed, NotFound, DatabaseReplacedError) as refusal:
-        question_card.show_similar(token, (), str(refusal))
+    except (answering.StaleQuestion, NotAllowed, NotFound, *STORE_FAULTS) as refusal:
+        question_card.show_similar(token, (), frame.words_of(refusal))
 
 
 def _fill_panel(wanted: str) -> None:
@@ -56,11 +49,13 @@ def _fill_panel(wanted: str) -> None:
                 question_card.row_in_panel(one.view, (one.label,), note=one.note)
                 for one in examples.class_examples(page.seat)
             ]
+            panel_rows.show_panel(wanted, rows)
         else:
             rows = [question_card.row_in_panel(view, seq=seq) for seq, view in standing.last_ten(page.seat)]
-        panel_rows.show_panel(wanted, rows)
-    except (NotAllowed, NotFound, DatabaseReplacedError) as refusal:
-        panel_rows.show_panel(wanted, (), str(refusal))
+            given = [answer_words.given_before(one) for one in standing.standing(page.seat).history]
+            panel_rows.show_panel(wanted, rows, given=given)
+    except (NotAllowed, NotFound, *STORE_FAULTS) as refusal:
+        panel_rows.show_panel(wanted, (), frame.words_of(refusal))
 
 
 def _open_on_review(seq: int | None) -> None:
@@ -84,7 +79,7 @@ def _store(press: Press) -> None:
         st.session_state.pop(state.MANY, None)
         batches.leave_batch(page.seat)
     elif press.kind == "confirm":
-        saved = batches.confirm_batch(page.seat, press.token, {int(row) for row in press.labels})
+        saved = batches.confirm_batch(page.seat, press.token, press.rows)
         batch_card.say_what_was_left_out(saved)
     elif press.kind == "begin":
         qualifying.begin(page.seat)
@@ -104,7 +99,7 @@ def _store(press: Press) -> None:
 
 
 def _answer(press: Press) -> None:
-    saved = answering.submit_answer(
+    done = pressing.press(
         page.seat,
         press.token,
         press.kind,
@@ -112,12 +107,18 @@ def _answer(press: Press) -> None:
         note=press.note,
         flagged=press.flagged,
         shown=press.shown,
+        zone=st.context.timezone,
     )
-    if saved.repeated:
-        what = ", ".join(saved.labels) or saved.kind
-        st.session_state[state.NOTICE] = (
-            f"Not saved: row {saved.row_id} had been answered already ({what}), in another tab perhaps."
-        )
+    st.session_state[state.NEXT] = page.project.id, done.after
+    if done.saved.repeated:
+        say(after_press.answered_before(done.saved))
+
+
+def _after_press() -> pressing.Next | None:
+    """What a press has brought, drawn once; None where the page has to ask."""
+    project, after = st.session_state.pop(state.NEXT, None) or (None, None)
+    many = st.session_state.get(state.MANY) == page.project.id
+    return None if many or project != page.project.id else after
 
 
 def _known_row() -> qualifying.Qualifying | qualifying.Judged | None:
@@ -130,44 +131,65 @@ def _many_at_once() -> question_card.Drawing:
     """Rows to be confirmed together, or why there are none."""
     found = batches.next_batch(page.seat)
     if isinstance(found, batches.NoBatch):
-        return parts.question_card(page.project.id, None, batch_card.nothing_together(found))
-    return parts.batch_card(page.project.id, found)
+        return parts.question_card(page.seat, None, batch_card.nothing_together(found))
+    return parts.batch_card(page.seat, found)
+
+
+def _draw_as_before(why: str) -> None:
+    """The store fails: the card stands as it stood, with what is typed in it, and says why; a press tries anew."""
+    drawn = st.session_state.get(state.DRAWN)
+    if drawn is not None and drawn[0] == page.project.id:
+        _, draw, now = drawn
+        draw(now, why, on_press)
+    else:
+        st.error(frame.escape(why), icon=":material/error:")
 
 
 @st.fragment
 def answer() -> None:
-    """The answering loop: a press reruns this part alone, until the owner changes the classes."""
+    """The first question, and what comes of a press that goes by the page (`card/press.js`): this part alone is run
+    again, until the owner changes the classes, or what else stands around the card."""
     if (leave := st.session_state.pop(state.LEAVE, None)) is not None:
         st.switch_page(leave)
     try:
-        if (known := _known_row()) is not None:
-            data = known_row(known, settings.descriptions, st.session_state.get(state.NOTICE))
+        after = _after_press()
+        if after is None and (known := _known_row()) is not None:
+            data = known_row(known, settings.descriptions, notice())
             parts.qualifying_card(page.project.id, data, on_press)
             return
-        day = goals.day(page.seat, st.context.timezone)
-        if day.paused:
-            draw = parts.question_card(page.project.id, None, PAUSED)
-        elif st.session_state.get(state.MANY) == page.project.id:
-            draw = _many_at_once()
+        if after is None and st.session_state.get(state.MANY) != page.project.id:
+            # In one turn: a press past the page between question and standing would make an old question new.
+            after = pressing.now(page.seat, st.context.timezone)
+        if after is not None:
+            day, now = after.day, after.standing
+            draw = parts.question_card(page.seat, after.question, after_press.offer(after))
         else:
-            draw = parts.question_card(page.project.id, answering.next_question(page.seat))
-        now = standing.standing(page.seat)
+            day = goals.day(page.seat, st.context.timezone)
+            paused = parts.question_card(page.seat, None, question_card.PAUSED)
+            draw = paused if day.paused else _many_at_once()
+            now = standing.standing(page.seat)
         st.session_state[state.ASKED] = page.project.id
         if day.reached and not day.told:
             goals.note_reached(page.seat, day.date)
-    except (NotAllowed, NotFound, answering.NotSaved, DatabaseReplacedError) as refusal:
+    except (answering.NotSaved, *STORE_FAULTS) as fault:
+        _draw_as_before(frame.words_of(fault))
+        return
+    except (NotAllowed, NotFound) as refusal:
         st.error(frame.escape(str(refusal)), icon=":material/error:")
         return
-    if now.classes != st.session_state[state.CLASS_NAMES]:
+    frame_now = st.session_state.setdefault(state.FRAME, now.frame)
+    if now.classes != st.session_state[state.CLASS_NAMES] or now.frame != frame_now:
         st.rerun()
     st.session_state[state.DAY] = day_words(day)
-    draw(now, st.session_state.get(state.NOTICE), on_press)
+    st.session_state[state.DRAWN] = page.project.id, draw, now
+    draw(now, notice(0 if now.last is None else now.last.seq), on_press)
     if day.paused:
         return
-    with contextlib.suppress(NotAllowed, NotFound, DatabaseReplacedError):  # the next press will say so
+    with contextlib.suppress(NotAllowed, NotFound, *STORE_FAULTS):  # the next press will say so
         answering.get_ready(page.seat)
 
 
+st.session_state.pop(state.FRAME, None)
 settings = room.room_of(page.seat)
 if settings.guidelines:
     with (

@@ -7,30 +7,31 @@ import streamlit as st
 from pages.parts import frame, kinds, state
 from pages.parts.answers import said
 from pages.parts.dispute_card import dispute_data
-from pages.parts.presses import Press, dealing, pressed
+from pages.parts.presses import Press, dealing, notice, read_press, was_pressed
 from workflow import answering, room, undoing
 from workflow.access import NotAllowed, NotFound, Right
 from workflow.people import disputes, verdicts
-from workflow.saving import DatabaseReplacedError
+from workflow.saving import STORE_FAULTS
 
 page = frame.begin_project("Disputes", Right.REVIEW)
 frame.toast_from_last_page()
 frame.project_title("Disputes", page)
 parts = kinds.parts_of(page)
+VERDICTS = ("settle", "is", "among", "none")
+"""By keys, or out of the search."""
 
 
 def on_press() -> None:
     """Deal with the press before the page is drawn again; whatever happens, the card listens again afterwards."""
-    press = pressed()
-    if press is None:
-        return
-    with dealing():
-        _do(press)
+    if was_pressed():
+        with dealing():
+            _do(read_press(page.seat))
 
 
 def _do(press: Press) -> None:
     if press.kind == "look":
-        st.session_state[state.DISPUTE] = page.project.id, press.seq
+        if press.seq is not None and disputes.open_dispute(page.seat, press.seq) is not None:
+            st.session_state[state.DISPUTE] = page.project.id, press.seq
     elif press.kind == "undo":
         undone = undoing.undo(page.seat, seq=press.seq)
         st.session_state.pop(state.VERDICT, None)
@@ -42,7 +43,11 @@ def _do(press: Press) -> None:
     elif press.kind == "discuss":
         verdicts.discuss(page.seat, row, press.note)
         st.session_state[state.SETTLED] = "Your note is saved"
-    else:  # a verdict, by keys or out of the search
+    elif press.kind not in VERDICTS:
+        raise answering.AnswerError(
+            f"Here a press is a verdict. Got {press.kind!r}. Fix: load the page again."
+        )
+    else:
         saved = verdicts.settle(page.seat, row, press.token, press.labels, press.note)
         st.session_state[state.VERDICT] = page.project.id, saved.seq
         st.session_state[state.SETTLED] = f"Saved: row {saved.row_id}, {said(saved.kind, saved.labels)}"
@@ -63,8 +68,8 @@ def settling() -> None:
         opened = None if row is None else disputes.open_dispute(page.seat, row)
         if opened is None and found.lines:
             opened = disputes.open_dispute(page.seat, found.lines[0].row)
-    except (NotAllowed, NotFound, DatabaseReplacedError) as refusal:
-        st.error(frame.escape(str(refusal)), icon=":material/error:")
+    except (NotAllowed, NotFound, *STORE_FAULTS) as refusal:
+        st.error(frame.escape(frame.words_of(refusal)), icon=":material/error:")
         return
     st.session_state[state.DISPUTE] = None if opened is None else (page.project.id, opened.view.row)
     project, seq = st.session_state.get(state.VERDICT) or (None, None)
@@ -75,7 +80,7 @@ def settling() -> None:
             opened,
             room.room_of(page.seat).descriptions,
             zone=st.context.timezone,
-            notice=st.session_state.get(state.NOTICE),
+            notice=notice(),
             saved=st.session_state.pop(state.SETTLED, None),
             undoable=seq if project == page.project.id else None,
         ),

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NoReturn
+from zoneinfo import ZoneInfo
 
 import streamlit as st
 
 from pages.parts import frame, kinds, state
 from pages.parts.frame import escape
 from pages.parts.prepared_files import draw_files
+from pages.parts.snapshots_part import draw_snapshots
 from pages.parts.words import counted
 from workflow import exporting
 from workflow.access import Right
-from workflow.exporting import ABOVE, CHOICES, DATA_SET, SURE, CardDetails, ExportChoice, ExportView
+from workflow.exporting import (
+    ABOVE,
+    CHOICES,
+    DATA_SET,
+    SURE,
+    AsOf,
+    AsOfError,
+    CardDetails,
+    ExportChoice,
+    ExportView,
+)
+from workflow.outgoing.backups import one_project
 
 PREVIEW_ROWS = 20
 AT_ONCE = 1.0
@@ -33,12 +47,61 @@ page = frame.begin_project("Export", Right.OWN)
 frame.project_title("Export", page)
 frame.say_refusal()
 words = kinds.parts_of(page).EXPORT
-FILE, ROWS, LEAST = (f"{state.EXPORT}-{name}-{page.project.id}" for name in ("file", "rows", "above"))
+FILE, ROWS, LEAST, AS_OF = (
+    f"{state.EXPORT}-{name}-{page.project.id}" for name in ("file", "rows", "above", "as-of")
+)
 
 
 def least() -> float:
     """The probability from which on the model is sure enough."""
     return float(st.session_state.get(LEAST, round(100 * ABOVE))) / 100
+
+
+def choose_state() -> AsOf | None:
+    """The earlier state that the page is to show; None: the present one. What cannot be read ends the page."""
+    zone = st.context.timezone or "UTC"
+    typed = st.text_input(
+        "As of",
+        placeholder="Now. Or an entry of the log, such as 40, a moment, such as 2026-03-01 12:00, or a snapshot",
+        help="Empty: as the project is now. A number: as it was right after that entry of the log, 0 before the first. "
+        f"A date, or date and time ({zone}): as it was then. Classes, rows, settings and model are those of then.",
+        key=AS_OF,
+    )
+    draw_snapshots(page, AS_OF)
+    try:
+        return read_state(typed)
+    except AsOfError as error:
+        say_and_stop(error)
+
+
+def read_state(typed: str) -> AsOf | None:
+    """What was typed. Raises AsOfError."""
+    zone = ZoneInfo(st.context.timezone or "UTC")
+    return exporting.read_as_of(typed, zone) if typed.strip() else None
+
+
+def say_and_stop(error: ValueError) -> NoReturn:
+    """Say why there is no such state, and draw no more."""
+    st.error(escape(str(error)), icon=":material/error:")
+    st.stop()
+
+
+def look(as_of: AsOf | None) -> ExportView:
+    """What there is to take away of that state."""
+    if as_of is None:
+        return exporting.export_view(page.seat, PREVIEW_ROWS, least())
+    try:
+        with st.spinner("Folding the log until then ..."):
+            found = exporting.export_view(page.seat, PREVIEW_ROWS, least(), as_of)
+    except ValueError as error:
+        say_and_stop(error)
+    moment = found.moment.astimezone(ZoneInfo(st.context.timezone or "UTC"))
+    what = "before the first entry" if found.seq == 0 else f"after entry {found.seq:,} of {found.last:,}"
+    st.info(
+        f"The project as it was {what}, {moment:%Y-%m-%d %H:%M:%S}. Empty the box to come back to now.",
+        icon=":material/history:",
+    )
+    return found
 
 
 def choose_file(view: ExportView) -> str:
@@ -99,7 +162,15 @@ def prepare(choice: ExportChoice) -> None:
         rows = st.session_state.get(ROWS, choice.rows) if view.files[name].by_rows else CHOICES[0]
         choice = replace(choice, file=name, rows=rows)
     with frame.refusals_said_later(ValueError):
+        choice = replace(choice, as_of=read_state(st.session_state.get(AS_OF, "")))
         key = exporting.prepare(page.seat, choice, frame.file_stem(page))
+        exporting.wait(page.seat, key, AT_ONCE)
+
+
+def take_along() -> None:
+    """Prepare all of the project, for another Winnow."""
+    with frame.refusals_said_later():
+        key = one_project.prepare(page.seat, frame.file_stem(page))
         exporting.wait(page.seat, key, AT_ONCE)
 
 
@@ -116,7 +187,8 @@ def sources(view: ExportView) -> None:
     st.caption(words.about)
 
 
-view = exporting.export_view(page.seat, PREVIEW_ROWS, least())
+as_of = choose_state()
+view = look(as_of)
 left, right = st.columns([3, 2], gap="large")
 with left:
     file = view.files[choose_file(view)]
@@ -141,9 +213,16 @@ with right:
         icon=":material/draft:",
         disabled=nothing,
         on_click=prepare,
-        args=(ExportChoice(file.form.name, chosen, least(), details),),
+        args=(ExportChoice(file.form.name, chosen, least(), details, as_of),),
     )
-    draw_files(page, view.seq)
+    st.button(
+        "Take this project along",
+        icon=":material/luggage:",
+        on_click=take_along,
+        help="All of it as it is now, in one sealed file: log, tables, images and recordings, settings, snapshots, and "
+        "the names of people, but no passwords. Another Winnow takes it on its Import page.",
+    )
+    draw_files(page, view.last)
 
 st.markdown("###### First rows")
 st.dataframe(view.first, hide_index=True)

@@ -11,6 +11,7 @@ from pages.parts.sign_out import sign_out_button
 from pages.parts.words import ago, counted
 from workflow import projects
 from workflow.access import Right, Role
+from workflow.outgoing.backups import owners
 from workflow.projects import ProjectNameError, ProjectSummary
 
 page = frame.begin()
@@ -123,6 +124,9 @@ def put_away_part() -> None:
 st.title("Projects")
 st.caption("Winnow turns ambiguous labels into exact ones with the fewest questions.")
 frame.say_refusal()
+if page.person.is_owner and (worried := owners.overview(page.seat).worried):
+    st.warning(f"Backups: {frame.escape(worried)}", icon=":material/backup:")
+    st.page_link("backups.py", label="Look at the backups", icon=":material/arrow_forward:")
 known = projects.list_projects(page.seat)
 for project in known:
     project_card(project)

@@ -5,15 +5,18 @@ from __future__ import annotations
 from pathlib import PurePath
 
 import streamlit as st
-from streamlit.typing import UploadedFile
 
 from pages.parts import frame, kinds, state
+from pages.parts.bring_in_part import bring_in_part
 from pages.parts.earlier_votes_part import show_earlier_votes, votes_before
+from pages.parts.file_box import file_box, held, let_go
 from pages.parts.import_check import how_many, show_doubts, show_first_question, show_problems
 from pages.parts.import_examples import what_it_may_be
+from pages.parts.import_line import in_line
 from pages.parts.role_form import role_form
 from workflow import importing
 from workflow.common.first_look import first_look
+from workflow.importing.arrivals import Arrived
 from workflow.projects import CONTROL_SHARE, ProjectNameError
 
 PREVIEW_ROWS = 8
@@ -28,20 +31,25 @@ st.caption(
 
 
 def read_file(
-    chosen: UploadedFile, rows: UploadedFile | None, vectors: UploadedFile | None, *, as_it_is: bool
+    chosen: Arrived, rows: Arrived | None, vectors: Arrived | None, *, as_it_is: bool
 ) -> importing.Upload | None:
     """What was uploaded, read once; None where it cannot be read at all, which is said.
 
     rows : the table of the rows, beside votes or candidates of them      vectors : embeddings of the rows
     """
-    key = (chosen.file_id, *(one.file_id if one else None for one in (rows, vectors)), as_it_is)
+    key = (chosen.key, *(one.key if one else None for one in (rows, vectors)), as_it_is)
     known = st.session_state.get(state.UPLOAD)
     if known is None or known[0] != key:
-        beside = [(one.getvalue(), one.name) if one else None for one in (rows, vectors)]
+        beside = [(one.path, one.name) if one else None for one in (rows, vectors)]
         try:
-            with st.spinner("Reading the file …"):
+            with in_line("Reading the file …") as tell:
                 found = importing.read_upload(
-                    chosen.getvalue(), chosen.name, rows=beside[0], vectors=beside[1], as_it_is=as_it_is
+                    chosen.path,
+                    chosen.name,
+                    rows=beside[0],
+                    vectors=beside[1],
+                    as_it_is=as_it_is,
+                    on_wait=tell,
                 )
                 known = (key, found, ())
         except importing.TableError as error:
@@ -54,11 +62,11 @@ def read_file(
     return upload
 
 
-def read_as_wanted(chosen: UploadedFile) -> importing.Upload | None:
+def read_as_wanted(chosen: Arrived) -> importing.Upload | None:
     """The upload in the shape that the person wants, joined to the files beside it where there are any."""
-    as_it_is = bool(st.session_state.get(f"as-it-is-{chosen.file_id}"))
-    rows = st.session_state.get(f"rows-{chosen.file_id}")
-    upload = read_file(chosen, rows, st.session_state.get(f"vectors-{chosen.file_id}"), as_it_is=as_it_is)
+    as_it_is = bool(st.session_state.get(f"as-it-is-{chosen.key}"))
+    rows = held(page.seat, f"rows-{chosen.key}")
+    upload = read_file(chosen, rows, held(page.seat, f"vectors-{chosen.key}"), as_it_is=as_it_is)
     if upload is None:
         vectors_of_rows(chosen)  # which may be what cannot be read
         return None
@@ -66,28 +74,28 @@ def read_as_wanted(chosen: UploadedFile) -> importing.Upload | None:
     if upload.shape is not None:
         st.toggle(
             "Each row of the file is one item",
-            key=f"as-it-is-{chosen.file_id}",
+            key=f"as-it-is-{chosen.key}",
             help=f"By the names of its columns it is: {upload.shape}. So rows about one item were put together.",
         )
     if upload.needs_rows or rows is not None:
-        st.file_uploader(
+        file_box(
+            page.seat,
             "The table of the rows: what describes them, under the same names",
-            max_upload_size=importing.MAX_UPLOAD_MB,
-            key=f"rows-{chosen.file_id}",
+            key=f"rows-{chosen.key}",
         )
     vectors_of_rows(chosen)
     return upload
 
 
-def vectors_of_rows(chosen: UploadedFile) -> None:
+def vectors_of_rows(chosen: Arrived) -> None:
     """The uploader of embeddings, out of the way of those who have none."""
     with st.expander("Advanced"):
-        st.file_uploader(
+        file_box(
+            page.seat,
             "Embeddings of the rows: vectors that a model of your own made",
-            max_upload_size=importing.MAX_UPLOAD_MB,
-            key=f"vectors-{chosen.file_id}",
-            help="An .npz file with ids and embeddings, or Parquet with an id column and one of lists of numbers. They "
-            "are joined to the rows by id or file name, and learnt from.",
+            key=f"vectors-{chosen.key}",
+            about="An .npz file with ids and embeddings, or Parquet with an id column and one of lists of numbers. "
+            "They are joined to the rows by id or file name, and learnt from.",
         )
 
 
@@ -96,9 +104,9 @@ def check(upload: importing.Upload, roles: importing.Roles) -> importing.Checked
     key = (st.session_state[state.UPLOAD][0], roles)
     known = st.session_state.get(state.CHECKED)
     if known is None or known[0] != key:
-        with st.spinner("Checking every cell …"):
+        with in_line("Checking every cell …") as tell:
             place = st.empty()
-            known = (key, importing.check(upload, roles, lambda share: looking(place, share)))
+            known = (key, importing.check(upload, roles, lambda share: looking(place, share), tell))
             place.empty()
         st.session_state[state.CHECKED] = known
     checked: importing.Checked = known[1]
@@ -113,10 +121,11 @@ def looking(place: st.delta_generator.DeltaGenerator, share: float) -> None:
 CHECKS = round(100 * CONTROL_SHARE)
 
 
-def settings_form(upload: importing.Upload, checked: importing.Checked, name: str) -> None:
+def settings_form(upload: importing.Upload, checked: importing.Checked, chosen: Arrived) -> None:
     """Name and learner; the button that creates."""
     table = checked.table
     assert table is not None  # noqa: S101 - only called for a table without problems
+    name = PurePath(chosen.name).stem[: importing.NAME_LENGTH]
     st.subheader("3 · Create")
     with st.container(border=True):  # no form: what is asked follows from what is chosen
         project_name = st.text_input("Project name", value=name, max_chars=80)
@@ -130,6 +139,8 @@ def settings_form(upload: importing.Upload, checked: importing.Checked, name: st
                     project_id = importing.create(
                         page.seat, project_name, table, settings, description.strip(), upload
                     )
+                for box in (FILE, f"rows-{chosen.key}", f"vectors-{chosen.key}"):
+                    let_go(page.seat, box)
                 for name_ in (state.UPLOAD, state.CHECKED, state.COLUMNS):
                     st.session_state.pop(name_, None)
                 st.session_state[state.FLASH] = CREATED
@@ -137,11 +148,10 @@ def settings_form(upload: importing.Upload, checked: importing.Checked, name: st
 
 
 st.subheader("1 · Choose a file")
-chosen = st.file_uploader(
-    "A table, or a zip of a table and its files",  # of any type: what is none is told what to do instead
-    max_upload_size=importing.MAX_UPLOAD_MB,
-)
+FILE = "import"
+chosen = file_box(page.seat, "A table, or a zip of a table and its files", key=FILE)
 if chosen is None:
+    bring_in_part(page)
     what_it_may_be()
     st.stop()
 upload = read_as_wanted(chosen)
@@ -172,4 +182,4 @@ else:
         show_earlier_votes(votes)
     parts = kinds.PARTS[importing.kind_of_table(checked.table)]
     show_first_question(first_look(checked.table), parts.FIRST_QUESTION)
-    settings_form(upload, checked, PurePath(chosen.name).stem[: importing.NAME_LENGTH])
+    settings_form(upload, checked, chosen)

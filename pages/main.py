@@ -16,7 +16,8 @@ style.apply()
 page = frame.begin()
 person = page.person
 frame.say_where_nothing_is_saved(page)
-rights = frame.rights_at_chosen(page)
+with frame.stop_at_faults():
+    rights = frame.rights_at_chosen(page)
 
 
 def entry(file: str, title: str, icon: str, path: str, *, shown: bool) -> StreamlitPage:
@@ -46,6 +47,7 @@ shown = [
     # Of this Winnow, not of a project
     entry("import_table.py", "Import", "upload", "import", shown=page.person.is_owner),
     entry("people.py", "People", "group", "people", shown=page.person.is_owner),
+    entry("backups.py", "Backups", "backup", "backups", shown=page.person.is_owner),
     entry("audit.py", "Audit", "history", "audit", shown=page.person.is_owner),
     entry("project_page.py", "Project settings", "settings", "settings", shown=Right.OWN in rights),
     entry("account.py", "My account", "account_circle", "account", shown=True),

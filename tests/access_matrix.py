@@ -64,7 +64,10 @@ def pages() -> list[tuple[str, str, Right]]:
 
 def _pages() -> Iterator[str]:
     yield "## Pages\n"
-    yield "Home is everybody's and lists what was shared with them; Import and People are for owners of this Winnow.\n"
+    yield (
+        "Home is everybody's and lists what was shared with them; Import, People and Backups are for owners of this "
+        "Winnow.\n"
+    )
     yield from _table(["page", *ROLES, "no member"], ([title, *_cells(right)] for _, title, right in pages()))
 
 
@@ -81,18 +84,23 @@ def _use_cases() -> Iterator[str]:
         yield from _table(["use case", *head], (line(name, _cells(right)) for name in acts))
     yield "### At no project\n"
     rows = [line(name, [YES, YES]) for name in use_cases.AT_NO_PROJECT]
-    rows += [line(name, [YES, NO]) for name in use_cases.OWN_WINNOW]
+    rows += [line(name, [YES, NO]) for name in (*use_cases.OWN_SOMEWHERE, *use_cases.OWN_WINNOW)]
     yield from _table(["use case", "owner of this Winnow", "everybody else", "but"], rows)
 
 
 def _addresses() -> Iterator[str]:
     yield "## Addresses\n"
-    yield "Who is not signed in is sent to `/signin`, or gets 401. *no* is 403, *not there* 404.\n"
+    yield "Who is not signed in is sent to `/signin`, or gets 401. *no* is 403, *not there* 404;"
+    yield "of `/presses` 403 in the same words: the card takes a 404 for an address that a proxy lets nobody have.\n"
     signed_in = [YES] * (len(ROLES) + 1)
     rows = [[f"`{path}`", YES, *signed_in] for path in (*addresses.OPEN, *addresses.OPEN_WITH_PROVIDER)]
     rows += [[f"`{path}`", NO, *signed_in] for path in addresses.SIGNED_IN]
-    rows += [[f"`{path}`", NO, *_cells(right)] for path, right in addresses.AT_A_PROJECT.items()]
+    at_a_project = {**addresses.AT_A_PROJECT, **addresses.PRESSED}
+    rows += [[f"`{path}`", NO, *_cells(right)] for path, right in at_a_project.items()]
     rows += [[f"`{path}`", NO, *_cells(right)[:-1], NO] for path, right in addresses.OF_ANY_PROJECT.items()]
+    rows += [
+        [f"`{path}`, of owners of this Winnow", *[NO] * (len(ROLES) + 2)] for path in addresses.OF_WINNOW
+    ]
     yield from _table(["address", "not signed in", *ROLES, "no member"], rows)
 
 

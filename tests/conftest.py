@@ -1,12 +1,15 @@
-"""Where the public data sets are, and an honest end where they are missing."""
+"""Where the public data sets are, and an honest end where they or PostgreSQL are missing."""
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from pathlib import Path
 
 import hypothesis
 import pytest
+
+from tests import postgres_programs
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("WINNOW_DATA") or ROOT / ".." / "shared" / "data").resolve()
@@ -21,27 +24,37 @@ hypothesis.settings.register_profile(
 hypothesis.settings.register_profile("hunt", deadline=None, suppress_health_check=_CALM, max_examples=500)
 hypothesis.settings.load_profile("winnow")
 
-_not_run = pytest.StashKey[int]()
+NOT_RUN = "NOT RUN: "
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Without the data the tests that need them are left out and counted, never passed."""
-    config.stash[_not_run] = 0
-    if DATA.is_dir():
-        return
-    needing = [item for item in items if item.get_closest_marker("public_data")]
-    config.stash[_not_run] = len(needing)
-    items[:] = [item for item in items if item not in needing]
-    config.hook.pytest_deselected(items=needing)
+@pytest.hookimpl(trylast=True)  # what `-m` leaves out is not missed
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests whose data or server is missing are skipped and counted, never passed."""
+    missing = {}
+    if not DATA.is_dir():
+        missing["public_data"] = "WINNOW_DATA missing"
+    if postgres_programs.find() is None:
+        missing["postgres"] = "no PostgreSQL; make test installs it where it can"
+    for item in items:
+        for mark in filter(item.get_closest_marker, missing):
+            item.add_marker(pytest.mark.skip(reason=NOT_RUN + missing[mark]))
+
+
+def _not_run(config: pytest.Config) -> Counter[str]:
+    """How many tests, by what they wanted; of all processes."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    skipped = reporter.stats.get("skipped", []) if reporter else []
+    reasons = [str(one.longrepr[2]).removeprefix("Skipped: ") for one in skipped]
+    return Counter(one.removeprefix(NOT_RUN) for one in reasons if one.startswith(NOT_RUN))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    if missing := config.stash.get(_not_run, 0):
-        terminalreporter.write_line(f"{missing} tests NOT RUN: WINNOW_DATA missing", red=True)
+    for why, count in _not_run(config).items():
+        terminalreporter.write_line(f"{count} tests NOT RUN: {why}", red=True)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    if session.config.stash.get(_not_run, 0) and REQUIRED:
+    if REQUIRED and _not_run(session.config):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import re
+import sqlite3
 import subprocess
 import sys
 import zipfile
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -26,6 +30,7 @@ from tests.workflow.world import small_frame, small_project
 from workflow import queue
 from workflow.access import Right
 from workflow.common.log_lines import write_log_lines
+from workflow.common.running import noted
 from workflow.home import close_home, open_home
 from workflow.outgoing.verifying import header_of
 from workflow.people import members, team
@@ -168,8 +173,28 @@ def test_a_link_needs_a_server(shell: Shell) -> None:
 
 def test_a_link_of_a_running_server(shell: Shell, tmp_path: Path) -> None:
     shell.done("projects")
-    (tmp_path / "home" / "address").write_text("http://127.0.0.1:8501")
-    assert shell.done("link").startswith("http://127.0.0.1:8501/signin?link=")
+    with noted(tmp_path / "home" / "servers", "https://example.org/winnow"):
+        assert shell.done("link").startswith("https://example.org/winnow/signin?link=")
+
+
+def test_names_do_nothing_to_a_terminal(shell: Shell, table: Path, tmp_path: Path) -> None:
+    """Names from before they were refused stand in databases."""
+    shell.done("import", table)
+    name = "birds\x1b[2J\u202edrib\x9b"
+    with closing(sqlite3.connect(tmp_path / "home" / "winnow.sqlite3")) as database, database:
+        database.execute("UPDATE projects SET name = ?", (name,))
+    said = shell.done("projects")
+    assert "birds\\u001b[2J\\u202edrib\\u009b" in said
+    assert not set(said) & set("\x1b\u202e\x9b")
+    listed = shell.done("projects", "--json")
+    assert not set(listed) & set("\x1b\u202e\x9b")
+    assert json.loads(listed)[0]["name"] == name
+    odd = tmp_path / "odd.csv"
+    odd.write_text("id,labels,n\na,wren|tit,1\nb,tit|\x1b[31mwren,2\n")
+    refused = shell.refused("import", odd, "--candidates", "labels", "--id", "id", "--number", "n")
+    assert "Row 2 (line 3), column 'labels'" in refused
+    assert "terminal escape" in refused
+    assert "\x1b" not in refused
 
 
 def test_projects_as_lines_and_as_json(shell: Shell, table: Path) -> None:
@@ -238,6 +263,34 @@ def test_a_format_may_be_named_and_rows_be_chosen(shell: Shell, table: Path, tmp
     assert shell.done("export", 1, "--format", "log") == shell.done("export", 1, "--log")
 
 
+def test_an_earlier_state_is_what_was_exported_then(shell: Shell, table: Path) -> None:
+    shell.done("import", table, "--setting", "truth_role=hidden", "--setting", "model=plknn")
+    shell.done("simulate", 1, "--answers", 2)
+    then = [shell.done("export", 1), shell.done("export", 1, "--log")]
+    shell.done("simulate", 1, "--answers", 2)
+    assert [shell.done("export", 1, "--as-of", 2), shell.done("export", 1, "--log", "--as-of", "2")] == then
+    assert shell.done("export", 1) != then[0]
+    assert "entries 1 to 4; 0 is before the first. Got 5" in shell.refused("export", 1, "--as-of", 5)
+    assert "no snapshot 'March'" in shell.refused("export", 1, "--as-of", "March")
+    assert "is of the present state" in shell.refused("export", 1, "--format", "dataset", "--as-of", 2)
+
+
+def test_a_snapshot_is_made_listed_exported_and_checked(shell: Shell, table: Path) -> None:
+    shell.done("import", table, "--setting", "truth_role=hidden", "--setting", "model=plknn")
+    shell.done("simulate", 1, "--answers", 2)
+    assert shell.done("snapshot", 1) == ""
+    then, made = shell.done("export", 1), shell.done("snapshot", 1, "in March")
+    name, entry, _moment, _by, sha256 = made.strip().split("\t")
+    assert (name, entry) == ("in March", "entry 2")
+    assert sha256 == hashlib.sha256(then.encode()).hexdigest()
+    shell.done("simulate", 1, "--answers", 2)
+    assert shell.done("snapshot", 1) == made
+    assert shell.done("export", 1, "--as-of", "in March") == then
+    assert f"still is what it was: SHA-256 {sha256}" in shell.done("snapshot", 1, "--check")
+    assert "a snapshot 'in March' of this project already" in shell.refused("snapshot", 1, "in March")
+    assert "no snapshot 'April'" in shell.refused("snapshot", 1, "April", "--check")
+
+
 def test_what_cannot_be_exported_is_refused_in_one_line(shell: Shell, table: Path, tmp_path: Path) -> None:
     shell.done("import", table)
     assert "one of .csv, .parquet" in shell.refused("export", 1, "--to", tmp_path / "out.xls")
@@ -284,11 +337,61 @@ def test_a_terminal_is_told_how_far_the_writing_is(
     assert (status, said) == (0, "\r60 of 60 rows\n")
 
 
-def test_a_backup_goes_into_an_empty_folder_only(shell: Shell, table: Path, tmp_path: Path) -> None:
+def test_a_backup_is_one_file_and_comes_back(shell: Shell, table: Path, tmp_path: Path) -> None:
+    shell.done("import", table, "--setting", "truth_role=hidden")
+    shell.done("simulate", 1, "--answers", 3)
+    file = tmp_path / "b.zip"
+    assert f"{file}: 1 project, 3 entries of their logs, 1 person, 2 files" in shell.done("backup", file)
+    assert "There is a file" in shell.refused("backup", file)
+    assert "is not empty" in shell.refused("restore", file)
+    said = shell.done("restore", file, "--to", tmp_path / "other")
+    assert said.startswith(f"{tmp_path / 'other'}: 1 project, 3 entries of their logs, 1 person, 2 files")
+    shell.done("simulate", 1, "--answers", 1)
+    status, _, said = shell("restore", file, "--replace")
+    assert status == 0
+    assert "The database that was there is now" in said
+    (project,) = json.loads(shell.done("projects", "--json"))
+    assert project["answered"] == 3
+    file.write_bytes(file.read_bytes()[:-100])
+    assert "is damaged at its end" in shell.refused("restore", file, "--replace")
+
+
+def test_a_backup_that_nobody_names_lies_in_the_data_folder(
+    shell: Shell, table: Path, tmp_path: Path
+) -> None:
     shell.done("import", table)
-    shell.done("backup", tmp_path / "copy")
-    assert (tmp_path / "copy" / "winnow.sqlite3").exists()
-    assert "is not empty" in shell.refused("backup", tmp_path / "copy")
+    shell.done("backup")
+    (made,) = (tmp_path / "home" / "backups").iterdir()
+    assert re.fullmatch(r"winnow-\d{8}-\d{6}\.zip", made.name)
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    shell.done("backup", folder)
+    assert len(list(folder.iterdir())) == 1
+
+
+def test_the_doctor_says_what_is_ill_and_what_to_do(shell: Shell, table: Path, tmp_path: Path) -> None:
+    shell.done("import", table)
+    (stored,) = (tmp_path / "home" / "tables").iterdir()
+    stored.write_bytes(b"overwritten")
+    status, out, err = shell("doctor")
+    assert (status, err) == (2, "")
+    (line,) = (line for line in out.splitlines() if "files:" in line)
+    assert line.startswith("NOT  files:")
+    assert "Fix: put them back from a backup" in line
+    assert "ok   database: " in out
+
+
+def test_what_a_backup_lacks_is_said(shell: Shell, table: Path, tmp_path: Path) -> None:
+    shell.done("import", table)
+    (stored,) = (tmp_path / "home" / "tables").iterdir()
+    stored.write_bytes(b"overwritten")
+    for words in (
+        ("backup", tmp_path / "b.zip"),
+        ("restore", tmp_path / "b.zip", "--to", tmp_path / "other"),
+    ):
+        status, _, err = shell(*words)
+        assert status == 0
+        assert err.startswith(f"In the data folder that was backed up, tables/{stored.name} is damaged.\n")
 
 
 def test_a_fault_of_ours_keeps_its_traceback(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -379,15 +482,17 @@ def test_rows_are_added_once_and_the_rest_is_said(shell: Shell, table: Path, tmp
     assert shell("append", 9, more)[0] == 2
 
 
-def test_known_labels_are_used_and_a_dry_run_is_asked_for(shell: Shell, table: Path) -> None:
-    status, _, err = shell("import", table)
+def test_labels_that_are_all_known_make_a_dry_run_unless_they_are_to_be_used(
+    shell: Shell, table: Path
+) -> None:
+    status, _, err = shell("import", table, "--setting", "truth_role=given")
     assert status == 0
     assert "there will be nothing to ask. Fix:" in err
     assert "truth_role=hidden" in err
     (project,) = json.loads(shell.done("projects", "--json"))
     assert project["open"] == 0
     assert "hides no true labels" in shell.refused("simulate", 1)
-    status, _, err = shell("import", table, "--name", "dry run", "--setting", "truth_role=hidden")
+    status, _, err = shell("import", table, "--name", "dry run")
     assert (status, "nothing to ask" in err) == (0, False)
     assert "2 answered" in shell.done("simulate", 2, "--answers", 2)
 

@@ -29,6 +29,7 @@ FACES = {
     "plcore.query",
     "plcore.sensing",
     "plcore.tables",
+    "plcore.tables.encoders",
 }
 """What workflow may import of plcore: packages, never the modules inside them."""
 

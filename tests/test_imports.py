@@ -13,8 +13,8 @@ ROOMS = {"plcore", "db", "workflow", "web", "pages", "app", "cli", "worker", "wi
 MAY_IMPORT = {
     "plcore": set(),
     "db": set(),
-    "workflow": {"plcore", "db"},
-    "web": {"workflow"},
+    "workflow": {"plcore", "db", "winnow"},  # the version
+    "web": {"workflow", "pages"},  # what a card is told after a press
     "pages": {"workflow"},
     "app": {"web", "workflow"},
     "cli": {"workflow", "winnow"},  # the version

@@ -80,7 +80,7 @@ def test_the_shell_commands_work_in_order(work: Path) -> None:
     frame = small_frame().rename(columns={"candidates": "heard", "truth": "species"})
     frame.to_csv(work / "birds.csv", index=False)
     lines = [line for block in blocks("console") for line in block.splitlines() if "cli.py" in line]
-    assert len(lines) == 8
+    assert len(lines) == 9
     for number, line in enumerate(lines):
         # The README counts the demo project as number 1; a home made by the shell alone has none.
         for command in ("export", "rank", "simulate"):
@@ -94,7 +94,8 @@ def test_the_shell_commands_work_in_order(work: Path) -> None:
         else:
             assert not cli.main(words, standalone_mode=False)
     assert (work / "birds-winnowed.csv").read_text().count("\n") == len(frame) + 1
-    assert (work.parent / "winnow-backup" / "winnow.sqlite3").exists()
+    assert (work.parent / "winnow-backup.zip").exists()
+    assert (work.parent / "winnow-restored" / "winnow.sqlite3").exists()
 
 
 def test_the_commands_it_names_exist() -> None:

@@ -1,37 +1,143 @@
-"""Whatever is started on a home that cannot be opened says so in one line, and ends."""
+"""Whatever is started on a home that cannot be opened says so in one line, and ends with 2."""
 
 from __future__ import annotations
 
 import os
+import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT
+from tests.disks import filled, read_only, small_disk
+from tests.migrated import lay_database
+from workflow.common import in_use
+from workflow.outgoing.backups import staging
+
+COMMANDS = {
+    "server": ("app.py",),
+    "worker": ("worker.py",),
+    "shell": ("cli.py", "projects"),
+    "serve": ("cli.py", "serve"),
+}
 
 
-@pytest.mark.parametrize(
-    ("command", "code"),
-    [(("app.py",), 1), pytest.param(("worker.py",), 1, marks=pytest.mark.slow), (("cli.py", "projects"), 2)],
-)
-def test_tables_without_their_database_are_said_in_one_line(
-    tmp_path: Path, command: tuple[str, ...], code: int
-) -> None:
-    (tmp_path / "tables").mkdir()
-    (tmp_path / "tables" / f"{'0' * 64}.parquet").touch()
+def start(home: Path, *command: str) -> subprocess.CompletedProcess[str]:
     kept = {key: value for key, value in os.environ.items() if not key.startswith("WINNOW_")}
-    done = subprocess.run(
+    return subprocess.run(
         [sys.executable, *command],
         cwd=ROOT,
-        env={**kept, "WINNOW_HOME": str(tmp_path)},
+        env={**kept, "WINNOW_HOME": str(home)},
         capture_output=True,
         text=True,
         check=False,
+        timeout=120,
     )
-    assert done.returncode == code
+
+
+def refused(home: Path, *command: str) -> str:
+    """The one line that it says."""
+    done = start(home, *command)
+    assert done.returncode == 2
     (line,) = done.stderr.splitlines()
-    assert f"There is no database at {tmp_path / 'winnow.sqlite3'}, but" in line
-    assert f"move {tmp_path} away" in line
-    assert [path.name for path in tmp_path.iterdir()] == ["tables"], "nothing was made"
+    assert "Fix: " in line
+    return line
+
+
+def without_tables(path: Path) -> None:
+    path.parent.mkdir()
+    (path.parent / "tables").mkdir()
+    (path.parent / "tables" / f"{'0' * 64}.parquet").touch()
+
+
+def damaged(path: Path) -> None:
+    lay_database(path.parent).write_bytes(b"x" * 8192)
+
+
+def damaged_inside(path: Path) -> None:
+    content = bytearray(lay_database(path.parent).read_bytes())
+    content[100:8192] = b"x" * (8192 - 100)
+    path.write_bytes(content)
+
+
+def newer(path: Path) -> None:
+    with closing(sqlite3.connect(lay_database(path.parent))) as made:
+        made.execute("UPDATE alembic_version SET version_num = '9999'")
+        made.commit()
+
+
+FOUND: dict[str, tuple[Callable[[Path], object], str]] = {
+    "missing": (without_tables, "There is no database at "),
+    "damaged": (damaged, "is damaged, or no database of Winnow's"),
+    "damaged inside": (damaged_inside, "is damaged, or no database of Winnow's"),
+    "newer": (newer, "was written by a newer Winnow"),
+}
+
+
+@pytest.mark.parametrize(
+    ("command", "found"),
+    [
+        *(("shell", found) for found in FOUND),
+        ("server", "damaged"),
+        ("server", "missing"),
+        *(
+            pytest.param(command, found, marks=pytest.mark.slow)
+            for command in ("worker", "serve")
+            for found in ("newer", "damaged inside")
+        ),
+    ],
+)
+def test_what_cannot_be_opened_is_said_in_one_line(tmp_path: Path, command: str, found: str) -> None:
+    make, words = FOUND[found]
+    path = tmp_path / "home" / "winnow.sqlite3"
+    make(path)
+    before = sorted(path.parent.iterdir())
+    line = refused(path.parent, *COMMANDS[command])
+    assert words in line
+    assert str(path) in line
+    assert {*before, path.parent / "tables", path.parent / "in-use"} >= set(path.parent.iterdir()), (
+        "nothing was made"
+    )
+
+
+@pytest.mark.parametrize("what", [read_only, filled])
+@pytest.mark.parametrize(
+    "command", ["server", *(pytest.param(one, marks=pytest.mark.slow) for one in ("worker", "shell"))]
+)
+def test_a_disk_that_cannot_be_written_is_said_in_one_line(
+    tmp_path: Path, command: str, what: Callable[[Path], AbstractContextManager[None]]
+) -> None:
+    with small_disk(tmp_path / "home") as home:
+        with what(home):
+            line = refused(home, *COMMANDS[command])
+        assert str(home) in line
+        assert {one.name for one in home.iterdir()} <= {"tables", "in-use"}
+
+
+def test_a_start_beside_one_that_puts_a_backup_back_opens_nothing(tmp_path: Path) -> None:
+    staging.stage(tmp_path, "a.zip")
+    with in_use.only_restore(tmp_path):
+        assert "A backup is being put back in" in refused(tmp_path, *COMMANDS["server"])
+    assert {one.name for one in tmp_path.iterdir()} == {staging.WANTED, in_use.RESTORING}
+
+
+def test_accepting_what_is_there_lets_winnow_start(tmp_path: Path) -> None:
+    path = tmp_path / "home" / "winnow.sqlite3"
+    damaged(path)
+    refused(path.parent, *COMMANDS["shell"])
+    said = start(path.parent, "cli.py", "accept-store")
+    assert (said.returncode, said.stderr) == (0, "")
+    kept, accepted = said.stdout.splitlines()
+    assert Path(kept.removeprefix("Kept as ").removesuffix(".")).read_bytes() == b"x" * 8192
+    assert accepted == f"Accepted: {path}."
+    assert start(path.parent, *COMMANDS["shell"]).returncode == 0
+
+
+def test_nothing_is_wrong_with_a_first_start(tmp_path: Path) -> None:
+
+    done = start(tmp_path / "home", *COMMANDS["shell"])
+    assert (done.returncode, done.stderr) == (0, "")

@@ -20,12 +20,11 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from web.proxies import proxy_user
 from web.signin_page import cookie_of
-from workflow.access import Person
+from web.told import PATH, NamedFiles
 from workflow.home import Home, home
-from workflow.people import browsers, elsewhere, members
+from workflow.people import browsers, elsewhere
 from workflow.people.browsers import SignedIn
-from workflow.saving import DatabaseReplacedError
-from workflow.seat import Seat
+from workflow.saving import STORE_FAULTS, note_fault, why_it_failed
 
 Found = TypeVar("Found")
 
@@ -33,10 +32,6 @@ Found = TypeVar("Found")
 PERSON_HEADER = "x-winnow-person"
 #: The same of the number of their sign-in.
 SIGN_IN_HEADER = "x-winnow-sign-in"
-#: Part of the path of Streamlit's upload route, below whatever the server is mounted at.
-UPLOADS = "/_stcore/upload_file"
-SILENCE = 60.0
-"""Seconds after which an upload of which nothing more comes is given up, so that it keeps no other one out."""
 SEEN_EVERY = 300.0
 """Seconds between two notes of when a browser was seen last."""
 BELIEVED_FOR = 300.0
@@ -55,18 +50,18 @@ class Guard:
     """ASGI middleware that lets only signed-in people through and tells the pages who they are.
 
     Without a sign-in: HTML requests are sent to /signin, other HTTP requests get 401, websockets are refused
-    at the handshake. Files are uploaded by owners alone, one at a time: Streamlit keeps in memory whatever it is sent,
-    for as long as the page is open. A websocket is asked for its sign-in again at every message, because signing out,
-    ending a sign-in or a person's access must end the pages they have open: such a page is told to go where that is
-    said. Where a trusted proxy says who it is, nobody is let through as somebody else; a page that is open opens its
-    websocket anew now and then, so that whom the proxy has signed out is out here too. Requests that change something,
-    and websockets, are refused when another site (another port of this machine is one) makes them.
+    at the handshake. A websocket is asked for its sign-in again at every message, because signing out, ending a sign-in
+    or a person's access must end the pages they have open: such a page is told to go where that is said. What pages
+    hand out as files goes to the sign-in alone whose page has named it. Where a trusted proxy says who it is, nobody is
+    let through as somebody else; a page that is open opens its websocket anew now and then, so that whom the proxy has
+    signed out is out here too. Requests that change something, and websockets, are refused when another site (another
+    port of this machine is one) makes them.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
-        self._uploading = False
         self._seen: dict[int, float] = {}
+        self._told = NamedFiles()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -75,7 +70,7 @@ class Guard:
         scope = _without_our_headers(scope)
         headers = Headers(scope=scope)
         changes = scope["type"] == "websocket" or scope["method"] not in _SAFE_METHODS
-        if changes and _is_from_elsewhere(headers):
+        if changes and _is_from_elsewhere(scope, headers):
             await _refuse(scope, receive, send, PlainTextResponse("Refused: sent by another site.", 403))
             return
         if scope["type"] == "http" and scope["path"] in OPEN_PATHS:
@@ -86,8 +81,12 @@ class Guard:
             found = await _signed_in(secret)
             if found is not None and not await _agrees(scope, found):
                 found = None
-        except DatabaseReplacedError as error:  # a connection more was needed than there were
-            await _refuse(scope, receive, send, PlainTextResponse(str(error), 503))
+        except STORE_FAULTS as error:
+            why = why_it_failed(error)
+            if why is None:
+                raise
+            note_fault(error, why)
+            await _refuse(scope, receive, send, PlainTextResponse(why, 503))
             return
         if secret is None or found is None:
             await _refuse(scope, receive, send, _ask_to_sign_in(scope, headers))
@@ -101,9 +100,9 @@ class Guard:
         if scope["type"] == "websocket":
             if found.how == "proxy":
                 receive = _while_believed(receive, send)
-            receive, send = self._while_signed_in(secret, receive, send)
-        elif UPLOADS in scope["path"]:
-            await self._upload(scope, receive, send, found.person)
+            receive, send = self._while_signed_in(secret, found.id, receive, send)
+        elif scope["path"].startswith(PATH) and not self._told.knows(found.id, scope["path"]):
+            await _refuse(scope, receive, send, PlainTextResponse("There is no such file here.", 404))
             return
         await self.app(scope, receive, send)
 
@@ -114,26 +113,9 @@ class Guard:
             self._seen[sign_in_id] = now
             await run_in_threadpool(browsers.see, home(), sign_in_id)
 
-    async def _upload(self, scope: Scope, receive: Receive, send: Send, person: Person) -> None:
-        """Let the request through to Streamlit's upload route, or say why not."""
-        if not await run_in_threadpool(members.may_upload, Seat(home(), person.id)):
-            words = "Only owners upload files. Fix: ask an owner to import the table."
-            await _refuse(scope, receive, send, PlainTextResponse(words, 403))
-        elif scope["method"] != "PUT":
-            await self.app(scope, receive, send)
-        elif self._uploading:
-            words = "Another file is being uploaded. Fix: try again when it is done."
-            await _refuse(scope, receive, send, PlainTextResponse(words, 429))
-        else:
-            self._uploading = True
-            try:
-                await self.app(scope, _while_it_comes(receive), send)
-            except TimeoutError:
-                await _refuse(scope, receive, send, PlainTextResponse("The upload fell silent.", 408))
-            finally:
-                self._uploading = False
-
-    def _while_signed_in(self, secret: str, receive: Receive, send: Send) -> tuple[Receive, Send]:
+    def _while_signed_in(
+        self, secret: str, sign_in_id: int, receive: Receive, send: Send
+    ) -> tuple[Receive, Send]:
         """The two ends of a websocket that close at the first message after the sign-in has ended."""
         ended = False
 
@@ -143,13 +125,14 @@ class Guard:
             if message["type"] == "websocket.receive" and not ended:
                 ended = await self._has_ended(secret)
                 if ended:
-                    away = ForwardMsg(auth_redirect=AuthRedirect(url=ENDED))
+                    away = ForwardMsg(auth_redirect=AuthRedirect(url=home().settings.base_path + ENDED))
                     await send({"type": "websocket.send", "bytes": away.SerializeToString()})
                     await send({"type": "websocket.close", "code": _SIGNED_OUT})
             return {"type": "websocket.disconnect", "code": _SIGNED_OUT} if ended else message
 
         async def send_while_signed_in(message: Message) -> None:
             if not ended:
+                self._told.note(sign_in_id, message.get("bytes") or b"")
                 await send(message)
 
         return receive_while_signed_in, send_while_signed_in
@@ -158,7 +141,7 @@ class Guard:
         """Whether the sign-in is over; False where the database cannot tell: the page asks it again, and says why."""
         try:
             found = await _signed_in(secret)
-        except DatabaseReplacedError:
+        except STORE_FAULTS:
             return False
         if found is not None:
             await self._see(found.id)
@@ -182,25 +165,24 @@ def _while_believed(receive: Receive, send: Send) -> Receive:
     return receive_while_believed
 
 
-def _while_it_comes(receive: Receive) -> Receive:
-    """Receives the body of an upload, and raises TimeoutError where nothing comes for SILENCE seconds."""
-
-    async def receive_while_it_comes() -> Message:
-        async with asyncio.timeout(SILENCE):
-            return await receive()
-
-    return receive_while_it_comes
-
-
 def _without_our_headers(scope: Scope) -> Scope:
     ours = {PERSON_HEADER.encode(), SIGN_IN_HEADER.encode()}
     return {**scope, "headers": [pair for pair in scope["headers"] if pair[0].lower() not in ours]}
 
 
-def _is_from_elsewhere(headers: Headers) -> bool:
-    """True where a browser names another origin than this server; programs that are no browser name none."""
+def _is_from_elsewhere(scope: Scope, headers: Headers) -> bool:
+    """True where a browser names another origin than this server, or says that another site asks; programs that are no
+    browser name none. A page that came without TLS is another origin than one that came with it."""
+    if headers.get("sec-fetch-site") in ("cross-site", "same-site"):
+        return True
     origin = headers.get("origin")
-    return origin is not None and origin.partition("://")[2] != headers.get("host")
+    if origin is None:
+        return False
+    scheme, _, host = origin.partition("://")
+    schemes = (
+        ("https",) if scope["scheme"] in ("https", "wss") else ("http", "https")
+    )  # a proxy may do the TLS
+    return scheme not in schemes or host != headers.get("host")
 
 
 async def _signed_in(secret: str | None) -> SignedIn | None:

@@ -6,21 +6,27 @@ import asyncio
 import gc
 import logging
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from starlette.concurrency import run_in_threadpool
 from streamlit import config
 
+from web.guard import SIGN_IN_HEADER
 from web.workers import WorkerCrew
 from workflow import exporting
+from workflow.common import limited
+from workflow.common.running import noted
 from workflow.home import close_home, home
+from workflow.importing import arrivals
 from workflow.people import team
 
 if TYPE_CHECKING:
     import streamlit as st
 
     from workflow.home import Home
+
+logger = logging.getLogger(__name__)
 
 SWEPT_EVERY = 600.0
 """Seconds."""
@@ -32,9 +38,12 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     """Open the home, make the demo on first start, print the sign-in link; close the home at the end."""
     # Under bare uvicorn the access log would print the secrets of sign-in links.
     logging.getLogger("uvicorn.access").disabled = True
+    # A page that comes again takes up its state by the id of its session: only with the sign-in that opened it.
+    config.set_option("server.trustedUserHeaders", {SIGN_IN_HEADER: "sign_in"})
     here = home()
     crew = WorkerCrew(here)
     sweeper = asyncio.create_task(_sweep(here))
+    notes = ExitStack()
     try:
         from workflow.demo import ensure_demo  # loads the scientific packages
         from workflow.warming import warm_up
@@ -42,10 +51,12 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
         warm_up(lambda text: print(f"  {text}", flush=True))  # noqa: T201 - for the person at the terminal
         team.ensure_owner(here)
         ensure_demo(here)
-        here.address_file.write_text(base_url())
+        limited.start()  # it loads what reads files while nobody waits for it
+        address = here.settings.public_url or base_url()
+        notes.enter_context(noted(here.servers_dir, address))
         print(  # noqa: T201 - for the person at the terminal
             "\n  Winnow is ready. Sign in (once, within an hour):\n\n"
-            f"  {base_url()}/signin?link={team.make_start_link(here)}\n",
+            f"  {address}/signin?link={team.make_start_link(here)}\n",
             flush=True,
         )
         # What is loaded by now stays. Streamlit collects garbage after every rerun; frozen objects are not
@@ -57,16 +68,24 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     finally:
         sweeper.cancel()
         crew.stop()
-        here.address_file.unlink(missing_ok=True)
+        notes.close()
         close_home()
 
 
 async def _sweep(here: Home) -> None:
-    """Remove prepared files that nobody needs any more, also where nobody comes back."""
+    """Remove files, prepared or sent, that nobody needs any more, also where nobody comes back."""
     while True:
-        await run_in_threadpool(exporting.clear_left, here)
-        await asyncio.sleep(SWEPT_EVERY)
-        await run_in_threadpool(here.prepared.sweep)
+        try:
+            await run_in_threadpool(exporting.clear_left, here)
+            await run_in_threadpool(arrivals.clear_left, here)
+            await asyncio.sleep(SWEPT_EVERY)
+            await run_in_threadpool(here.prepared.sweep)
+            await run_in_threadpool(here.arrivals.sweep)
+        except OSError as error:  # a disk that cannot be written for a while is no reason to stop for good
+            logger.warning(
+                "Files that nobody needs any more could not be removed: %s. They are tried again.", error
+            )
+            await asyncio.sleep(SWEPT_EVERY)
 
 
 def base_url() -> str:

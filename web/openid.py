@@ -23,7 +23,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from web.signin_page import page, signed_in_answer
+from web.signin_page import cookie_name, page, signed_in_answer
 from web.visits import visit_of
 from workflow.home import home
 from workflow.people.elsewhere import NotKnown, sign_in_by_openid
@@ -39,7 +39,7 @@ TIMEOUT = 10.0
 """Seconds that the provider has for an answer."""
 LEEWAY = 60
 """Seconds by which its clock and ours may differ."""
-AGAIN = '<p><a href="/signin">Sign in again</a></p>'
+AGAIN = '<p><a href="signin">Sign in again</a></p>'
 
 Endpoint = Callable[[Request, Any], Awaitable[Response]]
 
@@ -83,7 +83,7 @@ class _Step:
         kept = SessionMiddleware(
             answer,
             secret_key=key,
-            session_cookie=f"winnow_openid_{(scope.get('server') or ('', 0))[1]}",
+            session_cookie=cookie_name(scope, "openid"),
             max_age=60 * MINUTES,
             path="/signin/openid",
             same_site="lax",
@@ -147,7 +147,7 @@ async def _check_issuer(provider: Any) -> str:
 
 def _back_address(request: Request) -> str:
     """Where the provider sends the browser back to: this server, as the browser reaches it."""
-    return f"{request.url.scheme}://{request.url.netloc}{BACK}"
+    return f"{home().settings.public_url or f'{request.url.scheme}://{request.url.netloc}'}{BACK}"
 
 
 async def _note(request: Request, why: str) -> None:

@@ -11,7 +11,9 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.routing import Route
 from streamlit import config
 
-from web import scripts
+from web import presses, scripts
+from web.backups import backup_file
+from web.closed import Closed
 from web.exports import prepared_file
 from web.guard import Guard
 from web.headers import SecurityHeaders
@@ -19,17 +21,27 @@ from web.health import healthz
 from web.media import kept_file, small_picture, spectrogram
 from web.openid import openid_back, openid_start
 from web.proxies import TrustedProxies, keep_uvicorn_out
+from web.public_address import PublicAddress
+from web.readable import Readable
 from web.signin import signin, signout
+from web.uploads import receive_file
 from workflow import exporting, media
 from workflow.home import home
+from workflow.importing import arrivals
+from workflow.outgoing.backups import owners, staging
 from workflow.settings import DEFAULT_PORT, Settings, SettingsError
 
+CANNOT_START = 2
+"""Exit status of a server that says why it does not start."""
 ROUTES = [
     Route("/healthz", healthz, methods=["GET"]),
     Route(f"{media.PATH}/{{name}}", kept_file, methods=["GET"]),
     Route(f"{media.PATH}/{{name}}/small", small_picture, methods=["GET"]),
     Route(f"{media.PATH}/{{name}}/spectrogram", spectrogram, methods=["GET"]),
     Route(f"{exporting.PATH}/{{project:int}}/{{key}}", prepared_file, methods=["GET"]),
+    Route(arrivals.PATH, receive_file, methods=["POST"]),
+    Route(presses.ADDRESS, presses.take_press, methods=["POST"]),
+    Route(f"{owners.PATH}/{{name}}", backup_file, methods=["GET"]),
     Route(scripts.ADDRESS, scripts.script, methods=["GET"]),
     Route("/signin", signin, methods=["GET", "POST"]),
     Route("/signin/openid", openid_start, methods=["GET"]),
@@ -42,19 +54,26 @@ def settings_or_exit() -> Settings:
     """The settings; where one is wrong the server ends with its message instead of a traceback."""
     try:
         settings = Settings.from_environment()
+        if said := staging.carry_out(settings):
+            print(f"  {said}", flush=True)  # noqa: T201 - for the person at the terminal
         home()
     except SettingsError as error:
-        sys.exit(f"Winnow cannot start. {error}")
+        print(f"Winnow cannot start. {error}", file=sys.stderr)  # noqa: T201 - for the person at the terminal
+        sys.exit(CANNOT_START)
     return settings
 
 
 def middleware(settings: Settings) -> list[Middleware]:
-    """Outermost first: headers on refusals too, then what proxies say, then the host, then who is there."""
+    """Outermost first: headers on refusals too, then what proxies say, then where people reach Winnow, then the
+    host, then who is there, then whether there is such an address, then whether it can be read."""
     return [
         Middleware(SecurityHeaders),
         Middleware(TrustedProxies, settings=settings.sign_in),
+        Middleware(PublicAddress, settings=settings),
         Middleware(TrustedHostMiddleware, allowed_hosts=settings.allowed_hosts, www_redirect=False),
         Middleware(Guard),
+        Middleware(Closed, ours=ROUTES),
+        Middleware(Readable),
     ]
 
 

@@ -24,7 +24,7 @@ _HOW_TO_GET_A_LINK = (
     "<p>Everybody else: ask the owner of this Winnow for a link.</p></section>"
 )
 _PASSWORD_FORM = (
-    '<section><form method="post" action="/signin">'
+    '<section><form method="post" action="signin">'
     '<label>Name<input name="name" autocomplete="username" required maxlength="80"></label>'
     '<label>Password<input name="password" type="password" autocomplete="current-password" required '
     f'maxlength="{passwords.MOST}"></label>'
@@ -32,18 +32,22 @@ _PASSWORD_FORM = (
     "<p>You set a password on <i>My account</i>, once you are in.</p></section>"
 )
 _BY_OPENID = (
-    '<section><p><a class="button" href="/signin/openid">Sign in with your organisation</a></p></section>'
+    '<section><p><a class="button" href="signin/openid">Sign in with your organisation</a></p></section>'
 )
-_GO_ON = '<p>If this browser is signed in already: <a href="/">open Winnow</a>.</p>'
+_GO_ON = '<p>If this browser is signed in already: <a href="./">open Winnow</a>.</p>'
 _LINK_FORM = (
     "<p>This link works once. Your browser then stays signed in for two weeks.</p>"
-    '<form method="post" action="/signin"><input type="hidden" name="link" value="{link}">'
+    '<form method="post" action="signin"><input type="hidden" name="link" value="{link}">'
     '<button type="submit">Sign in</button></form>'
 )
-_SIGN_OUT_FORM = '<form method="post" action="/signout"><button type="submit">Sign out</button></form>'
+_SIGN_OUT_FORM = '<form method="post" action="signout"><button type="submit">Sign out</button></form>'
 _HAS_ENDED = (
     "This browser was signed out: here or in another window, by you or by the owner. What you pressed last was not "
     "saved; all before it was."
+)
+_MANY_LINKS = (
+    "Too many links that do not work were opened from this address. Wait five minutes, then open yours again: it still "
+    "works."
 )
 _HAS_LEFT = "You are signed out."
 
@@ -74,12 +78,16 @@ async def signin(request: Request) -> Response:
 
 
 async def _by_link(request: Request, link: str) -> Response:
+    attempts, address = home().attempts, visit_of(request).address
+    if wait := attempts.must_wait_for_links(address):
+        return _later(_ways("This link was not looked at", _MANY_LINKS, status=429), wait)
     try:
         invited = await run_in_threadpool(team.look_at_link, home(), link)
         if invited is not None and request.method != "POST":
             return page(f"Sign in as {invited}", "", _LINK_FORM.format(link=escape(link)))
         secret = await run_in_threadpool(team.redeem_link, home(), link, visit_of(request))
     except team.LinkError as error:
+        attempts.link_failed(address)
         about = await run_in_threadpool(team.person_of_link, home(), link)
         await run_in_threadpool(note_refused, home(), "link does not work", visit_of(request), about)
         return _ways("This link does not work", error, _GO_ON, status=403)
@@ -95,7 +103,7 @@ async def _by_password(request: Request, form: dict[str, str]) -> Response:
     except passwords.WrongPassword as error:
         return _ways("Not signed in", error, status=403)
     except passwords.TooManyAttempts as error:
-        return _ways("Not signed in", error, status=429)
+        return _later(_ways("Not signed in", error, status=429), error.wait)
     return signed_in_answer(request, secret)
 
 
@@ -125,6 +133,12 @@ async def signout(request: Request) -> Response:
         except NotSaved as error:
             return page("Still signed in", error, _SIGN_OUT_FORM, status=503)
     return signed_out_answer(request)
+
+
+def _later(response: Response, seconds: int) -> Response:
+    """The same, with when it may be tried again, for programs."""
+    response.headers["retry-after"] = str(seconds)
+    return response
 
 
 def _ways(title: str, words: str | Exception, body: str = "", status: int = 200) -> Response:

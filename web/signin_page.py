@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
+from urllib.parse import urlsplit
 
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.types import Scope
 
+from workflow.home import home
 from workflow.people.browsers import SIGN_IN_LIFE
 
+_USUAL_PORT = {"http": 80, "https": 443}
 _PAGE = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
+<base href="{base}/">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title} - Winnow</title>
 <style>
@@ -39,19 +44,28 @@ section {{ margin: 0 0 2rem; }}
 
 
 def page(title: str, words: str | Exception, body: str = "", status: int = 200) -> HTMLResponse:
-    """A page. title, words : plain text, a paragraph      body : HTML of ours below it"""
+    """A page. title, words : plain text, a paragraph
+    body : HTML of ours below it, whose links are from the address of the start page
+    """
     said = f"<p>{escape(str(words))}</p>" if str(words) else ""
     return HTMLResponse(
-        _PAGE.format(title=escape(title), body=said + body),
+        _PAGE.format(base=home().settings.base_path, title=escape(title), body=said + body),
         status_code=status,
         headers={"cache-control": "no-store"},
     )
 
 
-def cookie_name(scope: Scope) -> str:
-    """Name of the sign-in cookie. A browser shares cookies among the ports of a host, so the port is part of it."""
-    _host, port = scope.get("server") or ("", 0)
-    return f"winnow_signin_{port}"
+def cookie_name(scope: Scope, of: str = "signin") -> str:
+    """Name of the sign-in cookie. A browser shares cookies among the ports of a host, so the port is part of it: the
+    one that people reach Winnow at, with the path, so that it is the same for every server behind one address."""
+    public = urlsplit(home().settings.public_url)
+    if not public.netloc:
+        _host, port = scope.get("server") or ("", 0)
+        return f"winnow_{of}_{port}"
+    port = public.port or _USUAL_PORT[public.scheme]
+    return (
+        f"winnow_{of}_{port}{re.sub('[^A-Za-z0-9]', '_', public.path)}"  # nginx has variables of such names
+    )
 
 
 def cookie_of(connection: HTTPConnection) -> str | None:

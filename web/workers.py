@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workflow.importing.encoding_worker import anything_to_do
+from workflow.outgoing.backups import backup_worker
+from workflow.saving import FaultLog
 
 if TYPE_CHECKING:
     from workflow.home import Home
@@ -25,7 +27,7 @@ PATIENCE = 5.0
 
 class WorkerCrew:
     """Keeps `WINNOW_WORKERS` training processes alive while some project needs one: it has a model that they train,
-    or rows to be encoded."""
+    or rows to be encoded; or while a backup is wanted."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
@@ -54,11 +56,13 @@ class WorkerCrew:
                 worker.wait()
 
     def _watch(self) -> None:
+        faults = FaultLog()
         while not self._stop.wait(LOOK_EVERY):
             try:
                 self._look()
-            except Exception:  # the database may be away for a while; the crew outlives it
-                logger.exception("The training processes could not be looked after; it is tried again.")
+                faults.well()
+            except Exception as error:  # the database may be away for a while; the crew outlives it
+                faults.say(error, "The training processes could not be looked after; it is tried again.")
                 self._stop.wait(10 * LOOK_EVERY)
 
     def _look(self) -> None:
@@ -76,7 +80,7 @@ class WorkerCrew:
         stamp = self._home.database.stamp()
         if stamp != self._seen:
             self._needed, self._seen = anything_to_do(self._home), stamp
-        return self._needed
+        return self._needed or backup_worker.anything_to_do(self._home)
 
 
 def _start() -> subprocess.Popen[bytes]:

@@ -59,12 +59,19 @@ _OPTIONS = (
         help="With a data set (.zip): what its card is to say, such as license=cc-by-4.0, languages=en, named=yes.",
     ),
     click.option("--log", is_flag=True, help="The answer log instead of the table."),
+    click.option(
+        "--as-of",
+        "as_of",
+        metavar="N|MOMENT|NAME",
+        help="An earlier state: after entry N of the log (0: before the first), at a moment such as "
+        "2026-03-01T12:00+01:00 (UTC where it names no zone), or that of a snapshot.",
+    ),
 )
 
 
 def export_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options. The command gets `target`, `name` of the format, `rows`, `above` (None: as by default), `details` of
-    the card and `log`."""
+    the card, `log` and `as_of` as it was typed."""
 
     @wraps(command)
     def told(**options: Any) -> Any:

@@ -13,6 +13,7 @@ import click
 from winnow.column_options import column_options, file_options, setting_option
 from winnow.export_command import export_options, teller
 from winnow.opening import home, owner
+from winnow.terminal import say
 
 
 def _shares(
@@ -62,7 +63,7 @@ def import_table(
         seat, chosen = owner(here), importing.settings_for(table, settings)
         odd = (*importing.made_before(seat, upload), *importing.find_doubts(table))
         for said in (*upload.notes, *map(str, (*odd, *importing.doubts_about(table, chosen)))):
-            click.echo(said, err=True)
+            say(said, err=True)
         project_id = importing.create(seat, name or file.stem, table, chosen, description, upload)
         for person, role in shared:
             members.share(seat, person, [project_id], role)
@@ -118,8 +119,8 @@ def encode(
             notes = encoding.encode_file(Path(what), target, encoder, columns, files, progress)
             done = f"{target}: vectors of the rows of {what}."
     for said in notes:
-        click.echo(said, err=True)
-    click.echo(done)
+        say(said, err=True)
+    say(done)
 
 
 @click.command("append")
@@ -150,7 +151,7 @@ def append_rows(project_id: int, file: Path, files: Mapping[str, Any], labels: t
         *map(str, addition.doubts),
     ):
         if said:
-            click.echo(said, err=True)
+            say(said, err=True)
     click.echo(f"Project {project_id}: {grown.n_new} rows added, {n_rows} in all.")
 
 
@@ -165,8 +166,9 @@ def export(
     above: float | None,
     details: Mapping[str, Any],
     log: bool,
+    as_of: str | None,
 ) -> None:
-    """Write the disambiguated table of PROJECT_ID, as CSV or in another format."""
+    """Write the disambiguated table of PROJECT_ID, as CSV or in another format; as it is now, or as it was."""
     from workflow import exporting
 
     with home() as here:
@@ -175,9 +177,9 @@ def export(
         try:
             name = name or exporting.file_for(seat, "" if target is None else target.name, sort)
             least = exporting.ABOVE if above is None else above
-            taken = exporting.take(
-                seat, exporting.ExportChoice(name, rows, least, exporting.CardDetails.told(**details))
-            )
+            card = exporting.CardDetails.told(**details)
+            then = None if as_of is None else exporting.read_as_of(as_of)
+            taken = exporting.take(seat, exporting.ExportChoice(name, rows, least, card, then))
         except ValueError as error:
             raise click.ClickException(str(error)) from None
         if target is None:
@@ -198,11 +200,11 @@ def verify(what: str, project_id: int | None) -> None:
 
     file = None if project_id is None and re.fullmatch("[0-9]+", what) else Path(what)
     if file is not None and project_id is None:
-        click.echo(verifying.verify_file(file))
+        say(verifying.verify_file(file))
         return
     with home() as here:
         seat = owner(here).at(int(what) if project_id is None else project_id)
-        click.echo("\n".join(map(str, verifying.verify_project(seat, file))))
+        say("\n".join(map(str, verifying.verify_project(seat, file))))
 
 
 FILE_COMMANDS = (import_table, append_rows, encode, export, verify)

@@ -11,7 +11,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from db import members, people, projects
+from db import entering, members, people, projects
 from db.people import Person
 from db.projects import Project
 
@@ -26,11 +26,11 @@ __all__ = [
     "Right",
     "Rights",
     "Role",
+    "at_project",
     "no_project",
     "project_for",
     "require_person",
     "require_right",
-    "role_at_project",
     "role_here",
     "visible_projects",
 ]
@@ -114,24 +114,27 @@ def role_here(session: Session, person_id: int) -> Rights:
     return Rights(person, Role.OWNER if person.is_owner else None)
 
 
-def role_at_project(session: Session, person_id: int, project_id: int) -> Rights:
-    """The person, and what they are in this project.
+def at_project(
+    session: Session, person_id: int, project_id: int, *, anywhere: bool = False
+) -> tuple[Rights, Project, int]:
+    """The person with what they are in this project; the project; and seq of its latest entry. One statement: every
+    answer waits for it.
+
+    anywhere : also where the project is archived or in the bin
 
     Raises
     ------
     NotAllowed
         The person is unknown or disabled.
     NotFound
-        They are no member of it, whether there is such a project or not.
+        They are no member of it, whether there is such a project or not; or it is archived, or in the bin.
     """
-    asked = project_id if 0 < project_id <= projects.LARGEST else 0
-    person, role = members.person_at(session, person_id, asked) or (None, None)
-    person = _not_disabled(person)
-    if person.is_owner:
-        return Rights(person, Role.OWNER)
-    if role is None:
+    found = entering.find(session, person_id, project_id)
+    person = _not_disabled(None if found is None else found.person)
+    role = Role.OWNER if person.is_owner else found.role if found else None
+    if found is None or role is None or found.project is None:
         raise no_project(project_id)
-    return Rights(person, Role(role))
+    return Rights(person, Role(role)), _in_use(found.project, anywhere=anywhere), found.height
 
 
 def require_right(rights: Rights, right: Right) -> None:
@@ -143,12 +146,17 @@ def require_right(rights: Rights, right: Right) -> None:
         )
 
 
-def project_for(session: Session, project_id: int, *, anywhere: bool = False) -> Project:
-    """The project, for a member. anywhere : also where it is archived or in the bin. Raises NotFound."""
+def project_for(session: Session, project_id: int) -> Project:
+    """The project, for a member. Raises NotFound."""
     try:
         project = projects.get(session, project_id)
     except projects.NoSuchProjectError as error:
         raise no_project(project_id) from error
+    return _in_use(project)
+
+
+def _in_use(project: Project, *, anywhere: bool = False) -> Project:
+    """Raises NotFound where it is archived or in the bin. anywhere : not even then"""
     if not anywhere and not project.in_use:
         where = "archived" if project.deleted_at is None else "in the bin"
         raise NotFound(f"{project.name} is {where}; the owner can restore it on the Home page.")

@@ -18,12 +18,14 @@ from plcore.loop import Place
 from workflow.access import NotAllowed, NotFound, Right
 from workflow.common.alike import SimilarRow, begin_comparison, still_shown
 from workflow.common.answers import Given, Saved
+from workflow.common.notes import NOTE_LENGTH, checked_note
 from workflow.common.places import place_of
 from workflow.common.turn import StaleQuestion
 from workflow.people.qualifying import NotQualified, require_qualified
 from workflow.saving import NotSaved
 
 if TYPE_CHECKING:
+    from workflow.common.turn import Turn
     from workflow.seat import Seat
 
 __all__ = [
@@ -35,7 +37,6 @@ __all__ = [
     "SimilarRow",
     "StaleQuestion",
     "ask_next",
-    "checked_note",
     "get_ready",
     "leave",
     "next_question",
@@ -46,8 +47,6 @@ __all__ = [
 
 logger = logging.getLogger("winnow")
 
-NOTE_LENGTH = 2_000
-
 
 def next_question(seat: Seat) -> Any:
     """The question open before this person, or a new one, as the project's kind shows it (`showing` in its folder);
@@ -57,7 +56,7 @@ def next_question(seat: Seat) -> Any:
     ------
     NotSaved, NotAllowed, NotFound
     """
-    with seat.turn() as turn:
+    with seat.turn(lasting=False) as turn:
         require_qualified(turn.opened)
         return turn.show_next()
 
@@ -128,29 +127,34 @@ def submit_answer(
     """
     given = Given(kind, tuple(labels), checked_note(note), flagged, shown)
     with seat.turn() as turn:
-        require_qualified(turn.opened)
-        if kind not in turn.ANSWERS:
-            raise AnswerError(f"An answer is one of {', '.join(turn.ANSWERS)}. Got {kind!r}.")
-        question = turn.open_now()
-        if question is None or question.token != token:
-            return turn.given_before(token)
-        place = place_of(question)
-        if turn.is_taken(place):
-            raise StaleQuestion(
-                "Somebody else has this row before them now: it was open here for long, or you had left it."
-            )
-        if not turn.may_ask(place):
-            raise StaleQuestion(turn.decided_meanwhile(place))
-        stored = turn.opened.kind.answer(turn, question, given)
-        stays = turn.stays_after(question, stored)
-        if stays:
-            turn.keep_question(question)
-        else:
-            turn.close_question()
-        saved = turn.saved(stored)
-    if stays:
-        show_again(seat, place)
+        saved, stays = answer_in(turn, token, given)
+    if stays is not None:
+        show_again(seat, stays)
     return saved
+
+
+def answer_in(turn: Turn[Any, Any, Any], token: str, given: Given) -> tuple[Saved, Place | None]:
+    """What `submit_answer` does in its turn: what was stored, and the place that stays before the person, None where
+    none does. Raises as it."""
+    require_qualified(turn.opened)
+    if given.kind not in turn.ANSWERS:
+        raise AnswerError(f"An answer is one of {', '.join(turn.ANSWERS)}. Got {given.kind!r}.")
+    question = turn.open_now()
+    if question is None or question.token != token:
+        return turn.given_before(token), None
+    place = place_of(question)
+    if turn.is_taken(place):
+        raise StaleQuestion(
+            "Somebody else has this row before them now: it was open here for long, or you had left it."
+        )
+    if not turn.may_ask(place):
+        raise StaleQuestion(turn.decided_meanwhile(place))
+    stored = turn.opened.kind.answer(turn, question, given)
+    if turn.stays_after(question, stored):
+        turn.keep_question(question)
+        return turn.saved(stored), place
+    turn.close_question()
+    return turn.saved(stored), None
 
 
 def leave(seat: Seat) -> None:
@@ -185,18 +189,6 @@ def similar_rows(seat: Seat, token: str) -> tuple[SimilarRow, ...]:
     nearest = comparison.nearest()
     with seat.learner(Right.ANSWER) as opened:  # meanwhile an answer may have been taken back
         return still_shown(opened, nearest)
-
-
-def checked_note(note: str | None) -> str | None:
-    """The note as it is stored, None where it is empty. Raises AnswerError."""
-    note = (note or "").strip()
-    if len(note) > NOTE_LENGTH:
-        raise AnswerError(
-            f"A note has at most {NOTE_LENGTH:,} characters; this one has {len(note):,}. Fix: shorten it."
-        )
-    if "\0" in note:
-        raise AnswerError("The note holds a NUL character. Fix: remove it.")
-    return note or None
 
 
 def show_again(seat: Seat, place: Place) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from db import entries, projects, reservations, review
 from db.entries import NO_ROW, DuplicateEntry, NewEntry
+from plcore.common import forbidden_in_name
 from plcore.loop import ClassChange, ClassError, ClassMap, EntryKind, changed_at
 from workflow.access import Right
 from workflow.common.log import read_class_changes
@@ -141,6 +142,9 @@ def change_classes(seat: Seat, version: int, kind: str, names: Sequence[str]) ->
         raise ClassError(
             f"A class's name has at most {NAME_LENGTH} characters; this one has {len(too_long)}. Fix: shorten it."
         )
+    # Of what exists nothing is asked: tables from before may name it so.
+    if kind != "merge" and (found := forbidden_in_name(names[-1] if names else "")) is not None:
+        raise ClassError(f"A class's name cannot be stored with {found}. Fix: type another.")
     return _store(seat, version, kind, names)
 
 

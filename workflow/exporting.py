@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +19,9 @@ from workflow.common.found import names_of
 from workflow.common.prepared import FAILED, READY, WAITING, PreparedFile, Taken, Whose, clear
 from workflow.common.snapshot import ABOVE, ALL, ANSWERED, CHOICES, SURE
 from workflow.common.whole_file import whole_file
+from workflow.outgoing.as_of import AsOf, AsOfError, read_as_of
 from workflow.outgoing.card_text import CardDetails
+from workflow.outgoing.past import open_as_of
 from workflow.outgoing.project_files import (
     DATA_SET,
     LOG,
@@ -35,6 +37,7 @@ from workflow.saving import NotSaved, saving_files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
     from pathlib import Path
 
     import pandas as pd
@@ -57,10 +60,13 @@ __all__ = [
     "SURE",
     "TABLE",
     "WAITING",
+    "AsOf",
+    "AsOfError",
     "CardDetails",
     "ExportChoice",
     "ExportView",
     "PreparedFile",
+    "read_as_of",
 ]
 
 PATH = "/exports"
@@ -73,7 +79,8 @@ class ExportView:
 
     files : all there are, by name      sources : how many labels come from each source
     counts : how many rows each choice of rows holds
-    first : the first rows of the table as CSV has it, what is added first      seq : of the log's latest entry
+    first : the first rows of the table as CSV has it, what is added first
+    seq : of the latest entry in it      last : of the log's latest entry      moment : when entry `seq` was made
     """
 
     files: Mapping[str, ProjectFile]
@@ -81,13 +88,20 @@ class ExportView:
     counts: Mapping[str, int]
     first: pd.DataFrame
     seq: int
+    last: int
+    moment: datetime
 
 
-def export_view(seat: Seat, n_rows: int, above: float = ABOVE) -> ExportView:
+def export_view(seat: Seat, n_rows: int, above: float = ABOVE, as_of: AsOf | None = None) -> ExportView:
     """What there is to take away. n_rows : of the table, to look at      above : the least probability that is sure
+    as_of : an earlier state; None: the present one
 
     Raises
     ------
+    AsOfError
+        There is no such state.
+    ValueError
+        The model of then cannot be fitted.
     NotAllowed
         The person is not an owner.
     NotFound
@@ -95,19 +109,25 @@ def export_view(seat: Seat, n_rows: int, above: float = ABOVE) -> ExportView:
     """
     from plcore.tables import read_cells
 
-    with seat.learner(Right.OWN) as opened:
+    with open_as_of(seat, as_of) as opened:
         kind, found = opened.kind, opened.kind.snapshot(opened)
         sources, names = found.sources(), names_of(opened.session)
         table, classes = opened.learner.table, opened.learner.classes
         log = entries.each(opened.session, opened.project_id, found.seq, rows_below=n_rows)
         whole = found.whole(log, names)
+        last = entries.last_seq(opened.session, opened.project_id)
+        made = entries.time_of(opened.session, opened.project_id, found.seq)
+        moment = made or opened.project.created_at
     beginning = whole.chosen(np.arange(min(n_rows, found.n_rows)))
     file = io.BytesIO()
     next(iter(kind.FORMATS.values())).write(beginning, file, lambda _: None)
     frame = read_cells(file.getvalue())
     known = set(table.cells.columns) - {table.roles.id, *classes}
     front = sorted(frame.columns, key=lambda name: name in known)
-    return ExportView(files_of(kind, table.cells), sources, found.counts(above), frame[front], found.seq)
+    files = files_of(kind, table.cells)
+    if as_of is not None:
+        del files[DATA_SET]  # its card is of the present state
+    return ExportView(files, sources, found.counts(above), frame[front], found.seq, last, moment)
 
 
 def prepare(seat: Seat, choice: ExportChoice, stem: str) -> str:
@@ -115,12 +135,14 @@ def prepare(seat: Seat, choice: ExportChoice, stem: str) -> str:
 
     Raises as `export_view`; ValueError where the project has no such file; NotSaved where nothing can be written.
     """
-    with seat.learner(Right.OWN) as opened:
+    with open_as_of(seat, choice.as_of) as opened:
         file = find_file(opened.kind, choice.file, opened.learner.table.cells)
         taken, whose = file.take(file.form, opened, choice), Whose(opened.person_id, opened.project_id)
     rows = f"-{choice.rows}" if file.by_rows and choice.rows != "all" else ""
-    name = f"{stem}-{file.sort}{rows}{file.form.suffix}"
+    then = "" if choice.as_of is None else f"-as-of-{taken.seq}"
+    name = f"{stem}-{file.sort}{rows}{then}{file.form.suffix}"
     with saving_files():
+        taken = replace(taken, of_then=choice.as_of is not None)
         key = seat.home.prepared.begin(seat.home.exports_dir, whose, name, taken)
     _note_taken(seat, name)
     return key
@@ -155,7 +177,7 @@ def find(seat: Seat, key: str) -> tuple[Path, str]:
 
 def take(seat: Seat, choice: ExportChoice) -> Taken:
     """What a file holds now, to be written by whoever asks for it. Raises as `prepare`, but for NotSaved."""
-    with seat.learner(Right.OWN) as opened:
+    with open_as_of(seat, choice.as_of) as opened:
         file = find_file(opened.kind, choice.file, opened.learner.table.cells)
         taken = file.take(file.form, opened, choice)
     _note_taken(seat, choice.file or "table")

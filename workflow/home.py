@@ -4,23 +4,34 @@ from __future__ import annotations
 
 import functools
 import threading
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
-from sqlalchemy import make_url
-from sqlalchemy.exc import DBAPIError
-
-from db.engine import Database, is_damaged
-from workflow.common import files
+from db.engine import DatabaseUnavailableError
+from workflow.common import files, in_use, left_behind
+from workflow.common.arriving import Arrivals
 from workflow.common.prepared import PreparedFiles
+from workflow.common.private import keep_private
+from workflow.common.store import files_of, open_database
 from workflow.people.attempts import Attempts
 from workflow.settings import Settings, SettingsError
 from workflow.shelf import Shelf
 
 if TYPE_CHECKING:
+    from db.engine import Database
     from plcore import LabelTable
+
+
+class LostTableError(DatabaseUnavailableError):
+    """The file of an uploaded table is missing or damaged; the message is for everybody to read."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"The project's table (tables/{name} in the data folder) is missing or damaged. No answer is lost: they "
+            "are in the database. Fix: put the file back from a backup (winnow restore FILE --to FOLDER, then copy "
+            "it); winnow doctor says which are missing."
+        )
 
 
 @dataclass(frozen=True)
@@ -30,13 +41,24 @@ class Home:
     settings: Settings
     database: Database
     tables_dir: Path
+    shared: IO[bytes]  # the lock of `workflow.common.in_use`
     shelf: Shelf = field(default_factory=Shelf)
     prepared: PreparedFiles = field(default_factory=PreparedFiles)
+    arrivals: Arrivals = field(default_factory=Arrivals)
     attempts: Attempts = field(default_factory=Attempts)
 
     def table_path(self, table_hash: str) -> Path:
         """Where the table with this SHA-256 (64 hex digits) is kept."""
         return self.tables_dir / f"{table_hash}.parquet"
+
+    def read_table(self, table_hash: str) -> LabelTable:
+        """The table with this SHA-256. Raises LostTableError."""
+        from plcore import LabelTable
+
+        try:
+            return LabelTable.read(self.table_path(table_hash))
+        except (OSError, ValueError) as error:
+            raise LostTableError(self.table_path(table_hash).name) from error
 
     def store_table(self, table: LabelTable) -> str:
         """Keep the table as an immutable file and return its SHA-256, the file's name. Twice is harmless."""
@@ -73,85 +95,61 @@ class Home:
         return self.settings.home / "exports"
 
     @property
-    def address_file(self) -> Path:
-        """Where a running server notes the address browsers reach it at."""
-        return self.settings.home / "address"
+    def backups_dir(self) -> Path:
+        """Where backups lie that nobody named another place for; made when the first is."""
+        return self.settings.backups_dir
+
+    @property
+    def servers_dir(self) -> Path:
+        """Where running servers note the address browsers reach them at (`workflow.common.running`)."""
+        return self.settings.home / "servers"
+
+    @property
+    def uploads_dir(self) -> Path:
+        """Where files lie that people have sent, until they were read; made when the first comes."""
+        return self.settings.home / "uploads"
 
     def close(self) -> None:
         self.prepared.close()
+        self.arrivals.close()
         self.shelf.close()
         self.database.close()
+        self.shared.close()
 
 
-class BrokenHomeError(SettingsError):
-    """The database and the tables in WINNOW_HOME do not belong together. Opened as they are, every project would be
-    missing."""
-
-
-MAKING = 1.0
-"""Seconds that another process may need to make its database, which is empty at first."""
-
-
-def open_home(settings: Settings) -> Home:
+def open_home(settings: Settings, *, accept: bool = False) -> Home:
     """Make the folders where they are missing, for this user alone, and bring the database up to date.
+
+    accept : whatever database is there is taken (`workflow.common.store.open_database`)
 
     Raises
     ------
     SettingsError
-        WINNOW_HOME cannot be such a folder.
+        WINNOW_HOME cannot be such a folder, or a backup is being restored there.
     BrokenHomeError
-        There are tables without their database, or the database is empty or damaged: no first start.
+        The database is not the one that was there last, or cannot be opened.
     """
     tables_dir = settings.home / "tables"
     try:
         for folder in (settings.home, tables_dir):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        shared = in_use.share(settings.home)
+    except in_use.InUseError as error:
+        raise SettingsError(str(error)) from error
     except OSError as error:
         raise SettingsError(
-            f"WINNOW_HOME must be a folder this user may make and write. Got {str(settings.home)!r}: {error.strerror}."
+            f"WINNOW_HOME must be a folder this user may make and write. Got {str(settings.home)!r}: {error.strerror}. "
+            "Fix: name another folder; or make room there, and let this user write it."
         ) from error
-    database = Database(settings.database_url)
     try:
-        _check_whole(settings, database, tables_dir)
-        database.migrate()
-    except DBAPIError as error:
-        database.close()
-        if not is_damaged(error):
-            raise
-        raise BrokenHomeError(
-            f"The database {_where(settings)} is damaged, or no database of Winnow's. {_fix(settings)}"
-        ) from error
-    except BrokenHomeError:
-        database.close()
+        keep_private(settings.home)
+        left_behind.clear(settings)
+        database = open_database(settings, tables_dir, accept=accept)
+        keep_private(*files_of(database))
+    except BaseException:
+        shared.close()
         raise
-    return Home(settings, database, tables_dir)
-
-
-def _check_whole(settings: Settings, database: Database, tables_dir: Path) -> None:
-    """Raise BrokenHomeError where a copy that failed, or half a backup put back, would be taken for a first start."""
-    given_up = time.monotonic() + MAKING
-    while database.is_emptied():
-        if time.monotonic() >= given_up:
-            raise BrokenHomeError(f"The database {_where(settings)} is empty (0 bytes). {_fix(settings)}")
-        time.sleep(MAKING / 20)
-    tables = sum(1 for _ in tables_dir.glob("*.parquet"))
-    if tables and database.is_new():
-        raise BrokenHomeError(
-            f"There is no database at {_where(settings)}, but {tables_dir} holds {tables} "
-            f"table{'' if tables == 1 else 's'} of projects. {_fix(settings)}"
-        )
-
-
-def _where(settings: Settings) -> str:
-    """The database in words for the person at the terminal, without a password."""
-    url = make_url(settings.database_url)
-    return (
-        str(url.database) if url.get_backend_name() == "sqlite" else url.render_as_string(hide_password=True)
-    )
-
-
-def _fix(settings: Settings) -> str:
-    return f"Fix: put the database back from a backup; or, to start anew without projects, move {settings.home} away."
+    return Home(settings, database, tables_dir, shared)
 
 
 _opening = threading.Lock()

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from db import projects, questions
+from plcore.common import forbidden_in_name, forbidden_in_text
 from workflow import kinds
 from workflow.access import Right, Role, visible_projects
 from workflow.common.groups import of_these_classes
@@ -55,7 +56,7 @@ def create_project(
     Raises
     ------
     ProjectNameError
-        The name is empty, longer than 80 characters or in use.
+        The name is empty, longer than 80 characters or in use; or the description is too long.
     CannotLearn
         No learner can be built from the table with these settings.
     NotAllowed
@@ -63,9 +64,9 @@ def create_project(
     NotSaved
         The disk is full, or the database cannot be written. No project was made.
     """
-    name, home = _checked_name(name), seat.home
+    name, description, home = checked_name(name), _checked_description(description), seat.home
     with seat.everywhere.reading(Right.OWN) as reading:
-        _check_free(reading, name)  # before a table is written that nothing would name
+        check_free(reading, name)  # before a table is written that nothing would name
     settings = settings or default_settings(table)
     kind = kinds.of_settings(settings)
     # The learner before anything is stored: a table it cannot learn from leaves nothing behind.
@@ -78,7 +79,7 @@ def create_project(
     with saving_files():
         table_hash = home.store_table(table)
     with seat.everywhere.owning() as owning:
-        _check_free(owning, name)
+        check_free(owning, name)
         project_id = projects.add(
             owning.session,
             name=name,
@@ -177,6 +178,16 @@ def learner_settings(seat: Seat) -> dict[str, Any]:
         return found
 
 
+def _checked_description(description: str) -> str:
+    description = description.strip()
+    if (found := forbidden_in_text(description)) is not None:
+        raise ProjectNameError(f"A description cannot be stored with {found}. Fix: take it out.")
+    if len(description) > DESCRIPTION_LENGTH:
+        has = f"has at most {DESCRIPTION_LENGTH:,} characters; this one has {len(description):,}"
+        raise ProjectNameError(f"A description {has}. Fix: shorten it.")
+    return description
+
+
 def rename_project(seat: Seat, name: str, description: str) -> None:
     """Give a project another name and description.
 
@@ -188,15 +199,10 @@ def rename_project(seat: Seat, name: str, description: str) -> None:
         The person is not an owner.
     NotSaved, NotFound
     """
-    name, description = _checked_name(name), description.strip()
-    if len(description) > DESCRIPTION_LENGTH:
-        raise ProjectNameError(
-            f"A description has at most {DESCRIPTION_LENGTH:,} characters; this one has {len(description):,}. "
-            "Fix: shorten it."
-        )
+    name, description = checked_name(name), _checked_description(description)
     with seat.owning() as owning:
         if name != owning.project.name:
-            _check_free(owning, name, except_for=owning.project.id)
+            check_free(owning, name, except_for=owning.project.id)
         projects.rename(owning.session, owning.project.id, name, description)
         audit.note_at(owning, EventKind.PROJECT_RENAMED, before=owning.project.name, after=name)
 
@@ -240,7 +246,7 @@ def restore_project(seat: Seat) -> None:
     """
     with seat.owning(anywhere=True) as owning:
         session, project = owning.session, owning.project
-        _check_free(owning, project.name, except_for=project.id)
+        check_free(owning, project.name, except_for=project.id)
         projects.bin_project(session, project.id, None)
         projects.archive(session, project.id, None)
         if project.deleted_at is not None or project.archived_at is not None:
@@ -270,7 +276,8 @@ def put_away(seat: Seat) -> PutAway:
         )
 
 
-def _checked_name(name: str) -> str:
+def checked_name(name: str) -> str:
+    """The name without blanks around it. Raises ProjectNameError where no project may be called so."""
     name = name.strip()
     if not name:
         raise ProjectNameError("The project needs a name. Fix: type one, such as the file's subject.")
@@ -278,10 +285,12 @@ def _checked_name(name: str) -> str:
         raise ProjectNameError(
             f"A project's name has at most {NAME_LENGTH} characters; this one has {len(name)}. Fix: shorten it."
         )
+    if (found := forbidden_in_name(name)) is not None:
+        raise ProjectNameError(f"A project's name cannot be stored with {found}. Fix: take it out.")
     return name
 
 
-def _check_free(reading: Reading, name: str, except_for: int | None = None) -> None:
+def check_free(reading: Reading, name: str, except_for: int | None = None) -> None:
     """Raises ProjectNameError where a project in use has the name, of those that this person may see: of others they
     are not to learn in this way, either.
     """

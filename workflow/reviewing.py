@@ -16,7 +16,7 @@ from plcore import AnswerError
 from plcore.evaluation import Precision
 from plcore.loop import Place
 from workflow.access import NotAllowed, Right
-from workflow.answering import NOTE_LENGTH, ask_next, checked_note
+from workflow.answering import ask_next
 from workflow.common.answers import Given, Saved
 from workflow.common.found import (
     PAGE,
@@ -29,6 +29,7 @@ from workflow.common.found import (
     may_correct,
 )
 from workflow.common.history import stored_by
+from workflow.common.notes import NOTE_LENGTH, checked_note
 from workflow.common.scored import ScoreLine, ScoreReview, review_scores, unseen_rows
 from workflow.common.turn import StaleQuestion
 from workflow.saving import NotSaved

@@ -4,10 +4,11 @@ each label means, and groups of classes, which are answers too: "some crow", whe
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from db import projects
-from plcore.tables import TableError, read_table
+from plcore.tables import TableError
 from workflow.access import Right
 from workflow.common.asked import FormsNow
 from workflow.common.groups import groups_now, read_groups
@@ -19,6 +20,7 @@ from workflow.common.room import (
     RoomError,
     RoomSettings,
 )
+from workflow.importing.reading import read_upload
 from workflow.people import audit
 from workflow.people.audit import EventKind
 
@@ -122,11 +124,11 @@ def groups_of(seat: Seat) -> dict[str, tuple[str, ...]]:
         return groups_now(RoomSettings.from_json(opened.project.room).groups, opened.learner.pool.class_map)
 
 
-def groups_in_file(seat: Seat, data: bytes, name: str) -> dict[str, tuple[str, ...]]:
+def groups_in_file(seat: Seat, source: bytes | Path, name: str) -> dict[str, tuple[str, ...]]:
     """The groups that a file names, for `set_groups`. Nothing is stored.
 
-    data, name : of a table with a class in each row and its groups beside it, in any format that tables are read from;
-        or of an export with a taxonomy
+    source, name : bytes, or path, and name of a table with a class in each row and its groups beside it, in any format
+        that tables are read from; or of an export with a taxonomy
 
     Raises
     ------
@@ -141,7 +143,7 @@ def groups_in_file(seat: Seat, data: bytes, name: str) -> dict[str, tuple[str, .
     with seat.learner(Right.OWN) as opened:
         _check_takes_groups(opened)
         class_map = opened.learner.pool.class_map
-    return read_groups(read_table(data, name), class_map)
+    return read_groups(read_upload(source, name, as_it_is=True).reading, class_map)
 
 
 def set_groups(seat: Seat, groups: Groups) -> None:

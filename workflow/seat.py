@@ -17,7 +17,7 @@ from workflow.access import Right
 from workflow.common.opened import Opened, Reading
 from workflow.common.turn import StaleQuestion, Turn
 from workflow.kinds import Kind
-from workflow.kinds.opening import find_kind, open_to_read, open_to_write
+from workflow.kinds.opening import find_kind, find_slot, open_to_read, open_to_write
 from workflow.saving import saving, saying_why
 
 if TYPE_CHECKING:
@@ -90,9 +90,12 @@ class Seat:
             yield opened
 
     @contextmanager
-    def turn(self, right: Right = Right.ANSWER) -> Iterator[Turn[Any, Any, Any]]:
+    def turn(self, right: Right = Right.ANSWER, *, lasting: bool = True) -> Iterator[Turn[Any, Any, Any]]:
         """This person's turn at the project: a transaction that writes, at whose beginning the learner takes in the
         whole log. After the commit the learner takes in what the block wrote.
+
+        lasting : False where it only reserves: after a power cut the reservation may be gone, and the turn has waited
+            for no disk
 
         Raises
         ------
@@ -102,10 +105,16 @@ class Seat:
         """
         try:
             enter = partial(self._enter, right=right)
-            with saying_why(), open_to_write(self.home, self._here, enter) as opened:
+            with saying_why(), open_to_write(self.home, self._here, enter, lasting=lasting) as opened:
                 yield opened.kind.make_turn(opened)
         except DuplicateEntry as error:
             raise StaleQuestion("This question was answered a moment ago, in another tab.") from error
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Nobody else in this process uses the project's learner meanwhile. Raises as ``reading``, but not always."""
+        with find_slot(self.home, self._here, self._enter).lock:
+            yield
 
     @property
     def kind(self) -> Kind:
@@ -130,7 +139,8 @@ class Seat:
             rights = access.role_here(session, self.person_id)
             access.require_right(rights, right)
             return Reading(rights.person, rights.role, session)
-        rights = access.role_at_project(session, self.person_id, self.project_id)
-        project = access.project_for(session, self.project_id, anywhere=anywhere)
+        rights, project, height = access.at_project(
+            session, self.person_id, self.project_id, anywhere=anywhere
+        )
         access.require_right(rights, right)
-        return Reading(rights.person, rights.role, session, project)
+        return Reading(rights.person, rights.role, session, project, height)

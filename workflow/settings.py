@@ -19,6 +19,7 @@ DEFAULT_PORT = 8501
 
 _BACKENDS = ("sqlite", "postgresql+psycopg")
 _EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - compared with, not listened on
+_PUBLIC_PATH = re.compile(r"(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*/?")
 _HOST = re.compile(r"(\*\.)?[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:]+\]")
 
 
@@ -47,13 +48,29 @@ class SignInSettings:
 
 
 @dataclass(frozen=True)
+class BackupSettings:
+    """Backups that Winnow makes by itself.
+
+    every : seconds between two; None: it makes none      kept : how many of them stay
+    folder : where they lie, and those made by a button; None: the folder `backups` of the data folder
+    """
+
+    every: float | None = None
+    kept: int = 7
+    folder: Path | None = None
+
+
+@dataclass(frozen=True)
 class Settings:
     """Where Winnow keeps its data and where it listens.
 
     home : folder for the database and the uploaded tables      database_url : SQLAlchemy URL
     host, port : address the server listens on      workers : training processes
     allowed_hosts : host names (`*.example.org` too) a browser may use for this server; all others are refused
-    sign_in : how people sign in beside links and passwords
+    sign_in : how people sign in beside links and passwords      backups : those that Winnow makes by itself
+    upload_mb, uploads_mb : MB of files that may lie here until they were read, of one person and of all
+    public_url : where people reach Winnow, such as `https://example.org/winnow`, without a slash at its end; '' where
+        that is `host` and `port`
     """
 
     home: Path
@@ -62,7 +79,21 @@ class Settings:
     port: int
     workers: int
     allowed_hosts: tuple[str, ...]
+    upload_mb: int = 500
+    uploads_mb: int = 5_000
     sign_in: SignInSettings = SignInSettings()
+    public_url: str = ""
+    backups: BackupSettings = BackupSettings()
+
+    @property
+    def base_path(self) -> str:
+        """What stands before every address of Winnow, such as `/winnow`; '' where it has a host for itself."""
+        return urlsplit(self.public_url).path
+
+    @property
+    def backups_dir(self) -> Path:
+        """Where backups lie that nobody named another place for."""
+        return self.backups.folder or self.home / "backups"
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:
@@ -72,14 +103,21 @@ class Settings:
             values.get("WINNOW_HOME") or platformdirs.user_data_path("winnow", appauthor=False)
         ).expanduser()
         host = values.get("WINNOW_HOST") or "127.0.0.1"
+        public_url = _public_url(values.get("WINNOW_PUBLIC_URL", ""))
         return cls(
             home=home.absolute(),
             database_url=_database_url(values.get("WINNOW_DATABASE_URL", ""), home.absolute()),
             host=host,
             port=_whole_number(values, "WINNOW_PORT", default=DEFAULT_PORT, lowest=1, highest=65535),
             workers=_whole_number(values, "WINNOW_WORKERS", default=1, lowest=1, highest=64),
-            allowed_hosts=_allowed_hosts(values.get("WINNOW_ALLOWED_HOSTS", ""), host),
+            allowed_hosts=_allowed_hosts(values.get("WINNOW_ALLOWED_HOSTS", ""), host, public_url),
+            upload_mb=_whole_number(values, "WINNOW_UPLOAD_MB", default=500, lowest=1, highest=1_000_000),
+            uploads_mb=_whole_number(
+                values, "WINNOW_UPLOADS_MB", default=5_000, lowest=1, highest=10_000_000
+            ),
             sign_in=_sign_in(values),
+            public_url=public_url,
+            backups=_backups(values),
         )
 
 
@@ -105,6 +143,24 @@ def _database_url(value: str, home: Path) -> str:
     return value
 
 
+_EVERY = {"hourly": 3600.0, "daily": 24 * 3600.0, "weekly": 7 * 24 * 3600.0}
+
+
+def _backups(values: Mapping[str, str]) -> BackupSettings:
+    value = values.get("WINNOW_BACKUPS", "") or "off"
+    folder = values.get("WINNOW_BACKUPS_FOLDER", "")
+    place = Path(folder).expanduser().absolute() if folder else None
+    if value == "off":
+        return BackupSettings(folder=place)
+    how, _, kept = value.partition(":")
+    if how not in _EVERY or not re.fullmatch("[0-9]{1,3}", kept) or not int(kept):
+        raise SettingsError(
+            "WINNOW_BACKUPS must be off, or how often backups are made and how many of them are kept: hourly:24, "
+            f"daily:7, weekly:4 (1 to 999 of them). Got {value!r}."
+        )
+    return BackupSettings(_EVERY[how], int(kept), place)
+
+
 def _whole_number(values: Mapping[str, str], key: str, default: int, lowest: int, highest: int) -> int:
     text = values.get(key, "")
     if not text:
@@ -114,7 +170,29 @@ def _whole_number(values: Mapping[str, str], key: str, default: int, lowest: int
     return int(text)
 
 
-def _allowed_hosts(value: str, host: str) -> tuple[str, ...]:
+def _public_url(value: str) -> str:
+    if not value:
+        return ""
+    try:
+        at = urlsplit(value)
+        host, port = at.hostname or "", at.port
+    except ValueError:
+        at, host, port = urlsplit(""), "", None
+    named = _HOST.fullmatch(f"[{host}]" if ":" in host else host) and not host.startswith("*")
+    plain = (
+        named and at.scheme in ("http", "https") and "@" not in at.netloc and _PUBLIC_PATH.fullmatch(at.path)
+    )
+    if not plain or any(mark in value for mark in "?#"):
+        raise SettingsError(
+            "WINNOW_PUBLIC_URL must be the address by which people reach Winnow, with scheme and host and no more than "
+            f"a path, such as https://example.org/winnow. Got {value!r}."
+        )
+    bare = f"[{host}]" if ":" in host else host
+    usual = {"http": 80, "https": 443}[at.scheme]  # browsers leave it out
+    return f"{at.scheme}://{bare}{f':{port}' if port not in (None, usual) else ''}{at.path.rstrip('/')}"
+
+
+def _allowed_hosts(value: str, host: str, public_url: str) -> tuple[str, ...]:
     named = tuple(name.strip() for name in value.split(",") if name.strip())
     for name in named:
         if not _HOST.fullmatch(name):
@@ -122,6 +200,8 @@ def _allowed_hosts(value: str, host: str) -> tuple[str, ...]:
                 "WINNOW_ALLOWED_HOSTS must be host names without scheme or port, separated by commas, "
                 f"such as winnow.example.org,*.example.net. Got {name!r}."
             )
+    public = urlsplit(public_url).hostname or ""
+    named += (f"[{public}]" if ":" in public else public,) if public else ()
     if host in _EVERY_ADDRESS and not named:
         raise SettingsError(
             f"WINNOW_HOST={host} listens on every address of this machine, so WINNOW_ALLOWED_HOSTS must say "

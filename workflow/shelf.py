@@ -8,6 +8,8 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from workflow.common.kept import KeptLog
+
 if TYPE_CHECKING:
     from plcore.loop import Learner
 
@@ -35,12 +37,30 @@ class BackgroundTraining(Protocol):
 
 
 @dataclass
+class PastLearner:
+    """A learner of an earlier state, kept while somebody looks at that state, and the lock that lets one thread at a
+    time use it. state : which one it is, in its maker's terms"""
+
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    state: object = None
+    learner: Learner | None = None
+
+    def let_go(self) -> None:
+        """Nobody looks at it any more: it need not stay in memory."""
+        self.state = self.learner = None
+
+
+@dataclass
 class Slot:
     """One project's learner and the lock that lets one thread at a time answer, undo or catch up."""
 
     lock: threading.RLock = field(default_factory=threading.RLock)
     learner: Learner | None = None
+    kept: KeptLog = field(default_factory=KeptLog)
+    read_from: int = 0
+    """Of which database file the learner's log was read (`Database.times_replaced`)."""
     training: BackgroundTraining | None = None
+    past: PastLearner = field(default_factory=PastLearner)
     looked_at: float = -math.inf
     out_of_use: list[BackgroundTraining] = field(default_factory=list)
     """Trainings of learners that were replaced; a fit of theirs may still be under way."""
@@ -79,6 +99,11 @@ class Shelf:
         """The slot of the project, made where there is none yet."""
         with self._lock:
             return self._slots.setdefault(project_id, Slot())
+
+    def has(self, project_id: int) -> bool:
+        """Whether there is one."""
+        with self._lock:
+            return project_id in self._slots
 
     def put(self, project_id: int, learner: Learner) -> None:
         """Keep the learner of a project made a moment ago, so that its first question waits for nothing."""

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from hashlib import blake2s
 from typing import TYPE_CHECKING, Any
 
-from db import entries, reservations
+from db import reservations
 from workflow import kinds
 from workflow.access import Right
 from workflow.common.answers import Saved, saved_of
 from workflow.common.history import OwnAnswer, latest_standing, latest_withdrawn
 from workflow.common.rows import RowView, row_view
-from workflow.common.together import MOST
 from workflow.undoing import own_answers
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ class Standing:
     last : this person's latest entry      history : their answers, newest first
     undoable, redoable : seq of the answer that undo would take back, that redo would give again; None: there is none
     classes : every class of the project, in its order
+    height : seq of the log's latest entry; of two standings the one with more is the newer
+    frame : a stamp of what stands around the card: classes, and all that the owner has set about answering
     """
 
     answered: int
@@ -52,6 +55,8 @@ class Standing:
     redoable: int | None
     history: tuple[OwnAnswer, ...]
     classes: tuple[str, ...]
+    height: int
+    frame: str
 
 
 def standing(seat: Seat) -> Standing:
@@ -63,34 +68,41 @@ def standing(seat: Seat) -> Standing:
     """
     now = datetime.now(UTC)
     with seat.learner(Right.ANSWER) as opened:
-        session, learner, kind = opened.session, opened.learner, opened.kind
-        history = own_answers(opened)
-        taken = reservations.reserved_places(session, opened.project_id, opened.person_id, now)
-        reached = kind.stop_view(learner, kinds.stop_rules(opened.project)).reached
-        return Standing(
-            answered=learner.pool.n_answered,
-            left=learner.pool.n_open,
-            elsewhere=len({row for row, _ in taken}),
-            settled=kind.share_settled(learner),
-            has_proof=learner.settings.proves_done,
-            done=learner.done,
-            stop=" ".join(verdict.words for verdict in reached),
-            last=_last(opened),
-            undoable=latest_standing(history),
-            redoable=latest_withdrawn(history),
-            history=history,
-            classes=learner.classes,
-        )
+        here = opened.session, opened.project_id, opened.person_id
+        return standing_in(opened, reservations.reserved_places(*here, now))
+
+
+def standing_in(opened: Opened[Any], reserved: Collection[tuple[int, str | None]]) -> Standing:
+    """The same in a transaction of this person's. reserved : places that others have before them"""
+    learner, kind = opened.learner, opened.kind
+    history = own_answers(opened)
+    reached = kind.stop_view(learner, kinds.stop_rules(opened.project)).reached
+    return Standing(
+        answered=learner.pool.n_answered,
+        left=learner.pool.n_open,
+        elsewhere=len({row for row, _ in reserved}),
+        settled=kind.share_settled(learner),
+        has_proof=learner.settings.proves_done,
+        done=learner.done,
+        stop=" ".join(verdict.words for verdict in reached),
+        last=_last(opened),
+        undoable=latest_standing(history),
+        redoable=latest_withdrawn(history),
+        history=history,
+        classes=learner.classes,
+        height=learner.seq,
+        frame=_stamp(opened.project.room, learner.classes),
+    )
+
+
+def _stamp(*parts: Any) -> str:
+    return blake2s(repr(parts).encode(), digest_size=8).hexdigest()
 
 
 def _last(opened: Opened[Any]) -> Saved | None:
     """What the latest press of the person stored."""
-    found = entries.latest(opened.session, opened.project_id, opened.person_id, 1)
-    if not found:
-        return None
-    return replace(
-        saved_of(opened.learner, found[0]), rows=entries.rows_of_press(opened.session, found[0], MOST)
-    )
+    own = opened.own_log
+    return None if own.last is None else replace(saved_of(opened.learner, own.last), rows=len(own.rows))
 
 
 def last_ten(seat: Seat) -> tuple[tuple[int, RowView], ...]:

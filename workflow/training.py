@@ -25,6 +25,7 @@ from workflow import kinds
 from workflow.common import version_files
 from workflow.common.log import follow, read_class_changes
 from workflow.models import leases
+from workflow.saving import FaultLog
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -43,6 +44,8 @@ LOOK = 10.0
 """Seconds after which a worker looks what is due without any news: a file may be lost, a lease have run out."""
 RETRY = 60.0
 """Seconds after which a training is tried again that failed for want of disk, memory or database."""
+AGAIN = 5.0
+"""Seconds after which a worker that failed looks again."""
 KEPT_TRAINERS = 2
 """Trainers in memory, each with its table, those used last: what a model needs but once is not made anew each time that
 people answer in two projects by turns."""
@@ -133,14 +136,16 @@ class Worker:
         """Until told to stop: look for what is due, train it, publish it. A failure is logged and waits for news."""
         self._stop = stop
         one_thread_for_good()
+        faults = FaultLog()
         while not stop.wait(POLL):
             try:
                 self.look()
+                faults.well()
             except Stopped:
                 return
-            except Exception:  # the database may be away for a while; the worker outlives it
-                logger.exception("Training was interrupted; it is tried again.")
-                stop.wait(5.0)
+            except Exception as error:  # the database may be away for a while; the worker outlives it
+                faults.say(error, "Training was interrupted; it is tried again.")
+                stop.wait(AGAIN)
 
     def look(self) -> bool:
         """Train what is due; False where nobody has written since it looked last, and nothing was to be due by now.

@@ -38,12 +38,19 @@ AnyTurn = Turn[Any, Any, Any]
 def own_answers(opened: Opened[Any]) -> tuple[OwnAnswer, ...]:
     """What this person answered lately, newest first."""
     return history_of(
-        opened.session,
+        reversed(opened.own_log.past),
         opened.learner,
         opened.person_id,
-        opened.project_id,
         lambda row, parts: opened.kind.stands_as_before(opened.learner, row, parts, str(opened.person_id)),
     )
+
+
+class TakenBack(StaleQuestion):
+    """The answer was withdrawn before. together : it was given to a batch of rows"""
+
+    def __init__(self, *, together: bool) -> None:
+        super().__init__("That answer was taken back already; nothing was undone.")
+        self.together = together
 
 
 def undo(seat: Seat, seq: int | None = None) -> Saved | None:
@@ -56,9 +63,10 @@ def undo(seat: Seat, seq: int | None = None) -> Saved | None:
 
     Raises
     ------
+    TakenBack
+        The entry is withdrawn already. Nothing is changed.
     StaleQuestion
-        The entry is not theirs, or is withdrawn already; or it was a correction that took answers back too. Nothing
-        is changed.
+        The entry is not theirs, or was a correction that took answers back too. Nothing is changed.
     NotSaved, NotAllowed, NotFound
     """
     with seat.turn() as turn:
@@ -69,7 +77,7 @@ def undo(seat: Seat, seq: int | None = None) -> Saved | None:
         entry = _own(turn, seq)
         pressed = [one for one in _pressed(turn, entry) if _withdrawal(turn, one) is None]
         if not pressed:
-            raise StaleQuestion("That answer was taken back already; nothing was undone.")
+            raise TakenBack(together=batch_of(entry.asked) is not None)
         if _took_back_more(turn, entry):
             raise StaleQuestion(
                 "That correction also made labels not known, which undo would not bring back. Fix: correct the row on "

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from pages.parts import frame, state
+from pages.parts.presses import say
 from pages.parts.question_card import Offer, view_of
 from pages.parts.words import counted
 from workflow.access import NotAllowed
@@ -53,13 +54,13 @@ def batch_question(batch: ShownBatch) -> dict[str, Any]:
 def say_what_was_left_out(saved: SavedBatch) -> None:
     """Say at the next drawing what a press on a batch did not store."""
     if saved.repeated:
-        st.session_state[state.NOTICE] = (
+        say(
             f"Not saved again: {counted(saved.rows, 'row')} had been confirmed as {saved.label} before, in another "
             "tab perhaps."
         )
     elif saved.missed:
         named = ", ".join(saved.missed)
-        st.session_state[state.NOTICE] = (
+        say(
             f"{counted(saved.rows, 'row')} saved as {saved.label}; not saved, as they were answered or changed "
             f"meanwhile: {named}."
         )

@@ -17,7 +17,7 @@ from workflow.access import NotAllowed, NotFound, Person, Right, no_project
 from workflow.home import home
 from workflow.people import members, team
 from workflow.projects import ProjectSummary
-from workflow.saving import DatabaseReplacedError, NotSaved, why_nothing_is_saved
+from workflow.saving import STORE_FAULTS, NotSaved, note_fault, why_it_failed, why_nothing_is_saved
 from workflow.seat import Seat
 
 PERSON_HEADER = "X-Winnow-Person"
@@ -52,22 +52,55 @@ def sign_in_id() -> int:
 def begin() -> Page:
     """The signed-in person, checked anew at every run: an open tab does not outlive its permission."""
     seat = Seat(home(), person_id())
+    with stop_at_faults():
+        try:
+            return Page(seat, team.get_person(seat))
+        except NotAllowed as refusal:
+            st.error(str(refusal), icon=":material/lock:")
+            st.stop()
+
+
+@contextmanager
+def stop_at_faults() -> Iterator[None]:
+    """Say here why the store failed the block, and no more: without what it reads there is no page."""
     try:
-        return Page(seat, team.get_person(seat))
-    except NotAllowed as refusal:
-        st.error(str(refusal), icon=":material/lock:")
-        st.stop()
-    except DatabaseReplacedError as refusal:
-        st.error(str(refusal), icon=":material/error:")
+        yield
+    except STORE_FAULTS as fault:
+        if not say_fault(fault):
+            raise
         st.stop()
 
 
 def leave_question(seat: Seat) -> None:
     """Offer the row that was on this tab's screen to others, now that another page is there."""
     left = st.session_state.pop(state.ASKED, None)
+    st.session_state.pop(
+        state.NEXT, None
+    )  # a question that was brought and never drawn is of then, not of now
     if left is not None:
         with suppress(NotAllowed, NotFound, NotSaved):  # it is offered in a few minutes anyway
             answering.leave(seat.at(left))
+
+
+def words_of(refusal: BaseException) -> str:
+    """What a page says of a refusal, or of a fault of the store. Raises the error where there are no words for it."""
+    if not isinstance(refusal, STORE_FAULTS):
+        return str(refusal)
+    why = why_it_failed(refusal)
+    if why is None:
+        raise refusal
+    note_fault(refusal, why)
+    return why
+
+
+def say_fault(error: BaseException) -> bool:
+    """Say here why the store failed, where that is what the error is; whether it was said."""
+    why = why_it_failed(error)
+    if why is None:
+        return False
+    note_fault(error, why)
+    st.error(escape(why), icon=":material/error:")
+    return True
 
 
 def say_where_nothing_is_saved(page: Page) -> None:
@@ -173,14 +206,14 @@ def file_stem(page: ProjectPage) -> str:
 
 
 def link_address(secret: str) -> str:
-    """The whole address of a sign-in link, as this browser reaches the server."""
+    """The whole address of a sign-in link, by the address of the settings, else as this browser reaches the server."""
     at = urlsplit(str(st.context.url))
-    return f"{at.scheme}://{at.netloc}/signin?link={secret}"
+    return f"{home().settings.public_url or f'{at.scheme}://{at.netloc}'}/signin?link={secret}"
 
 
 def host() -> str:
-    """The host by which this browser reaches the server, without its port; '' where it is not known."""
-    return urlsplit(str(st.context.url)).hostname or ""
+    """The host of such a link, without its port; '' where it is not known."""
+    return urlsplit(home().settings.public_url or str(st.context.url)).hostname or ""
 
 
 def toast_from_last_page() -> None:
@@ -199,6 +232,9 @@ def refusals(*kinds: type[Exception]) -> Iterator[None]:
         yield
     except _said(kinds) as refusal:
         st.error(escape(str(refusal)), icon=":material/error:")
+    except STORE_FAULTS as fault:
+        if not say_fault(fault):
+            raise
 
 
 @contextmanager
@@ -208,10 +244,12 @@ def refusals_said_later(*kinds: type[Exception]) -> Iterator[None]:
         yield
     except _said(kinds) as refusal:
         st.session_state[state.REFUSED] = str(refusal)
+    except STORE_FAULTS as fault:
+        st.session_state[state.REFUSED] = words_of(fault)
 
 
 def _said(kinds: tuple[type[Exception], ...]) -> tuple[type[Exception], ...]:
-    return (NotSaved, NotAllowed, NotFound, DatabaseReplacedError, *kinds)
+    return (NotSaved, NotAllowed, NotFound, *kinds)
 
 
 def say_refusal() -> None:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pages.parts.stop_panel import StopWords
     from workflow.people.batches import ShownBatch
     from workflow.room import Groups
+    from workflow.seat import Seat
+    from workflow.standing import Standing
 
 
 class KindParts(Protocol):
@@ -35,10 +37,15 @@ class KindParts(Protocol):
     PREPARING: str
     """Said while a project is made."""
 
-    def question_card(self, project_id: int, question: Any, offer: Offer | None = None) -> Drawing:
-        """What draws the question card; offer : in place of a question"""
+    def told(
+        self, question: Any, standing: Standing, notice: str | None, offer: Offer | None = None
+    ) -> dict[str, Any]:
+        """What the question card is told; offer : in place of a question"""
 
-    def batch_card(self, project_id: int, batch: ShownBatch) -> Drawing:
+    def question_card(self, seat: Seat, question: Any, offer: Offer | None = None) -> Drawing:
+        """What draws the question card with it"""
+
+    def batch_card(self, seat: Seat, batch: ShownBatch) -> Drawing:
         """What draws many rows at once; only where the kind has batches"""
 
     def qualifying_card(self, project_id: int, data: Mapping[str, Any], on_press: Callable[[], None]) -> None:

@@ -6,13 +6,15 @@ from collections.abc import Callable
 from typing import TypeVar
 
 import streamlit as st
-from streamlit.typing import UploadedFile
 
 from pages.parts import frame, state
+from pages.parts.file_box import file_box, let_go
 from pages.parts.import_check import show_doubts, show_problems
+from pages.parts.import_line import in_line
 from pages.parts.words import counted
 from workflow import importing
 from workflow.importing import more_rows
+from workflow.importing.arrivals import Arrived
 
 T = TypeVar("T")
 KEY = "more-rows"
@@ -26,35 +28,31 @@ def more_rows_part(page: frame.ProjectPage) -> None:
         "A file with the same columns as the project's. Rows that are there already are left as they are. New ones "
         "are held out and checked blindly by the same shares; answers, checks and the model stay."
     )
-    uses = st.session_state.setdefault(KEY, 0)  # another number is another, empty uploader
-    chosen = st.file_uploader(
-        "A table with more rows, or a zip of one and its files",
-        max_upload_size=importing.MAX_UPLOAD_MB,
-        key=f"{KEY}-{page.project.id}-{uses}",
-    )
+    box = f"{KEY}-{page.project.id}"
+    chosen = file_box(page.seat, "A table with more rows, or a zip of one and its files", key=box)
     if chosen is None:
         _forget()
         return
-    toggle = f"{KEY}-as-it-is-{chosen.file_id}"
+    toggle = f"{KEY}-as-it-is-{chosen.key}"
     vectors = None
     if more_rows.takes_vectors(page.seat):
-        vectors = st.file_uploader(
+        vectors = file_box(
+            page.seat,
             "Embeddings of these rows, where they are no column of the table",
-            max_upload_size=importing.MAX_UPLOAD_MB,
-            key=f"{KEY}-vectors-{chosen.file_id}",
+            key=f"{KEY}-vectors-{chosen.key}",
         )
-    mine = chosen.file_id, vectors and vectors.file_id, page.project.id, bool(st.session_state.get(toggle))
+    mine = chosen.key, vectors and vectors.key, page.project.id, bool(st.session_state.get(toggle))
     upload = _upload(chosen, vectors, toggle)
     if upload is None:
         return
     version = more_rows.version(page.seat)
     columns = _once("columns", (*mine, version), lambda: more_rows.columns(page.seat)) or ()
     labels = _label_columns(page, [str(name) for name in upload.cells.columns if name not in columns])
-    with st.spinner("Checking every cell …"):
+    with in_line("Checking every cell …") as tell:
         addition = _once(
             "addition",
             (*mine, version, tuple(labels)),
-            lambda: more_rows.read_rows(page.seat, upload, labels),
+            lambda: more_rows.read_rows(page.seat, upload, labels, tell),
         )
     if addition is None:
         return
@@ -66,7 +64,8 @@ def more_rows_part(page: frame.ProjectPage) -> None:
             with st.spinner("Adding the rows …"):
                 more_rows.add_rows(page.seat, addition)
             _forget()
-            st.session_state[KEY] = uses + 1
+            let_go(page.seat, f"{KEY}-vectors-{chosen.key}")
+            let_go(page.seat, box)
             st.session_state[state.FLASH] = f"Added: {rows}"
             st.rerun()
 
@@ -93,15 +92,17 @@ def _forget() -> None:
         st.session_state.pop(f"{KEPT}-{name}", None)
 
 
-def _upload(chosen: UploadedFile, vectors: UploadedFile | None, toggle: str) -> importing.Upload | None:
+def _upload(chosen: Arrived, vectors: Arrived | None, toggle: str) -> importing.Upload | None:
     """The file in the shape that the person wants. toggle : the key of the widget that says which"""
     as_it_is = bool(st.session_state.get(toggle))
-    beside = None if vectors is None else (vectors.getvalue(), vectors.name)
-    with st.spinner("Reading the file …"):
+    beside = None if vectors is None else (vectors.path, vectors.name)
+    with in_line("Reading the file …") as tell:
         upload = _once(
             "upload",
-            (chosen.file_id, vectors and vectors.file_id, as_it_is),
-            lambda: importing.read_upload(chosen.getvalue(), chosen.name, vectors=beside, as_it_is=as_it_is),
+            (chosen.key, vectors and vectors.key, as_it_is),
+            lambda: importing.read_upload(
+                chosen.path, chosen.name, vectors=beside, as_it_is=as_it_is, on_wait=tell
+            ),
         )
     if upload is not None and upload.shape is not None:
         st.toggle("Each row of the file is one item", key=toggle, help=f"It seems to be: {upload.shape}.")

@@ -8,16 +8,27 @@ from typing import Any
 import streamlit as st
 
 from pages.parts import state
+from pages.parts.presses import wanted
 
 
 def panel_wanted() -> str | None:
     """What the browser wants to fill a panel with, such as "history 7"; None where it wants nothing."""
-    wanted = (st.session_state.get(state.CARD) or {}).get("panel")
-    return str(wanted["wanted"]) if wanted else None
+    return wanted("panel", "wanted")
 
 
-def show_panel(wanted: str, rows: Sequence[dict[str, Any]], refused: str | None = None) -> None:
+def show_panel(
+    panel: str,
+    rows: Sequence[dict[str, Any]],
+    refused: str | None = None,
+    *,
+    given: Sequence[dict[str, Any]] = (),
+) -> None:
     """Give the card these rows at its next drawing. rows : of `question_card.row_in_panel`
-    refused : why there are none
+    refused : why there are none      given : of `answer_words.given_before`, for the history
     """
-    st.session_state[state.PANEL] = {"wanted": wanted, "refused": refused, "rows": list(rows)}
+    st.session_state[state.PANEL] = {
+        "wanted": panel,
+        "refused": refused,
+        "rows": list(rows),
+        "given": list(given),
+    }

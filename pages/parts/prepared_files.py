@@ -35,7 +35,7 @@ def draw_files(page: ProjectPage, seq: int) -> None:
 def _draw(page: ProjectPage, file: PreparedFile, seq: int) -> None:
     if file.state == exporting.READY:
         _link(page, file)
-        if file.seq < seq:
+        if file.seq < seq and not file.of_then:
             st.caption(
                 f"Without the latest {counted(seq - file.seq, 'entry', 'entries')} of the log: prepare it anew."
             )
@@ -47,7 +47,8 @@ def _draw(page: ProjectPage, file: PreparedFile, seq: int) -> None:
         st.markdown(f"{escape(file.file_name)} waits until other files are written.")
     else:
         share = min(1.0, file.done / max(1, file.total))
-        st.progress(share, f"{escape(file.file_name)}: {file.done:,} of {file.total:,} rows")
+        so_far = f"{file.done:,} of {file.total:,} rows" if file.counts_rows else f"{share:.0%}"
+        st.progress(share, f"{escape(file.file_name)}: {so_far}")
     if st.button("Cancel", icon=":material/close:", key=f"{state.EXPORT}-cancel-{file.key}"):
         with frame.refusals():
             exporting.remove(page.seat, file.key)
@@ -56,7 +57,7 @@ def _draw(page: ProjectPage, file: PreparedFile, seq: int) -> None:
 
 def _link(page: ProjectPage, file: PreparedFile) -> None:
     """A link that the browser itself follows: the file goes from the disk to it, and through no memory of the page."""
-    address = f"{exporting.PATH}/{page.project.id}/{file.key}"
+    address = f"{exporting.PATH.lstrip('/')}/{page.project.id}/{file.key}"
     name = html.escape(file.file_name)
     st.html(
         f'<a class="winnow-download" href="{html.escape(address)}" download="{name}">Download {name}</a>'

@@ -1,50 +1,38 @@
-"""A press of the card: what the browser sent, dealt with before the page is drawn again."""
+"""A press of the card, dealt with before the page is drawn again."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
-from pages.parts import state
+from pages.parts import frame, state
 from workflow.access import NotAllowed, NotFound
 from workflow.answering import AnswerError, NotSaved, StaleQuestion
+from workflow.common.pressed import TOO_MANY, Press, wanted_of
+from workflow.saving import STORE_FAULTS
+from workflow.seat import Seat
+
+__all__ = ["Press", "dealing", "notice", "read_press", "say", "wanted", "was_pressed"]
 
 
-@dataclass(frozen=True)
-class Press:
-    """What the browser sent: `kind` is an answer's kind, "undo", "redo" or one of `OtherPress` in `card/types.d.ts`.
-
-    token : of the question on the screen      shown : stamp of its labels there
-    seq : of the answer that undo, redo or open is about; else None
-    """
-
-    kind: str
-    labels: tuple[str, ...]
-    token: str
-    shown: str | None
-    seq: int | None
-    note: str
-    flagged: bool
+def was_pressed() -> bool:
+    """Whether a press made the page run."""
+    return _sent("press") is not None
 
 
-def pressed() -> Press | None:
-    """The press that made the page run; None where there is none. What it holds is checked where it is used."""
-    press = (st.session_state.get(state.CARD) or {}).get("press")
-    if not press:
-        return None
-    seq, shown = press["seq"], press["shown"]
-    return Press(
-        kind=str(press["kind"]),
-        labels=tuple(map(str, press["labels"])),
-        token=str(press["token"]),
-        shown=None if shown is None else str(shown),
-        seq=None if seq is None else int(seq),
-        note=str(press["note"] or ""),
-        flagged=press["flagged"] is True,
-    )
+def read_press(seat: Seat) -> Press:
+    """The press that made the page run. Raises AnswerError where it is none, or comes sooner than hands could press."""
+    if not seat.home.attempts.may_press(seat.person_id):
+        raise AnswerError(TOO_MANY)
+    return Press.read(_sent("press"))
+
+
+def wanted(trigger: str, part: str) -> str | None:
+    """What the card wants to be shown besides; None where it wants nothing."""
+    return wanted_of(_sent(trigger), part)
 
 
 @contextmanager
@@ -55,6 +43,31 @@ def dealing() -> Iterator[None]:
     try:
         yield
     except (StaleQuestion, AnswerError) as refusal:
-        st.session_state[state.NOTICE] = f"Not saved: {refusal}"
-    except (NotAllowed, NotFound, NotSaved) as refusal:
-        st.session_state[state.NOTICE] = str(refusal)
+        say(f"Not saved: {refusal}")
+    except (NotAllowed, NotFound, NotSaved, *STORE_FAULTS) as refusal:
+        say(frame.words_of(refusal))
+
+
+def say(words: str) -> None:
+    """At the drawings from now on, until a press is dealt with."""
+    st.session_state[state.NOTICE] = words, None
+
+
+def notice(seq: int | None = None) -> str | None:
+    """What is said instead of what was saved.
+
+    seq : of the person's latest entry; once there is a later one, of a press that no page has heard of
+        (`web.presses`), what was said before it is over. None: all presses of this card come by the page
+    """
+    words, since = st.session_state.get(state.NOTICE) or (None, None)
+    if words is None or seq is None:
+        return words
+    if since is not None and seq > since:
+        del st.session_state[state.NOTICE]
+        return None
+    st.session_state[state.NOTICE] = words, seq if since is None else since
+    return str(words)
+
+
+def _sent(trigger: str) -> Any:
+    return (st.session_state.get(state.CARD) or {}).get(trigger)

@@ -11,13 +11,17 @@ import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
 from pages.parts import state
+from pages.parts.answer_words import NAMED, in_words
 from pages.parts.components import component
+from pages.parts.presses import wanted
 from pages.parts.words import shortened
 from workflow.answering import SimilarRow
-from workflow.common.files import PATH
+from workflow.common.files import address
 from workflow.common.rows import RowView
 from workflow.common.thumbnails import small_address
-from workflow.standing import OwnAnswer, Saved, Standing
+from workflow.people import pressing
+from workflow.seat import Seat
+from workflow.standing import Saved, Standing
 
 
 def card_of(kind: str) -> ComponentRenderer:
@@ -37,9 +41,6 @@ _SOUND_KEYS = "lr"
 
 EXCERPT = 400
 """Characters of a similar row's text that are shown."""
-
-NAMED = 6
-"""Labels that are named where an answer is put into words; of the rest their number is given."""
 
 
 def keys_of(view: RowView) -> str:
@@ -79,38 +80,38 @@ class Heading:
     done: str | None
 
 
-def draw_card(
-    card: ComponentRenderer,
-    project_id: int,
+PAUSED = Offer(
+    "Paused",
+    "Your question is put away and its clock stands still. Somebody else may have its row meanwhile.",
+    "resume",
+    "Go on",
+)
+
+
+def card_data(
     room: str,
     token: str | None,
     question: dict[str, Any] | None,
     standing: Standing,
     heading: Heading,
     notice: str | None,
-    on_press: Callable[[], None],
     offer: Offer | None = None,
-) -> None:
-    """Draw a kind's card with this question. room : the way to answer it, one of those in the kind's `card.js`
+) -> dict[str, Any]:
+    """What a card is told of this question, whatever page or press asks for it.
 
+    room : the way to answer it, one of those in the kind's `card.js`
     token, question : of the question, None where nothing is left to ask      notice : said instead of what was saved
-    on_press : called for a press, before the page is drawn anew
     offer : what stands there where nobody is asked for now
     """
-    data = bare(room) | {
-        "project": project_id,
+    return {
+        "room": room,
         "token": token,
         "question": question,
         "empty": None if question else _empty(standing, offer),
         "offer": {"kind": offer.kind, "text": offer.text} if offer else None,
         "undoable": standing.undoable,
         "redoable": standing.redoable,
-        "history": [_given(one) for one in standing.history],
         "saved": _saved(standing.last, notice),
-        "similar": st.session_state.get(state.SIMILAR),
-        "panel": st.session_state.get(state.PANEL),
-        "examples": bool(st.session_state.get(state.EXAMPLES)),
-        "day": st.session_state.get(state.DAY),
         "done": heading.done if question else None,
         "counts": {
             "answered": standing.answered,
@@ -119,19 +120,45 @@ def draw_card(
             "about": heading.about,
             "of": heading.of,
         },
+        "height": standing.height,
+        "frame": standing.frame,
     }
-    send(card, data, on_press)
+
+
+def draw_card(
+    card: ComponentRenderer, seat: Seat, data: dict[str, Any], on_press: Callable[[], None]
+) -> None:
+    """Draw a kind's card. data : of `card_data`      on_press : called for a press, before the page is drawn anew
+
+    Where one row stands on the card its answers go to the server by `pressing.PATH`; rows together, which are a way in
+    which this tab works, are drawn by the page alone.
+    """
+    together = st.session_state.get(state.MANY) == seat.project_id
+    here = {
+        "project": seat.project_id,
+        "person": seat.person_id,
+        "route": None if together else f"{pressing.PATH.lstrip('/')}/{seat.project_id}",
+        "similar": st.session_state.get(state.SIMILAR),
+        "panel": st.session_state.get(state.PANEL),
+        "examples": bool(st.session_state.get(state.EXAMPLES)),
+        "day": st.session_state.get(state.DAY),
+    }
+    send(card, bare(data["room"]) | here | data, on_press)
 
 
 def bare(room: str) -> dict[str, Any]:
     """What the card is given for a room, with nothing in it; see `Data` in `card/types.d.ts`."""
+    drawing = st.session_state[state.DRAWING] = st.session_state.get(state.DRAWING, 0) + 1
     return {
         "room": room,
         "tab": st.session_state.setdefault(state.TAB, uuid.uuid4().hex),
         "turn": st.session_state.get(state.TURN, 0),
+        "drawing": drawing,
+        "route": None,
+        "height": None,
+        "frame": None,
         "undoable": None,
         "redoable": None,
-        "history": [],
         "similar": None,
         "panel": None,
         "examples": False,
@@ -166,8 +193,7 @@ def why_stop(standing: Standing, done: str) -> str | None:
 def similar_wanted() -> str | None:
     """The token of the question beside which the browser wants the most similar answered rows; None where it does
     not."""
-    wanted = (st.session_state.get(state.CARD) or {}).get("similar")
-    return str(wanted["token"]) if wanted else None
+    return wanted("similar", "token")
 
 
 def row_in_panel(
@@ -212,7 +238,7 @@ def coming_of(view: RowView | None) -> dict[str, Any] | None:
     """What a browser can fetch of the row that is likely to be asked next; None where it has no files."""
     if view is None:
         return None
-    images = [image for image in view.images if image.startswith(PATH)]  # others come with their row
+    images = [image for image in view.images if image.startswith(address(""))]  # others come with their row
     return {"images": images, "audio": view.audio, "segment": view.segment} if images or view.audio else None
 
 
@@ -243,44 +269,5 @@ def _saved(last: Saved | None, notice: str | None) -> dict[str, Any] | None:
         return {"tone": "bad", "message": notice, "seq": last.seq if last else None, "row": None}
     if last is None:
         return None
-    message = f"Saved: {_words(last.kind, last.row_id, last.labels, last.rows)}"
+    message = f"Saved: {in_words(last.kind, last.row_id, last.labels, last.rows)}"
     return {"tone": "good", "message": message, "seq": last.seq, "row": last.row}
-
-
-def _given(one: OwnAnswer) -> dict[str, Any]:
-    return {
-        "seq": one.seq,
-        "words": _words(one.kind, one.row_id, one.labels, one.rows),
-        "withdrawn": one.withdrawal is not None,
-        "redoable": one.redoable,
-        "note": one.note,
-        "flagged": one.flagged,
-    }
-
-
-def _words(kind: str, row_id: str, labels: Sequence[str], rows: int) -> str:
-    named = ", ".join(labels[:NAMED])
-    if len(labels) > NAMED:
-        named += f" and {len(labels) - NAMED:,} more"
-    if rows > 1:  # a batch, or what took one back
-        together = {
-            "is": f"{rows} rows are {named}",
-            "withdraw": f"your answers to {rows} rows were withdrawn",
-        }
-        return together.get(kind, f"{rows} rows are answered")
-    about = f"row {row_id}, {named}" if labels else f"row {row_id}"
-    return {
-        "is": f"row {row_id} is {named}",
-        "among": f"row {row_id} is one of {named}",
-        "not": f"row {row_id} is not {named}",
-        "none": f"row {row_id} is none of its candidates",
-        "yes": f"row {row_id} has {named}",
-        "no": f"row {row_id} does not have {named}",
-        "unsure": f"{about}, you cannot tell",
-        "bad": f"row {row_id} set aside as a bad item",
-        "skip": f"{about} skipped",
-        "withdraw": f"your answer to row {row_id} was withdrawn",
-        "right": f"row {row_id} has {named}, by your verdict",
-        "wrong": f"row {row_id} does not have {named}, by your verdict",
-        "verdict": f"row {row_id} {f'is {named}' if labels else 'is a bad item'}, by your verdict",
-    }.get(kind, f"row {row_id}, {kind}")

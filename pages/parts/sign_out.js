@@ -8,8 +8,8 @@ export default function signOut({ parentElement }) {
   const button = parentElement.querySelector("button");
   if (!button) return;
   button.onclick = async () => {
-    const answer = await fetch("/signout", { method: "POST" });
-    if (answer.ok) window.location.assign("/signin");
+    const answer = await fetch("signout", { method: "POST" });
+    if (answer.ok) window.location.assign("signin");
     else button.textContent = "Still signed in: the disk may be full. Try again";
   };
 }

@@ -6,12 +6,21 @@ PROJECT = "winnow_project"
 TURN = "winnow_turn"
 """Counts the presses the server has dealt with: the question card listens again when it moves on."""
 
+DRAWING = "winnow_drawing"
+"""Counts the drawings of the card: one that Streamlit hands it anew, as for another theme, is no news to it."""
+
 NOTICE = "winnow_notice"
 """What to say once at the next drawing of the page."""
+
+NEXT = "winnow_next"
+"""Project and what a press has brought, until it is drawn."""
 
 ASKED = "winnow_asked"
 """The project whose question was on this tab's screen last; its row is offered to others once the tab shows something
 else."""
+
+DRAWN = "winnow_drawn"
+"""Project, and how its card was drawn last: so it stays, with what is typed in it, while the store fails."""
 
 MANY = "winnow_many"
 """The project in which this tab shows many rows at once; absent where it shows one."""
@@ -55,8 +64,11 @@ VERDICT = "winnow_verdict"
 SETTLED = "winnow_settled"
 """What the latest press on the Disputes page has done, said once."""
 
+FILE = "winnow_file"
+"""Beginning of the keys of files that boxes hold, with the box's key behind it."""
+
 UPLOAD = "winnow_upload"
-"""The uploaded file's id, its cells and files, and the problems that kept it from being read."""
+"""The uploaded file's key, its cells and files, and the problems that kept it from being read."""
 
 CHECKED = "winnow_checked"
 """The table made of it under the roles chosen last."""
@@ -96,6 +108,10 @@ CLASSES = "winnow_classes"
 
 CLASS_NAMES = "winnow_class_names"
 """The class names that list was drawn with: once they are others, it is drawn anew."""
+
+FRAME = "winnow_frame"
+"""`Standing.frame` at the first drawing of the card since the page was loaded: once it is another, the page is drawn
+anew."""
 
 MENU = "winnow_menu"
 """Key of what closes the phone's menu; it shows nothing."""

@@ -1,7 +1,9 @@
-"""What several families of learners borrow: types, checks of parameters, words for messages, limits, threads."""
+"""What several families of learners borrow: types, checks of parameters, words for messages, limits, threads,
+characters that names and texts may not hold."""
 
 from __future__ import annotations
 
+from plcore.common.characters import escaped, forbidden_in_name, forbidden_in_text, unstorable_in
 from plcore.common.checks import check_choice, check_int, check_names, check_share, is_real, is_whole
 from plcore.common.limits import LARGEST_FEATURE, check_feature_size
 from plcore.common.threads import one_thread, one_thread_for_good
@@ -22,6 +24,9 @@ __all__ = [
     "check_int",
     "check_names",
     "check_share",
+    "escaped",
+    "forbidden_in_name",
+    "forbidden_in_text",
     "is_real",
     "is_whole",
     "listed",
@@ -29,4 +34,5 @@ __all__ = [
     "one_thread_for_good",
     "quoted",
     "shortened",
+    "unstorable_in",
 ]

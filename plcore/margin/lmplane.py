@@ -16,6 +16,10 @@ from plcore.margin.base import COMMON_CONSTRAINTS, KERNEL_CONSTRAINTS, MarginCla
 from plcore.margin.majorise import Solution, majorise
 from plcore.margin.planes import EPSILON, PlaneSolution, cutting_planes
 
+PLANES_TO = 100
+"""Classes up to which "auto" is the paper's solver: a plane takes products of all rows with all classes, and at 1,000
+classes some 250 planes are needed (`benchmarks many_classes`)."""
+
 
 class LMPlaneClassifier(MarginClassifier):
     """Large-margin partial-label learning by cutting planes (TNNLS 2020), linear or with a kernel.
@@ -28,7 +32,8 @@ class LMPlaneClassifier(MarginClassifier):
     Parameters
     ----------
     C, kernel, degree, gamma, coef0, fit_intercept, warm_start, probability : see `MarginClassifier`.
-    solver : "cp", the paper's cutting planes; "mm", majorise-minimise as in `PLSVC`, for many rows.
+    solver : "cp", the paper's cutting planes; "mm", majorise-minimise as in `PLSVC`, for many rows; "auto", "cp" up to
+        100 classes and "mm" beyond.
     init : where the first plane is taken, or "mm" starts: "ridge", the ridge regression on the candidates, or
         "zero", w = 0 (the paper, as we read it: every first label is then the first candidate, and that plane
         stays in force; on the data set Lost this costs 15 points of accuracy).
@@ -38,19 +43,20 @@ class LMPlaneClassifier(MarginClassifier):
         (docs/decisions/0006); it may harm where classes are unbalanced and the sets large.
     tol : the stopping test; None: epsilon = 1e-4 of Algorithm 1 for "cp", 1e-3 of F for "mm".
 
-    Attributes: see `MarginClassifier`; with "cp" `objective_` is F of each iterate, `coef_` belongs to the least,
-    and `program_values_` holds the QP's value after each plane, which never falls.
+    Attributes: see `MarginClassifier`; `solver_` is the one taken. With "cp" `objective_` is F of each iterate,
+    `coef_` belongs to the least, and `program_values_` holds the QP's value after each plane, which never falls.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **COMMON_CONSTRAINTS,
         **KERNEL_CONSTRAINTS,
-        "solver": [StrOptions({"cp", "mm"})],
+        "solver": [StrOptions({"auto", "cp", "mm"})],
         "init": [StrOptions({"ridge", "zero"})],
         "tol": [*COMMON_CONSTRAINTS["tol"], None],
         "class_mass": [Interval(Real, 0, None, closed="left")],
     }
 
+    solver_: str
     program_values_: FloatArray
 
     def __init__(
@@ -60,7 +66,7 @@ class LMPlaneClassifier(MarginClassifier):
         degree: int = 3,
         gamma: float | None = None,
         coef0: float = 0.0,
-        solver: str = "cp",
+        solver: str = "auto",
         init: str = "ridge",
         fit_intercept: bool = True,
         max_iter: int = 500,
@@ -103,9 +109,12 @@ class LMPlaneClassifier(MarginClassifier):
         """
         training = self._prepare(X, y, sample_weight, candidate_weights)
         temperature = self._find_temperature(training, progress)
+        self.solver_ = self.solver
+        if self.solver == "auto":
+            self.solver_ = "cp" if len(training.classes) <= PLANES_TO else "mm"
         tol = self.tol
         if tol is None:
-            tol = EPSILON if self.solver == "cp" else 1e-3
+            tol = EPSILON if self.solver_ == "cp" else 1e-3
         problem = training.problem(self.C / training.weights.sum(), all_others=True, tol=tol)
         with one_thread():
             if training.start is not None:
@@ -113,7 +122,7 @@ class LMPlaneClassifier(MarginClassifier):
             else:
                 start = training.ridge() if self.init == "ridge" else np.zeros(problem.shape)
             solution: Solution
-            if self.solver == "cp":
+            if self.solver_ == "cp":
                 solution = cutting_planes(problem, start, tol, self.max_iter, progress)
             else:
                 warm = training.start is not None

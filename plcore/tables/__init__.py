@@ -33,11 +33,13 @@ from plcore.tables.formats import (
 from plcore.tables.formats.csv_rows import cell_form
 from plcore.tables.formats.disambiguated import Disambiguated, Tell, names_beside
 from plcore.tables.formats.nature import NATURE_FORMATS
+from plcore.tables.formats.stored_reading import read_stored, store_reading
 from plcore.tables.formats.vector_table import LabelVectorTable
 from plcore.tables.formats.vector_writing import VECTOR_FORMATS
 from plcore.tables.formats.writing import FILE_FORMATS, FileFormat, format_of
 from plcore.tables.growing import Grown, column_way, with_embeddings, with_rows
 from plcore.tables.image_reading import MAX_PIXELS, thumbnail
+from plcore.tables.kept_files import KeptFiles, lay_out
 from plcore.tables.label_text import MISSING
 from plcore.tables.looking import look_through
 from plcore.tables.media_files import CONTENT_TYPES, MediaFiles, is_kept_name
@@ -92,6 +94,7 @@ __all__ = [
     "FileFormat",
     "Folder",
     "Grown",
+    "KeptFiles",
     "LabelTable",
     "LabelVectorTable",
     "Mark",
@@ -117,6 +120,7 @@ __all__ = [
     "is_kept_name",
     "joined",
     "lacks_rows",
+    "lay_out",
     "listed_images",
     "look_through",
     "marks_of",
@@ -124,12 +128,14 @@ __all__ = [
     "read_cells",
     "read_kept_names",
     "read_segment",
+    "read_stored",
     "read_table",
     "read_vectors",
     "shape_name",
     "shaped",
     "sound_facts",
     "spectrogram",
+    "store_reading",
     "suggest_reading",
     "suggest_roles",
     "thumbnail",

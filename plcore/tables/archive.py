@@ -55,6 +55,7 @@ _IN_MEMORY = MAX_FILE_MB * MB
 class Archive(FileTree):
     """The checked contents of a zip (its bytes or its path): one table, and files found by the names in its cells.
 
+    data : its bytes
     Raises TableError, naming every entry at fault: no zip; too large, packed or unpacked; too many files; paths
     that lead out of the zip; links; encrypted, doubly named or oddly packed entries; archives inside; not
     exactly one table, that is one CSV or, where there is none, one file of another format.
@@ -80,6 +81,7 @@ class Archive(FileTree):
             self._entries[name] = entry
         if problems:
             raise table_error(problems)
+        self.data = data
         self._zip = zipfile.ZipFile(io.BytesIO(data))
         super().__init__(self._entries)
 
@@ -100,6 +102,7 @@ class Archive(FileTree):
     def close(self) -> None:
         """Let go of the bytes; nothing can be read any more."""
         self._zip.close()
+        self.data = b""
 
 
 def _read(path: Path) -> bytes:

@@ -22,7 +22,7 @@ class FilesByBaseName:
     """
 
     def __init__(self, files: FileTree) -> None:
-        self._files = files
+        self.files = files
         self._alike: dict[str, list[str]] = defaultdict(list)
         for name in files.names():
             self._alike[_parts(name)[-1]].append(name)
@@ -35,22 +35,22 @@ class FilesByBaseName:
         if len(best) == 1:
             return best[0]
         if best:
-            named = f"the {self._files.what} holds {len(best)} files of that name"
+            named = f"the {self.files.what} holds {len(best)} files of that name"
             message = f"{quoted(cell)} may be {listed(best, 3)}: {named}."
             fix = "Put the files into folders called as in the table, or leave all but one of them out."
             raise MediaError(message, fix)
-        message = f"the {self._files.what} holds no file named {quoted(base_name(cell))}."
+        message = f"the {self.files.what} holds no file named {quoted(base_name(cell))}."
         raise MediaError(
-            message, f"Put the file into the {self._files.what}; folders do not matter, its name does."
+            message, f"Put the file into the {self.files.what}; folders do not matter, its name does."
         )
 
     def open(self, name: str) -> BinaryIO:
         """A file that `find` has named, from its first byte on. Raises MediaError where it is damaged."""
-        return self._files.open(name)
+        return self.files.open(name)
 
     def close(self) -> None:
         """Let go of the bytes."""
-        self._files.close()
+        self.files.close()
 
 
 def base_name(path: str) -> str:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from plcore.tables.media_files import IMAGE_ENDINGS
+from plcore.tables.text_columns import columns_of_text
 
 _NUMBER = re.compile(r"[+-]?(\d+(?:[.,]\d*)?|[.,]\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
 _NO_VALUE = re.compile(r"[+-]?inf(inity)?|nan|n/?a|null|none|\?|-", re.IGNORECASE)
@@ -29,7 +32,13 @@ class ColumnSample:
 
     name: str
     cells: tuple[str, ...]  # stripped, non-empty, from a sample of rows
-    unique: bool  # no two rows of the whole table are the same, none is empty
+    whole: pa.LargeStringArray = field(repr=False, compare=False)  # all of them, as they are
+
+    @cached_property
+    def unique(self) -> bool:
+        """Whether no two rows of the whole table are the same, and none is empty."""
+        differ = pc.count_distinct(self.whole).as_py() == len(self.whole)
+        return bool(differ and not pc.any(pc.equal(self.whole, "")).as_py())
 
     @cached_property
     def key(self) -> str:
@@ -118,10 +127,11 @@ def sample_columns(cells: pd.DataFrame) -> list[ColumnSample]:
     """All columns of a DataFrame of str, each by about _SAMPLE of its rows."""
     step = max(1, len(cells) // _SAMPLE)
     columns = []
-    for place, name in enumerate(cells.columns):
-        series = cells.iloc[:, place]
-        sample = tuple(cell for cell in (str(value).strip() for value in series.iloc[::step]) if cell)
-        columns.append(ColumnSample(str(name), sample, bool(series.is_unique and (series != "").all())))
+    places = None if step == 1 else pa.array(range(0, len(cells), step))
+    for name, whole in zip(cells.columns, columns_of_text(cells), strict=True):
+        looked_at = whole if places is None else whole.take(places)
+        sample = tuple(cell for cell in map(str.strip, looked_at.to_pylist()) if cell)
+        columns.append(ColumnSample(str(name), sample, whole))
     return columns
 
 

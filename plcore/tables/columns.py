@@ -19,7 +19,9 @@ import pyarrow.compute as pc
 from plcore.common.types import BoolArray, FloatArray
 from plcore.common.words import quoted
 from plcore.tables.problems import MAX_PROBLEMS, Problem
+from plcore.tables.text_columns import in_one_piece
 
+_AT_ONCE = 200_000  # cells of columns of numbers that are looked at in one step
 LARGEST = 1e100  # squares and sums of such numbers still fit a double
 
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
@@ -51,10 +53,7 @@ class Finder:
 
 def stripped(cells: pd.DataFrame, column: str) -> pa.LargeStringArray:
     """The cells of one column without the white space around them."""
-    array = pa.array(cells[column], pa.large_string())
-    if isinstance(array, pa.ChunkedArray):
-        array = array.combine_chunks()
-    return pc.utf8_trim_whitespace(array)
+    return pc.utf8_trim_whitespace(in_one_piece(pa.array(cells[column].array, pa.large_string())))
 
 
 def first_rows(mask: BoolArray | pa.Array) -> list[int]:
@@ -87,17 +86,33 @@ def parse_numbers(cells: pd.DataFrame, columns: Sequence[str], finder: Finder) -
     numbers are written, and the others are problems.
     """
     numbers = np.full((len(cells), len(columns)), np.nan)
-    for place, column in enumerate(columns):
-        text = stripped(cells, column)
-        values, wrong, comma = numbers_in(text)
-        for row in first_rows(wrong):
-            message, fix = number_advice(text[row].as_py(), comma)
-            finder.add(row, column, message, fix)
-        numbers[:, place] = values
-        for row in first_rows(np.abs(numbers[:, place]) > LARGEST):
-            message = f"the number {quoted(text[row].as_py())} is too large to calculate with."
-            finder.add(row, column, message, f"Write a number below {LARGEST:g}, or leave the cell empty.")
+    together = max(1, _AT_ONCE // max(len(cells), 1))
+    for first in range(0, len(columns), together):
+        some = columns[first : first + together]
+        texts = [stripped(cells, column) for column in some]
+        values, wrong, comma = numbers_in(pa.concat_arrays(texts))
+        if not comma and not wrong.any():  # as most are: then many narrow columns are read as one long one
+            numbers[:, first : first + together] = values.reshape(len(some), len(cells)).T
+            large = (np.abs(numbers[:, first : first + together]) > LARGEST).any(axis=0)
+            for column, text, at in zip(some, texts, range(first, first + len(some)), strict=True):
+                if large[at - first]:
+                    _add_large(column, text, numbers[:, at], finder)
+            continue
+        for place, (column, text) in enumerate(zip(some, texts, strict=True)):
+            values, wrong, comma = numbers_in(text)
+            for row in first_rows(wrong):
+                message, fix = number_advice(text[row].as_py(), comma)
+                finder.add(row, column, message, fix)
+            numbers[:, first + place] = values
+            _add_large(column, text, values, finder)
     return numbers
+
+
+def _add_large(column: str, text: pa.LargeStringArray, values: FloatArray, finder: Finder) -> None:
+    """A problem for every number that is too large."""
+    for row in first_rows(np.abs(values) > LARGEST):
+        message = f"the number {quoted(text[row].as_py())} is too large to calculate with."
+        finder.add(row, column, message, f"Write a number below {LARGEST:g}, or leave the cell empty.")
 
 
 def numbers_in(text: pa.LargeStringArray) -> tuple[FloatArray, BoolArray, bool]:

@@ -18,7 +18,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+_END_BYTES = b"\r\n"
 _LINE_END = re.compile(rb"\r\n|\n|\r")
+_LINE_ENDS = re.compile(rb"[\r\n]++")
 _QUOTED = re.compile(rb'"[^"]*+(?:""[^"]*+)*+"')
 _UP_TO_LINE_END = re.compile(rb"[^\r\n]*+")
 
@@ -38,19 +40,23 @@ def records(data: bytes, delimiter: bytes, start: int = 0, line: int = 1) -> Ite
     """The rows of a CSV text from byte `start` (in 1-based line `line`) on, blank lines left out."""
     position = start
     while position < len(data):
+        if data[position] in _END_BYTES:  # blank lines, of which a file may have millions
+            blank = _LINE_ENDS.match(data, position)
+            position, before = blank.end() if blank else len(data), position
+            line += count_lines(data, before, position)
+            continue
         rest = _UP_TO_LINE_END.match(data, position)
         end = rest.end() if rest else position  # (it always matches, if only the empty string)
         lines_inside, fault, fault_cell = 0, "", -1
-        if end > position:
-            if data.find(b'"', position, end) < 0:  # most rows: no quote, so a cell per delimiter
-                n_cells = data.count(delimiter, position, end) + 1
-            else:
-                walked = list(_walk(data, delimiter, position))
-                end, n_cells = walked[-1][1], len(walked)
-                faults = [(cell_fault, cell) for cell, (_, _, cell_fault) in enumerate(walked) if cell_fault]
-                fault, fault_cell = faults[0] if faults else ("", -1)
-                lines_inside = count_lines(data, position, end)
-            yield Record(line, position, end, n_cells, fault, fault_cell)
+        if data.find(b'"', position, end) < 0:  # most rows: no quote, so a cell per delimiter
+            n_cells = data.count(delimiter, position, end) + 1
+        else:
+            walked = list(_walk(data, delimiter, position))
+            end, n_cells = walked[-1][1], len(walked)
+            faults = [(cell_fault, cell) for cell, (_, _, cell_fault) in enumerate(walked) if cell_fault]
+            fault, fault_cell = faults[0] if faults else ("", -1)
+            lines_inside = count_lines(data, position, end)
+        yield Record(line, position, end, n_cells, fault, fault_cell)
         line_end = _LINE_END.match(data, end)
         position = line_end.end() if line_end else len(data)
         line += 1 + lines_inside

@@ -25,11 +25,15 @@ from plcore.tables.csv_lines import (
     quotes_are_regular,
     records,
 )
+from plcore.tables.csv_wide import WIDE, wide_columns
 from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError, table_error
+from plcore.tables.table_size import check_size
+from plcore.tables.text_columns import frame_of
 from plcore.tables.text_encoding import NoTextError, Text, decode
 
 LINE_INDEX = "line"  # name of the index of what `read_cells` returns: the line of the file each row begins in
 
+_LINE_END = re.compile(rb"\r\n|\n|\r")
 _NOT_LINE_END = re.compile(rb"[^\r\n]")
 _BLOCK = 1 << 23
 _SAVE_AS = "Save the file as 'CSV UTF-8' (in Excel: File, Save as, CSV UTF-8) and import it again."
@@ -92,10 +96,11 @@ def cells_of_text(data: bytes) -> pd.DataFrame:
         raise TableError(
             Problem(None, None, None, "The file is empty.", "Choose a CSV file with a header and data rows.")
         )
+    check_size(1, header.n_cells)
     names = _column_names(data, delimiter, header)
     body_line = header.line + count_lines(data, header.start, header.end)  # the line the header ends in
-    table = _parse(data, delimiter, names, header.end)
     regular = quotes_are_regular(data, delimiter, header.end)
+    table = _parse(data, delimiter, names, header.end, regular)
     if table is None or not regular:
         _refuse_faults(data, delimiter, names, header.end, body_line)
     if table is None:  # Arrow refused what the grammar allows: only cells beyond its size limits can do that
@@ -104,10 +109,7 @@ def cells_of_text(data: bytes) -> pd.DataFrame:
         raise TableError(
             Problem(None, None, None, "The file has a header but no data rows.", "Add at least one data row.")
         )
-    frame = pd.DataFrame(
-        {number: column.to_pandas() for number, column in enumerate(table.columns)}, dtype="str", copy=False
-    )
-    frame.columns = pd.Index(names, dtype="str")
+    frame = frame_of(table.columns, names)
     frame.index = _line_index(data, delimiter, header.end, body_line, table.num_rows)
     return frame
 
@@ -181,8 +183,13 @@ def storable(text: str) -> bool:
     return True
 
 
-def _parse(data: bytes, delimiter: bytes, names: list[str], start: int) -> pa.Table | None:
+def _parse(data: bytes, delimiter: bytes, names: list[str], start: int, regular: bool) -> pa.Table | None:
     """The rows from byte `start` (the line end of the header) on; None when Arrow refuses them."""
+    line_end = _LINE_END.match(data, start)
+    if len(names) >= WIDE and regular and line_end is not None:
+        columns = wide_columns(data[line_end.end() :], delimiter, len(names))
+        if columns is not None:
+            return pa.table(columns, list(map(str, range(len(names)))))
     if _NOT_LINE_END.search(data, start) is None:
         return pa.table({str(number): pa.array([], pa.large_string()) for number in range(len(names))})
     # The line end of the header stays: it is a blank line to Arrow and keeps it from taking the first cell

@@ -196,9 +196,9 @@ def _leaks(table: LabelTable) -> Iterator[Doubt]:
     """Features that tell the label: they would make every figure look good and help nobody."""
     truth = np.full(table.n_rows, -1) if table.truth is None else table.truth
     known, classes = truth >= 0, set(table.classes)
-    told = []
+    told, cells = [], table.cells
     for column in table.roles.categories:
-        values = table.cells[column].str.strip()
+        values = cells[column].str.strip()
         names_labels = values.nunique() >= 2 and set(values.unique()) - {""} <= classes
         if names_labels or _tells(values[known], truth[known]):
             told.append(column)

@@ -23,7 +23,7 @@ from plcore.tables.file_tree import (
 
 
 class Folder(FileTree):
-    """The files under a folder; hidden ones, links to folders and what file managers add are passed over.
+    """The files under a folder, `path`; hidden ones, links to folders and what file managers add are passed over.
 
     Raises TableError: too many files; two whose names look alike; not exactly one table, as of a zip. OSError where the
     folder cannot be read.
@@ -32,6 +32,7 @@ class Folder(FileTree):
     what = "folder"
 
     def __init__(self, folder: Path) -> None:
+        self.path = folder
         self._files: dict[str, Path] = {}
         for parent, folders, names in os.walk(folder, onerror=_raise):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
@@ -62,6 +63,10 @@ class Folder(FileTree):
             file.close()
             raise MediaError(f"it has {in_mb(size)} MB; at most {most:,} are taken.", SMALLER)
         return file
+
+    def path_of(self, name: str) -> Path:
+        """Where a file lies that `find` has named."""
+        return self._files[name]
 
     def close(self) -> None:
         """Nothing is held."""

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from plcore.common.words import listed
 from plcore.tables.candidates import parse_candidates, parse_truth
+from plcore.tables.class_names import check_class_names
 from plcore.tables.columns import Finder, parse_ids, parse_numbers
 from plcore.tables.csv_text import LINE_INDEX
 from plcore.tables.embeddings import EMBEDDING, Dense, Vectors, as_stored, parse_embeddings
@@ -196,6 +197,7 @@ def _candidates(
     spelt = spelt_as(table.classes, found.classes)
     names = [called.get(name, spelt[name] if spelt[name] in before else name) for name in found.classes]
     new = tuple(dict.fromkeys(names[place] for place in used if names[place] not in before))
+    check_class_names(new, fresh, table.roles, finder)
     classes = before + new
     column = np.array([classes.index(name) if name in classes else -1 for name in names])
 

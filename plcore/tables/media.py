@@ -13,6 +13,7 @@ import pandas as pd
 from plcore.tables.columns import Finder, check_images, stripped
 from plcore.tables.file_tree import MediaError
 from plcore.tables.image_reading import IMAGE_FIX
+from plcore.tables.kept_files import KeptFiles
 from plcore.tables.media_files import MediaFiles, read_image
 from plcore.tables.pictures import Look, is_inline, listed_images, mean_look
 from plcore.tables.problems import MAX_PROBLEMS
@@ -37,7 +38,7 @@ class Media:
     audio: npt.NDArray[np.object_] | None = None
     looks: npt.NDArray[np.float32] | None = None
     segments: npt.NDArray[np.float64] | None = None
-    files: MediaFiles | None = None
+    files: MediaFiles | KeptFiles | None = None
     more_images: npt.NDArray[np.object_] | None = None
     sounds: npt.NDArray[np.float32] | None = None
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import BinaryIO, Literal, Protocol
 
 from plcore.tables.descriptor import describe
@@ -112,6 +112,11 @@ class MediaFiles:
                     tell()
                 found.append(said)
         return found
+
+    @property
+    def kept(self) -> Mapping[str, str]:
+        """The files that `look_at` has seen: kept name -> name in the source."""
+        return self._kept
 
     def open(self, kept_name: str) -> BinaryIO:
         """A file that `look_at` has seen."""

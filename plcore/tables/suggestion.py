@@ -283,7 +283,7 @@ def _id(columns: list[ColumnSample]) -> ColumnSample | None:
         if column.key in _ID_NAMES:
             return column
     for column in columns:
-        if column.unique and (column.key in _MAYBE_ID_NAMES or column.key.endswith("_id")):
+        if (column.key in _MAYBE_ID_NAMES or column.key.endswith("_id")) and column.unique:
             return column
     return None
 

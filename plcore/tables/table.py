@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 
 from plcore.tables.candidates import Candidates, parse_candidates, parse_truth
+from plcore.tables.class_names import check_class_names
 from plcore.tables.columns import Finder, first_rows, parse_ids, parse_numbers
 from plcore.tables.csv_text import LINE_INDEX, name_problems, read_cells
 from plcore.tables.csv_writing import to_csv_bytes
@@ -31,6 +33,7 @@ from plcore.tables.problems import Problem, TableError, table_error
 from plcore.tables.roles import Roles, role_problems
 from plcore.tables.suggestion import suggest_roles
 from plcore.tables.table_file import TableParts, read_parts, write_parts
+from plcore.tables.text_columns import columns_of_text
 from plcore.tables.vector_columns import parse_vectors
 
 
@@ -88,6 +91,15 @@ class LabelTable:
     def cells(self) -> pd.DataFrame:
         return self._cells.copy(deep=False)
 
+    def cells_of(self, row: int, names: Sequence[str]) -> tuple[str, ...]:
+        """The cells of these columns in one row. For who looks at a few rows: no frame is made for it."""
+        return tuple(self._columns[name][row].as_py() for name in names)
+
+    @cached_property
+    def _columns(self) -> dict[str, pa.Array]:
+        """The columns as they lie in memory; none is copied."""
+        return {str(name): pa.array(column) for name, column in self._cells.items()}
+
     @property
     def n_rows(self) -> int:
         return len(self.ids)
@@ -123,6 +135,7 @@ class LabelTable:
             found = Candidates(label_vectors != 0, classes, None)
         else:
             found = parse_candidates(cells, roles, finder)
+        check_class_names(found.classes, cells, roles, finder)
         truth = parse_truth(cells, roles, found.candidates, found.classes, finder)
         ids = parse_ids(cells, roles.id, finder)
         numbers = parse_numbers(cells, roles.numbers, finder)
@@ -203,13 +216,16 @@ def _check_text(cells: pd.DataFrame) -> None:
         raise TableError(Problem(None, None, None, "The table has no rows.", "Add at least one data row."))
     problems = name_problems([str(name) for name in cells.columns])
     finder = Finder(None)
-    for place, name in enumerate(cells.columns):
-        column = cells.iloc[:, place]
-        if not isinstance(column.dtype, pd.StringDtype) or column.hasnans:
-            raise TypeError(
-                f"Column {name!r} must hold str only, none missing; use from_frame for other frames."
-            )
-        for row in first_rows(pc.match_substring(pa.array(column, pa.large_string()), "\0")):
+    types = zip(cells.columns, cells.dtypes, strict=True)
+    other = [name for name, kind in types if not isinstance(kind, pd.StringDtype)]
+    columns = [] if other else list(columns_of_text(cells))
+    other += [name for name, column in zip(cells.columns, columns, strict=bool(columns)) if column.null_count]
+    if other:
+        raise TypeError(
+            f"Column {other[0]!r} must hold str only, none missing; use from_frame for other frames."
+        )
+    for name, column in zip(cells.columns, columns, strict=True):
+        for row in first_rows(pc.match_substring(column, "\0")):
             finder.add(row, str(name), "the text holds a NUL character.", "Remove it.")
     if problems or finder.problems:
         raise table_error([*problems, *finder.problems])

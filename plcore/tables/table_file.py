@@ -39,6 +39,7 @@ from plcore.tables.media import Media
 from plcore.tables.named_votes import NamedVotes
 from plcore.tables.problems import Problem, TableError
 from plcore.tables.roles import Roles
+from plcore.tables.text_columns import columns_of_text, frame_of
 
 
 class TableParts(NamedTuple):
@@ -111,7 +112,8 @@ def read_parts(path: Path) -> TableParts:
     """
     with pa.OSFile(str(path)) as file:
         try:
-            return _from_arrow(pa.parquet.read_table(file, page_checksum_verification=True))
+            stored = pa.parquet.ParquetFile(file, page_checksum_verification=True)
+            return _from_arrow(stored.read())  # read_table takes four times the memory of a wide one
         except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, IndexError) as error:
             if (
                 getattr(error, "errno", None) is not None
@@ -124,7 +126,8 @@ def read_parts(path: Path) -> TableParts:
 
 def _to_arrow(table: TableParts) -> pa.Table:
     columns: dict[str, Any] = {
-        f"cell:{name}": pa.array(table.cells[name], pa.large_string()) for name in table.cells.columns
+        f"cell:{name}": column
+        for name, column in zip(table.cells.columns, columns_of_text(table.cells), strict=True)
     }
     for place, name in enumerate(table.roles.numbers):
         columns[f"number:{name}"] = pa.array(table.numbers[:, place], from_pandas=True)
@@ -179,10 +182,7 @@ def _from_arrow(data: pa.Table) -> TableParts:
         raise ValueError(f"version {about['version']} of the format; this program reads {_VERSION}")
     roles, classes = Roles.from_json(about["roles"]), tuple(about["classes"])
     names = [name.removeprefix("cell:") for name in data.column_names if name.startswith("cell:")]
-    cells = pd.DataFrame(
-        {place: data[f"cell:{name}"].to_pandas() for place, name in enumerate(names)}, dtype="str", copy=False
-    )
-    cells.columns = pd.Index(names, dtype="str")
+    cells = frame_of([data[f"cell:{name}"] for name in names], names)
     numbers = np.empty((data.num_rows, len(roles.numbers)))
     for place, name in enumerate(roles.numbers):
         numbers[:, place] = data[f"number:{name}"].to_numpy()

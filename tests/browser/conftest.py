@@ -22,7 +22,10 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-expect.set_options(timeout=15_000)  # how fast it is is measured in benchmarks; here the machine may be busy
+PATIENCE = 120_000
+"""Milliseconds that anything may take: how fast it is is measured in benchmarks, and here the machine may be busy.
+Tests have no shorter patience of their own."""
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="session")
@@ -30,7 +33,8 @@ def browser() -> Iterator[Browser]:
     path = find()
     assert path is not None, "Chromium is missing: run 'make test', which installs it."
     with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        launched = playwright.chromium.launch(executable_path=path, args=ARGUMENTS, timeout=PATIENCE)
+        launched.on("context", lambda context: context.set_default_timeout(PATIENCE))
         yield launched
         launched.close()
 
@@ -45,7 +49,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
 @pytest.fixture
 def home(server: Server) -> Iterator[Home]:
     """What the server's home holds, opened beside it: to make a project there and to read its log."""
-    opened = open_home(Settings.from_environment({"WINNOW_HOME": str(server.home)}))
+    opened = open_home(Settings.from_environment(server.environment))
     yield opened
     opened.close()
 

@@ -1,6 +1,6 @@
-"""Obtains Chromium for the browser tests, or fails: they are never skipped.
+"""Obtains Chromium for the browser tests, or fails: they are never skipped. And nginx, for those behind a proxy.
 
-On PATH already: nothing to do. Root with apt: the Debian package. Otherwise Playwright's own build.
+On PATH already: nothing to do. Root with apt: the Debian package. Otherwise Playwright's own build of Chromium.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+from tests import nginx
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
@@ -34,9 +36,7 @@ def obtain() -> str:
     if os.geteuid() == 0 and shutil.which("apt-get"):
         tried.append("apt-get install chromium")
         print("Installing Chromium for the browser tests (Debian package, once) ...", flush=True)
-        quiet = {"env": {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}, "stdout": subprocess.DEVNULL}
-        subprocess.run(["apt-get", "update", "-qq"], check=False, **quiet)
-        subprocess.run(["apt-get", "install", "-y", "-qq", "chromium"], check=False, **quiet)
+        _install("chromium")
     else:
         tried.append("playwright install chromium")
         print("Installing Chromium for the browser tests (Playwright's build, once) ...", flush=True)
@@ -49,5 +49,19 @@ def obtain() -> str:
     )
 
 
+def obtain_nginx() -> None:
+    """Install nginx where it is missing and can be had. Without it the tests behind it say that they are not run."""
+    if nginx.find() is None and os.geteuid() == 0 and shutil.which("apt-get"):
+        print("Installing nginx for the tests behind a proxy (Debian package, once) ...", flush=True)
+        _install("nginx-light")
+
+
+def _install(package: str) -> None:
+    quiet = {"env": {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}, "stdout": subprocess.DEVNULL}
+    subprocess.run(["apt-get", "update", "-qq"], check=False, **quiet)
+    subprocess.run(["apt-get", "install", "-y", "-qq", package], check=False, **quiet)
+
+
 if __name__ == "__main__":
     obtain()
+    obtain_nginx()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import io
+import json
 import re
-import sqlite3
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,12 @@ import numpy as np
 import pandas as pd
 from playwright.sync_api import Locator, Page, expect
 from playwright.sync_api import TimeoutError as PageTimeout
+from sqlalchemy import NullPool, create_engine, text
 
 from tests.browser.server import Server
 
+TABLE_BOX = "input[type=file][aria-label^='A table']"
+"""Where the Import page takes the file of a new project."""
 CARD = ".card"
 
 
@@ -53,17 +56,17 @@ def type_choice(page: Page, box: Locator, text: str) -> None:
 def import_csv(page: Page, base: str, frame: pd.DataFrame, name: str) -> None:
     """Upload through the Import page, take its guesses, and create the project; true labels stay hidden."""
     page.goto(f"{base}/import")
-    text = io.StringIO()
-    frame.to_csv(text, index=False)
-    page.locator("input[type=file]").set_input_files(
-        {"name": f"{name}.csv", "mimeType": "text/csv", "buffer": text.getvalue().encode()}
+    written = io.StringIO()
+    frame.to_csv(written, index=False)
+    page.locator(TABLE_BOX).set_input_files(
+        {"name": f"{name}.csv", "mimeType": "text/csv", "buffer": written.getvalue().encode()}
     )
     create = page.get_by_role("button", name="Create project")
-    create.wait_for(timeout=30_000)
+    create.wait_for()
     if page.get_by_role("combobox", name=TRUTH).count():
         hide_truth(page)
-    create.click(timeout=30_000)
-    page.locator(CARD).wait_for(timeout=30_000)
+    create.click()
+    page.locator(CARD).wait_for()
 
 
 TRUTH = "The other true labels"
@@ -97,11 +100,15 @@ def key_for(page: Page, label: str) -> str:
 
 
 def wait_for_next(page: Page, old_token: str) -> None:
-    expect(page.locator(CARD)).not_to_have_attribute("data-token", old_token, timeout=60_000)
+    expect(page.locator(CARD)).not_to_have_attribute("data-token", old_token)
 
 
 def annotate(page: Page, server: Server, project: int) -> None:
-    page.goto(f"{server.base}/annotate?project={project}")
+    annotate_at(page, f"{server.base}/annotate?project={project}")
+
+
+def annotate_at(page: Page, address: str) -> None:
+    page.goto(address)
     page.locator(CARD).wait_for()
 
 
@@ -114,12 +121,19 @@ def press(page: Page, *keys: str) -> None:
 
 
 def log_of(server: Server, project: int) -> list[dict[str, Any]]:
-    """The entries as they lie in the database."""
-    database = sqlite3.connect(f"file:{server.home / 'winnow.sqlite3'}?mode=ro", uri=True)
-    database.row_factory = sqlite3.Row
-    found = database.execute("SELECT * FROM entries WHERE project_id = ? ORDER BY seq", (project,)).fetchall()
-    database.close()
-    return [dict(row) for row in found]
+    """The entries as they lie in the database, lists as their JSON."""
+    engine = create_engine(server.database_url, poolclass=NullPool)
+    with engine.connect() as connection:
+        found = connection.execute(
+            text("SELECT * FROM entries WHERE project_id = :project ORDER BY seq"), {"project": project}
+        )
+        rows = [dict(row) for row in found.mappings()]
+    engine.dispose()
+    return [{name: _as_json(value) for name, value in row.items()} for row in rows]
+
+
+def _as_json(value: Any) -> Any:
+    return json.dumps(value) if isinstance(value, list | dict) else value  # SQLite has it as text already
 
 
 def answer(page: Page, label: str) -> str:

@@ -37,6 +37,7 @@ PAGES = {
     "people": ("People", ""),
     "account": ("My account", ""),
     "audit": ("Audit", ""),
+    "backups": ("Backups", ""),
     "disputes": ("", room.CARD),
     "review": ("", "[data-testid=stDataFrame]"),
     "settings": ("", "[data-testid=stTabs]"),

@@ -11,11 +11,13 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from tests.conftest import ROOT
+from workflow.settings import Settings
 
-LINK = re.compile(r"http://\S+/signin\?link=\S+")
+LINK = re.compile(r"https?://\S+/signin\?link=\S+")
 
 
 def free_port() -> int:
@@ -25,28 +27,37 @@ def free_port() -> int:
 
 
 class Server:
-    """Start with ``start()``; ``link`` is the sign-in link it printed. cwd : the folder it is started in."""
+    """Start with ``start()``; ``link`` is the sign-in link it printed.
+
+    cwd : the folder it is started in      more : further variables of its environment
+    """
 
     def __init__(
-        self, home: Path, port: int | None = None, command: list[str] | None = None, cwd: Path = ROOT
+        self,
+        home: Path,
+        port: int | None = None,
+        command: list[str] | None = None,
+        cwd: Path = ROOT,
+        more: Mapping[str, str] | None = None,
     ) -> None:
         self.home = home
         self.cwd = cwd
         self.port = port or free_port()
         self.command = command or [sys.executable, "app.py"]
         self.base = f"http://127.0.0.1:{self.port}"
+        own = {"WINNOW_HOME": str(self.home), "WINNOW_PORT": str(self.port)}
+        self.environment = {**os.environ, "WINNOW_DATABASE_URL": "", **own, **(more or {})}
+        self.database_url = Settings.from_environment(self.environment).database_url
         self.lines: list[str] = []
         self.link = ""
         self.process: subprocess.Popen[str] | None = None
 
-    def start(self, timeout: float = 60) -> Server:
+    def start(self, timeout: float = 240) -> Server:
         """Returns once the link is printed."""
-        environment = {**os.environ, "WINNOW_HOME": str(self.home), "WINNOW_PORT": str(self.port)}
-        environment.pop("WINNOW_DATABASE_URL", None)
         self.process = subprocess.Popen(
             self.command,
             cwd=self.cwd,
-            env=environment,
+            env=self.environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -74,18 +85,18 @@ class Server:
         """kill -9: nothing in the process gets to tidy up."""
         assert self.process is not None
         os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait(timeout=10)
-        self._reader.join(timeout=5)
+        self.process.wait(timeout=60)
+        self._reader.join(timeout=60)
 
     def stop(self) -> int | None:
         """SIGTERM, as a service manager does. Returns the exit status."""
         if self.process is None or self.process.poll() is not None:
             return self.process.returncode if self.process else None
         self.process.terminate()
-        deadline = time.monotonic() + 15
+        deadline = time.monotonic() + 60
         while self.process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.05)
         if self.process.poll() is None:
             self.kill()
-        self._reader.join(timeout=5)
+        self._reader.join(timeout=60)
         return self.process.returncode

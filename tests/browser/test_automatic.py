@@ -34,9 +34,9 @@ def lost_frame(folder: Path) -> pd.DataFrame:
 def import_lost(page: Page, server: Server, file: Path) -> int:
     """The project made of the file; a fifth of the rows is held out, everything else stays as it is offered."""
     page.goto(f"{server.base}/import")
-    page.locator("input[type=file]").set_input_files(file)
+    page.locator(room.TABLE_BOX).set_input_files(file)
     create = page.get_by_role("button", name="Create project")
-    create.wait_for(timeout=60_000)
+    create.wait_for()
     expect(page.get_by_role("combobox", name="Model")).to_have_value(re.compile("^Automatic"))
     share = page.get_by_role("slider", name="Rows held out to measure accuracy")
     share.focus()
@@ -71,7 +71,7 @@ def test_lost_is_compared_and_adopted_before_the_first_answer(
     expect(page.get_by_role("button", name="Use PL-KNN")).to_be_visible()
 
     page.goto(f"{server.base}/progress?project={project}")
-    expect(page.get_by_text(re.compile("From the start: Kernel ridge"))).to_be_visible(timeout=60_000)
+    expect(page.get_by_text(re.compile("From the start: Kernel ridge"))).to_be_visible()
     accuracy = page.get_by_test_id("stMetric").filter(has_text="Accuracy").get_by_test_id("stMetricValue")
     expect(accuracy).to_be_visible()
     assert float(accuracy.inner_text().rstrip("%")) >= 80.0

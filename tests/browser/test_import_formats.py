@@ -122,18 +122,18 @@ FILES: dict[str, tuple[Callable[[], bytes], str]] = {
 def test_one_action_from_the_file_to_the_first_question(page: Page, server: Server, name: str) -> None:
     make, weight = FILES[name]
     page.goto(f"{server.base}/import")
-    page.locator("input[type=file]").set_input_files(
+    page.locator(room.TABLE_BOX).set_input_files(
         {"name": name, "mimeType": "application/octet-stream", "buffer": make()}
     )
     create = page.get_by_role("button", name="Create project")
-    create.wait_for(timeout=60_000)
+    create.wait_for()
     expect(page.get_by_text("Your first question will look like this")).to_be_visible()
     expect(page.get_by_test_id("stMetric").filter(has_text="Rows").first).to_contain_text(str(ROWS))
     expect(page.get_by_test_id("stMetric").filter(has_text="Classes")).to_contain_text("4")
     if weight and name != "top5.csv":  # whose numbers stand in the preview, too
         expect(page.get_by_text(weight, exact=True).first).to_be_visible()
     create.click()
-    page.locator(room.CARD).wait_for(timeout=60_000)
+    page.locator(room.CARD).wait_for()
     shown = page.locator(room.CARD)
     if name == "images.parquet":
         picture = shown.locator("img").first

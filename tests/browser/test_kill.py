@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import shutil
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Page
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser import room
 from tests.browser.server import Server
@@ -27,14 +28,20 @@ def downloaded_log(page: Page, server: Server) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text())))
 
 
-def test_acknowledged_answers_survive_and_the_next_question_is_the_same(
-    context: BrowserContext, tmp_path: Path
-) -> None:
+def annotating(context: BrowserContext, tmp_path: Path) -> tuple[Server, Page]:
+    """A server of its own, and its owner's browser with a question of the demo."""
     server = Server(tmp_path / "home").start()
     page = context.new_page()
     page.goto(server.link)
     page.goto(f"{server.base}/annotate")
     page.locator(room.CARD).wait_for()
+    return server, page
+
+
+def test_acknowledged_answers_survive_and_the_next_question_is_the_same(
+    context: BrowserContext, tmp_path: Path
+) -> None:
+    server, page = annotating(context, tmp_path)
     acknowledged = {}
     for _ in range(6):
         label = page.locator(".choice .label").first.inner_text()
@@ -67,11 +74,7 @@ def test_acknowledged_answers_survive_and_the_next_question_is_the_same(
 
 
 def test_a_card_that_was_open_answers_again_after_a_restart(context: BrowserContext, tmp_path: Path) -> None:
-    server = Server(tmp_path / "home").start()
-    page = context.new_page()
-    page.goto(server.link)
-    page.goto(f"{server.base}/annotate")
-    page.locator(room.CARD).wait_for()
+    server, page = annotating(context, tmp_path)
     asked, label = room.row_id(page), page.locator(".choice .label").first.inner_text()
     server.kill()
     again = Server(server.home, port=server.port).start()
@@ -88,12 +91,32 @@ def test_a_card_that_was_open_answers_again_after_a_restart(context: BrowserCont
         again.stop()
 
 
+def test_a_press_while_the_server_is_gone_is_stored_once_it_is_back_with_its_note(
+    context: BrowserContext, tmp_path: Path
+) -> None:
+    server, page = annotating(context, tmp_path)
+    asked, label, shown = (
+        room.row_id(page),
+        page.locator(".choice .label").first.inner_text(),
+        room.token(page),
+    )
+    page.keyboard.press("t")
+    page.keyboard.type("typed before")
+    page.keyboard.press("Escape")
+    server.kill()
+    page.keyboard.press("1")
+    again = Server(server.home, port=server.port).start()
+    try:
+        room.wait_for_next(page, shown)
+        expect(page.locator(".saved")).to_contain_text(f"Saved: row {asked} is {label}")
+        (entry,) = room.log_of(again, project=1)
+        assert (json.loads(entry["labels"]), entry["note"]) == ([label], "typed before")
+    finally:
+        again.stop()
+
+
 def test_a_kill_between_questions_changes_nothing(context: BrowserContext, tmp_path: Path) -> None:
-    server = Server(tmp_path / "home").start()
-    page = context.new_page()
-    page.goto(server.link)
-    page.goto(f"{server.base}/annotate")
-    page.locator(room.CARD).wait_for()
+    server, page = annotating(context, tmp_path)
     for _ in range(3):
         room.answer(page, page.locator(".choice .label").first.inner_text())
     # Without the kill: what one more answer leads to.

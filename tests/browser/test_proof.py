@@ -14,9 +14,6 @@ from workflow.people import team
 
 pytestmark = pytest.mark.browser
 
-PATIENCE = 60_000
-"""Milliseconds for the first chart of a browser: it loads what draws all."""
-
 
 def test_a_goal_and_random_order_are_drawn(page: Page, server: Server, home: Home) -> None:
     owner = team.ensure_owner(home).id
@@ -25,7 +22,7 @@ def test_a_goal_and_random_order_are_drawn(page: Page, server: Server, home: Hom
     RandomOrderWorker(home, "beside").look()
     page.goto(f"{server.base}/progress?project={project}")
     chart = page.locator(".js-plotly-plot").first
-    chart.locator(".main-svg").first.wait_for(timeout=PATIENCE)
+    chart.locator(".main-svg").first.wait_for()
     expect(chart.get_by_text("random order, estimated")).to_be_visible()
     expect(page.locator(".st-key-winnow_saved")).to_contain_text("first 20 answers")
     page.get_by_role("button", name="Set a goal").click()

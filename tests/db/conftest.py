@@ -1,4 +1,4 @@
-"""Every test of the query modules runs on SQLite and, where a server program is on PATH, on PostgreSQL."""
+"""Every test of the query modules runs on SQLite and on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import pytest
 
 from db import entries, people, projects
 from db.engine import Database
+from tests.databases import backend, postgres_databases, postgres_server, postgres_url
 from tests.migrated import lay_database
-from tests.postgres import postgres_server, postgres_url
 
-__all__ = ["postgres_server", "postgres_url"]
+__all__ = ["backend", "postgres_databases", "postgres_server", "postgres_url"]
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -23,14 +23,22 @@ def sqlite_url(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path / 'winnow.sqlite3'}"
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
+@pytest.fixture
+def empty(backend: str, request: pytest.FixtureRequest) -> Iterator[Database]:
+    """A database without any table."""
+    made = Database(request.getfixturevalue(f"{backend}_url"))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def database(backend: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
     """A database with all tables and nothing in them."""
-    url = request.getfixturevalue(f"{request.param}_url")
-    if request.param == "sqlite":
-        lay_database(tmp_path)
+    if backend == "sqlite":
+        url = f"sqlite:///{lay_database(tmp_path)}"
+    else:
+        url = request.getfixturevalue("postgres_databases")()
     made = Database(url)
-    made.migrate()
     yield made
     made.close()
 

@@ -23,6 +23,35 @@ def test_sqlite_is_set_for_durability(sqlite: Database, way: str) -> None:
     assert found == expected
 
 
+def test_what_need_not_last_waits_for_no_disk_and_all_after_it_does(database: Database) -> None:
+    how, on_disk, not_yet = ("PRAGMA synchronous", "2", "1")
+    if not database.is_sqlite:
+        how, on_disk, not_yet = ("SHOW synchronous_commit", "on", "off")
+    for lasting in (True, False, True, False, True):
+        with database.write(lasting=lasting) as session:
+            assert str(session.execute(text(how)).scalar_one()) == (on_disk if lasting else not_yet)
+    with database.read() as session:
+        assert str(session.execute(text(how)).scalar_one()) == on_disk
+
+
+def test_what_need_not_last_is_not_counted(database: Database) -> None:
+    """Or the note would be ahead of a database that has lost it, which the next start would refuse."""
+    with database.write() as session:
+        people.add(session, "eve", "owner", NOW)
+    before = database.identity()
+    with database.write(lasting=False) as session:
+        people.add(session, "ada", "owner", NOW)
+    assert database.identity() == before
+    with database.write() as session:
+        people.add(session, "bob", "owner", NOW)
+    assert before is not None
+    after = database.identity()
+    assert after is not None
+    assert after.height > before.height
+    with database.read() as session:
+        assert {one.name for one in people.listed(session)} == {"ada", "bob", "eve"}
+
+
 def test_a_write_is_there_after_its_block_and_in_another_process_s_engine(database: Database) -> None:
     with database.write() as session:
         person_id = people.add(session, "ada", "owner", NOW)

@@ -24,13 +24,16 @@ from db import (
     entries,
     events,
     members,
+    past_settings,
     projects,
     random_orders,
     sign_ins,
+    snapshots,
     trained,
 )
 from db.base import Base
 from db.engine import MIGRATIONS, Database
+from db.snapshots import StoredSnapshot
 from tests.db.conftest import new_entry
 from tests.db.test_batches import batch
 
@@ -79,7 +82,7 @@ def test_any_working_directory_will_do(
     made = Database(sqlite_url)
     made.migrate()
     with made.read() as session:
-        assert session.execute(text("SELECT version_num FROM alembic_version")).scalar_one() == "0015"
+        assert session.execute(text("SELECT version_num FROM alembic_version")).scalar_one() == "0018"
     made.close()
 
 
@@ -92,13 +95,11 @@ def move(database: Database, revision: str, way: Callable[[Config, str], None]) 
         way(config, revision)
 
 
-@pytest.mark.parametrize("backend", ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
-def test_stop_rules_move_out_of_the_room_and_back(backend: str, request: pytest.FixtureRequest) -> None:
-    made = Database(request.getfixturevalue(f"{backend}_url"))
-    move(made, "0003", command.upgrade)
+def test_stop_rules_move_out_of_the_room_and_back(empty: Database) -> None:
+    move(empty, "0003", command.upgrade)
     rules = {"settled": 0.9, "flat_within": None, "flat_over": 100, "budget": 7}
     rooms = [{}, {"guidelines": "Look twice."}, {"order": "fixed", "stop": rules}, {"stop": {}}]
-    with made.write() as session:
+    with empty.write() as session:
         add_people(session, ada="owner")
         for room in rooms:
             session.execute(
@@ -109,8 +110,8 @@ def test_stop_rules_move_out_of_the_room_and_back(backend: str, request: pytest.
                 ),
                 {"room": json.dumps(room)},
             )
-    made.migrate()
-    with made.read() as session:
+    empty.migrate()
+    with empty.read() as session:
         found = [(one.room, one.stop_rules) for one in projects.everything(session)]
     assert found == [
         ({}, None),
@@ -118,14 +119,13 @@ def test_stop_rules_move_out_of_the_room_and_back(backend: str, request: pytest.
         ({"order": "fixed"}, rules),
         ({}, {}),
     ]
-    move(made, "0003", command.downgrade)
-    with made.read() as session:
+    move(empty, "0003", command.downgrade)
+    with empty.read() as session:
         stored = session.execute(text("SELECT room FROM projects ORDER BY id")).scalars().all()
     assert [json.loads(one) if isinstance(one, str) else one for one in stored] == rooms
-    made.migrate()
-    with made.read() as session:
+    empty.migrate()
+    with empty.read() as session:
         assert [(one.room, one.stop_rules) for one in projects.everything(session)] == found
-    made.close()
 
 
 def test_a_migration_that_fails_leaves_nothing_behind(sqlite_url: str) -> None:
@@ -142,15 +142,11 @@ def test_a_migration_that_fails_leaves_nothing_behind(sqlite_url: str) -> None:
     made.close()
 
 
-@pytest.mark.parametrize("backend", ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
-def test_a_training_of_an_earlier_version_is_no_obstacle_to_a_comparison(
-    backend: str, request: pytest.FixtureRequest
-) -> None:
+def test_a_training_of_an_earlier_version_is_no_obstacle_to_a_comparison(empty: Database) -> None:
     """Up with a lease that was never given back, and down again with a comparison, and up."""
-    made = Database(request.getfixturevalue(f"{backend}_url"))
-    move(made, "0004", command.upgrade)
+    move(empty, "0004", command.upgrade)
     now = datetime(2026, 1, 1, tzinfo=UTC)
-    with made.write() as session:
+    with empty.write() as session:
         add_people(session, ada="owner")
         add_projects(session, "birds")
         session.execute(
@@ -160,51 +156,43 @@ def test_a_training_of_an_earlier_version_is_no_obstacle_to_a_comparison(
             )
         )
     for _ in range(2):
-        made.migrate()
-        with made.write() as session:
+        empty.migrate()
+        with empty.write() as session:
             assert trained.training(session, 1) is None
             assert comparisons.latest(session, 1) is None
             for task in (trained.FIT, "compare"):
                 assert trained.take_lease(session, 1, "one", "plsvc", now, now, task) is not None
             one = comparisons.ask(session, 1, asked_by=1, asked_at=now, seq=0, answers=0, checks=0)
             assert comparisons.begin(session, one, seq=0, answers=0, checks=0)
-        move(made, "0004", command.downgrade)
-    made.close()
+        move(empty, "0004", command.downgrade)
 
 
-@pytest.mark.parametrize("backend", ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
-def test_encodings_come_and_go(backend: str, request: pytest.FixtureRequest) -> None:
+def test_encodings_come_and_go(empty: Database) -> None:
     """Up, down with one that waits, and up again: the projects stay, the encodings do not."""
-    made = Database(request.getfixturevalue(f"{backend}_url"))
-    move(made, "0006", command.upgrade)
+    move(empty, "0006", command.upgrade)
     now = datetime(2026, 1, 1, tzinfo=UTC)
-    with made.write() as session:
+    with empty.write() as session:
         add_people(session, ada="owner")
         add_projects(session, "birds")
     for _ in range(2):
-        made.migrate()
-        with made.write() as session:
+        empty.migrate()
+        with empty.write() as session:
             assert encodings.unfinished(session) == []
             encodings.ask(session, 1, asked_by=1, asked_at=now, encoder="words")
             assert [one.encoder for one in encodings.unfinished(session)] == ["words"]
             assert [one.name for one in projects.everything(session)] == ["birds"]
-        move(made, "0006", command.downgrade)
-    made.close()
+        move(empty, "0006", command.downgrade)
 
 
-@pytest.mark.parametrize("backend", ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
-def test_whoever_saw_every_project_goes_on_seeing_those_there_are(
-    backend: str, request: pytest.FixtureRequest
-) -> None:
-    made = Database(request.getfixturevalue(f"{backend}_url"))
-    move(made, "0007", command.upgrade)
-    with made.write() as session:
+def test_whoever_saw_every_project_goes_on_seeing_those_there_are(empty: Database) -> None:
+    move(empty, "0007", command.upgrade)
+    with empty.write() as session:
         add_people(session, owner="owner", ada="annotator", bob="annotator")
         session.execute(text("UPDATE people SET disabled_at = '2026-02-01' WHERE name = 'bob'"))
         add_projects(session, "birds", "frogs")
     for _ in range(2):
-        made.migrate()
-        with made.read() as session:
+        empty.migrate()
+        with empty.read() as session:
             assert members.roles_of(session, 1) == {}
             assert (
                 members.roles_of(session, 2)
@@ -214,19 +202,14 @@ def test_whoever_saw_every_project_goes_on_seeing_those_there_are(
             (_, ada), _ = members.listed(session, 1)
             assert ada.added_by is None
             assert ada.added_at.tzinfo is not None
-        move(made, "0007", command.downgrade)
-    made.close()
+        move(empty, "0007", command.downgrade)
 
 
-@pytest.mark.parametrize("backend", ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
-def test_browsers_stay_signed_in_when_the_audit_comes_and_goes(
-    backend: str, request: pytest.FixtureRequest
-) -> None:
-    """Up, down and up again: who was signed in still is, links that were made still work; the audit begins anew."""
-    made = Database(request.getfixturevalue(f"{backend}_url"))
-    move(made, "0007", command.upgrade)
+def test_browsers_stay_signed_in_when_the_audit_comes_and_goes(empty: Database) -> None:
+    """Up, down and up again: who was signed in still is, links that were empty still work; the audit begins anew."""
+    move(empty, "0007", command.upgrade)
     now, later = datetime(2026, 1, 1, tzinfo=UTC), datetime(2030, 1, 1, tzinfo=UTC)
-    with made.write() as session:
+    with empty.write() as session:
         add_people(session, ada="owner")
         session.execute(
             text(
@@ -235,8 +218,8 @@ def test_browsers_stay_signed_in_when_the_audit_comes_and_goes(
             )
         )
     for _ in range(2):
-        made.migrate()
-        with made.write() as session:
+        empty.migrate()
+        with empty.write() as session:
             found = sign_ins.find(session, "h", now)
             assert found is not None
             assert (found.person.name, found.how) == ("ada", "")
@@ -244,39 +227,51 @@ def test_browsers_stay_signed_in_when_the_audit_comes_and_goes(
             assert events.listed(session, events.EventFilter()) == []
             events.add(session, at=now, what="sign-in", person_id=1)
             accounts.change(session, 1, password_hash="x")
-        move(made, "0007", command.downgrade)
-    made.close()
+        move(empty, "0007", command.downgrade)
 
 
-@pytest.mark.parametrize("backend", ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
-def test_the_log_stays_when_how_it_was_asked_and_rows_together_come_and_go(
-    backend: str, request: pytest.FixtureRequest
-) -> None:
+def test_the_log_stays_when_how_it_was_asked_and_rows_together_come_and_go(empty: Database) -> None:
     """Up, down with a batch, an estimate and how questions were put, and up again: every entry stays as it was, but for
     how it was asked; and the log still takes no change."""
-    made = Database(request.getfixturevalue(f"{backend}_url"))
-    move(made, "0012", command.upgrade)
+    move(empty, "0012", command.upgrade)
     now = datetime(2026, 1, 1, tzinfo=UTC)
-    with made.write() as session:
+    with empty.write() as session:
         add_people(session, ada="owner")
         add_projects(session, "birds")
     how = {"form": "batch", "about": ["wren"], "choices": 1, "batch": "batch.1.7"}
     for turn in range(2):
-        made.migrate()
-        with made.write() as session:
+        empty.migrate()
+        with empty.write() as session:
             assert [one.asked for one in entries.after(session, 1, 0)] == [None] * turn
             assert batches.get(session, 1, 1) is None
             assert random_orders.latest(session, 1) is None
             entries.append(session, replace(new_entry(1, turn, person_id=1), asked=how))
             batches.put(session, batch(1, 1, 3, 4))
             random_orders.ask(session, 1, asked_by=1, asked_at=now, seq=0, answers=0)
-        with made.read() as session:
+        with empty.read() as session:
             log = entries.after(session, 1, 0)
             assert log[-1].asked == how
-        move(made, "0012", command.downgrade)
-        with made.read() as session:
+        move(empty, "0012", command.downgrade)
+        with empty.read() as session:
             tokens = session.execute(text("SELECT token FROM entries ORDER BY seq")).scalars().all()
         assert tokens == [one.token for one in log]
-        with pytest.raises(DBAPIError), made.write() as session:
+        with pytest.raises(DBAPIError), empty.write() as session:
             session.execute(text("UPDATE entries SET token = 'other'"))
-    made.close()
+
+
+def test_projects_stay_when_earlier_settings_and_snapshots_come_and_go(empty: Database) -> None:
+    """Up, down with some, and up again."""
+    move(empty, "0016", command.upgrade)
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    with empty.write() as session:
+        add_people(session, ada="owner")
+        add_projects(session, "birds")
+    for _ in range(2):
+        empty.migrate()
+        with empty.write() as session:
+            assert past_settings.listed(session, 1) == []
+            past_settings.add(session, 1, {}, 0, now)
+            assert snapshots.listed(session, 1) == []
+            snapshots.add(session, 1, StoredSnapshot("first", 0, now, 1, {}, None, "a", "b"))
+            assert [one.name for one in projects.everything(session)] == ["birds"]
+        move(empty, "0016", command.downgrade)

@@ -5,15 +5,18 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-from collections.abc import Callable
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 from sqlalchemy.exc import DatabaseError
 
-from db import people
+from db import opened_file, people
 from db.engine import Database, DatabaseReplacedError, is_damaged
-from db.opened_file import OpenedFile
+from db.opened_file import INDEX, LOG, OpenedFile
 
 from .conftest import NOW
 
@@ -80,7 +83,9 @@ def test_nothing_is_stored_in_a_file_that_is_not_at_its_path(
     path = path_of(database)
     way(path)
     for _ in range(2):
-        with pytest.raises(DatabaseReplacedError, match=r"Nothing was stored\. Fix: stop Winnow") as caught:
+        with pytest.raises(
+            DatabaseReplacedError, match=r"Nothing was stored\..* Fix: put the right file"
+        ) as caught:
             add(database, "bob")
         with pytest.raises(DatabaseReplacedError):
             database.check()
@@ -158,19 +163,13 @@ def test_two_processes_with_one_file_disturb_nobody(database: Database, tmp_path
     database.close()
 
 
-def test_a_file_that_is_overwritten_in_place_is_said_to_be_damaged(database: Database) -> None:
+def test_nothing_is_stored_in_a_file_that_is_overwritten_in_place(database: Database) -> None:
     """Although all of its pages are in memory: the next process would find no database."""
-    database.close()  # brings everything from the log beside the file into the file
-    assert names(database) == ["ada"]
-    add(database, "bob")
-    database.close()
-    assert names(database) == ["ada", "bob"]
     path = path_of(database)
     path.write_bytes(b"x" * path.stat().st_size)
     for use in (lambda: add(database, "cleo"), database.check):
-        with pytest.raises(DatabaseError) as caught:
+        with pytest.raises(DatabaseReplacedError, match="was overwritten while Winnow"):
             use()
-        assert is_damaged(caught.value)
     database.close()
 
 
@@ -181,29 +180,220 @@ def test_what_somebody_did_wrong_is_no_damage(database: Database) -> None:
     database.close()
 
 
-def test_a_file_is_known_by_what_it_is_not_by_its_name(tmp_path: Path) -> None:
-    path = tmp_path / "file"
+def rescued(path: Path) -> Path:
+    (found,) = path.parent.glob(f"{path.name}.rescued-*")
+    return found
+
+
+def test_what_a_deleted_file_held_is_saved_beside_it_and_taken_when_it_is_put_back(
+    database: Database,
+) -> None:
+    path = path_of(database)
+    path.unlink()
+    for _ in range(2):
+        with pytest.raises(
+            DatabaseReplacedError, match=r"All that it held is in the file winnow\.sqlite3\.rescued-"
+        ) as said:
+            add(database, "bob")
+    assert rescued(path).name in str(said.value)
+    assert rescued(path).stat().st_mode & 0o077 == 0
+    assert not [one for one in path.parent.iterdir() if one.name.startswith(".")]
+    rescued(path).rename(path)
+    before = database.times_replaced
+    add(database, "cleo")
+    assert names(database) == ["ada", "cleo"]
+    assert database.times_replaced == before + 1
+    database.check()
+    database.close()
+    assert names(database) == ["ada", "cleo"]
+    database.close()
+
+
+def test_nothing_is_saved_of_a_file_that_has_a_name_elsewhere(database: Database) -> None:
+    path = path_of(database)
+    path.rename(path.with_name("away.sqlite3"))
+    with pytest.raises(DatabaseReplacedError, match=r"Nothing was stored\. Fix"):
+        add(database, "bob")
+    assert not list(path.parent.glob("*rescued*"))
+    database.close()
+
+
+@pytest.mark.parametrize("ending", [LOG, INDEX])
+def test_a_log_that_was_deleted_is_made_anew_and_nothing_is_lost(database: Database, ending: str) -> None:
+    path = path_of(database)
+    before = database.times_replaced
+    for name in ("bob", "cleo"):
+        path.with_name(path.name + ending).unlink()
+        add(database, name)
+        database.check()
+    assert path.with_name(path.name + ending).exists()
+    assert database.times_replaced == before, "it is the same file"
+    kept = path.with_name("kept")  # as another process would find it after this one was killed
+    shutil.copy(path, kept)
+    shutil.copy(f"{path}{LOG}", f"{kept}{LOG}")
+    other = Database(f"sqlite:///{kept}")
+    assert names(other) == names(database) == ["ada", "bob", "cleo"]
+    other.close()
+    database.close()
+
+
+def test_a_log_that_is_deleted_while_a_transaction_is_open_keeps_it_from_being_stored(
+    database: Database,
+) -> None:
+    path = path_of(database)
+
+    def write() -> None:
+        with database.write() as session:
+            people.add(session, "bob", "annotator", NOW)
+            path.with_name(path.name + LOG).unlink()
+
+    with pytest.raises(DatabaseReplacedError, match="separated from its log"):
+        write()
+    add(database, "cleo")
+    assert names(database) == ["ada", "cleo"]
+    database.close()
+
+
+def test_a_file_that_is_deleted_at_the_moment_of_the_commit_is_noticed_after_it(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = path_of(database)
+    monkeypatch.setattr(database, "_check_before_commit", path.unlink)
+    with pytest.raises(DatabaseReplacedError, match="deleted or moved away"):
+        add(database, "bob")
+    database.close()
+
+
+def test_a_log_that_is_deleted_at_the_moment_of_the_commit_loses_nothing(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = path_of(database)
+    with monkeypatch.context() as once:
+        once.setattr(database, "_check_before_commit", path.with_name(path.name + LOG).unlink)
+        add(database, "bob")
+    copy = path.with_name("copy")
+    shutil.copy(path, copy)
+    there = Database(f"sqlite:///{copy}")
+    assert names(there) == ["ada", "bob"], "what was said to be stored is in the file itself"
+    there.close()
+    database.close()
+
+
+def test_an_older_copy_in_place_is_refused_and_a_newer_one_taken(database: Database) -> None:
+    path = path_of(database)
+    database.copy_to(path.with_name("old"))
+    add(database, "bob")
+    database.copy_to(path.with_name("new"))
+    shutil.copyfile(path.with_name("old"), path)
+    with pytest.raises(DatabaseReplacedError, match="was overwritten"):
+        add(database, "cleo")
+    shutil.copyfile(path.with_name("new"), path)
+    add(database, "cleo")
+    assert names(database) == ["ada", "bob", "cleo"]
+    database.close()
+    found = Database(f"sqlite:///{path}")
+    with found.read() as session:
+        assert session.execute(text("PRAGMA integrity_check")).scalar_one() == "ok"
+    assert names(found) == ["ada", "bob", "cleo"]
+    found.close()
+
+
+def test_a_file_that_is_cut_short_is_noticed(database: Database) -> None:
+    path = path_of(database)
+    database.close()
+    assert names(database) == ["ada"]
+    whole = path.read_bytes()
+    os.truncate(path, 8192)
+    with pytest.raises(DatabaseReplacedError, match="was cut short"):
+        add(database, "bob")
+    with path.open("r+b") as file:
+        file.write(whole)
+    add(database, "bob")
+    assert names(database) == ["ada", "bob"]
+    database.close()
+
+
+def test_what_sqlite_writes_itself_is_no_damage(database: Database) -> None:
+    """Its log brought into the file, tables that another process makes, a database that shrinks."""
+    other = Database(f"sqlite:///{path_of(database)}")
+    for number in range(4):
+        add(database, f"bob {number}")
+        with closing(sqlite3.connect(path_of(database), isolation_level=None)) as third:
+            third.execute(f"CREATE TABLE more_{number} (x)")
+            third.execute(f"INSERT INTO more_{number} VALUES (zeroblob(100000))")  # noqa: S608 - a number of ours
+            third.execute(f"DROP TABLE more_{number}")
+            third.execute("VACUUM")
+            third.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        add(other, f"cleo {number}")
+        for one in (database, other):
+            one.check()
+    assert database.times_replaced == other.times_replaced == 0
+    other.close()
+    database.close()
+
+
+@pytest.fixture
+def migrated_by_another(database: Database) -> Iterator[sqlite3.Connection]:
+    """Tables changed twice by another process: the first change is in the file by now, the second in the log alone."""
+    assert names(database) == ["ada"]
+    with closing(sqlite3.connect(path_of(database))) as other:
+        other.execute("CREATE TABLE one (x)")
+        other.execute("PRAGMA wal_checkpoint(FULL)").fetchall()
+        other.execute("CREATE TABLE two (x)")
+        yield other
+
+
+def test_tables_that_another_process_changed_twice_are_no_damage(
+    database: Database, migrated_by_another: sqlite3.Connection
+) -> None:
+    file = database._file
+    assert file is not None
+    assert file.loss() is None
+    add(database, "bob")
+    assert names(database) == ["ada", "bob"]
+
+
+def test_no_log_is_emptied_that_another_process_has_written(
+    database: Database, migrated_by_another: sqlite3.Connection
+) -> None:
+    size = path_of(database).with_name(path_of(database).name + LOG).stat().st_size
+    assert size
+    database.close()
+    found = migrated_by_another.execute("SELECT count(*) FROM sqlite_master WHERE name = 'two'").fetchone()
+    assert found == (1,)
+    assert path_of(database).with_name(path_of(database).name + LOG).stat().st_size == size
+
+
+def test_a_header_that_is_read_while_it_is_written_empties_no_log(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(sqlite3.connect(path_of(database))) as other:
+        add(database, "bob")
+        plain, torn = opened_file.read_header, [None]
+        monkeypatch.setattr(opened_file, "read_header", lambda file: torn.pop() if torn else plain(file))
+        database.close()
+        assert other.execute("SELECT count(*) FROM people").fetchone() == (2,)
+
+
+def test_a_file_is_known_by_what_it_is_not_by_its_name(database: Database, tmp_path: Path) -> None:
+    path = path_of(database)
+    database.close()
     file = OpenedFile(path)
     file.check()  # nothing is open yet
-    with pytest.raises(FileNotFoundError):
-        file.opened()
-    path.write_text("header")
+    assert file.loss() is None
     file.opened()
-    path.write_text("more")
     file.opened()
-    (tmp_path / "other").write_text("another")
-    (tmp_path / "other").rename(path)
+    other = tmp_path / "other"
+    shutil.copy(path, other)
+    other.rename(path)
     for look in (file.check, file.opened):
-        with pytest.raises(DatabaseReplacedError, match="deleted, emptied or replaced") as refusal:
+        with pytest.raises(DatabaseReplacedError, match="replaced by another one") as refusal:
             look()
         assert refusal.value.__notes__ == [f"The path: {path}"]
         assert str(path) not in str(refusal.value)
     file.forget()
     file.check()
     file.opened()
-    path.write_text("")
-    with pytest.raises(DatabaseReplacedError):
-        file.check()
-    path.unlink()
-    with pytest.raises(DatabaseReplacedError):
-        file.check()
+    file.forget()
+    with pytest.raises(FileNotFoundError):
+        OpenedFile(tmp_path / "nowhere").opened()

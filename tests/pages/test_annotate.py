@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pages.parts import label_vectors, one_label, question_card, state
+from pages.parts import answer_words, label_vectors, one_label, question_card, state
 from pages.parts.label_vectors import card as label_vectors_card
 from pages.parts.one_label import card as one_label_card
 from tests.pages.conftest import Open
@@ -26,7 +26,7 @@ COMMANDS = "smucxftghzpw"
 
 SILENT = RowView(0, "r0", None, None, ())
 INLINE = "data:image/png;base64,AA"
-HEARD = RowView(0, "r0", INLINE, None, (), "/files/a.wav", (1.0, None), (INLINE,), heard=True)
+HEARD = RowView(0, "r0", INLINE, None, (), "files/a.wav", (1.0, None), (INLINE,), heard=True)
 
 
 def test_what_comes_is_told_by_address_alone() -> None:
@@ -35,12 +35,12 @@ def test_what_comes_is_told_by_address_alone() -> None:
     assert question_card.coming_of(replace(HEARD, audio=None)) is None, "the picture came with the row"
     assert question_card.coming_of(replace(HEARD, text="secret", features=(("f", "secret"),))) == {
         "images": [],
-        "audio": "/files/a.wav",
+        "audio": "files/a.wav",
         "segment": (1.0, None),
     }
-    pictures = ("/files/a.png", INLINE, "/files/b.png")
+    pictures = ("files/a.png", INLINE, "files/b.png")
     told = question_card.coming_of(replace(HEARD, images=pictures, audio=None))
-    assert told == {"images": ["/files/a.png", "/files/b.png"], "audio": None, "segment": (1.0, None)}
+    assert told == {"images": ["files/a.png", "files/b.png"], "audio": None, "segment": (1.0, None)}
     assert question_card.view_of(HEARD)["segment"] == (1.0, None)
 
 
@@ -93,7 +93,7 @@ def test_the_card_is_told_nothing_that_marks_a_blind_question(
     project = four_class_project(home, owner)
     question = ask(home, owner, project)
     now = standing.standing(Seat(home, owner, project))
-    one_label.question_card(project, question)(now, None, lambda: None)
+    one_label.question_card(Seat(home, owner, project), question)(now, None, lambda: None)
     (data,) = sent
     told = str(data)
     assert "mp" not in told.split("'"), "neither the strategy nor the score is told"
@@ -110,7 +110,7 @@ def test_the_card_is_told_which_words_speak_for_which_candidate(
     seat = Seat(home, owner, project)
     answering.get_ready(seat)
     question = answering.next_question(seat)
-    one_label.question_card(project, question)(standing.standing(seat), None, lambda: None)
+    one_label.question_card(seat, question)(standing.standing(seat), None, lambda: None)
     asked = sent[0]["question"]
     assert asked["marks"]
     told = {(start, end, asked["rows"][whose]["label"]) for start, end, whose, _ in asked["marks"]}
@@ -127,7 +127,7 @@ def test_similar_rows_are_sent_once_they_are_asked_for(
     seat = Seat(home, owner, project)
     answer_next(home, owner, project)
     question = answering.next_question(seat)
-    draw = one_label.question_card(project, question)
+    draw = one_label.question_card(seat, question)
     assert question_card.similar_wanted() is None
     draw(standing.standing(seat), None, lambda: None)
     assert sent[-1]["similar"] is None
@@ -141,9 +141,9 @@ def test_similar_rows_are_sent_once_they_are_asked_for(
     assert row["labels"] == [standing.standing(seat).last.labels[0]]
     assert row["text"]
     assert row["image"] is None
-    pictured = answering.SimilarRow(RowView(0, "r", "/files/a.png", None, ()), ("wren",))
+    pictured = answering.SimilarRow(RowView(0, "r", "files/a.png", None, ()), ("wren",))
     question_card.show_similar(question.token, (pictured,))
-    assert question_card.st.session_state[state.SIMILAR]["rows"][0]["image"] == "/files/a.png/small"
+    assert question_card.st.session_state[state.SIMILAR]["rows"][0]["image"] == "files/a.png/small"
     question_card.show_similar("old", (), "No longer open.")
     draw(standing.standing(seat), None, lambda: None)
     assert sent[-1]["similar"] == {"token": "old", "refused": "No longer open.", "rows": []}
@@ -164,7 +164,7 @@ def test_the_share_on_the_card_is_that_of_progress(
         answer_next(home, owner, project)
         parts = one_label
     seat = Seat(home, owner, project)
-    draw = parts.question_card(project, answering.next_question(seat))
+    draw = parts.question_card(seat, answering.next_question(seat))
     now, told = standing.standing(seat), []
     with monkeypatch.context() as drawing:
         for kind in (one_label_card, label_vectors_card):
@@ -201,8 +201,10 @@ def test_each_kind_is_said_to_be_saved(
     question = ask(home, owner, project)
     answering.submit_answer(Seat(home, owner, project), question.token, kind, labels)
     now = standing.standing(Seat(home, owner, project))
-    one_label.question_card(project, None)(now, None, lambda: None)
+    one_label.question_card(Seat(home, owner, project), None)(now, None, lambda: None)
     (data,) = sent
     assert words_said in data["saved"]["message"]
-    assert words_said in data["history"][0]["words"]
-    assert data["undoable"] == data["history"][0]["seq"]
+    latest = answer_words.given_before(now.history[0])
+    assert words_said in latest["words"]
+    assert data["undoable"] == latest["seq"]
+    assert "history" not in data, "it is asked for when it is opened"

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from pages.parts import batch_card, charts, state
+from pages.parts import answer_words, batch_card, charts, state
 from tests.pages.conftest import Open, pressing, words
 from tests.workflow.alike_world import NAMES, alike_project
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import annotator
+from workflow import standing
 from workflow.common.rows import RowView
 from workflow.common.together import Tile
 from workflow.home import Home
@@ -70,7 +71,7 @@ def test_presses_lead_there_confirm_and_lead_back(
     pressing(page, "confirm", token=sent[-1]["token"], labels=[str(rows[0])])
     assert sent[-1]["saved"]["message"].startswith(f"Saved: {len(rows) - 1} rows are ")
     assert not {tile["row"] for tile in sent[-1]["question"]["tiles"]} & set(rows)
-    assert [one["words"] for one in sent[-1]["history"]] == [
+    assert [answer_words.given_before(one)["words"] for one in standing.standing(seat).history] == [
         f"{len(rows) - 1} rows are {sent[-1]['question']['label']}"
     ]
     pressing(page, "undo", seq=sent[-1]["undoable"])

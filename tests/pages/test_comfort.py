@@ -115,7 +115,8 @@ def test_panels_hold_what_the_card_asked_for(seat: Seat, monkeypatch: pytest.Mon
     assert panel_rows.panel_wanted() == "history 3"
     row, label = decided(seat)
     ((seq, view), *_) = standing.last_ten(seat)
-    panel_rows.show_panel("history 3", [question_card.row_in_panel(view, seq=seq)])
+    panel_rows.show_panel("history 3", [question_card.row_in_panel(view, seq=seq)], given=[{"seq": seq}])
+    assert kept[state.PANEL]["given"] == [{"seq": seq}]
     assert kept[state.PANEL]["rows"][0]["seq"] == seq
     assert (view.row, kept[state.PANEL]["rows"][0]["labels"]) == (row, [])
     listed = question_card.row_in_panel(VIEW, (label,), note="look")
@@ -126,7 +127,7 @@ def test_panels_hold_what_the_card_asked_for(seat: Seat, monkeypatch: pytest.Mon
         "a text",
     )
     panel_rows.show_panel("examples 3", (), "No access.")
-    assert kept[state.PANEL] == {"wanted": "examples 3", "refused": "No access.", "rows": []}
+    assert kept[state.PANEL] == {"wanted": "examples 3", "refused": "No access.", "rows": [], "given": []}
 
 
 def test_the_last_ten_are_ten(seat: Seat) -> None:
@@ -222,7 +223,7 @@ def test_whoever_has_to_qualify_is_told_so_and_nothing_else(
     qualifying.begin(ada)
     opened(show, ada)
     asked = sent[-1]
-    assert (asked["offer"], asked["question"]["judged"], asked["history"]) == (None, None, [])
+    assert (asked["offer"], asked["question"]["judged"], asked["route"]) == (None, None, None)
     assert [one["key"] for one in asked["question"]["rows"]] == [
         str(k + 1) for k in range(len(asked["question"]["rows"]))
     ]

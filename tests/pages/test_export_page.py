@@ -12,11 +12,13 @@ from streamlit.testing.v1 import AppTest
 
 from pages.parts.words import counted, size
 from tests.pages.conftest import Open, words
+from tests.workflow.outgoing.backups.forging import new_home
 from tests.workflow.vector_world import LABELS, answer_truly, vector_project
 from tests.workflow.world import answer_next, file_of, small_project
 from workflow import exporting, projects
 from workflow.common.prepared import Taken, Whose
 from workflow.home import Home
+from workflow.outgoing.backups.one_project import bring_in
 from workflow.seat import Seat
 
 
@@ -86,7 +88,7 @@ def test_a_short_file_is_there_with_the_press(seat: Seat, show: Open) -> None:
     test = press(open_export(show, seat), "Prepare file")
     (one,) = exporting.prepared(seat)
     (link,) = links(test)
-    assert f'href="/exports/{seat.project_id}/{one.key}"' in link
+    assert f'href="exports/{seat.project_id}/{one.key}"' in link
     assert 'download="small-birds-winnowed.csv"' in link
     assert size(one.size) in link
     path, _ = exporting.find(seat, one.key)
@@ -94,6 +96,41 @@ def test_a_short_file_is_there_with_the_press(seat: Seat, show: Open) -> None:
     again = open_export(show, seat)
     assert links(again) == [link], "it is there after a reload, too"
     assert not [button for button in again.button if button.label == "Cancel"]
+
+
+def type_state(test: AppTest, typed: str) -> AppTest:
+    next(one for one in test.text_input if one.label == "As of").set_value(typed).run()
+    assert not test.exception
+    return test
+
+
+def test_an_earlier_state_is_shown_and_given_out(seat: Seat, show: Open) -> None:
+    test = open_export(show, seat)
+    assert not test.info
+    type_state(test, "1")
+    assert "as it was after entry 1 of 3, " in words(test)
+    assert list(test.radio[1].proto.captions)[2] == "1 row"
+    assert "Data set with its card (.zip)" not in test.radio[0].options
+    press(test, "Prepare file")
+    (one,) = exporting.prepared(seat)
+    assert one.file_name == "small-birds-winnowed-as-of-1.csv"
+    path, _ = exporting.find(seat, one.key)
+    assert path.read_bytes() == file_of(seat, as_of=1)
+    assert "prepare it anew" not in words(test)
+    assert "before the first entry" in words(type_state(test, "0"))
+    type_state(test, " ")
+    assert list(test.radio[1].proto.captions)[2] == "3 rows"
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"), [("40", "has entries 1 to 3"), ("in March", "no snapshot 'in March'")]
+)
+def test_a_state_that_there_is_not_is_said(seat: Seat, show: Open, typed: str, said: str) -> None:
+    test = type_state(open_export(show, seat), typed)
+    assert said in test.error[0].value
+    offered = [button.label for button in test.button]
+    assert "Prepare file" not in offered, "there is nothing to prepare"
+    assert "Prepare file" in [button.label for button in open_export(show, seat).button]
 
 
 def test_the_file_has_the_format_and_the_rows_that_were_chosen(seat: Seat, show: Open) -> None:
@@ -218,3 +255,46 @@ def test_label_vectors_have_files_of_their_own(home: Home, owner: int, show: Ope
 )
 def test_sizes_are_told_in_units_of_people(count: int, shown: str) -> None:
     assert size(count) == shown
+
+
+def test_the_whole_project_is_taken_along(seat: Seat, show: Open, tmp_path: Path) -> None:
+    test = press(open_export(show, seat), "Take this project along")
+    (one,) = exporting.prepared(seat)
+    assert (one.file_name, one.seq) == ("small-birds.winnow.zip", 3)
+    (link,) = links(test)
+    assert 'download="small-birds.winnow.zip"' in link
+    path, _ = exporting.find(seat, one.key)
+    with new_home(tmp_path / "there") as there:
+        assert bring_in(there, path).name == "small *birds*"
+    answer_next(seat.home, seat.person_id, seat.project_id or 0)
+    assert "Without the latest 1 entry of the log" in words(open_export(show, seat))
+
+
+def test_a_project_on_its_way_into_a_file_says_how_far_it_is(seat: Seat, show: Open) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def write(file: BinaryIO, tell: Callable[[int], None]) -> int:
+        file.write(b"x")
+        tell(250)
+        begun.set()
+        go_on.wait()
+        return 3
+
+    whose = Whose(seat.person_id, seat.project_id or 0)
+    taken = Taken(1000, 3, write, counts_rows=False)
+    key = seat.home.prepared.begin(seat.home.exports_dir, whose, "birds.zip", taken)
+    begun.wait()
+    (bar,) = open_export(show, seat).get("progress")
+    assert bar.proto.text == "birds\\.zip: 25%"
+    go_on.set()
+    exporting.wait(seat, key)
+
+
+def test_a_project_that_lacks_its_table_says_so(seat: Seat, show: Open) -> None:
+    test = open_export(show, seat)
+    (table,) = seat.home.tables_dir.iterdir()
+    table.unlink()
+    press(test, "Take this project along")
+    (one,) = exporting.prepared(seat)
+    assert one.state == exporting.FAILED
+    assert f"tables/{table.name} is missing in the data folder" in one.fault

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from pages.parts import one_label, question_card
 from pages.parts.one_label import card as one_label_card
 from tests.pages.conftest import Open, listed_problems, words
+from tests.pages.file_boxes import give
 from tests.workflow.four import ask, four_class_project
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import annotator
@@ -18,6 +19,7 @@ from workflow.home import Home
 from workflow.room import RoomSettings
 from workflow.seat import Seat
 
+GROUPS = "A file of groups"
 FUR = {"furry": ("cat", "dog"), "insect": ("ant", "bee")}
 
 
@@ -30,10 +32,6 @@ def settings(show: Open, seat: Seat) -> AppTest:
     return show(seat.person_id, "project_page.py", project=str(seat.project_id))
 
 
-def uploader(test: AppTest) -> Any:
-    return next(one for one in test.file_uploader if one.label.startswith("A file of groups"))
-
-
 def button(test: AppTest, label: str) -> Any:
     return next(one for one in test.button if one.label == label)
 
@@ -43,7 +41,7 @@ def test_a_file_is_looked_at_set_and_removed(show: Open, seat: Seat) -> None:
     test = settings(show, seat)
     assert "Remove all groups" not in [one.label for one in test.button]
     file = b"class,group,more\ncat,furry,one\ndog,furry,\nant,insect,\nbee,insect,\n"
-    uploader(test).upload("groups.csv", file, "text/csv").run()
+    give(test, GROUPS, "groups.csv", file)
     assert not test.exception
     assert "1 group of one class" in words(test)
     assert room.groups_of(seat) == {}
@@ -64,7 +62,7 @@ def test_a_file_is_looked_at_set_and_removed(show: Open, seat: Seat) -> None:
 
 def test_what_is_wrong_with_the_file_is_listed(show: Open, seat: Seat) -> None:
     test = settings(show, seat)
-    uploader(test).upload("groups.csv", b"class,group\ncow,furry\nant,bee\n", "text/csv").run()
+    give(test, GROUPS, "groups.csv", b"class,group\ncow,furry\nant,bee\n")
     assert "2 problems to mend before these can be groups. Nothing was stored." in words(test)
     first, second = listed_problems(test)
     assert "'cow' is no class of the project." in first
@@ -74,7 +72,7 @@ def test_what_is_wrong_with_the_file_is_listed(show: Open, seat: Seat) -> None:
 
 def test_groups_that_are_all_of_one_class_are_of_no_use(show: Open, seat: Seat) -> None:
     test = settings(show, seat)
-    uploader(test).upload("groups.csv", b"class,group\ncat,furry\n", "text/csv").run()
+    give(test, GROUPS, "groups.csv", b"class,group\ncat,furry\n")
     assert not test.exception
     assert button(test, "Use these 0 groups").disabled
 
@@ -93,7 +91,7 @@ def test_the_card_and_its_search_are_told(
     monkeypatch.setattr(one_label_card, "_CARD", lambda data, **_: told.append(data))
     monkeypatch.setattr(one_label_card, "_CLASSES", lambda key, data: told.append(data))
     monkeypatch.setattr(question_card.st, "session_state", {})
-    draw = one_label.question_card(seat.project_id, ask(home, owner, seat.project_id))
+    draw = one_label.question_card(seat, ask(home, owner, seat.project_id))
     draw(standing.standing(seat), None, lambda: None)
     assert told.pop()["question"]["groups"] == [
         {"key": "1", "name": "insect", "labels": ("ant", "bee")},

@@ -195,13 +195,22 @@ KNOWN = b"labels,label,w\n" + b"".join(
 )
 
 
-def test_known_labels_are_used_unless_a_dry_run_is_wanted(home: Home, owner: int, show: Open) -> None:
-    test = upload(show(owner, "import_table.py"), KNOWN)
+def test_known_labels_are_used_where_they_leave_something_to_ask(owner: int, show: Open) -> None:
+    test = upload(show(owner, "import_table.py"), KNOWN + b"wren|robin,,12\n")
     assert chosen(test, "The other true labels") == "given"
+    assert "there will be nothing to ask" not in words(test)
+
+
+def test_labels_that_are_all_known_make_a_dry_run_unless_they_are_to_be_used(
+    home: Home, owner: int, show: Open
+) -> None:
+    test = upload(show(owner, "import_table.py"), KNOWN)
+    assert chosen(test, "The other true labels") == "hidden"
     said = "The true label of every row with a choice is known and given: there will be nothing to ask"
+    assert said not in words(test).replace("\\", "")
+    choose(test, "The other true labels", "given")
     assert said in words(test).replace("\\", "")
     choose(test, "The other true labels", "hidden")
-    assert said not in words(test).replace("\\", "")
     next(button for button in test.button if button.label == "Create project").click().run()
     assert not test.exception
     (made,) = projects.list_projects(Seat(home, owner))

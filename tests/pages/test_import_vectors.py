@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from plcore import LabelTable
 from tests.pages.conftest import Open, listed_problems, words
+from tests.pages.file_boxes import give, take_away
 from tests.pages.test_import_zip import chosen, home, owner, page
 from tests.plcore.tables.formats.test_vector_files import npz
 from workflow import projects
@@ -23,17 +24,10 @@ VECTORS = np.random.default_rng(0).random((24, 3)).astype(np.float32)
 IDS = [f"r{k}" for k in range(24)]
 
 
-def given(test: AppTest, label: str, name: str, data: bytes) -> AppTest:
-    box = next(one for one in test.file_uploader if one.label.startswith(label))
-    box.set_value((name, data, "application/octet-stream")).run()
-    assert not test.exception
-    return test
-
-
 def test_vectors_beside_the_table_are_learnt_from(home: Home, owner: int, page: AppTest) -> None:
-    test = given(page, "A table", "birds.csv", CSV.encode())
+    test = give(page, "A table", "birds.csv", CSV.encode())
     assert "embedding" not in str(chosen(test, "Embedding (optional)"))
-    given(test, "Embeddings of the rows", "v.npz", npz(ids=IDS[1:], embeddings=VECTORS[1:]))
+    give(test, "Embeddings of the rows", "v.npz", npz(ids=IDS[1:], embeddings=VECTORS[1:]))
     assert chosen(test, "Embedding (optional)") == "embedding"
     assert "1 of 24 rows have no vector" in words(test)
     next(button for button in test.button if button.label == "Create project").click().run()
@@ -47,13 +41,11 @@ def test_vectors_beside_the_table_are_learnt_from(home: Home, owner: int, page: 
 
 
 def test_vectors_that_fit_no_row_are_told_and_can_be_taken_away(page: AppTest) -> None:
-    test = given(page, "A table", "birds.csv", CSV.encode())
-    given(test, "Embeddings of the rows", "v.npz", npz(ids=["x"], embeddings=VECTORS[:1]))
+    test = give(page, "A table", "birds.csv", CSV.encode())
+    give(test, "Embeddings of the rows", "v.npz", npz(ids=["x"], embeddings=VECTORS[:1]))
     (problem,) = listed_problems(test)
     assert "is of a row of the table" in problem
-    box = next(one for one in test.file_uploader if one.label.startswith("Embeddings of the rows"))
-    box.set_value([]).run()
-    assert not test.exception
+    take_away(test, "Embeddings of the rows")
     assert chosen(test, "Row id (optional)") == "id"
 
 
@@ -66,9 +58,9 @@ def test_more_rows_bring_their_vectors(home: Home, owner: int, page: AppTest, sh
     project = importing.create(Seat(home, owner), "birds", table, upload=upload)
     assert more_rows.takes_vectors(Seat(home, owner, project))
     test = show(owner, "project_page.py", project=str(project))
-    given(test, "A table with more rows", "more.csv", b"id,candidates,note\nnew,wren|owl,9\n")
+    give(test, "A table with more rows", "more.csv", b"id,candidates,note\nnew,wren|owl,9\n")
     assert "has no column 'embedding'" in " ".join(listed_problems(test))
-    given(test, "Embeddings of these rows", "v.npz", npz(ids=["new"], X=VECTORS[:1]))
+    give(test, "Embeddings of these rows", "v.npz", npz(ids=["new"], X=VECTORS[:1]))
     next(button for button in test.button if button.label == "Add 1 row").click().run()
     assert not test.exception
     found = max(

@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from pages.parts import frame
 from tests.conftest import ROOT
 from tests.pages.conftest import listed_problems
+from tests.pages.file_boxes import give
 from tests.plcore.tables.zips import make_zip, picture
 from tests.workflow.media.test_finding import FILES, ZIP, kept
 from workflow import answering, projects
@@ -42,9 +43,7 @@ def page(owner: int, monkeypatch: pytest.MonkeyPatch) -> AppTest:
 
 
 def upload(test: AppTest, data: bytes) -> AppTest:
-    test.file_uploader[0].set_value(("birds.zip", data, "application/zip")).run()
-    assert not test.exception
-    return test
+    return give(test, "A table", "birds.zip", data)
 
 
 def chosen(test: AppTest, label: str) -> object:
@@ -68,7 +67,7 @@ def test_a_zip_becomes_a_project_that_shows_its_pictures(home: Home, owner: int,
     assert not test.exception
     (made,) = projects.list_projects(Seat(home, owner))
     assert (made.name, made.n_rows) == ("birds", 12)
-    assert answering.ask_next(Seat(home, owner, made.id), 1).view.image == f"/files/{kept(picture(1))}"
+    assert answering.ask_next(Seat(home, owner, made.id), 1).view.image == f"files/{kept(picture(1))}"
 
 
 def test_without_learning_from_pictures_there_is_nothing_to_learn_from(page: AppTest) -> None:

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.parts import state
 from tests.pages.conftest import Open, words
+from tests.pages.file_boxes import give
 from tests.workflow import vector_world
 from tests.workflow.importing.test_more_rows import later
 from tests.workflow.world import small_project
@@ -24,10 +25,7 @@ def project(home: Home, owner: int) -> int:
 
 
 def given(test: AppTest, csv: bytes) -> AppTest:
-    box = next(one for one in test.file_uploader if one.label.startswith("A table with more rows"))
-    box.upload("more.csv", csv, "text/csv").run()
-    assert not test.exception
-    return test
+    return give(test, "A table with more rows", "more.csv", csv)
 
 
 def pressed(test: AppTest, label: str) -> AppTest:

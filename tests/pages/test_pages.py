@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.pages.conftest import Open, listed_problems, words
+from tests.pages.file_boxes import boxes, give
 from tests.workflow.world import annotator, answer_next, small_frame, small_project, somebody
 from workflow import answering, projects, queue
 from workflow.home import Home
@@ -14,9 +15,7 @@ from workflow.seat import Seat
 
 
 def upload(test: AppTest, data: bytes, name: str = "table.csv") -> AppTest:
-    test.file_uploader[0].upload(name, data, "text/csv").run()
-    assert not test.exception
-    return test
+    return give(test, "A table", name, data)
 
 
 def test_a_stranger_is_told_so_and_sees_nothing(home: Home, owner: int, show: Open) -> None:
@@ -53,7 +52,7 @@ def test_the_owners_pages_refuse_an_annotator_by_themselves(
     refused = show(annotator(home, owner, "Ada"), page)
     assert words(refused).strip() == "This page is the owner's."
     assert [link.proto.label for link in refused.get("page_link")] == ["Home"]
-    assert not refused.get("file_uploader")
+    assert not boxes(refused)
     assert not refused.get("download_button")
     assert not refused.button
 
@@ -178,9 +177,6 @@ def test_a_file_of_another_kind_is_told_what_to_do(
     home: Home, owner: int, show: Open, name: str, data: bytes, said: str
 ) -> None:
     test = upload(show(owner, "import_table.py"), data, name)
-    assert not list(test.file_uploader[0].proto.type), (
-        "the browser lets it through, and Winnow says what it is"
-    )
     (listed,) = listed_problems(test)
     assert said in listed
 

@@ -13,6 +13,7 @@ from pages.parts.instance import MANY
 from plcore import LabelTable, LearnerSettings
 from plcore.tables import thumbnail
 from tests.pages.conftest import Open, words
+from tests.pages.file_boxes import give
 from tests.pages.test_import_zip import upload
 from tests.plcore.tables.zips import WAV, make_zip, picture
 from workflow import answering, importing, projects, reviewing
@@ -163,6 +164,6 @@ def test_import_offers_caption_and_further_images_where_few_need_them(
 
 def test_without_images_no_further_ones_are_offered(owner: int, show: Open) -> None:
     test = show(owner, "import_table.py")
-    test.file_uploader[0].set_value(("t.csv", b"candidates,n,place\na|b,1,x\nb,2,y\n", "text/csv")).run()
+    give(test, "A table", "t.csv", b"candidates,n,place\na|b,1,x\nb,2,y\n")
     advanced = [one for one in test.expander if one.label == "Advanced"][-1]
     assert [box.label for box in advanced.multiselect] == ["Caption"]

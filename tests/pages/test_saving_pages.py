@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+from typing import Any
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.conftest import Open, words
+from tests.pages.conftest import Open, pressing, words
 from tests.pages.test_owner_pages import box, button
 from tests.pages.test_pages import upload
 from tests.workflow.world import annotator, full_disk, small_frame, small_project
-from workflow import classes, exporting, projects, room, saving, stopping
+from workflow import answering, classes, exporting, projects, room, saving, stopping
 from workflow.home import Home
 from workflow.people import team
 from workflow.seat import Seat
@@ -147,7 +151,7 @@ def test_every_page_says_that_nothing_is_saved_any_more(
 ) -> None:
     project = small_project(home, owner)
     path, away = home.settings.home / "winnow.sqlite3", home.settings.home / "away"
-    said = "database file was deleted, emptied or replaced"
+    said = "database file was deleted or moved away"
     assert said not in words(show(owner, page, project=str(project)))
     path.rename(away)
     test = show(owner, page, project=str(project))
@@ -159,3 +163,44 @@ def test_every_page_says_that_nothing_is_saved_any_more(
     assert said in words(test)
     away.rename(path)
     assert said not in words(show(owner, page, project=str(project)))
+
+
+def test_the_card_stands_while_the_store_fails_and_goes_on_by_itself(
+    home: Home, owner: int, show: Open, sent: list[dict[str, Any]]
+) -> None:
+    project = small_project(home, owner)
+    test = show(owner, "annotate.py", project=str(project))
+    before = sent[-1]
+    path, away = home.settings.home / "winnow.sqlite3", home.settings.home / "away"
+    path.rename(away)
+    for _ in range(2):
+        pressing(test, "is", labels=["ant"], token=before["token"])
+        assert not test.exception
+        assert sent[-1]["token"] == before["token"], "what is typed stays with its question"
+        assert "was deleted or moved away" in str(sent[-1])
+        assert sent[-1]["saved"]["tone"] == "bad"
+    away.rename(path)
+    pressing(
+        test,
+        "is",
+        labels=[answering.next_question(Seat(home, owner, project)).choices[0]],
+        token=before["token"],
+    )
+    assert projects.get_project(Seat(home, owner, project)).answered == 1
+    assert sent[-1]["token"] != before["token"]
+
+
+@pytest.mark.parametrize(
+    "table", ["entries", "people", "projects", "questions", "events", "sign_ins", "members"]
+)
+def test_no_page_ends_in_streamlits_own_words_where_a_table_is_missing(
+    home: Home, owner: int, show: Open, table: str
+) -> None:
+    project = small_project(home, owner)
+    with closing(sqlite3.connect(home.settings.home / "winnow.sqlite3")) as other:
+        other.execute("PRAGMA legacy_alter_table = ON")
+        other.execute(f"ALTER TABLE {table} RENAME TO gone")
+    said = 0
+    for page in (None, "annotate.py", "progress.py", "review_page.py", "people.py", "audit.py", "export.py"):
+        said += "The database is damaged" in words(show(owner, page, project=str(project)))
+    assert said, "show() fails where a page ends in an error"

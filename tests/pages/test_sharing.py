@@ -150,7 +150,7 @@ def test_the_navigation_shows_what_the_role_may_see(
     show(seat.person_id)
     assert " ".join(seen) == (
         "Home Annotate Queue Progress Map Review Disputes Team Models Export "
-        "Import People Audit Project settings My account"
+        "Import People Backups Audit Project settings My account"
     )
     show(somebody(seat.home, seat.person_id, "Zoe"))
     assert seen == ["Home", "My account"]

@@ -23,5 +23,12 @@ AT_A_PROJECT: Mapping[str, Right] = {
 }
 """For members of a project that the address is about. Files belong to every project whose table names them."""
 
-OF_ANY_PROJECT: Mapping[str, Right] = {"/_stcore/upload_file": Right.OWN}
+PRESSED: Mapping[str, Right] = {"/presses/{project:int}": Right.ANSWER}
+"""For members of a project that the address is about, who send it something. Who is no member hears the same as of a
+project that does not exist, as everywhere."""
+
+OF_WINNOW = ("/backup-files/{name}",)
+"""For owners of this Winnow alone, whatever role anybody has in a project."""
+
+OF_ANY_PROJECT: Mapping[str, Right] = {"/uploads": Right.OWN}
 """For who has this right anywhere."""

@@ -41,10 +41,12 @@ def app_of() -> Starlette:
     return Starlette(
         routes=[
             *server.ROUTES,
-            Route("/", _who, methods=["GET", "POST"]),
-            Route("/sign-in-number", _which_sign_in),
-            Route("/broken", _broken),
-            WebSocketRoute("/_stcore/stream", _echo),
+            Route("/account", _which_sign_in),
+            Route("/progress", _broken),
+            WebSocketRoute("/{path:path}", _echo),
+            Route(
+                "/{path:path}", _who, methods=["GET", "POST", "PUT", "DELETE", "PATCH"]
+            ),  # any address at all
         ],
         middleware=server.middleware(Settings.from_environment()),
     )

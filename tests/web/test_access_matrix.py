@@ -9,13 +9,15 @@ from plcore import LearnerSettings
 from tests.plcore.tables.zips import WAV, make_zip, picture
 from tests.web import addresses
 from tests.web.conftest import COOKIE
+from tests.workflow.common.malformed import PRESS
 from tests.workflow.media.test_finding import CSV, FILES, kept
 from tests.workflow.sounds import RECORDINGS, segments_project
 from web import server
-from web.guard import UPLOADS
+from web.uploads import TYPE
 from workflow import exporting, importing
 from workflow.access import RIGHTS, Right, Role
 from workflow.home import Home
+from workflow.importing import arrivals
 from workflow.people import browsers, members, team
 from workflow.seat import Seat
 
@@ -63,11 +65,17 @@ def asked(path: str, address: str) -> str:
 
 def test_every_route_has_its_line() -> None:
     open_to_all = {*addresses.OPEN, *addresses.OPEN_WITH_PROVIDER}
-    ours = {*open_to_all, *addresses.SIGNED_IN, *addresses.AT_A_PROJECT, *addresses.OF_ANY_PROJECT}
+    ours = {
+        *open_to_all,
+        *addresses.SIGNED_IN,
+        *addresses.AT_A_PROJECT,
+        *addresses.PRESSED,
+        *addresses.OF_ANY_PROJECT,
+        *addresses.OF_WINNOW,
+    }
     assert {route.path for route in server.ROUTES} <= ours
-    streamlits = {"/", "/_stcore/stream", UPLOADS}
-    assert ours - {route.path for route in server.ROUTES} == streamlits
-    assert set(addresses.OF_ANY_PROJECT) == {UPLOADS}
+    assert ours - {route.path for route in server.ROUTES} == {"/", "/_stcore/stream"}
+    assert set(addresses.OF_ANY_PROJECT) == {arrivals.PATH}
 
 
 @pytest.mark.parametrize("role", [*Role, NOBODY])
@@ -83,12 +91,20 @@ def test_every_role_is_answered_as_the_paper_says(client: TestClient, seat: Seat
     for path, right in addresses.AT_A_PROJECT.items():
         wanted = 200 if right in rights else 404 if role == NOBODY else 403
         assert client.get(asked(path, address)).status_code == wanted, path
+    for path in addresses.OF_WINNOW:
+        assert client.get(asked(path, address)).status_code == 403, path
     for path in (*addresses.OPEN, "/", "/signout"):
         assert client.get(path).status_code == 200, path
     for path in addresses.OPEN_WITH_PROVIDER:
         assert client.get(path).status_code == 404, path
-    upload = client.delete(f"{UPLOADS}/x")
-    assert (upload.status_code == 403) == (Right.OWN not in rights)
+    for path, right in addresses.PRESSED.items():
+        there = client.post(path.replace("{project:int}", str(seat.project_id)), json=PRESS)
+        assert there.status_code == (409 if right in rights else 403), "a press that fits no question"
+        nowhere = client.post(path.replace("{project:int}", "99"), json=PRESS)
+        same = nowhere.text.replace("project 99", f"project {seat.project_id}") == there.text
+        assert (nowhere.status_code, same) == (403, role == NOBODY)
+    upload = client.post(arrivals.PATH, content=b"x", headers={"content-type": TYPE})
+    assert upload.status_code == (201 if Right.OWN in rights else 403)
 
 
 def test_who_is_no_member_is_answered_as_if_nothing_were_there(client: TestClient, seat: Seat) -> None:
@@ -116,8 +132,8 @@ def test_who_is_no_member_is_answered_as_if_nothing_were_there(client: TestClien
 def test_without_a_sign_in_only_what_is_open_answers(client: TestClient, seat: Seat) -> None:
     for path in addresses.OPEN:
         assert client.get(path).status_code == 200
-    closed = [asked(path, "/exports/1/x") for path in addresses.AT_A_PROJECT]
-    for path in (*closed, "/", "/signout", "/scripts/1/card.js", f"{UPLOADS}/x"):
+    closed = [asked(path, "/exports/1/x") for path in (*addresses.AT_A_PROJECT, *addresses.OF_WINNOW)]
+    for path in (*closed, "/", "/signout", "/scripts/1/card.js", arrivals.PATH):
         assert client.get(path).status_code == 401, path
 
 

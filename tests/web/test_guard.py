@@ -14,7 +14,7 @@ from workflow.home import Home
 from workflow.people import browsers, team
 from workflow.seat import Seat
 
-from .conftest import BASE
+from .conftest import BASE, app_of
 
 STREAM = f"{BASE.replace('http', 'ws')}/_stcore/stream"
 HTML = {"accept": "text/html,application/xhtml+xml"}
@@ -142,6 +142,10 @@ def test_a_sign_in_ends_after_two_weeks(signed_in: TestClient, monkeypatch: pyte
         "",
         "garbage",
         "http://[",
+        "ws://127.0.0.1:8501",
+        "127.0.0.1:8501",
+        "http://",
+        "://127.0.0.1:8501",
     ],
 )
 def test_other_sites_cannot_open_a_websocket_or_change_anything(signed_in: TestClient, origin: str) -> None:
@@ -150,7 +154,31 @@ def test_other_sites_cannot_open_a_websocket_or_change_anything(signed_in: TestC
         assert signed_in.post(path, headers={"origin": origin}).status_code == 403
     assert signed_in.get("/", headers={"origin": origin}).status_code == 200
     assert not refused(signed_in, headers={"origin": BASE})
-    assert signed_in.post("/", headers={"origin": BASE}).status_code == 200
+    assert signed_in.post("/signout", headers={"origin": BASE}).status_code == 303
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_what_a_browser_says_comes_from_another_site_is_refused(signed_in: TestClient, site: str) -> None:
+    assert signed_in.post("/signout", headers={"sec-fetch-site": site}).status_code == 403
+    assert refused(signed_in, headers={"sec-fetch-site": site, "origin": BASE})
+    assert signed_in.get("/", headers={"sec-fetch-site": site}).status_code == 200, "a link may lead here"
+    assert signed_in.post("/signout", headers={"sec-fetch-site": "same-origin"}).status_code == 303
+
+
+def test_over_tls_a_page_that_came_without_it_is_another_site(home: Home) -> None:
+    with TestClient(app_of(), base_url="https://127.0.0.1:8501", follow_redirects=False) as client:
+        secret = team.redeem_link(home, team.make_start_link(home))
+        cookie = {"cookie": f"{COOKIE}={secret}"}
+        stream = "wss://127.0.0.1:8501/_stcore/stream"
+        for origin, right in ((BASE, False), (BASE.replace("http", "https"), True)):
+            asked = {**cookie, "origin": origin}
+            if right:
+                with client.websocket_connect(stream, headers=asked):
+                    pass
+            else:
+                with pytest.raises(WebSocketDisconnect), client.websocket_connect(stream, headers=asked):
+                    pass  # pragma: no cover
+            assert client.post("/signout", headers=asked).status_code == (303 if right else 403)
 
 
 @pytest.mark.parametrize(
@@ -195,7 +223,7 @@ def test_pages_learn_the_number_of_the_sign_in_from_the_guard_alone(
     signed_in: TestClient, home: Home, header: str
 ) -> None:
     (mine,) = browsers.my_browsers(Seat(home, team.ensure_owner(home).id))
-    answer = signed_in.get("/sign-in-number", headers={header: "77"})
+    answer = signed_in.get("/account", headers={header: "77"})
     assert answer.json() == [str(mine.id)]
 
 

@@ -67,7 +67,7 @@ def refused(client: TestClient, address: str, status: int = 403) -> str:
 
 
 def test_who_is_known_signs_in(client: TestClient, provider: Provider, there: Home) -> None:
-    assert "/signin/openid" in client.get("/signin").text
+    assert 'href="signin/openid"' in client.get("/signin").text
     answer = client.get(provider.agree(begin(client)))
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
     cookie = SimpleCookie(answer.headers["set-cookie"])[COOKIE]

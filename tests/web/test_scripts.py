@@ -13,7 +13,7 @@ from workflow.home import Home
 from workflow.people import team
 
 SCRIPTS = scripts_in(FOLDER)
-ADDRESS = SCRIPTS.address("card/card.js")
+ADDRESS = "/" + SCRIPTS.address("card/card.js")
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_a_module_comes_as_javascript_and_is_kept_for_ever(signed_in: TestClient
 def test_every_module_is_given_out(signed_in: TestClient) -> None:
     names = [path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.js")]
     assert {"menu.js", "one_label/card.js", "label_vectors/card.js"} <= set(names)
-    assert {signed_in.get(SCRIPTS.address(name)).status_code for name in names} == {200}
+    assert {signed_in.get("/" + SCRIPTS.address(name)).status_code for name in names} == {200}
 
 
 @pytest.mark.parametrize(

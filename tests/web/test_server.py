@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import http.client
 import re
+import secrets
 import sys
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
+from websockets.typing import Subprotocol
 
 from tests.browser.server import Server
 from workflow.home import open_home
@@ -37,7 +42,7 @@ def ask(
     server: Server, method: str, target: str, headers: dict[str, str] | None = None
 ) -> http.client.HTTPResponse:
     """One request, no redirect followed; the answer with its body read."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
     connection.request(method, target, headers=headers or {})
     answer = connection.getresponse()
     answer.read()
@@ -47,7 +52,7 @@ def ask(
 
 def said(server: Server, target: str, headers: dict[str, str]) -> str:
     """What a PUT is answered."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
     connection.request("PUT", target, body=b"table", headers=headers)
     words = connection.getresponse().read().decode()
     connection.close()
@@ -118,20 +123,48 @@ def test_one_sign_in_by_the_printed_link(server: Server) -> None:
     assert cookie.partition("=")[2] not in printed
 
 
-def test_the_upload_route_of_streamlit_is_for_owners(server: Server) -> None:
+def cookies(server: Server) -> tuple[dict[str, str], dict[str, str]]:
+    """Of a new sign-in of the owner, and of an annotator."""
     home = open_home(Settings.from_environment({"WINNOW_HOME": str(server.home)}))
     try:
         owner = team.ensure_owner(home).id
-        links = team.make_start_link(home), team.make_link(Seat(home, owner), "Ada")
+        name = f"Ada {secrets.token_hex(4)}"
+        links = team.make_start_link(home), team.make_link(Seat(home, owner), name)
         owners, adas = (
             {"Cookie": f"winnow_signin_{server.port}={team.redeem_link(home, link)}"} for link in links
         )
     finally:
         home.close()
+    return owners, adas
+
+
+def test_the_upload_route_of_streamlit_is_there_for_nobody(server: Server) -> None:
+    owners, adas = cookies(server)
     for path in ("/_stcore/upload_file/session/file", "/_stcore/upload_file/a%20b/c"):
         assert ask(server, "PUT", path).status == 401
-        assert said(server, path, adas).startswith("Only owners upload files.")
-        assert said(server, path, owners) == "XSRF token missing or invalid"  # it is Streamlit who answers
+        for one in (owners, adas):
+            assert "There is no such address here." in said(server, path, one)
+
+
+def session_of(server: Server, cookie: dict[str, str], wanted: str = "") -> str:
+    """The id of the session of a page that opens its websocket, asking to have this one back."""
+    url, told = f"ws://127.0.0.1:{server.port}/_stcore/stream", ForwardMsg()
+    names = [Subprotocol(one) for one in ("streamlit", "none", wanted)[: 3 if wanted else 2]]
+    with connect(url, additional_headers=cookie, subprotocols=names) as page:
+        page.send(BackMsg(rerun_script=ClientState()).SerializeToString())
+        while told.WhichOneof("type") != "new_session":
+            told.ParseFromString(bytes(page.recv(timeout=120)))  # type: ignore[arg-type]
+    return told.new_session.initialize.session_id
+
+
+def test_a_session_is_taken_up_by_the_sign_in_that_opened_it_alone(server: Server) -> None:
+    owners, adas = cookies(server)
+    again, _ = cookies(server)
+    mine = session_of(server, owners)
+    assert session_of(server, owners, mine) == mine
+    assert session_of(server, adas, mine) != mine, "somebody else"
+    assert session_of(server, again, mine) != mine, "another browser of the same person"
+    assert session_of(server, owners, mine) == mine, "and it is still there for whose it is"
 
 
 def test_sigterm_ends_it_cleanly(server: Server) -> None:

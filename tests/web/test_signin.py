@@ -14,6 +14,7 @@ from web.signin_page import page
 from web.visits import visit_of
 from workflow.home import Home
 from workflow.people import audited, browsers, passwords, team
+from workflow.people.attempts import LINKS_PER_ADDRESS
 from workflow.seat import Seat
 
 
@@ -179,6 +180,7 @@ def test_after_five_attempts_it_says_to_wait(client: TestClient, bob: Seat) -> N
         assert post(client, password="wrong").status_code == 403
     answer = post(client)
     assert answer.status_code == 429
+    assert 0 < int(answer.headers["retry-after"]) <= 300
     assert "Too many attempts" in answer.text
     assert COOKIE not in client.cookies
 
@@ -241,3 +243,17 @@ def test_words_on_the_plain_pages_are_text() -> None:
     assert "&lt;Title&gt;" in text
     assert "&lt;b&gt;words" in text
     assert "<hr>" in text
+
+
+def test_links_that_do_not_work_are_not_looked_at_for_ever(client: TestClient, home: Home) -> None:
+    team.ensure_owner(home)
+    good = team.make_start_link(home)
+    statuses = [
+        client.get("/signin?link=no-such-link").status_code for _ in range(LINKS_PER_ADDRESS.amount + 3)
+    ]
+    assert statuses == [403] * LINKS_PER_ADDRESS.amount + [429] * 3
+    answer = client.get(f"/signin?link={good}")
+    assert answer.status_code == 429
+    assert "it still works" in answer.text
+    assert 0 < int(answer.headers["retry-after"]) <= 300
+    assert team.redeem_link(home, good), "it was not used up"

@@ -1,93 +1,28 @@
-"""Streamlit's upload route, which keeps in memory whatever it is sent: owners alone, one file at a time."""
+"""Our own upload route: who may, before a byte is read; how much; and that nothing is left of what breaks off."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
-from starlette.applications import Starlette
-from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
-from starlette.routing import Route
+from starlette.requests import ClientDisconnect
+from starlette.testclient import TestClient
 from starlette.types import Message
-from streamlit.web.server.starlette.starlette_routes import BASE_ROUTE_UPLOAD_FILE
 
-from tests.web.conftest import COOKIE
-from web import guard, server
+from tests.web.conftest import BASE, COOKIE, app_of
+from web import uploads
+from web.uploads import PIECE, TYPE
+from workflow.common.arriving import MB
 from workflow.home import Home
+from workflow.importing import MAX_UPLOAD_MB, arrivals
 from workflow.people import team
 from workflow.seat import Seat
-from workflow.settings import Settings
 
-PATH = f"/{BASE_ROUTE_UPLOAD_FILE}/session/file"
-
-
-class Uploads:
-    """In the place of Streamlit: `begun` files whose first byte came, `kept` those that came whole."""
-
-    def __init__(self) -> None:
-        self.begun, self.kept = 0, []
-        self.app = Starlette(
-            routes=[
-                Route(f"/{BASE_ROUTE_UPLOAD_FILE}/{{session}}/{{file}}", self.put, methods=["PUT", "DELETE"])
-            ],
-            middleware=server.middleware(Settings.from_environment()),
-        )
-
-    async def put(self, request: Request) -> Response:
-        data = b""
-        async for chunk in request.stream():
-            self.begun += not data
-            data += chunk
-        self.kept.append(data)
-        return Response(status_code=204)
-
-    async def ask(
-        self,
-        secret: str | None,
-        method: str = "PUT",
-        path: str = PATH,
-        parts: AsyncIterator[bytes] | None = None,
-    ) -> tuple[int, str]:
-        """Status and words of the answer to one request of who holds this secret."""
-        cookie = [] if secret is None else [(b"cookie", f"{COOKIE}={secret}".encode())]
-        scope = {
-            "type": "http",
-            "method": method,
-            "path": path,
-            "raw_path": path.encode(),
-            "query_string": b"",
-            "headers": [(b"host", b"127.0.0.1:8501"), *cookie],
-            "server": ("127.0.0.1", 8501),
-        }
-        body, answer = parts or whole(b"table"), []
-
-        async def receive() -> Message:
-            try:
-                return {"type": "http.request", "body": await anext(body), "more_body": True}
-            except StopAsyncIteration:
-                return {"type": "http.request", "body": b"", "more_body": False}
-            except ConnectionError:
-                return {"type": "http.disconnect"}
-
-        async def send(message: Message) -> None:
-            answer.append(message)
-
-        with contextlib.suppress(ClientDisconnect):  # the server logs it
-            await self.app(scope, receive, send)
-        words = b"".join(message.get("body", b"") for message in answer).decode()
-        return (answer[0]["status"] if answer else 0), words
-
-
-async def whole(data: bytes) -> AsyncIterator[bytes]:
-    yield data
-
-
-@pytest.fixture
-def uploads(home: Home) -> Uploads:
-    return Uploads()
+HEADERS = {"content-type": TYPE}
 
 
 @pytest.fixture
@@ -100,74 +35,181 @@ def ada(home: Home, owner: str) -> str:
     return team.redeem_link(home, team.make_link(Seat(home, team.ensure_owner(home).id), "Ada"))
 
 
-async def until(condition: Callable[[], bool]) -> None:
-    while not condition():
-        await asyncio.sleep(0)
+@pytest.fixture
+def signed_in(client: TestClient, owner: str) -> TestClient:
+    client.cookies.set(COOKIE, owner)
+    return client
+
+
+def lying(home: Home) -> list[Path]:
+    return sorted(home.uploads_dir.iterdir()) if home.uploads_dir.exists() else []
 
 
 def run(test: Callable[[], Awaitable[None]]) -> None:
     asyncio.run(asyncio.wait_for(test(), 60))
 
 
-@pytest.mark.parametrize("method", ["PUT", "DELETE"])
-def test_only_owners_upload(uploads: Uploads, owner: str, ada: str, method: str) -> None:
+async def send(
+    secret: str | None, parts: AsyncIterator[bytes], length: int | None = None
+) -> tuple[int, str, int]:
+    """One request as a server hands it on: status, words, and how often its body was asked for."""
+    headers = [(b"host", b"127.0.0.1:8501"), (b"content-type", TYPE.encode())]
+    if secret is not None:
+        headers.append((b"cookie", f"{COOKIE}={secret}".encode()))
+    if length is not None:
+        headers.append((b"content-length", str(length).encode()))
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "scheme": "http",
+        "path": arrivals.PATH,
+        "raw_path": arrivals.PATH.encode(),
+        "query_string": b"name=birds.csv",
+        "headers": headers,
+        "server": ("127.0.0.1", 8501),
+    }
+    answer, asked = list[Message](), 0
+
+    async def receive() -> Message:
+        nonlocal asked
+        asked += 1
+        try:
+            return {"type": "http.request", "body": await anext(parts), "more_body": True}
+        except StopAsyncIteration:
+            return {"type": "http.request", "body": b"", "more_body": False}
+        except ConnectionError:
+            return {"type": "http.disconnect"}
+
+    async def back(message: Message) -> None:
+        answer.append(message)
+
+    with contextlib.suppress(ClientDisconnect):
+        await app_of()(scope, receive, back)
+    words = b"".join(message.get("body", b"") for message in answer).decode()
+    return (answer[0]["status"] if answer else 0), words, asked
+
+
+async def pieces(*data: bytes) -> AsyncIterator[bytes]:
+    for one in data:
+        yield one
+
+
+def test_a_file_comes_whole_and_lies_there_for_who_sent_it(signed_in: TestClient, home: Home) -> None:
+    data = bytes(range(256)) * 10_000
+    answer = signed_in.post(f"{arrivals.PATH}?name=..%2FV%C3%B6gel.zip", content=data, headers=HEADERS)
+    assert answer.status_code == 201
+    said = answer.json()
+    assert (said["name"], said["size"]) == ("Vögel.zip", len(data))
+    file = arrivals.find(Seat(home, team.ensure_owner(home).id), said["key"])
+    assert file is not None
+    assert file.path.read_bytes() == data
+    assert lying(home) == [file.path]
+
+
+def test_who_may_not_is_refused_before_a_byte_is_read(home: Home, owner: str, ada: str) -> None:
     async def test() -> None:
-        for secret, status in ((None, 401), (ada, 403), (owner, 204)):
-            for path in (PATH, f"{PATH}.2"):
-                found, words = await uploads.ask(secret, method, path)
-                assert found == status
-                if status == 403:
-                    assert words == "Only owners upload files. Fix: ask an owner to import the table."
+        for secret, wanted in ((None, 401), ("forged", 401), (ada, 403)):
+            status, words, asked = await send(secret, pieces(b"table"))
+            assert (status, asked) == (wanted, 0)
+            if wanted == 403:
+                assert words == "Only owners upload files. Fix: ask an owner to import the table."
+        status, words, asked = await send(owner, pieces(b"table"), MAX_UPLOAD_MB * MB + 1)
+        assert (status, asked) == (413, 0)
+        assert words.startswith(f"The file is larger than {MAX_UPLOAD_MB} MB. Fix: ")
 
     run(test)
-    assert uploads.kept == [b"table", b"table"]
+    assert lying(home) == []
 
 
-def test_one_file_at_a_time(uploads: Uploads, owner: str) -> None:
-    async def test() -> None:
-        go_on = asyncio.Event()
-
-        async def slow() -> AsyncIterator[bytes]:
-            yield b"first half, "
-            await go_on.wait()
-            yield b"second half"
-
-        first = asyncio.create_task(uploads.ask(owner, parts=slow()))
-        await until(lambda: uploads.begun == 1)
-        for _ in range(3):
-            assert await uploads.ask(owner, path=f"{PATH}.2") == (
-                429,
-                "Another file is being uploaded. Fix: try again when it is done.",
-            )
-        assert (await uploads.ask(owner, "DELETE", parts=whole(b"")))[0] == 204, (
-            "taking a file away needs no room"
-        )
-        go_on.set()
-        assert (await first)[0] == 204
-        assert (await uploads.ask(owner, path=f"{PATH}.2"))[0] == 204
-
-    run(test)
-    assert uploads.kept == [b"", b"first half, second half", b"table"]
-
-
-def test_an_upload_that_breaks_off_or_falls_silent_keeps_nobody_out(
-    uploads: Uploads, owner: str, monkeypatch: pytest.MonkeyPatch
+def test_the_limit_holds_where_no_length_is_said(
+    home: Home, owner: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(guard, "SILENCE", 0.01)
+    monkeypatch.setattr(arrivals, "MAX_UPLOAD_MB", 2)
+
+    async def endless() -> AsyncIterator[bytes]:
+        while True:
+            yield b"x" * 65_536
 
     async def test() -> None:
+        status, _words, asked = await send(owner, endless())
+        assert status == 413
+        assert asked <= (2 * MB + PIECE) // 65_536 + 2, "no more is read than may be kept"
+
+    run(test)
+    assert lying(home) == []
+
+
+def test_a_file_is_written_in_pieces_whatever_it_comes_in(home: Home, owner: str) -> None:
+    async def test() -> None:
+        for parts in ([b"x"] * 3000, [b"x" * (PIECE + 1)] * 2, [b"", b"", b"a", b""], []):
+            status, words, _asked = await send(owner, pieces(*parts))
+            assert status == 201
+            assert f'"size":{sum(map(len, parts))}' in words
+
+    run(test)
+    assert [path.stat().st_size for path in lying(home)].count(0) == 1
+
+
+def test_one_at_a_time_and_what_breaks_off_or_falls_silent_keeps_nobody_out(
+    home: Home, owner: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def test() -> None:
+        begun, refused = asyncio.Event(), asyncio.Event()
+
         async def silent() -> AsyncIterator[bytes]:
-            yield b"first half, "
+            yield b"x" * PIECE
+            begun.set()
+            await refused.wait()
+            yield b"x" * PIECE
             await asyncio.Event().wait()
 
         async def broken() -> AsyncIterator[bytes]:
-            yield b"first half, "
+            yield b"x" * PIECE
             raise ConnectionError
 
-        assert await uploads.ask(owner, parts=silent()) == (408, "The upload fell silent.")
-        assert await uploads.ask(owner, parts=broken()) == (500, "Internal Server Error")
-        assert (await uploads.ask(owner))[0] == 204
+        first = asyncio.create_task(send(owner, silent()))
+        await begun.wait()
+        status, words, asked = await send(owner, pieces(b"x"))
+        assert (status, words.split(".")[0], asked) == (429, "Another file of yours is on its way", 0)
+        monkeypatch.setattr(uploads, "SILENCE", 0.05)
+        refused.set()
+        assert (await first)[:2] == (408, "The upload fell silent. Fix: try again.")
+        assert lying(home) == []
+        await send(owner, broken())
+        assert lying(home) == []
+        assert (await send(owner, pieces(b"x")))[0] == 201
 
     run(test)
-    assert uploads.begun == 3
-    assert uploads.kept == [b"table"]
+    assert len(lying(home)) == 1
+
+
+def test_no_room_is_said(signed_in: TestClient, home: Home) -> None:
+    object.__setattr__(home, "settings", replace(home.settings, upload_mb=1))
+    answer = signed_in.post(arrivals.PATH, content=b"x" * (MB + 1), headers=HEADERS)
+    assert (answer.status_code, "WINNOW_UPLOAD_MB" in answer.text) == (507, True)
+
+
+@pytest.mark.parametrize(
+    "sent_as",
+    [
+        "text/plain",
+        "multipart/form-data; boundary=x",
+        "application/x-www-form-urlencoded",
+        "",
+        f"{TYPE}; a=b",
+    ],
+)
+def test_what_a_form_of_another_site_could_send_is_no_file(signed_in: TestClient, sent_as: str) -> None:
+    headers = {"content-type": sent_as} if sent_as else {}
+    assert signed_in.post(arrivals.PATH, content=b"x", headers=headers).status_code == 415
+
+
+def test_other_sites_and_other_methods_are_refused(signed_in: TestClient, home: Home) -> None:
+    for origin in ("http://evil.example", "null"):
+        headers = {**HEADERS, "origin": origin}
+        assert signed_in.post(arrivals.PATH, content=b"x", headers=headers).status_code == 403
+    assert signed_in.post(arrivals.PATH, content=b"x", headers={**HEADERS, "origin": BASE}).status_code == 201
+    key = lying(home)[0].name
+    for method in ("GET", "PUT", "DELETE", "HEAD"):
+        assert signed_in.request(method, arrivals.PATH).status_code == 405
+        assert signed_in.request(method, f"{arrivals.PATH}/{key}").status_code == 404

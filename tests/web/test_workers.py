@@ -15,6 +15,7 @@ from web.lifespan import base_url
 from web.workers import WorkerCrew
 from workflow import projects
 from workflow.home import Home
+from workflow.outgoing.backups import keeping
 from workflow.people import team
 from workflow.seat import Seat
 
@@ -56,6 +57,14 @@ def test_no_worker_is_started_before_a_project_needs_one(home: Home, crew: Worke
     projects.change_learner(Seat(home, owner, project), model="clpl")
     crew._look()
     assert alive(crew) == 2
+    crew._look()
+    assert alive(crew) == 2
+
+
+def test_a_backup_that_was_asked_for_needs_one(home: Home, crew: WorkerCrew) -> None:
+    crew._look()
+    assert alive(crew) == 0
+    keeping.ask(home.backups_dir, None)
     crew._look()
     assert alive(crew) == 2
 

@@ -7,22 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.migrated import lay_database
-from tests.postgres import postgres_server, postgres_url
+from tests.databases import Laying, backend, lay, postgres_databases, postgres_server, postgres_url
 from tests.workflow.kind_worlds import WORLDS, KindWorld
 from tests.workflow.world import annotator, small_project
 from workflow.home import Home, open_home
 from workflow.people import team
 from workflow.seat import Seat
-from workflow.settings import Settings
 
-__all__ = ["postgres_server", "postgres_url"]
+__all__ = ["backend", "lay", "postgres_databases", "postgres_server", "postgres_url"]
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Iterator[Home]:
-    lay_database(tmp_path / "home")
-    opened = open_home(Settings.from_environment({"WINNOW_HOME": str(tmp_path / "home")}))
+def home(lay: Laying, tmp_path: Path) -> Iterator[Home]:
+    opened = open_home(lay(tmp_path / "home"))
     yield opened
     opened.close()
 

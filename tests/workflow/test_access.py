@@ -44,7 +44,8 @@ def test_roles_at_no_project(home: Home, owner: int) -> None:
 def test_roles_at_a_project(home: Home, owner: int, project: int, role: Role) -> None:
     ada = annotator(home, owner, "Ada", role)
     with home.database.read() as session:
-        rights = access.role_at_project(session, ada, project)
+        rights, found, height = access.at_project(session, ada, project)
+        assert (found.id, height) == (project, 0)
         assert (rights.person.name, rights.role) == ("Ada", role)
         assert {right for right in Right if rights.may(right)} == RIGHTS[role]
         assert rights.whose == (None if role in (Role.OWNER, Role.REVIEWER) else ada)
@@ -54,7 +55,7 @@ def test_roles_at_a_project(home: Home, owner: int, project: int, role: Role) ->
             else:
                 with pytest.raises(access.NotAllowed, match=f"Ada is an? {role} of this project"):
                     access.require_right(rights, right)
-        owners = access.role_at_project(session, owner, project)
+        owners, *_ = access.at_project(session, owner, project)
         assert (owners.role, owners.whose) == (Role.OWNER, None)
 
 
@@ -65,7 +66,7 @@ def test_who_is_no_member_hears_of_no_project(home: Home, owner: int, project: i
     with home.database.read() as session:
         for one in (project, number):
             with pytest.raises(access.NotFound, match="nobody has shared it with you") as refused:
-                access.role_at_project(session, eve, one)
+                access.at_project(session, eve, one)
             words.append(str(refused.value).replace(f"project {one} ", "project N "))
         with pytest.raises(access.NotFound) as missing:
             access.project_for(session, number)  # as an owner of this Winnow hears it
@@ -91,8 +92,9 @@ def test_a_person_sees_the_projects_they_are_members_of(home: Home, owner: int, 
 def test_projects_in_use(home: Home, owner: int, project: int) -> None:
     def words() -> str:
         with home.database.read() as session:
-            assert access.project_for(session, project, anywhere=True).id == project
+            assert access.at_project(session, owner, project, anywhere=True)[1].id == project
             try:
+                assert access.at_project(session, owner, project)[1].name == "small"
                 return access.project_for(session, project).name
             except access.NotFound as refusal:
                 return str(refusal)
@@ -108,10 +110,10 @@ def test_projects_in_use(home: Home, owner: int, project: int) -> None:
 
 
 def test_a_press_asks_once_what_the_person_is(home: Home, owner: int, project: int) -> None:
-    """One statement for person and role: it stands in the way of every answer."""
+    """One statement for person, role, project and height: it stands in the way of every answer."""
     said = []
     with home.database.read() as session:
         connection = session.connection()
         event.listen(connection, "before_cursor_execute", lambda *all_of_it: said.append(all_of_it[2]))
-        access.role_at_project(session, owner, project)
+        access.at_project(session, owner, project)
     assert len(said) == 1

@@ -10,8 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text
 
+from db import entries
 from plcore import AnswerError
-from tests.migrated import lay_database
+from tests.databases import Laying, on_sqlite
 from tests.workflow.world import annotator, answer_next, count_entries, opened, small_project
 from workflow import answering, exporting, projects, queue, standing, undoing
 from workflow.access import NotAllowed, NotFound
@@ -20,7 +21,6 @@ from workflow.home import Home, open_home
 from workflow.kinds import opening
 from workflow.people import team
 from workflow.seat import Seat
-from workflow.settings import Settings
 
 
 def test_a_refresh_shows_the_same_question(home: Home, owner: int, project: int) -> None:
@@ -47,14 +47,14 @@ def test_the_entry_says_who_why_when_and_what_it_changed(home: Home, owner: int,
     assert question is not None
     answer_next(home, owner, project)
     with home.database.read() as session:
-        entry = session.execute(text("SELECT * FROM entries")).mappings().one()
-    assert entry["person_id"] == owner
-    assert entry["token"] == question.token
-    assert entry["strategy"] == "apl"
-    assert entry["score"] == pytest.approx(question.score)
-    assert entry["before"] == str(list(question.choices)).replace("'", '"')
-    assert entry["after"] == f'["{question.choices[0]}"]'
-    assert 0 <= entry["seconds"] < 60
+        (entry,) = entries.after(session, project, 0)
+    assert entry.person_id == owner
+    assert entry.token == question.token
+    assert entry.strategy == "apl"
+    assert entry.score == pytest.approx(question.score)
+    assert entry.before == question.choices
+    assert entry.after == question.choices[:1]
+    assert 0 <= entry.seconds < 60
 
 
 @pytest.mark.parametrize(
@@ -237,6 +237,7 @@ def test_a_disabled_person_and_a_missing_project_are_refused(home: Home, owner: 
     assert count_entries(home) == 0
 
 
+@on_sqlite
 def test_a_full_disk_is_said_in_words_and_loses_nothing(home: Home, owner: int, project: int) -> None:
     answer_next(home, owner, project)
     question = answering.next_question(Seat(home, owner, project))
@@ -311,10 +312,10 @@ def test_an_entry_committed_between_opening_and_writing_is_not_skipped(
         assert hers is not None
         real = opening.saving
 
-        def answered_meanwhile(one: Home):
+        def answered_meanwhile(one: Home, **how: bool):
             monkeypatch.setattr(opening, "saving", real)
             answering.submit_answer(Seat(other, ada, project), hers.token, "is", [hers.choices[0]])
-            return real(one)
+            return real(one, **how)
 
         monkeypatch.setattr(opening, "saving", answered_meanwhile)
         answering.submit_answer(Seat(home, owner, project), mine.token, "is", [mine.choices[0]])
@@ -326,11 +327,9 @@ def test_an_entry_committed_between_opening_and_writing_is_not_skipped(
 @given(actions=st.lists(st.sampled_from(["first", "last", "skip", "undo", "unsure"]), max_size=25))
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_whatever_was_pressed_a_replay_shows_the_same(
-    actions: list[str], tmp_path_factory: pytest.TempPathFactory
+    actions: list[str], tmp_path_factory: pytest.TempPathFactory, lay: Laying
 ) -> None:
-    folder = tmp_path_factory.mktemp("home")
-    lay_database(folder)
-    home = open_home(Settings.from_environment({"WINNOW_HOME": str(folder)}))
+    home = open_home(lay(tmp_path_factory.mktemp("home")))
     try:
         owner = team.ensure_owner(home).id
         project = small_project(home, owner)

@@ -36,7 +36,7 @@ def test_the_next_question_has_the_new_names_and_the_learner_equals_one_from_the
         answer_next(home, owner, project)
     with opened(home, owner, project) as learner:
         live = learner.progress(), learner.classes, learner.label_distributions
-    fresh = type(home)(home.settings, home.database, home.tables_dir)
+    fresh = type(home)(home.settings, home.database, home.tables_dir, home.shared)
     with opened(fresh, owner, project) as learner:
         assert (learner.progress(), learner.classes) == live[:2]
         np.testing.assert_array_equal(learner.label_distributions, live[2])

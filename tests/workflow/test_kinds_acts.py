@@ -6,17 +6,16 @@ import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from db import entries
 from plcore import AnswerError
-from tests.migrated import lay_database
+from tests.databases import Laying
 from tests.workflow.kind_worlds import WORLDS, KindWorld, check_same
 from tests.workflow.world import annotator, counts_agreed, file_of
 from workflow import answering, progress, queue, reviewing, standing, undoing
@@ -123,9 +122,8 @@ class Play:
 
 
 @contextmanager
-def played(world: KindWorld, folder: Any, **more: object) -> Iterator[Play]:
-    lay_database(folder)
-    home = open_home(Settings.from_environment({"WINNOW_HOME": str(folder)}))
+def played(world: KindWorld, settings: Settings, **more: object) -> Iterator[Play]:
+    home = open_home(settings)
     owner = team.ensure_owner(home).id
     project = world.make(Seat(home, owner), **more)
     play = Play(
@@ -138,15 +136,16 @@ def played(world: KindWorld, folder: Any, **more: object) -> Iterator[Play]:
             one.close()
 
 
+CALM = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]  # every example has a home of its own
 EVERY_WORLD = pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.name)
 CONTROL_SHARES = pytest.mark.parametrize("control_share", [0.0, 0.3])
 
 
 def play_and_check(
-    world: KindWorld, folder: Path, control_share: float, acts: list[tuple[str, int, int]]
+    world: KindWorld, settings: Settings, control_share: float, acts: list[tuple[str, int, int]]
 ) -> None:
     """What must hold after each of these acts, after all of them, and after a restart."""
-    with played(world, folder, control_share=control_share) as play:
+    with played(world, settings, control_share=control_share) as play:
         for what, who, number in acts:
             before = play.length()
             try:
@@ -162,9 +161,9 @@ def play_and_check(
         with live.learner() as one, again.learner() as other:
             np.testing.assert_array_equal(world.state(one.learner), world.state(other.learner))
         with live.turn() as turn:
-            best = turn.best(turn.taken())
+            best = turn.best(turn.taken)
         with again.turn() as turn:
-            assert turn.best(turn.taken()) == best
+            assert turn.best(turn.taken) == best
         for whose in (0, 1):
             mine, theirs = (
                 Seat(home, play.people[whose].person_id, live.project_id) for home in (live.home, again.home)
@@ -180,28 +179,30 @@ def play_and_check(
 @EVERY_WORLD
 @CONTROL_SHARES
 @given(acts=st.lists(ACTS, min_size=4, max_size=12))
-@settings(max_examples=3)
+@settings(max_examples=3, suppress_health_check=CALM)
 def test_whatever_people_do(
     world: KindWorld,
     control_share: float,
     acts: list[tuple[str, int, int]],
     tmp_path_factory: pytest.TempPathFactory,
+    lay: Laying,
 ) -> None:
-    play_and_check(world, tmp_path_factory.mktemp("home"), control_share, acts)
+    play_and_check(world, lay(tmp_path_factory.mktemp("home")), control_share, acts)
 
 
 @pytest.mark.slow
 @EVERY_WORLD
 @CONTROL_SHARES
 @given(acts=st.lists(ACTS, min_size=4, max_size=24))
-@settings(max_examples=10)
+@settings(max_examples=10, suppress_health_check=CALM)
 def test_whatever_people_do_for_long(
     world: KindWorld,
     control_share: float,
     acts: list[tuple[str, int, int]],
     tmp_path_factory: pytest.TempPathFactory,
+    lay: Laying,
 ) -> None:
-    play_and_check(world, tmp_path_factory.mktemp("home"), control_share, acts)
+    play_and_check(world, lay(tmp_path_factory.mktemp("home")), control_share, acts)
 
 
 @EVERY_WORLD

@@ -557,13 +557,13 @@ def test_a_restart_in_the_middle_changes_nothing(world: KindWorld, seat: Seat, a
     open_before = answering.next_question(seat)
     assert open_before is not None
     with seat.turn() as turn:
-        best = turn.best(turn.taken())
+        best = turn.best(turn.taken)
     again = open_home(seat.home.settings)
     try:
         other = Seat(again, seat.person_id, seat.project_id)
         other.settle()
         with other.turn() as turn:
-            assert turn.best(turn.taken()) == best
+            assert turn.best(turn.taken) == best
             assert turn.open_now().token == open_before.token
         check_same(standing.standing(other), standing.standing(seat))
         check_same(progress.read_progress(other), progress.read_progress(seat))

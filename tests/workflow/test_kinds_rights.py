@@ -19,12 +19,13 @@ from tests.workflow.use_cases import (
     NOTES,
     OWN,
     OWN_ANYWHERE,
+    OWN_SOMEWHERE,
     OWN_WINNOW,
     REVIEW,
     SEE,
     UseCase,
 )
-from tests.workflow.world import annotator, somebody
+from tests.workflow.world import annotator, somebody, stored
 from workflow import answering, exporting, kinds, oracle, projects
 from workflow.access import RIGHTS, NotAllowed, NotFound, Right, Role
 from workflow.common.turn import StaleQuestion
@@ -74,7 +75,7 @@ def names_of_use_cases() -> set[str]:
 
 
 def test_no_use_case_is_without_its_rights() -> None:
-    tables = (SEE, ANSWER, REVIEW, OWN, OWN_ANYWHERE, AT_NO_PROJECT, OWN_WINNOW)
+    tables = (SEE, ANSWER, REVIEW, OWN, OWN_ANYWHERE, AT_NO_PROJECT, OWN_SOMEWHERE, OWN_WINNOW)
     known = [name for table in tables for name in table]
     assert len(known) == len(set(known)), "one line for each"
     assert names_of_use_cases() == {*known, *ASKED_WITHIN}
@@ -91,13 +92,9 @@ def no_long_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(comparing, "make_comparer", refuse)
 
 
-def stored(home: Home) -> tuple[object, ...]:
+def compared(home: Home) -> dict[str, object]:
     """All that a use case could have changed."""
-    with home.database.read() as session:
-        run = session.connection().exec_driver_sql
-        known = {str(one[0]) for one in run("SELECT name FROM sqlite_master")}
-        assert set(TABLES) <= known
-        return tuple(tuple(run(f"SELECT * FROM {name}").all()) for name in TABLES)  # noqa: S608
+    return {name: lines for name, lines in stored(home).items() if name in TABLES}
 
 
 def must_be_refused(name: str, act: UseCase, seat: Seat, world: KindWorld, row: int, words: str) -> None:
@@ -119,7 +116,7 @@ def test_what_a_role_has_no_right_to_is_refused_and_changes_nothing(
     eve = Seat(seat.home, annotator(seat.home, seat.person_id, "Eve", role), seat.project_id)
     row = world.answer(seat).row
     prepare_guests(seat)
-    before, tables = stored(seat.home), sorted(seat.home.tables_dir.iterdir())
+    before, tables = compared(seat.home), sorted(seat.home.tables_dir.iterdir())
     words = {
         Right.ANSWER: "Only annotators, reviewers and the owner may do this; Eve is",
         Right.REVIEW: "Only reviewers and the owner may do this; Eve is",
@@ -132,11 +129,13 @@ def test_what_a_role_has_no_right_to_is_refused_and_changes_nothing(
     for name, act in OWN_WINNOW.items():
         nowhere = Seat(seat.home, eve.person_id)
         must_be_refused(name, act, nowhere, world, row, r"Only the owner may do this; Eve is an annotator\.$")
+    for name, act in OWN_SOMEWHERE.items():
+        must_be_refused(name, act, eve, world, row, r"^Only owners upload files\.")
     for name in (*kinds.KINDS[world.kind].FORMATS, "log"):
         with pytest.raises(NotAllowed):
             exporting.prepare(eve, exporting.ExportChoice(name), "small")
     assert not seat.home.exports_dir.exists()
-    assert stored(seat.home) == before
+    assert compared(seat.home) == before
     assert sorted(seat.home.tables_dir.iterdir()) == tables
 
 
@@ -158,7 +157,7 @@ def test_what_a_role_has_a_right_to_is_allowed(world: KindWorld, seat: Seat, rol
         with suppress(NotFound):  # there are no files
             act(Seat(seat.home, who.person_id), world, row)
     if Right.OWN in rights:
-        for act in OWN_ANYWHERE.values():
+        for act in (*OWN_ANYWHERE.values(), *OWN_SOMEWHERE.values()):
             act(who, world, row)
         assert projects.get_project(who).role is Role.OWNER
 
@@ -170,7 +169,7 @@ def test_who_is_no_member_is_told_what_is_told_of_a_project_that_does_not_exist(
     eve = Seat(seat.home, somebody(seat.home, seat.person_id, "Eve"), seat.project_id)
     unknown = eve.at(1000 + (seat.project_id or 0))
     prepare_guests(seat)
-    before = stored(seat.home)
+    before = compared(seat.home)
 
     def words(act: UseCase, at: Seat) -> str:
         with pytest.raises(NotFound) as refused:
@@ -188,7 +187,7 @@ def test_who_is_no_member_is_told_what_is_told_of_a_project_that_does_not_exist(
         assert projects.list_projects(Seat(seat.home, eve.person_id)) == []
         assert projects.put_away(Seat(seat.home, eve.person_id)) == projects.PutAway((), ())
         if state == "in use":
-            assert stored(seat.home) == before
+            assert compared(seat.home) == before
             projects.archive_project(seat)
         elif state == "archived":
             projects.bin_project(seat)
@@ -234,10 +233,10 @@ def test_to_own_a_project_is_not_to_own_this_winnow(world: KindWorld, seat: Seat
     eve = Seat(seat.home, annotator(seat.home, seat.person_id, "Eve", Role.OWNER), seat.project_id)
     row = world.answer(seat).row
     prepare_guests(seat)
-    before = stored(seat.home)
+    before = compared(seat.home)
     for name, act in OWN_WINNOW.items():
         must_be_refused(name, act, eve, world, row, r"Only the owner may do this; Eve is an annotator\.$")
-    assert stored(seat.home) == before
+    assert compared(seat.home) == before
 
 
 @pytest.mark.parametrize("who", ["disabled", "unknown"])
@@ -249,18 +248,18 @@ def test_who_is_disabled_or_unknown_is_refused_everywhere(
     team.disable_person(Seat(seat.home, seat.person_id), ada.person_id)
     person = ada.person_id if who == "disabled" else 999
     prepare_guests(seat)
-    before = stored(seat.home)
+    before = compared(seat.home)
     there, nowhere = Seat(seat.home, person, seat.project_id), Seat(seat.home, person)
     for name, act in AT_A_PROJECT.items():
         must_be_refused(name, act, there, world, row, "Your access has ended")
         must_be_refused(name, act, there.at(999), world, row, "Your access has ended")
-    for name, act in {**AT_NO_PROJECT, **OWN_WINNOW}.items():
+    for name, act in {**AT_NO_PROJECT, **OWN_SOMEWHERE, **OWN_WINNOW}.items():
         must_be_refused(name, act, nowhere, world, row, "Your access has ended")
     with pytest.raises(NotAllowed):
         there.settle()
     with pytest.raises(NotAllowed):
         _ = there.kind
-    assert stored(seat.home) == before
+    assert compared(seat.home) == before
 
 
 @pytest.mark.parametrize("where", ["unknown", "archived", "binned"])
@@ -277,7 +276,7 @@ def test_a_project_that_is_not_in_use_is_found_by_nobody(
         where
     ]
     prepare_guests(seat)
-    before = stored(seat.home)
+    before = compared(seat.home)
     for name, act in AT_A_PROJECT.items():
         if name in OWN_ANYWHERE:
             continue
@@ -286,7 +285,7 @@ def test_a_project_that_is_not_in_use_is_found_by_nobody(
                 pytest.fail(f"{name} gave {act(Seat(seat.home, whose.person_id, project), world, row)!r}")
     with pytest.raises(NotFound, match=words):
         Seat(seat.home, seat.person_id, project).settle()
-    assert stored(seat.home) == before
+    assert compared(seat.home) == before
     if where == "unknown":
         for act in OWN_ANYWHERE.values():
             with pytest.raises(NotFound, match=words):

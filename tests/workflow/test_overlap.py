@@ -11,7 +11,7 @@ from plcore.loop import Place
 from tests.workflow.world import opened, small_project, somebody
 from workflow import answering, projects, reviewing, standing, undoing
 from workflow.access import Role
-from workflow.common import turn as turns
+from workflow.common.kept import OwnLog
 from workflow.home import Home
 from workflow.outgoing.verifying import verify_project
 from workflow.people import members
@@ -116,7 +116,7 @@ def test_a_row_is_handed_back_on_leaving_and_kept_as_long_as_the_person_needs(
     assert answering.next_question(ben).view.row == first.view.row  # type: ignore[union-attr]
     assert answering.next_question(ada).view.row != first.view.row  # type: ignore[union-attr]
 
-    monkeypatch.setattr(turns.answers, "seconds_of_latest", lambda *_, **__: [100.0, 60.0, 900.0])
+    monkeypatch.setattr(OwnLog, "pace", 100.0)
     shown = answering.ask_next(ben, first.view.row)
     assert shown.view.row == first.view.row
     with home.database.read() as session:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.workflow.world import annotator, answer_next, count_entries, small_project
+from tests.workflow.world import annotator, answer_next, count_entries, small_project, small_table
 from workflow import answering, projects
 from workflow.access import NotAllowed, NotFound
 from workflow.home import Home
@@ -29,6 +29,10 @@ def test_a_project_gets_another_name_and_description(home: Home, owner: int, pro
         ("", "", "needs a name"),
         (" " * 5, "", "needs a name"),
         ("x" * 81, "", "at most 80"),
+        ("wren\x1b[2J", "", "terminal escape"),
+        ("wren\ud83d", "", "half of a character"),
+        ("two\nlines", "", "line break"),
+        ("wren", "\u202eten", "writing direction"),
         ("other", "", "exists already"),
         ("fine", "x" * 2001, "at most 2,000"),
     ],
@@ -39,6 +43,8 @@ def test_names_that_cannot_be(
     small_project(home, owner, "other")
     with pytest.raises(ProjectNameError, match=said):
         projects.rename_project(Seat(home, owner, project), name, description)
+    with pytest.raises(ProjectNameError, match=said):
+        projects.create_project(Seat(home, owner), name, small_table(), description=description)
     assert projects.get_project(Seat(home, owner, project)).name == "small"
 
 

@@ -13,7 +13,7 @@ from tests.workflow.world import annotator, count_entries, small_project
 from workflow import answering, classes, importing, reviewing, room, standing, undoing
 from workflow.access import NotAllowed, NotFound
 from workflow.home import Home
-from workflow.importing import more_rows, uploads
+from workflow.importing import more_rows, reading
 from workflow.room import RoomError, RoomSettings
 from workflow.seat import Seat
 
@@ -192,7 +192,7 @@ def test_a_taxonomy_s_groups_come_with_the_table(home: Home, owner: int) -> None
 
 
 def test_too_large_a_taxonomy_is_left_out_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uploads, "MOST_GROUPED", 2)
+    monkeypatch.setattr(reading, "MOST_GROUPED", 2)
     upload = importing.read_upload(studio(), "studio.json")
     assert upload.groups == {}
     assert upload.notes[-1] == (

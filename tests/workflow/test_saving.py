@@ -5,17 +5,22 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import make_url, text
 
 from db import entries
+from db.engine import Database
 from plcore import LabelTable
-from tests.workflow.world import annotator, answer_next, full_disk, small_project
+from tests.databases import on_postgres, on_sqlite
+from tests.workflow.world import annotator, answer_next, full_disk, small_project, stored, unwritable
 from workflow import answering, classes, projects, reviewing, room, saving, stopping, undoing
 from workflow.home import Home, open_home
 from workflow.people import browsers, team
 from workflow.seat import Seat
+from workflow.settings import SettingsError
+from workflow.shelf import Shelf
 
 Use = Callable[[Home, int, int], object]
 
@@ -48,16 +53,6 @@ USES: dict[str, Use] = {
 }
 
 
-def everything(home: Home) -> dict[str, list[tuple[object, ...]]]:
-    """Every line of every table."""
-    with home.database.read() as session:
-        names = session.execute(text("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"))
-        return {
-            name: [tuple(row) for row in session.execute(text(f'SELECT * FROM "{name}"'))]  # noqa: S608 - its own names
-            for (name,) in names.all()
-        }
-
-
 @pytest.mark.parametrize("name", USES)
 def test_what_cannot_be_saved_is_said_and_leaves_nothing(
     home: Home, owner: int, project: int, name: str
@@ -65,14 +60,15 @@ def test_what_cannot_be_saved_is_said_and_leaves_nothing(
     annotator(home, owner, "Ada")
     answer_next(home, owner, project)
     answering.next_question(Seat(home, owner, project))
-    before = everything(home)
-    with full_disk(), pytest.raises(saving.NotSaved, match="could not be written"):
+    before = stored(home)
+    with unwritable(home), pytest.raises(saving.NotSaved, match="could not be written"):
         USES[name](home, owner, project)
-    assert everything(home) == before
+    assert stored(home) == before
     USES[name](home, owner, project)  # and once it can be written again, it is
-    assert everything(home) != before
+    assert stored(home) != before
 
 
+@on_sqlite
 @pytest.mark.parametrize("name", USES)
 def test_nothing_is_said_to_be_saved_in_a_file_that_is_not_at_its_place(
     home: Home, owner: int, project: int, name: str
@@ -81,23 +77,24 @@ def test_nothing_is_said_to_be_saved_in_a_file_that_is_not_at_its_place(
     answer_next(home, owner, project)
     answering.next_question(Seat(home, owner, project))
     path, away = home.settings.home / "winnow.sqlite3", home.settings.home / "away"
-    before = everything(home)
+    before = stored(home)
     assert saving.why_nothing_is_saved(home) is None
     path.rename(away)
     for _ in range(2):
         with pytest.raises(
-            saving.NotSaved, match=r"deleted, emptied or replaced .*Nothing was stored\. Fix: stop"
+            saving.NotSaved, match=r"deleted or moved away .*Nothing was stored\. Fix: put the right file"
         ):
             USES[name](home, owner, project)
         assert saving.why_nothing_is_saved(home)
-    assert everything(home) == before, "what was stored can still be read"
+    assert stored(home) == before, "what was stored can still be read"
     assert projects.get_project(Seat(home, owner, project)).answered == 1
     away.rename(path)
     assert saving.why_nothing_is_saved(home) is None
     USES[name](home, owner, project)
-    assert everything(home) != before
+    assert stored(home) != before
 
 
+@on_sqlite
 def test_a_press_is_refused_in_words_where_a_connection_more_would_be_needed(home: Home, owner: int) -> None:
     """A model trained by a worker is looked for before every question, by a connection that reads."""
     project = small_project(home, owner, model="plsvc")
@@ -107,23 +104,29 @@ def test_a_press_is_refused_in_words_where_a_connection_more_would_be_needed(hom
     path, away = home.settings.home / "winnow.sqlite3", home.settings.home / "away"
     path.rename(away)
     with pytest.raises(
-        saving.NotSaved, match=r"deleted, emptied or replaced .*Nothing was stored\. Fix: stop"
+        saving.NotSaved, match=r"deleted or moved away .*Nothing was stored\. Fix: put the right file"
     ):
         answering.next_question(Seat(home, owner, project))
     away.rename(path)
     assert answer_next(home, owner, project)
 
 
+@on_sqlite
 def test_a_press_that_was_saved_is_there_after_a_restart(home: Home, owner: int, project: int) -> None:
-    """Seven presses while the file is replaced by another: each is saved, or refused; none is gone."""
+    """Seven presses while the file is replaced by an older copy: each is saved, or refused; none is gone."""
     saved = []
     for turn in range(7):
-        if turn == 3:
+        if turn == 2:
             home.database.copy_to(home.settings.home / "copy.sqlite3")
+        if turn == 3:
             (home.settings.home / "copy.sqlite3").replace(home.settings.home / "winnow.sqlite3")
         with contextlib.suppress(saving.NotSaved):
             saved.append(answer_next(home, owner, project).row)
     home.close()
+    with pytest.raises(SettingsError, match="older than the one that was seen last"):
+        open_home(home.settings)
+    (rescued,) = home.settings.home.glob("winnow.sqlite3.rescued-*")
+    rescued.replace(home.settings.home / "winnow.sqlite3")
     again = open_home(home.settings)
     try:
         with again.database.read() as session:
@@ -134,6 +137,7 @@ def test_a_press_that_was_saved_is_there_after_a_restart(home: Home, owner: int,
     assert len(saved) == 3
 
 
+@on_sqlite
 def test_a_file_that_was_overwritten_is_said(home: Home, owner: int, project: int) -> None:
     answer_next(home, owner, project)
     home.database.close()  # all that was stored is in the file itself
@@ -143,7 +147,7 @@ def test_a_file_that_was_overwritten_is_said(home: Home, owner: int, project: in
     path = home.settings.home / "winnow.sqlite3"
     path.write_bytes(b"x" * path.stat().st_size)
     with pytest.raises(
-        saving.NotSaved, match=r"The database file is damaged.*Nothing was stored\. Fix: stop"
+        saving.NotSaved, match=r"The database file was overwritten .*Nothing was stored\. Fix: put the"
     ):
         room.change_room(Seat(home, owner, project), room.RoomSettings("look"))
 
@@ -152,7 +156,7 @@ def test_restoring_signing_in_and_out_say_it_too(home: Home, owner: int, project
     projects.archive_project(Seat(home, owner, project))
     link = team.make_link(Seat(home, owner), "Ada")
     signed_in = team.redeem_link(home, team.make_link(Seat(home, owner), "Bob"))
-    with full_disk():
+    with unwritable(home):
         for use in (
             lambda: projects.restore_project(Seat(home, owner, project)),
             lambda: team.redeem_link(home, link),
@@ -171,7 +175,7 @@ def test_a_project_is_not_half_made(home: Home, owner: int, monkeypatch: pytest.
 
         def store_and_fill(self: Home, table: LabelTable) -> str:
             stored = store(self, table)
-            disk.enter_context(full_disk())
+            disk.enter_context(unwritable(self))
             return stored
 
         late.setattr(Home, "store_table", store_and_fill)
@@ -180,6 +184,22 @@ def test_a_project_is_not_half_made(home: Home, owner: int, monkeypatch: pytest.
     assert projects.list_projects(Seat(home, owner)) == []
 
 
+@on_postgres
+def test_a_database_that_is_to_read_only_is_said(home: Home, owner: int) -> None:
+    alter = f"ALTER DATABASE {make_url(home.settings.database_url).database}"
+    with home.database.write() as session:
+        session.execute(text(f"{alter} SET default_transaction_read_only = on"))
+    home.database.close()  # who is connected does not hear of it
+    try:
+        with pytest.raises(saving.NotSaved, match=r"to read only\. Nothing was stored\. Fix: "):
+            team.make_start_link(home)
+    finally:
+        with home.database.write() as session:
+            session.execute(text("SET TRANSACTION READ WRITE"))
+            session.execute(text(f"{alter} RESET default_transaction_read_only"))
+
+
+@on_sqlite
 def test_another_process_that_holds_the_database_is_said(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -209,3 +229,60 @@ def test_a_change_of_classes_that_is_stored_is_not_said_to_have_failed(
 
 def test_there_is_one_such_refusal() -> None:
     assert answering.NotSaved is reviewing.NotSaved is saving.NotSaved
+
+
+@on_sqlite
+def test_what_was_learnt_from_a_file_is_not_kept_for_another_one(
+    home: Home, owner: int, project: int
+) -> None:
+    """A copy that went on elsewhere is put in the place of the database: its answers are what there is."""
+    path, copy = home.settings.home / "winnow.sqlite3", home.settings.home / "copy.sqlite3"
+    seat = Seat(home, owner, project)
+    home.database.copy_to(copy)
+    for _ in range(2):
+        answer_next(home, owner, project)
+    elsewhere = replace(home, database=Database(f"sqlite:///{copy}"), shelf=Shelf())
+    for _ in range(5):
+        question = answering.next_question(Seat(elsewhere, owner, project))
+        answering.submit_answer(Seat(elsewhere, owner, project), question.token, "unsure")
+    elsewhere.database.close()
+    path.rename(home.settings.home / "away")
+    with pytest.raises(saving.NotSaved, match="deleted or moved away"):
+        answer_next(home, owner, project)
+    copy.rename(path)
+    assert answer_next(home, owner, project), "it is the same database, with at least as many changes"
+    assert projects.get_project(seat).answered == 1
+    assert home.database.times_replaced == 1
+
+
+def wait(home: Home, project: int) -> None:
+    with saving.saving(home) as session:
+        session.execute(text("SET LOCAL lock_timeout = '20ms'"))
+        entries.lock(session, project)
+
+
+@on_postgres
+def test_who_waits_for_a_transaction_that_hangs_is_told(home: Home, owner: int, project: int) -> None:
+    with home.database.write() as held:
+        entries.lock(held, project)
+        with pytest.raises(saving.NotSaved, match="half a minute by now"):
+            wait(home, project)
+    answer_next(home, owner, project)
+
+
+def hang(home: Home) -> None:
+    with saving.saving(home) as session:
+        mine = session.execute(text("SELECT pg_backend_pid()")).scalar_one()
+        session.execute(text("SET idle_in_transaction_session_timeout = '1ms'"))
+        there = 1
+        while there:  # until the server has ended it
+            with home.database.read() as other:
+                found = text("SELECT count(*) FROM pg_stat_activity WHERE pid = :pid")
+                there = other.execute(found, {"pid": mine}).scalar_one()
+        session.execute(text("SELECT 1"))
+
+
+@on_postgres
+def test_whose_transaction_was_ended_is_told(home: Home) -> None:
+    with pytest.raises(saving.NotSaved, match=r"took too long|connection to PostgreSQL was lost"):
+        hang(home)

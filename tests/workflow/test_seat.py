@@ -11,7 +11,7 @@ import pytest
 from db import projects as stored
 from plcore.loop import Place
 from tests.workflow.kind_worlds import WORLDS, KindWorld
-from tests.workflow.world import annotator, full_disk, small_project
+from tests.workflow.world import annotator, small_project, unwritable
 from workflow import projects, room
 from workflow.access import NotAllowed, NotFound, Right
 from workflow.answering import StaleQuestion
@@ -130,7 +130,7 @@ def test_what_an_owner_writes_is_stored_whole_or_not_at_all(seat: Seat) -> None:
     with pytest.raises(ZeroDivisionError):
         change("half", 0)
     assert room.room_of(seat) == before
-    with pytest.raises(NotSaved), full_disk():
+    with pytest.raises(NotSaved), unwritable(seat.home):
         change("x" * 20_000)
     assert room.room_of(seat) == before
     change("whole")

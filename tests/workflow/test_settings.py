@@ -5,7 +5,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from workflow.settings import Settings, SettingsError, SignInSettings
+from workflow.settings import BackupSettings, Settings, SettingsError, SignInSettings
 
 
 def test_defaults(tmp_path: Path) -> None:
@@ -50,6 +50,21 @@ def test_everything_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
     )
 
 
+def test_backups_are_so_often_and_so_many(tmp_path: Path) -> None:
+    def of(value: str, **more: str) -> BackupSettings:
+        return Settings.from_environment(
+            {"WINNOW_HOME": str(tmp_path), "WINNOW_BACKUPS": value, **more}
+        ).backups
+
+    assert of("") == of("off") == BackupSettings()
+    assert of("hourly:24") == BackupSettings(3600.0, 24)
+    assert of("weekly:4", WINNOW_BACKUPS_FOLDER="/mnt/disk") == BackupSettings(604800.0, 4, Path("/mnt/disk"))
+    assert of("off", WINNOW_BACKUPS_FOLDER="/mnt/disk").folder == Path("/mnt/disk")
+    for wrong in ("daily", "daily:0", "daily:-1", "daily:1000", "yearly:1", "7", "daily:7:x", "on"):
+        with pytest.raises(SettingsError, match="WINNOW_BACKUPS must be off, or how often"):
+            of(wrong)
+
+
 def test_the_address_listened_on_is_an_allowed_host() -> None:
     assert "192.168.0.7" in Settings.from_environment({"WINNOW_HOST": "192.168.0.7"}).allowed_hosts
     assert "[::1]" in Settings.from_environment({"WINNOW_HOST": "::1"}).allowed_hosts
@@ -65,6 +80,8 @@ def test_the_address_listened_on_is_an_allowed_host() -> None:
         ("WINNOW_PORT", "8501.0", "from 1 to 65535"),
         ("WINNOW_PORT", "٨٥٠١", "from 1 to 65535"),
         ("WINNOW_WORKERS", "0", "from 1 to 64"),
+        ("WINNOW_UPLOAD_MB", "0", "from 1 to 1000000"),
+        ("WINNOW_UPLOADS_MB", "1e3", "from 1 to 10000000"),
         ("WINNOW_DATABASE_URL", "mysql://host/db", "postgresql"),
         ("WINNOW_DATABASE_URL", "sqlite://", "memory"),
         ("WINNOW_DATABASE_URL", "sqlite:///:memory:", "memory"),
@@ -72,6 +89,25 @@ def test_the_address_listened_on_is_an_allowed_host() -> None:
         ("WINNOW_ALLOWED_HOSTS", "winnow.example.org:8501", "without scheme or port"),
         ("WINNOW_ALLOWED_HOSTS", "*", "without scheme or port"),
         ("WINNOW_HOST", "0.0.0.0", "WINNOW_ALLOWED_HOSTS"),  # noqa: S104
+        *(
+            ("WINNOW_PUBLIC_URL", value, "https://example.org/winnow")
+            for value in (
+                "example.org",
+                "ftp://example.org",
+                "https://",
+                "https:///winnow",
+                "https://a@example.org",
+                "https://example.org:http",
+                "https://example.org/?a=b",
+                "https://example.org/#a",
+                "https://example.org/a?",
+                "https://example.org//evil.example",
+                "https://example.org/../a",
+                "https://example.org/a b",
+                "https://*.example.org",
+                "https://[::1",
+            )
+        ),
     ],
 )
 def test_a_wrong_value_is_named_with_what_is_allowed(key: str, value: str, allowed: str) -> None:
@@ -81,6 +117,23 @@ def test_a_wrong_value_is_named_with_what_is_allowed(key: str, value: str, allow
     assert message.startswith(key)
     assert value in unquote(message)
     assert allowed in message
+
+
+@pytest.mark.parametrize(
+    ("given", "url", "path", "host"),
+    [
+        ("https://example.org/winnow", "https://example.org/winnow", "/winnow", "example.org"),
+        ("https://Example.org:443/a/b.c/", "https://example.org/a/b.c", "/a/b.c", "example.org"),
+        ("http://192.168.0.7:8080/", "http://192.168.0.7:8080", "", "192.168.0.7"),
+        ("https://[::1]:8443", "https://[::1]:8443", "", "[::1]"),
+    ],
+)
+def test_the_public_address_is_one_setting(given: str, url: str, path: str, host: str) -> None:
+    settings = Settings.from_environment({"WINNOW_PUBLIC_URL": given})
+    assert (settings.public_url, settings.base_path) == (url, path)
+    assert host in settings.allowed_hosts
+    every = Settings.from_environment({"WINNOW_PUBLIC_URL": given, "WINNOW_HOST": "0.0.0.0"})  # noqa: S104
+    assert host in every.allowed_hosts
 
 
 @pytest.mark.parametrize("value", ["mysql://w:secret@host/db", "w:secret@host"])

@@ -16,6 +16,7 @@ import pytest
 from db import trained
 from db.projects import get as projects_of
 from plcore.loop.one_label import Trainer
+from tests.databases import on_sqlite
 from tests.workflow.world import answer_next, exported, opened, small_project
 from workflow import answering, projects, training
 from workflow.home import Home
@@ -155,7 +156,11 @@ def test_a_worker_process_publishes_and_ends_with_its_parent(home: Home, owner: 
     process = subprocess.Popen(
         [sys.executable, str(ROOT / "worker.py"), "--with-parent"],
         stdin=subprocess.PIPE,
-        env={"WINNOW_HOME": str(settings.home), "PATH": "/usr/bin:/bin"},
+        env={
+            "WINNOW_HOME": str(settings.home),
+            "WINNOW_DATABASE_URL": settings.database_url,
+            "PATH": "/usr/bin:/bin",
+        },
         cwd=settings.home,
     )
     try:
@@ -271,3 +276,38 @@ def test_files_of_models_long_left_are_removed(
         projects.change_learner(Seat(home, owner, project), C=C)
         assert train_due(home, worker) == [0]
     assert len(list((home.settings.home / "models").iterdir())) == 3
+
+
+@on_sqlite
+def test_a_store_that_fails_is_said_once_and_waited_for(
+    home: Home,
+    owner: int,
+    worker: training.Worker,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(training, "POLL", 0.001)
+    monkeypatch.setattr(training, "AGAIN", 0.001)
+    stop = threading.Event()
+    looks = 0
+    look = worker.look
+    path, away = home.settings.home / "winnow.sqlite3", home.settings.home / "away"
+    path.rename(away)
+    home.database._reader.dispose()  # a connection more is needed
+
+    def counted() -> bool:
+        nonlocal looks
+        looks += 1
+        if looks == 5:
+            away.rename(path)
+        if looks == 8:
+            stop.set()
+        return look()
+
+    monkeypatch.setattr(worker, "look", counted)
+    worker.work(stop)
+    assert [one.exc_info for one in caplog.records if one.name == "winnow"] == [None, None], "no traceback"
+    failed, well = (one.getMessage() for one in caplog.records if one.name == "winnow")
+    assert "was deleted or moved away" in failed
+    assert "Until then this process waits." in failed
+    assert well == "The store answers again."

@@ -6,8 +6,11 @@ docs/access.md of them. A new use case needs a line here; a test says so.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +18,9 @@ import numpy as np
 from db import groups as stored_groups
 from db import people as stored_people
 from db import projects as stored_projects
+from db import snapshots as stored_snapshots
+from db.projects import NoSuchProjectError
+from db.snapshots import StoredSnapshot
 from plcore import LabelTable
 from plcore.loop import StopRules
 from plcore.tables import with_rows
@@ -42,10 +48,11 @@ from workflow.access import Right
 from workflow.common.found import Search
 from workflow.common.log import read_class_changes
 from workflow.home import Home
-from workflow.importing import crowd, encoding, encoding_requests, more_rows
+from workflow.importing import arrivals, crowd, encoding, encoding_requests, more_rows
 from workflow.media import spectrograms
 from workflow.models import choosing, showing
-from workflow.outgoing import verifying
+from workflow.outgoing import snapshots, verifying
+from workflow.outgoing.backups import one_project, owners
 from workflow.people import (
     aside,
     audited,
@@ -61,6 +68,7 @@ from workflow.people import (
     overview,
     passwords,
     pausing,
+    pressing,
     qualification,
     qualifying,
     team,
@@ -75,6 +83,39 @@ def prepared_key(seat: Seat) -> str:
     key = exporting.prepare(seat, exporting.ExportChoice(), "small")
     exporting.wait(seat, key)
     return key
+
+
+def a_snapshot(seat: Seat) -> str:
+    """One that somebody made of their project, before the first entry; none where there is no such project."""
+    name = secrets.token_hex(4) + "-snapshot"
+    with suppress(NoSuchProjectError), seat.home.database.write() as session:
+        settings = stored_projects.get(session, seat.project_id or 0).settings
+        new = StoredSnapshot(name, 0, datetime.now(UTC), 1, settings, None, "a", "b")
+        stored_snapshots.add(session, seat.project_id or 0, new)
+    return name
+
+
+def new_file(seat: Seat) -> Path:
+    """A path in the data folder at which nothing is."""
+    return seat.home.settings.home / f"taken-{secrets.token_hex(4)}.zip"
+
+
+def taken_along(seat: Seat) -> Path:
+    """The file of their project, for an owner of this Winnow; for others none, which they must not come to read."""
+    with seat.home.database.read() as session:
+        person = stored_people.find(session, seat.person_id)
+    path = new_file(seat)
+    if person is not None and person.is_owner:
+        one_project.take_along(seat.at(seat.project_id or 1), path)
+    return path
+
+
+def a_backup(seat: Seat) -> str:
+    """The name of a file that is called as backups are."""
+    seat.home.backups_dir.mkdir(exist_ok=True)
+    path = seat.home.backups_dir / "winnow-20260102-030405.zip"
+    path.touch()
+    return path.name
 
 
 UseCase = Callable[[Seat, KindWorld, int], Any]
@@ -108,7 +149,7 @@ def table_now(seat: Seat) -> tuple[str, int]:
 class Ones:
     """What stands for an encoder: a vector of ones for each row."""
 
-    def encode(self, table: LabelTable, _open: object, _tell: object) -> Encoded:
+    def encode(self, table: LabelTable, *_how: object) -> Encoded:
         return Encoded(np.ones((table.n_rows, 2), dtype=np.float32), ())
 
 
@@ -185,6 +226,8 @@ ANSWER: dict[str, UseCase] = {
     "answering.next_question": lambda seat, _world, _row: answering.next_question(seat),
     "answering.get_ready": lambda seat, _world, _row: answering.get_ready(seat),
     "answering.ask_next": lambda seat, _world, row: answering.ask_next(seat, row),
+    "pressing.press": lambda seat, _world, _row: pressing.press(seat, "1.1.1", "skip"),
+    "pressing.now": lambda seat, _world, _row: pressing.now(seat, "UTC"),
     "answering.submit_answer": lambda seat, _world, _row: answering.submit_answer(seat, "1.1.1", "skip"),
     "batches.next_batch": lambda seat, _world, _row: batches.next_batch(seat),
     "batches.choose_batch": lambda seat, _world, row: batches.choose_batch(seat, [row], "ant"),
@@ -232,6 +275,9 @@ OWN: dict[str, UseCase] = {
     "exporting.find": lambda seat, _world, _row: exporting.find(seat, prepared_key(seat)),
     "exporting.take": lambda seat, _world, _row: exporting.take(seat, exporting.ExportChoice()),
     "exporting.file_for": lambda seat, _world, _row: exporting.file_for(seat, "birds.csv"),
+    "snapshots.list_snapshots": lambda seat, _world, _row: snapshots.list_snapshots(seat),
+    "snapshots.make_snapshot": lambda seat, _world, _row: snapshots.make_snapshot(seat, "first"),
+    "snapshots.check_snapshot": lambda seat, _world, _row: snapshots.check_snapshot(seat, a_snapshot(seat)),
     "verifying.verify_project": lambda seat, _world, _row: verifying.verify_project(seat),
     "stopping.change_stop_rules": lambda seat, _world, _row: stopping.change_stop_rules(seat, StopRules()),
     "room.shortlists_of": lambda seat, _world, _row: room.shortlists_of(seat),
@@ -274,6 +320,8 @@ OWN: dict[str, UseCase] = {
     "choosing.adopt": lambda seat, _world, _row: choosing.adopt(seat, "plknn"),
     "choosing.back_to_automatic": lambda seat, _world, _row: choosing.back_to_automatic(seat),
     "choosing.measure": lambda seat, _world, _row: choosing.measure(seat),
+    "one_project.prepare": lambda seat, _world, _row: one_project.prepare(seat, "small"),
+    "one_project.take_along": lambda seat, _world, _row: one_project.take_along(seat, new_file(seat)),
     "aside.set_aside": lambda seat, _world, _row: aside.set_aside(seat, seat.person_id),
     "aside.count_again": lambda seat, _world, _row: aside.count_again(seat, seat.person_id),
 }
@@ -299,6 +347,12 @@ AT_NO_PROJECT: dict[str, UseCase] = {
     "members.may_upload": lambda seat, _world, _row: members.may_upload(seat),
 }
 """For everybody who is signed in: they give what is of projects that this person may see."""
+OWN_SOMEWHERE: dict[str, UseCase] = {
+    "arrivals.begin": lambda seat, _world, _row: arrivals.begin(seat, "birds.csv").end(),
+    "arrivals.find": lambda seat, _world, _row: arrivals.find(seat, "key"),
+    "arrivals.remove": lambda seat, _world, _row: arrivals.remove(seat, "key"),
+}
+"""For owners of this Winnow and of any project: what they send is theirs alone."""
 OWN_WINNOW: dict[str, UseCase] = {
     "projects.create_project": lambda seat, world, _row: projects.create_project(seat, "new", world.table()),
     "uploads.made_before": lambda seat, _world, _row: importing.made_before(
@@ -313,6 +367,14 @@ OWN_WINNOW: dict[str, UseCase] = {
     "overview.overview": lambda seat, _world, _row: overview.overview(seat),
     "audited.audit_lines": lambda seat, _world, _row: audited.audit_lines(seat, audited.EventFilter()),
     "audited.audit_csv": lambda seat, _world, _row: audited.audit_csv(seat, audited.EventFilter()),
+    "owners.overview": lambda seat, _world, _row: owners.overview(seat),
+    "owners.back_up_now": lambda seat, _world, _row: owners.back_up_now(seat),
+    "owners.find_backup": lambda seat, _world, _row: owners.find_backup(seat, a_backup(seat)),
+    "owners.stage_restore": lambda seat, _world, _row: owners.stage_restore(seat, a_backup(seat)),
+    "owners.unstage_restore": lambda seat, _world, _row: owners.unstage_restore(seat),
+    "one_project.bring_in": lambda seat, _world, _row: one_project.bring_in(
+        seat, taken_along(seat), "brought"
+    ),
     "audited.who_and_where": lambda seat, _world, _row: audited.who_and_where(seat),
     "team.list_people": lambda seat, _world, _row: team.list_people(seat),
     "team.make_link": lambda seat, _world, _row: team.make_link(seat, "Zoe"),
@@ -331,7 +393,7 @@ BY_RIGHT: Mapping[Right, Mapping[str, UseCase]] = {
     Right.OWN: {**OWN, **OWN_ANYWHERE},
 }
 """Those at a project."""
-ASKED_WITHIN = {"answering.show_again", "said.read_said"}
+ASKED_WITHIN = {"answering.show_again", "said.read_said", "past.open_as_of", "past.open_past"}
 """Parts of other use cases, which ask for the right."""
 NOTES = {
     "batches.choose_batch": "as queue.list_queue: rows that are left out of a choice would show them",
@@ -344,6 +406,7 @@ NOTES = {
     "projects.list_projects": "those that the person is a member of",
     "projects.put_away": "those that the person owns",
     "members.rights_of": "at no project: what the person may do in any",
+    **dict.fromkeys(OWN_SOMEWHERE, "owners of any project, too: their own files"),
     "finding.find": "files of projects that the person is a member of; of others as of files that do not exist",
     "finding.find_small": "as finding.find",
     "spectrograms.kept": "as finding.find",

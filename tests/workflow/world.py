@@ -11,13 +11,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import text
+from sqlalchemy import select, text
 
 from db import projects as stored_projects
+from db.base import Base
 from plcore import LabelTable, LearnerSettings, Roles, read_cells
 from workflow import answering, exporting, progress, projects, queue, standing
 from workflow.home import Home
 from workflow.kinds.one_label import training
+from workflow.outgoing.as_of import AsOf
 from workflow.people import browsers, members, team
 from workflow.seat import Seat
 
@@ -101,6 +103,46 @@ def full_disk() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
+@contextmanager
+def unwritable(home: Home) -> Iterator[None]:
+    """Meanwhile the disk of the database is full."""
+    if home.database.is_sqlite:
+        with full_disk():
+            yield
+        return
+    names = ", ".join(table.name for table in Base.metadata.sorted_tables)
+    with home.database.write() as session:
+        session.execute(text(_FILL.format(tables=names)))
+    try:
+        yield
+    finally:
+        with home.database.write() as session:
+            session.execute(text("DROP FUNCTION is_full CASCADE"))
+
+
+# What PostgreSQL says of a full disk, at every line that anybody would write.
+_FILL = """
+CREATE FUNCTION is_full() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    RAISE EXCEPTION USING ERRCODE = 'disk_full', MESSAGE = 'No space left on device';
+END $$;
+DO $$ DECLARE one regclass; BEGIN
+    FOREACH one IN ARRAY '{{{tables}}}'::regclass[] LOOP
+        EXECUTE 'CREATE TRIGGER a_full_disk BEFORE INSERT OR UPDATE OR DELETE ON ' || one ||
+            ' EXECUTE FUNCTION is_full()';
+    END LOOP;
+END $$
+"""
+
+
+def stored(home: Home) -> dict[str, list[tuple[object, ...]]]:
+    """Every line of every table."""
+    with home.database.read() as session:
+        return {
+            table.name: sorted(map(tuple, session.execute(select(table))), key=repr)
+            for table in Base.metadata.sorted_tables
+        }
+
+
 def counts_agreed(home: Home, person: int, project: int) -> tuple[int, int]:
     """(answered, left) as Home has it, which Annotate, Progress and the queue have too."""
     summary = projects.get_project(Seat(home, person, project))
@@ -123,11 +165,17 @@ def opened(home: Home, person: int, project: int) -> Iterator[Any]:
 
 
 def file_of(
-    seat: Seat, name: str = "csv", rows: str = exporting.ALL, above: float = exporting.ABOVE
+    seat: Seat,
+    name: str = "csv",
+    rows: str = exporting.ALL,
+    above: float = exporting.ABOVE,
+    as_of: AsOf | None = None,
 ) -> bytes:
     """A file that the project gives out."""
     file = io.BytesIO()
-    exporting.take(seat, exporting.ExportChoice(name, rows, above)).write(file, lambda _done: None)
+    exporting.take(seat, exporting.ExportChoice(name, rows, above, as_of=as_of)).write(
+        file, lambda _done: None
+    )
     return file.getvalue()
 
 

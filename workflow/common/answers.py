@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     from db import entries
     from plcore.loop import Learner
 
+MOST = 24
+"""Rows that one press confirms at most: no more can be looked at with care at once."""
+
 
 @dataclass(frozen=True)
 class Saved:

@@ -21,8 +21,8 @@ PATH = "/files"
 
 
 def address(name: str) -> str:
-    """The address of a kept file on this server."""
-    return f"{PATH}/{name}"
+    """The address of a kept file, from that of a page: nothing is before the pages that is not before the files."""
+    return f"{PATH.lstrip('/')}/{name}"
 
 
 def path_of(folder: Path, name: str) -> Path:

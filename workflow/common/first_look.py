@@ -5,16 +5,20 @@ from __future__ import annotations
 import base64
 import contextlib
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plcore.tables import CONTENT_TYPES, SoundError, spectrogram, to_png
+from plcore.tables import CONTENT_TYPES, KeptFiles, MediaError
+from workflow.common import limited
 from workflow.common.rows import RowView, row_view
 from workflow.common.weights import weight_words
 
 if TYPE_CHECKING:
     from plcore import LabelTable
+
+HEARD = (12_000.0, 1_000_000)
+"""Hz that are drawn at most of a recording, of whatever rate."""
 
 SHOWN = 8
 """Labels that a first look names; of the rest their number is told."""
@@ -53,7 +57,7 @@ def _with_files(table: LabelTable, row: int) -> RowView:
     """The row as it is shown, with the bytes of its image in place of an address: nothing is kept yet. Recordings are
     drawn, not played: what may be loaded on a page is its own files and images alone."""
     view, media = replace(row_view(table, row), audio=None), table.media
-    if media.files is None:
+    if not isinstance(media.files, KeptFiles):
         return view
     if media.images is not None and media.images[row]:
         kept = media.images[row]
@@ -61,9 +65,12 @@ def _with_files(table: LabelTable, row: int) -> RowView:
             return _with_image(view, file.read(), CONTENT_TYPES[kept.rpartition(".")[2]])
     if media.audio is not None and media.audio[row]:
         start, end = view.segment or (None, None)
-        with contextlib.suppress(SoundError), media.files.open(media.audio[row]) as file:
-            picture = spectrogram(file, start, end)
-            return _with_image(view, to_png(replace(picture, grey=255 - picture.grey)), "image/png")
+        path = media.files.paths[media.audio[row]]
+        given = {"path": str(path), "start": start, "end": end, "dark": True}
+        drawn: dict[str, Any] = {"longest": None, "heard": HEARD, "drawn": {}}
+        with contextlib.suppress(MediaError):
+            found = limited.look("spectrogram", {**given, **drawn}, path.stat().st_size)
+            return _with_image(view, base64.b64decode(found["png"]), "image/png")
     return view
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 
-from plcore.common import quoted
+from plcore.common import forbidden_in_name, quoted
 from plcore.loop import ClassMap
 from plcore.tables import MAX_PROBLEMS, Problem, TableError, TableReading
 from workflow.common.room import GROUP_LENGTH, MOST_GROUPED, Groups
@@ -133,6 +133,8 @@ def _wrong(
                 f"The group's name has {len(group)} characters; at most {GROUP_LENGTH} are taken.",
                 "Shorten it.",
             )
+        elif (found := forbidden_in_name(group)) is not None:
+            yield column, f"The group's name holds {found}, which none may.", "Take it out."
 
 
 def _composed(text: str) -> str:

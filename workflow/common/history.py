@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -58,18 +58,17 @@ def redo_token(withdrawal: int) -> str:
 
 
 def history_of(
-    session: Session,
+    past: Iterable[answers.PastEntry],
     learner: Learner,
     person_id: int,
-    project_id: int,
     stands_as_before: Callable[[int, Parts], bool],
 ) -> tuple[OwnAnswer, ...]:
     """This person's answers, newest first, at most REACH.
 
+    past : their latest 2 REACH entries about rows, newest first; withdrawals are left out
     stands_as_before : of a row and the entries of one press, whether the row is as it was before them
     """
-    # Two entries may be one answer, and so may be many of a batch.
-    found = answers.history(session, project_id, person_id, 2 * REACH)
+    found = list(past)  # two entries may be one answer, and so may be many of a batch
     by_token = {entry.token: entry for entry in found}
     together = _together(found)
     newest: dict[tuple[int, str | None], int] = {}  # row, label -> seq of the newest answer that stands
@@ -102,7 +101,7 @@ def history_of(
                     note=entry.note,
                     flagged=entry.flagged,
                     withdrawal=None if standing else max(one.withdrawal or 0 for one in parts),
-                    redoable=all(map(redoable, parts)),
+                    redoable=not standing and all(map(redoable, parts)),
                     rows=len(standing or parts),
                 )
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from db import entries
+from db import entries, told
 from plcore import Entry
 from plcore.loop import ClassChange, EntryKind, class_changes
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from plcore.loop import Pool
 
 
-def learner_entry(entry: entries.LogEntry) -> Entry:
+def learner_entry(entry: entries.LogEntry | told.ToldEntry) -> Entry:
     """The part of a stored log entry that the learner reads."""
     return Entry(
         seq=entry.seq,
@@ -37,21 +37,20 @@ def follow(
     project_id: int,
     pool: Pool[Any, Any, Any],
     apply: Callable[[Entry], object],
-    most: int | None = None,
 ) -> bool:
     """Let `apply` take in the log entries that the pool has not seen. Call it in a transaction that has not written any
     entry itself yet.
 
-    most : how many may be taken in; where there are more, none is. None: any number
-    Returns False where there are more, or where the classes or rows have changed since the pool was made. It then
-    stands before that change, and a new pool must be made under the changed ones.
+    Returns False where the classes or rows have changed since the pool was made. It then stands before that change, and
+    a new pool must be made under the changed ones.
     """
-    missed = entries.after(session, project_id, pool.seq)
-    return (most is None or len(missed) <= most) and take_in(pool, missed, apply)
+    return take_in(pool, told.each(session, project_id, pool.seq), apply)
 
 
 def take_in(
-    pool: Pool[Any, Any, Any], log: Iterable[entries.LogEntry], apply: Callable[[Entry], object]
+    pool: Pool[Any, Any, Any],
+    log: Iterable[entries.LogEntry | told.ToldEntry],
+    apply: Callable[[Entry], object],
 ) -> bool:
     """Let `apply` take in these entries, in order; the pool itself passes over those about no row. False where one
     changes classes or rows otherwise than the pool was made under; the pool then stands before it."""

@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from workflow.access import Rights
+from workflow.common.kept import OwnLog, read
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
+    from db.entries import LogEntry
     from db.projects import Project
-    from plcore import Entry
     from plcore.loop import Learner
+    from workflow.common.kept import KeptLog
     from workflow.home import Home
     from workflow.kinds.kind import Kind
 
@@ -22,10 +24,14 @@ LearnerT_co = TypeVar("LearnerT_co", bound="Learner", covariant=True)
 
 @dataclass(frozen=True)
 class Reading(Rights):
-    """A transaction of a person whose rights were checked in it. at : the seat's project, None where it has none"""
+    """A transaction of a person whose rights were checked in it.
+
+    at : the seat's project, None where it has none      height : seq of the project's latest entry, 0 before the first
+    """
 
     session: Session
     at: Project | None = None
+    height: int = 0
 
     @property
     def project(self) -> Project:
@@ -40,6 +46,7 @@ class Opened(Rights, Generic[LearnerT_co]):
     """A transaction at a project, with a learner that has taken in every entry of the log.
 
     kind : does what depends on the kind of project
+    kept : what people wrote lately, as far as it was read before
     written : the entries that this transaction writes, in order; the learner takes them in after the commit
     """
 
@@ -48,7 +55,15 @@ class Opened(Rights, Generic[LearnerT_co]):
     project: Project
     kind: Kind
     learner: LearnerT_co
-    written: list[Entry] = field(default_factory=list)
+    kept: KeptLog
+    written: list[LogEntry] = field(default_factory=list)
+
+    @property
+    def own_log(self) -> OwnLog:
+        """The end of this person's entries."""
+        here = self.session, self.project_id, self.person_id
+        # What this transaction has written may never be: it is read, and not kept.
+        return read(*here) if self.written else self.kept.of(*here, self.learner.seq)
 
     @property
     def project_id(self) -> int:

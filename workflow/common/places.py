@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from plcore.loop import Place
@@ -13,7 +14,7 @@ def place_of(about: Any) -> Place:
     return Place(about.row, getattr(about, "label", None))
 
 
-def overlaps(place: Place, others: set[Place]) -> bool:
+def overlaps(place: Place, others: Collection[Place]) -> bool:
     """Whether one of the others is the same label of the row, or either is the row as a whole."""
     return any(
         other.row == place.row and (place.label is None or other.label in (None, place.label))

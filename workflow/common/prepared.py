@@ -42,12 +42,17 @@ WAITING, WRITING, READY, FAILED = "waiting", "writing", "ready", "failed"
 class Taken:
     """What a file holds, ready to be written.
 
-    total : rows, or lines      seq : of the latest entry in it      write : writes it, and tells the rows so far
+    total : rows, or lines      seq : of the latest entry in it      write : writes it, and tells the rows so far; gives
+        that entry anew, where only writing tells which it is
+    of_then : it holds an earlier state, and no later entry is missing in it
+    counts_rows : whether the total is of rows, or lines; else of some parts, which say how far it is and nothing else
     """
 
     total: int
     seq: int
-    write: Callable[[BinaryIO, Tell], None]
+    write: Callable[[BinaryIO, Tell], int | None]
+    of_then: bool = False
+    counts_rows: bool = True
 
 
 class Cancelled(Exception):  # noqa: N818 - not an error
@@ -68,6 +73,7 @@ class PreparedFile:
 
     key : names it      state : WAITING, WRITING, READY or FAILED      done, total : rows, so far and in all
     seq : of the latest entry that it holds      size : bytes, 0 before it is ready      fault : why there is none
+    of_then : it holds an earlier state, and is not to hold more      counts_rows : as of `Taken`
     """
 
     key: str
@@ -78,6 +84,8 @@ class PreparedFile:
     seq: int
     size: int = 0
     fault: str = ""
+    of_then: bool = False
+    counts_rows: bool = True
 
     @property
     def unfinished(self) -> bool:
@@ -92,6 +100,8 @@ class _Job:
     file_name: str
     total: int
     seq: int
+    of_then: bool
+    counts_rows: bool
     state: str = WAITING
     done: int = 0
     size: int = 0
@@ -103,7 +113,16 @@ class _Job:
 
     def seen(self) -> PreparedFile:
         return PreparedFile(
-            self.key, self.file_name, self.state, self.done, self.total, self.seq, self.size, self.fault
+            self.key,
+            self.file_name,
+            self.state,
+            self.done,
+            self.total,
+            self.seq,
+            self.size,
+            self.fault,
+            self.of_then,
+            self.counts_rows,
         )
 
     def use_by(self) -> float:
@@ -130,7 +149,8 @@ class PreparedFiles:
         folder.mkdir(mode=0o700, exist_ok=True)
         self.sweep()
         key = secrets.token_urlsafe(24)
-        job = _Job(whose, key, folder / key, file_name, taken.total, taken.seq)
+        path, counts_rows = folder / key, taken.counts_rows
+        job = _Job(whose, key, path, file_name, taken.total, taken.seq, taken.of_then, counts_rows)
         with self._lock:
             before = [one for one in self._jobs.values() if (one.whose, one.file_name) == (whose, file_name)]
             self._jobs[key] = job
@@ -212,7 +232,8 @@ class PreparedFiles:
                 return
             job.state = WRITING
             with whole_file(job.path) as file:
-                taken.write(file, tell)
+                seq = taken.write(file, tell)
+            job.seq = job.seq if seq is None else seq
             with self._lock:
                 if job.cancelled.is_set():
                     job.path.unlink(missing_ok=True)

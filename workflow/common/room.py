@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
+from plcore.common import forbidden_in_text
+
 ORDERS = ("probability", "fixed")
 FORMS = ("which", "cheapest")
 PROMISES = (0.9, 0.95, 0.99)
@@ -136,5 +138,5 @@ def _check_text(name: str, text: Any, longest: int) -> None:
         raise RoomError(
             f"{name} may have at most {longest:,} characters; it has {len(text):,}. Fix: shorten it."
         )
-    if "\0" in text:
-        raise RoomError(f"{name} holds a NUL character. Fix: remove it.")
+    if (found := forbidden_in_text(text)) is not None:
+        raise RoomError(f"{name} cannot be stored with {found}. Fix: remove it.")

@@ -40,9 +40,9 @@ class RowView:
 def row_view(table: LabelTable, row: int) -> RowView:
     """The row's cells, never those that would give the answer away: neither truth nor candidates."""
     roles = table.roles
-    cells = table.cells.iloc[row]
     shown = (*roles.numbers, *roles.categories)
     images = row_images(table, row)
+    captions = zip(roles.caption, map(str.strip, table.cells_of(row, roles.caption)), strict=True)
     return RowView(
         row=row,
         heard=roles.audio is not None,
@@ -51,9 +51,9 @@ def row_view(table: LabelTable, row: int) -> RowView:
         audio=_file(table.media.audio, row),
         segment=_segment(table, row),
         text=text_of(table, row) or None,
-        features=tuple((name, cells[name]) for name in shown),
+        features=tuple(zip(shown, table.cells_of(row, shown), strict=True)),
         images=images,
-        caption=tuple((name, text) for name in roles.caption if (text := cells[name].strip())),
+        caption=tuple((name, text) for name, text in captions if text),
     )
 
 
@@ -68,9 +68,9 @@ def row_images(table: LabelTable, row: int) -> tuple[str, ...]:
     """The addresses of the row's images, in the order of the columns and of the names in a cell."""
     from plcore.tables import is_inline, listed_images
 
-    kept, cells = map(address, table.media.images_of(row)), table.cells
+    kept = map(address, table.media.images_of(row))
     parts = [
-        part for name in table.roles.picture_columns for part in listed_images(str(cells[name].iloc[row]))
+        part for cell in table.cells_of(row, table.roles.picture_columns) for part in listed_images(cell)
     ]
     # A table from before cells could name several may name one with a | in it: two parts, one file.
     found = (part if is_inline(part) else next(kept, "") for part in parts)
@@ -80,7 +80,7 @@ def row_images(table: LabelTable, row: int) -> tuple[str, ...]:
 def text_of(table: LabelTable, row: int) -> str:
     """The row's text without the white space around it, "" where it has none."""
     column = table.roles.text
-    return "" if column is None else str(table.cells[column].iat[row]).strip()
+    return "" if column is None else table.cells_of(row, (column,))[0].strip()
 
 
 def _file(names: npt.NDArray[np.object_] | None, row: int) -> str | None:

@@ -27,7 +27,7 @@ class Scripts:
     contents: Mapping[str, bytes]
 
     def address(self, name: str) -> str:
-        """The address of a module on this server. name : such as "card/card.js"
+        """The address of a module, from that of a page. name : such as "card/card.js"
 
         Raises
         ------
@@ -36,7 +36,7 @@ class Scripts:
         """
         if name not in self.contents:
             raise KeyError(f"There is no JavaScript module {name!r}; there are {', '.join(self.contents)}.")
-        return f"{PATH}/{self.version}/{name}"
+        return f"{PATH.lstrip('/')}/{self.version}/{name}"
 
 
 @cache

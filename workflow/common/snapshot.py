@@ -12,7 +12,10 @@ from plcore.common import BoolArray, FloatArray, IntArray
 from workflow.common.found import SAYS_SOMETHING
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from db.entries import LogEntry
+    from plcore.loop import ClassChange
 
 ANSWERED, SURE, ALL = "answered", "sure", "all"
 CHOICES = (ALL, SURE, ANSWERED)
@@ -58,6 +61,24 @@ class Snapshot:
     def whole(self, log: Iterable[LogEntry], names: Mapping[int, str]) -> Any:
         """What the writers of formats take, all rows of it. log : up to `seq`      names : {person: name}"""
         return self.finish(answers_in(log, names, self.labels_of))
+
+
+@dataclass(frozen=True)
+class Past:
+    """What an earlier state of a project is made of, besides the entries of its log up to `seq`.
+
+    moment : of that entry, of the project's beginning where there is none
+    settings, table_hash : those of the project then      changes : of its classes and rows until then
+    version : of a model that a worker trains, the one in place; None without
+    """
+
+    project_id: int
+    seq: int
+    moment: datetime
+    settings: dict[str, Any]
+    table_hash: str
+    changes: tuple[ClassChange, ...]
+    version: int | None
 
 
 def answers_in(

@@ -15,6 +15,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING
 
+from workflow.common import limited
 from workflow.common.files import address, path_of
 
 if TYPE_CHECKING:
@@ -25,14 +26,14 @@ SMALL_ENOUGH = 4_000
 """Letters of a data URL in a cell that is shown as it is."""
 
 MAKERS = threading.BoundedSemaphore(2)
-"""How many are made at a time: a picture of 50 million points takes 150 MB while it is."""
+"""How many are made at a time: a picture of 50 million points takes 200 MB while it is."""
 
 logger = logging.getLogger("winnow")
 
 
 def thumbnail_of(home: Home, image: Path) -> bytes:
     """The small picture of a kept file. Raises MediaError where it is no image, OSError where it cannot be read."""
-    return _kept(home, image.stem, image.read_bytes)
+    return _kept(home, image.stem, lambda: ({"path": str(image)}, image.stat().st_size))
 
 
 def small_address(image: str) -> str:
@@ -51,8 +52,9 @@ def small_url(home: Home, image: str) -> str:
         return image
     try:
         if is_inline(image):
-            data = base64.b64decode(image.partition(",")[2])
-            found = _kept(home, hashlib.sha256(data).hexdigest(), lambda: data)
+            text = image.partition(",")[2]
+            data = base64.b64decode(text)
+            found = _kept(home, hashlib.sha256(data).hexdigest(), lambda: ({"inline": text}, len(data)))
         else:
             found = thumbnail_of(home, path_of(home.media_dir, image.removeprefix(address(""))))
     except (MediaError, OSError, ValueError):
@@ -61,15 +63,16 @@ def small_url(home: Home, image: str) -> str:
     return f"data:{CONTENT_TYPE};base64,{base64.b64encode(found).decode()}"
 
 
-def _kept(home: Home, digest: str, read: Callable[[], bytes]) -> bytes:
-    """The small picture of an image with this SHA-256, made and kept where there is none yet."""
-    from plcore.tables import thumbnail
+def _kept(home: Home, digest: str, given: Callable[[], tuple[dict[str, str], int]]) -> bytes:
+    """The small picture of an image with this SHA-256, made and kept where there is none yet.
 
+    given : what the job that makes it is given (`workflow.common.limited.look_jobs`), and the image's bytes
+    """
     path = path_of(home.thumbnails_dir, f"{digest}.webp")
     if path.is_file():
         return path.read_bytes()
     with MAKERS:
-        made = thumbnail(read())
+        made = base64.b64decode(limited.look("small_picture", *given()))
     aside = None
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -12,6 +12,7 @@ from db import batches, entries
 from db.batches import RowTogether, StoredBatch
 from plcore import AnswerError
 from plcore.loop import Place
+from workflow.common.answers import MOST
 from workflow.common.asked import batch_of
 from workflow.common.rows import RowView, row_view
 
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from workflow.kinds.batching import Batching
 
     AnyTurn = Turn[Any, Any, Any]
-
-MOST = 24
-"""Rows that one press confirms at most: no more can be looked at with care at once."""
 
 FIRST_BELOW = 2**30
 """A person's first number is below this one: those after it fit in a column of 32 bits."""
@@ -91,7 +89,7 @@ def stored_together(session: Session, entry: entries.LogEntry) -> list[entries.L
 
 def reserve_free(turn: AnyTurn, rows: Sequence[int], label: str, strategy: str) -> StoredBatch | None:
     """Reserve those of the rows that can be put before this person now, the first MOST; None where none can."""
-    batching, learner, taken = batching_of(turn.opened), turn.learner, turn.taken()
+    batching, learner, taken = batching_of(turn.opened), turn.learner, turn.taken
     free = (row for row in rows if Place(row) not in taken)
     free = (row for row in free if batching.may_stand(learner, turn.annotator, row, label))
     found = list(islice(free, MOST))  # no more are looked at: somebody may have drawn round half of the map
@@ -135,7 +133,7 @@ def still_open(
 ) -> list[RowTogether]:
     """Those of these rows of the batch that nobody else has before them, that this person can still confirm, and that
     are as they were when they were put before them. label : that of the batch, by its present name"""
-    batching, learner, taken = batching_of(turn.opened), turn.learner, turn.taken()
+    batching, learner, taken = batching_of(turn.opened), turn.learner, turn.taken
     whose = turn.person_id if learner.settings.several else None
     return [
         one

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from statistics import median
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from db import answers, entries, questions, reservations
-from plcore.loop import VERDICTS, EntryKind, Place
+from db import entries, questions, reservations
+from plcore.loop import VERDICTS, Place
 from workflow.common.answers import Given, Saved, saved_of
+from workflow.common.clock import steady
 from workflow.common.history import stored_by
-from workflow.common.log import learner_entry
 from workflow.common.places import overlaps, place_of
 from workflow.common.room import RoomSettings
 from workflow.common.rows import RowView, row_view
@@ -31,9 +31,6 @@ RESERVED_FOR = timedelta(minutes=2)
 """How long a row shown to one person is not offered to another, at least."""
 TIMES_THEIR_PACE = 3
 """As long as so many of the person's median times to answer, where that is longer."""
-PACE_OF = 50
-"""Latest entries of a person that their median time is of."""
-
 LearnerT = TypeVar("LearnerT", bound="Learner")
 AskedT = TypeVar("AskedT")
 ShownT = TypeVar("ShownT")
@@ -48,6 +45,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
     """What a use case can read and write while it is this person's turn. Each kind of project has its own.
 
     opened : the write transaction with the learner, caught up in it      now : one moment for all that is written
+    steady : the same by the clock that the seconds spent on questions are measured by
     AskedT is a question of the learner, ShownT the same question as a page shows it.
     """
 
@@ -58,6 +56,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
 
     opened: Opened[LearnerT]
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
+    steady: datetime = field(default_factory=steady)
 
     @property
     def learner(self) -> LearnerT:
@@ -91,7 +90,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
     # What a kind of project says of its questions
 
     @abstractmethod
-    def best(self, taken: set[Place], ahead: int = 0) -> AskedT | None:
+    def best(self, taken: Collection[Place], ahead: int = 0) -> AskedT | None:
         """The best question for this person after so many further entries, outside what is before other people; None
         where none is left."""
 
@@ -133,8 +132,8 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
 
     def append(self, new: entries.NewEntry) -> entries.LogEntry:
         """Write an entry; the learner follows after the commit. Raises DuplicateEntry as ``entries.append``."""
-        stored = entries.append(self.session, new)
-        self.opened.written.append(learner_entry(stored))
+        stored = entries.append(self.session, new, self.learner.seq + len(self.opened.written))
+        self.opened.written.append(stored)
         return stored
 
     def open_now(self) -> questions.OpenQuestion | None:
@@ -152,19 +151,29 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         again = replace(question, token=self.token(place_of(question), revision), revision=revision)
         until = self.now + self.lease()
         again = replace(
-            again, asked=None, shown_at=self.now, reserved_at=self.now, reserved_until=until, paused_at=None
+            again,
+            asked=None,
+            shown_at=self.steady,
+            reserved_at=self.now,
+            reserved_until=until,
+            paused_at=None,
         )
         questions.put(self.session, again)
 
-    def taken(self) -> set[Place]:
+    @cached_property
+    def reserved(self) -> Mapping[tuple[int, str | None], int]:
+        """Places that are before other people, and before how many."""
+        return reservations.reserved_places(self.session, self.project_id, self.person_id, self.now)
+
+    @cached_property
+    def taken(self) -> frozenset[Place]:
         """Places that are before other people, as many as they wait for."""
-        found = reservations.reserved_places(self.session, self.project_id, self.person_id, self.now)
-        left = self.learner.pool.places_left
-        return {Place(*one) for one, people in found.items() if people >= max(1, left(Place(*one)))}
+        left, found = self.learner.pool.places_left, self.reserved
+        return frozenset(Place(*one) for one, people in found.items() if people >= max(1, left(Place(*one))))
 
     def is_taken(self, place: Place) -> bool:
         """Whether the place, or a part of it, is before somebody else."""
-        return overlaps(place, self.taken())
+        return overlaps(place, self.taken)
 
     def may_ask(self, place: Place) -> bool:
         """Whether the place is open to this person."""
@@ -175,13 +184,13 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
 
         Raises AnswerError where nothing can be asked about it.
         """
-        return self._show(self._asked(place))
+        return self._show(self._asked(place), self.open_now())
 
     def show_next(self) -> ShownT | None:
         """The question already before this person, where they may still answer it: so a refresh shows it again, and
         what undo or the queue put there stays. Else the best one; None where there is nothing left to ask them.
         """
-        open_now, taken = self.open_now(), self.taken()
+        open_now, taken = self.open_now(), self.taken
         if open_now is not None:
             place = place_of(open_now)
             if not overlaps(place, taken) and self.may_ask(place):
@@ -191,9 +200,9 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
                 how = self.asked_as(asked, open_now.token, open_now.asked)
                 if is_fresh and _as_stored(asked, how, open_now):
                     return self.word(asked, open_now.token, how)  # nothing to write
-                return self._show(asked)
+                return self._show(asked, open_now)
         found = self.best(taken)
-        return None if found is None else self._show(found)
+        return None if found is None else self._show(found, open_now)
 
     def coming(self, asked: AskedT) -> RowView | None:
         """The row that is likely to be asked after this one, so that its files can be fetched while this one is looked
@@ -201,7 +210,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         media = self.learner.table.media
         if media.images is None and media.audio is None:
             return None
-        likely = self.best(self.taken() | {place_of(asked)}, ahead=1)
+        likely = self.best(self.taken | {place_of(asked)}, ahead=1)
         return None if likely is None else row_view(self.learner.table, place_of(likely).row)
 
     def given_before(self, token: str) -> Saved:
@@ -221,7 +230,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
     def facts(self, question: questions.OpenQuestion, given: Given) -> tuple[dict[str, Any], dict[str, Any]]:
         """Fields of the entries that one answer stores, as `db.entries.NewEntry` names them: (of the first entry alone,
         of every entry)."""
-        seconds = question.seconds(self.now)
+        seconds = question.seconds(self.steady)
         first = {"token": question.token, "revision": question.revision, "seconds": seconds}
         every = {
             "strategy": question.strategy,
@@ -244,24 +253,16 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
 
     def lease(self, rows: int = 1) -> timedelta:
         """How long so many rows that are shown now, together, are this person's."""
-        return max(RESERVED_FOR, timedelta(seconds=TIMES_THEIR_PACE * rows * self._pace))
+        return max(RESERVED_FOR, timedelta(seconds=TIMES_THEIR_PACE * rows * self.opened.own_log.pace))
 
-    @cached_property
-    def _pace(self) -> float:
-        """Seconds that this person spends on a question; 0 before the first."""
-        spent = answers.seconds_of_latest(
-            self.session, self.project_id, PACE_OF, (EntryKind.SKIP,), person_id=self.person_id
-        )
-        return median(spent or [0.0])
-
-    def _show(self, asked: Any) -> ShownT:
-        """Reserve the place for this person; its question as a page shows it."""
+    def _show(self, asked: Any, open_now: questions.OpenQuestion | None) -> ShownT:
+        """Reserve the place for this person; its question as a page shows it. open_now : what is before them so far"""
         place = place_of(asked)
         revision = self.revision(place)
-        token, open_now = self.token(place, revision), self.open_now()
-        shown_at, put = self.now, None
+        token = self.token(place, revision)
+        shown_at, put = self.steady, None
         if open_now is not None and place_of(open_now) == place:  # the moment it was first shown stays
-            shown_at = open_now.shown_by(self.now)
+            shown_at = open_now.shown_by(self.steady)
             put = open_now.asked if open_now.token == token else None
         how = self.asked_as(asked, token, put)
         questions.put(

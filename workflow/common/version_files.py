@@ -83,9 +83,15 @@ def read_footing(path: Path, known: tuple[str, Footing] | None) -> tuple[str, Fo
         return name, Footing.from_arrays(dict(shared), stored)
 
 
+def is_kept(footing: Footing) -> bool:
+    """Whether first updates start from it: whether it is small enough to be kept."""
+    arrays = *footing.state().values(), *footing.shared().values()
+    return sum(one.nbytes for one in arrays) <= MOST_BYTES
+
+
 def _write_footing(path: Path, footing: Footing) -> None:
     state, shared = footing.state(), footing.shared()
-    if sum(one.nbytes for one in (*state.values(), *shared.values())) > MOST_BYTES:
+    if not is_kept(footing):
         state = {"effects": footing.effects}
     else:
         # The rows are the large part, and differ only where the eigenvalues in `shrink` do.
@@ -104,10 +110,12 @@ def _save(file: IO[bytes], arrays: dict[str, AnyArray]) -> None:
 
 
 def _put(path: Path, save: Callable[[Any], None]) -> None:
-    """Write a file aside and move it to its place."""
+    """Write a file aside, bring it to disk and move it to its place: after a power cut scores would be zeros there."""
     with NamedTemporaryFile(dir=path.parent, suffix=PART, delete=False) as aside:
         try:
             save(aside)
+            aside.flush()
+            os.fsync(aside.fileno())
         except OSError:
             Path(aside.name).unlink(missing_ok=True)
             raise

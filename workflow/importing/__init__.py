@@ -1,23 +1,22 @@
-"""Files in: an upload is read and becomes a project (`uploads`), or more rows of one (`more_rows`)."""
+"""Files in: an upload is read (`reading`) and becomes a project (`uploads`), or more rows of one (`more_rows`)."""
 
 from __future__ import annotations
 
 from plcore import LabelTable, Problem, Roles, TableError
 from plcore.tables import MAX_PROBLEMS, MISSING, Doubt, find_doubts
+from workflow.common.limited import LongLine
 from workflow.importing.named_columns import CUT_AT, adjusted, freed, newly_named
+from workflow.importing.reading import Upload, read_paths, read_upload
 from workflow.importing.uploads import (
     LIMITS,
     MAX_UPLOAD_MB,
     Checked,
-    Upload,
     check,
     create,
     doubts_about,
     kind_of_table,
     made_before,
     read_as_named,
-    read_paths,
-    read_upload,
     settings_for,
 )
 from workflow.projects import NAME_LENGTH, CannotLearn
@@ -33,6 +32,7 @@ __all__ = [
     "Checked",
     "Doubt",
     "LabelTable",
+    "LongLine",
     "Problem",
     "Roles",
     "TableError",

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from plcore import LabelTable
 from plcore.common import StepProgress, listed
-from plcore.tables import VECTOR_ENDINGS, Encoder, EncoderError, MediaError, write_vectors
+from plcore.tables import VECTOR_ENDINGS, Encoder, EncoderError, KeptFiles, MediaError, write_vectors
 from workflow.access import Right
 from workflow.common.files import path_of
 from workflow.common.whole_file import whole_file
 from workflow.importing import more_rows
+from workflow.importing.encoder_inputs import taking
 from workflow.importing.uploads import read_as_named
 
 if TYPE_CHECKING:
@@ -48,9 +49,9 @@ def encode_project(seat: Seat, encoder: Encoder, on_step: StepProgress | None = 
     """
     with seat.reading(Right.OWN) as reading:
         table_hash = reading.project.table_hash
-    table = LabelTable.read(seat.home.table_path(table_hash))
+    table = seat.home.read_table(table_hash)
     folder = seat.home.media_dir
-    found = encoder.encode(table, lambda name: path_of(folder, name).open("rb"), on_step)
+    found = encoder.encode(table, _unopened, on_step, taking(lambda name: path_of(folder, name)))
     more_rows.add_rows(seat, more_rows.read_embeddings(seat, table_hash, found.values))
     return found.notes
 
@@ -80,14 +81,19 @@ def encode_to(
             f"{path.name!r} tells no format of vectors. Fix: end it in {listed(VECTOR_ENDINGS)}."
         )
 
-    def open_file(name: str) -> BinaryIO:
-        if table.media.files is None:
+    def path_of_kept(name: str) -> Path:
+        if not isinstance(table.media.files, KeptFiles):
             raise MediaError(
                 "the file did not come with the table.", "Give a zip of the table and its files."
             )
-        return table.media.files.open(name)
+        return table.media.files.paths[name]
 
-    found = encoder.encode(table, open_file, on_step)
+    found = encoder.encode(table, _unopened, on_step, taking(path_of_kept))
     with whole_file(path) as file:
         write_vectors(table.ids.tolist(), found.values, file, path.suffix.lower())
     return found.notes
+
+
+def _unopened(name: str) -> NoReturn:
+    """Files are decoded in a limited process alone."""
+    raise AssertionError(name)

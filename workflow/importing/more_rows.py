@@ -8,7 +8,7 @@ drawn by the same shares. The project then points to a table of all rows; the ta
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -18,12 +18,13 @@ from scipy.sparse import issparse
 
 from db import entries, projects
 from db.entries import NO_ROW, DuplicateEntry, NewEntry
-from plcore import LabelTable, Roles, TableError
+from plcore import Roles, TableError
 from plcore.loop import ClassChange, ClassMap, EntryKind, changed_at
-from plcore.tables import Doubt, Grown, column_way, find_doubts, with_embeddings, with_rows
+from plcore.tables import Doubt, Grown, column_way, with_embeddings
 from workflow.access import Right
+from workflow.common import limited
 from workflow.common.log import read_class_changes
-from workflow.importing.uploads import Upload
+from workflow.importing.reading import Out, Upload, room_wanted, table_of
 from workflow.projects import CannotLearn
 from workflow.saving import NotSaved, saving_files
 
@@ -87,13 +88,21 @@ def version(seat: Seat) -> Version:
         return _version(reading.project, read_class_changes(reading.session, reading.project.id))
 
 
-def read_rows(seat: Seat, upload: Upload, label_columns: Sequence[str] = ()) -> Addition:
+def read_rows(
+    seat: Seat,
+    upload: Upload,
+    label_columns: Sequence[str] = (),
+    on_wait: limited.OnWait | None = None,
+) -> Addition:
     """What the rows of this upload would add to the project; nothing is stored.
 
     label_columns : new columns of the upload that hold labels as the project's own do
+    on_wait : as of `read_upload`
 
     Raises
     ------
+    LongLine
+        Its turn has not come.
     TableError
         A column is missing, a cell cannot be read, or no row is new; with row, column and fix.
     NotAllowed
@@ -103,13 +112,22 @@ def read_rows(seat: Seat, upload: Upload, label_columns: Sequence[str] = ()) -> 
     with seat.reading(Right.OWN) as reading:
         project = reading.project
         changes = read_class_changes(reading.session, project.id)
-    table = LabelTable.read(seat.home.table_path(project.table_hash))
+    path = seat.home.table_path(project.table_hash)
+    table = seat.home.read_table(project.table_hash)
     called = {} if table.label_vectors is not None else ClassMap(table.classes, changes).first_names
-    grown = with_rows(table, upload.cells, upload.files, called, label_columns, upload.reading.arrays)
-    said = find_doubts(table)
-    return Addition(
-        grown, _version(project, changes), tuple(one for one in find_doubts(grown.table) if one not in said)
-    )
+    bounds = replace(upload.bounds, memory_mb=upload.bounds.memory_mb + path.stat().st_size // 25_000)
+    with room_wanted():
+        out = Out(upload)
+        given = {
+            "out": str(out.folder),
+            "table": str(path),
+            "called": dict(called),
+            "label_columns": list(label_columns),
+        }
+        found = limited.ask_in_turn("grow", given, upload.folder, bounds, on_wait=on_wait).result
+    n_new, *others = found["grown"]
+    grown = Grown(table_of(out, found["files"]), n_new, *map(tuple, others))
+    return Addition(grown, _version(project, changes), tuple(Doubt(**one) for one in found["doubts"]))
 
 
 def read_embeddings(seat: Seat, table_hash: str, vectors: NDArray[np.float32]) -> Addition:
@@ -124,7 +142,7 @@ def read_embeddings(seat: Seat, table_hash: str, vectors: NDArray[np.float32]) -
         changes = read_class_changes(reading.session, project.id)
     if project.table_hash != table_hash:
         raise _stale()
-    table = LabelTable.read(seat.home.table_path(table_hash))
+    table = seat.home.read_table(table_hash)
     called = {} if table.label_vectors is not None else ClassMap(table.classes, changes).first_names
     grown = with_embeddings(table, vectors, called)
     before = table.embeddings

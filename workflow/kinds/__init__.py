@@ -180,7 +180,7 @@ def make_comparer(home: Home, project: Project, changes: Sequence[ClassChange]) 
     Raises ValueError where there is nothing to compare.
     """
     kind = kind_of(project)
-    table = LabelTable.read(home.table_path(project.table_hash))
+    table = home.read_table(project.table_hash)
     return kind.make_comparer(table, kind.read_settings(project.settings), changes)
 
 
@@ -200,5 +200,5 @@ def make_random_order(home: Home, project: Project, changes: Sequence[ClassChang
     Raises ValueError where nothing does.
     """
     kind = kind_of(project)
-    table = LabelTable.read(home.table_path(project.table_hash))
+    table = home.read_table(project.table_hash)
     return kind.make_random_order(table, kind.read_settings(project.settings), changes)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from db import answers, entries, projects, trained
+from db import answers, entries, past_settings, projects, trained
 from plcore.loop import EntryKind
 from workflow import kinds
 
@@ -63,7 +63,10 @@ def change_settings(
     entries.lock(session, project.id)
     kind = kinds.kind_of(project)
     earlier = kind.read_settings(project.settings)
-    settings = settings.beginning(earlier, entries.last_seq(session, project.id))
+    last, now = entries.last_seq(session, project.id), datetime.now(UTC)
+    settings = settings.beginning(earlier, last)
+    if settings.to_json() != project.settings:
+        past_settings.add(session, project.id, project.settings, last, now)
     projects.change_settings(session, project.id, settings.to_json())
     trained.forget_fault(session, project.id)
     before, after = kind.model_of(earlier), kind.model_of(settings)
@@ -78,14 +81,14 @@ def change_settings(
             row=entries.NO_ROW,
             labels=(after, AUTOMATIC) if automatic else (after,),
             person_id=person_id,
-            token=f"model.{entries.last_seq(session, project.id) + 1}",
+            token=f"model.{last + 1}",
             revision=entries.count_for(session, project.id, person_id, entries.NO_ROW),
             strategy=strategy,
             score=score,
             before=(before,),
             after=(after,),
             note=why,
-            at=datetime.now(UTC),
+            at=now,
         ),
     )
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from workflow.common.found import ReviewList, Search
     from workflow.common.history import Parts
     from workflow.common.shortlists import ShortlistView
-    from workflow.common.snapshot import Snapshot
+    from workflow.common.snapshot import Past, Snapshot
     from workflow.common.votes import Vote
     from workflow.home import Home
     from workflow.kinds.batching import Batching
@@ -129,6 +129,10 @@ class Kind(Protocol):
         self, home: Home, project_id: int, learner: Any, lock: threading.RLock
     ) -> BackgroundTraining:
         """How this learner gets models that are fitted while people answer. lock : the one under which it is used"""
+
+    def give_model(self, home: Home, learner: Any, past: Past) -> None:
+        """Let a learner of an earlier state, which has taken in the log until then, have the model that was in place:
+        fitted anew. Raises ValueError where it cannot be."""
 
     # comparing.py
     def model_of(self, settings: Any) -> str:

@@ -12,7 +12,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from db import entries
-from workflow.common.log import follow, read_class_changes
+from workflow.common.kept import KeptLog
+from workflow.common.log import follow, learner_entry, read_class_changes, take_in
 from workflow.common.opened import Opened
 from workflow.kinds import Kind, kind_of
 from workflow.saving import saving
@@ -43,67 +44,103 @@ def find_kind(home: Home, enter: Enter) -> Kind:
         return kind_of(enter(session).project)
 
 
+def find_slot(home: Home, project_id: int, enter: Enter) -> Slot:
+    """Where the project's learner is kept. None is made for a number that somebody only names: it would stay for good.
+
+    enter : as for `open_to_read`
+    """
+    if not home.shelf.has(project_id):
+        with home.database.read() as session:
+            enter(session)
+    return home.shelf.slot(project_id)
+
+
 @contextmanager
 def open_to_read(home: Home, project_id: int, enter: Enter) -> Iterator[Opened[Any]]:
     """The project with the read transaction that its learner was caught up in: both know the same log.
 
     enter : checks in that transaction who is there and what they may do, and finds the project
     """
-    slot = home.shelf.slot(project_id)
+    slot = find_slot(home, project_id, enter)
     with slot.lock:
         while True:
             slot.take_news(partial(_training, home, project_id, slot, enter))
             with home.database.read() as session:  # begun under the lock, so that it sees the newest entries
                 reading = enter(session)
                 kind = kind_of(reading.project)
-                learner = _caught_up(slot, kind, reading)
+                learner = _caught_up(home, slot, kind, reading)
                 if learner is not None:
-                    yield _opened(home, reading, kind, learner)
+                    yield _opened(home, reading, kind, learner, slot.kept)
                     return
                 changes = read_class_changes(session, project_id)
             slot.renew(_build(home, kind, reading, changes))
 
 
 @contextmanager
-def open_to_write(home: Home, project_id: int, enter: Enter) -> Iterator[Opened[Any]]:
+def open_to_write(
+    home: Home, project_id: int, enter: Enter, *, lasting: bool = True
+) -> Iterator[Opened[Any]]:
     """As ``open_to_read`` with a write transaction, which is committed at the end of the block; then the learner takes
     in what was written in it.
 
+    lasting : as for `db.engine.Database.write`; False where no entry is written
+
     Raises NotSaved too, where the database cannot be written.
     """
-    slot = home.shelf.slot(project_id)
+    slot = find_slot(home, project_id, enter)
     with slot.lock:
         while True:
             slot.take_news(partial(_training, home, project_id, slot, enter), older=NEWS_AGE)
-            with saving(home) as session:
+            with saving(home, lasting=lasting) as session:
                 entries.lock(session, project_id)
                 reading = enter(session)
                 kind = kind_of(reading.project)
-                learner = _caught_up(slot, kind, reading, FEW)
+                learner = _caught_up(home, slot, kind, reading, FEW)
                 if learner is not None:
-                    opened = _opened(home, reading, kind, learner)
+                    opened = _opened(home, reading, kind, learner, slot.kept)
                     yield opened
+                    if opened.written and not lasting:
+                        raise RuntimeError(
+                            "An entry of the log was written in a transaction that need not last."
+                        )
             if learner is not None:
                 for entry in opened.written:
-                    learner.apply(entry)
+                    learner.apply(learner_entry(entry))
+                slot.kept.note(opened.written)
                 return
             with open_to_read(home, project_id, enter):
                 pass  # to build it, or to catch up, takes too long for others to wait for their turn to write
 
 
-def _opened(home: Home, reading: Reading, kind: Kind, learner: Learner) -> Opened[Any]:
-    return Opened(reading.person, reading.role, home, reading.session, reading.project, kind, learner)
+def _opened(home: Home, reading: Reading, kind: Kind, learner: Learner, kept: KeptLog) -> Opened[Any]:
+    return Opened(reading.person, reading.role, home, reading.session, reading.project, kind, learner, kept)
 
 
-def _caught_up(slot: Slot, kind: Kind, reading: Reading, most: int | None = None) -> Learner | None:
+def _caught_up(
+    home: Home, slot: Slot, kind: Kind, reading: Reading, most: int | None = None
+) -> Learner | None:
     """The learner after every entry of the log; None where it must be built anew: there is none, or the settings or
-    the classes are others now. None, too, where it has missed more than `most` entries.
+    the classes are others now, or it has learnt from another database file. None, too, where it has missed more than
+    `most` entries.
     """
+    if slot.read_from != home.database.times_replaced:
+        slot.learner, slot.kept, slot.read_from = None, KeptLog(), home.database.times_replaced
     learner = slot.learner
+    if learner is not None and learner.seq > reading.height:
+        # A database of before was put back under the server.
+        learner = slot.learner = None
+        slot.kept = KeptLog()
     if learner is None or learner.settings != kind.read_settings(reading.project.settings):
         return None
-    followed = follow(reading.session, reading.project.id, learner.pool, learner.apply, most)
-    return learner if followed else None
+    if reading.height == learner.seq:
+        return learner
+    if most is not None and reading.height - learner.seq > most:
+        return None
+    missed = entries.after(reading.session, reading.project.id, learner.seq)
+    if not take_in(learner.pool, missed, learner.apply):
+        return None
+    slot.kept.note(missed)
+    return learner
 
 
 def _build(home: Home, kind: Kind, reading: Reading, changes: tuple[ClassChange, ...]) -> Learner:

@@ -5,6 +5,7 @@ A picture is grey, 8 bits a point; the card gives it the colours of its theme, s
 
 from __future__ import annotations
 
+import base64
 import json
 import math
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal, cast
 
+from workflow.common import limited
 from workflow.common.whole_file import whole_file
 from workflow.media.finding import find
 
@@ -114,8 +116,8 @@ def kept(seat: Seat, name: str, asked: Asked) -> Spectrogram | None:
 
 
 def draw(seat: Seat, name: str, asked: Asked) -> Spectrogram:
-    """The picture of this recording, drawn where it is not kept. It takes a tenth of a second of a processor: the
-    caller bounds how many are drawn at once.
+    """The picture of this recording, drawn where it is not kept, in a limited process. It takes a tenth of a second of
+    a processor: the caller bounds how many are drawn at once.
 
     Raises
     ------
@@ -147,27 +149,23 @@ def _second(query: Mapping[str, str], name: str) -> float | None:
 
 
 def _drawn(path: Path, asked: Asked) -> Spectrogram:
-    from plcore.tables import Sound, SoundError, spectrogram, to_png
+    from plcore.tables import MediaError
 
-    start = asked.start or 0.0
+    drawn = {"scale": asked.scale, "around": AROUND, "width": WIDTH, "height": HEIGHT}
+    given = {
+        "path": str(path),
+        "start": asked.start,
+        "end": asked.end,
+        "longest": LONGEST,
+        "heard": [HEARD, ORDINARY_RATE],
+        "drawn": drawn,
+        "dark": False,
+    }
     try:
-        with Sound(path) as sound:
-            facts = sound.facts
-            end = facts.seconds if asked.end is None else asked.end
-            picture = spectrogram(
-                sound,
-                asked.start,
-                start + LONGEST if end > start + LONGEST else asked.end,
-                scale=asked.scale,
-                around=AROUND,
-                width=WIDTH,
-                height=HEIGHT,
-                highest=HEARD if facts.rate <= ORDINARY_RATE else None,
-            )
-    except SoundError as error:
+        found = limited.look("spectrogram", given, path.stat().st_size)
+    except MediaError as error:
         raise NotDrawnError(" ".join(map(str, error.args))) from error
-    edges = Edges(picture.t0, picture.t1, picture.f0, picture.f1, facts.seconds)
-    return Spectrogram(to_png(picture), edges)
+    return Spectrogram(base64.b64decode(found["png"]), Edges(**found["edges"]))
 
 
 def _place(home: Home, name: str, asked: Asked) -> Path:

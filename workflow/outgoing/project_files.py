@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from workflow.common.opened import Opened
     from workflow.common.snapshot import Snapshot
     from workflow.kinds import Kind
+    from workflow.outgoing.as_of import AsOf
     from workflow.outgoing.card_facts import CardFacts
 
 TOLD_EVERY = 1_000
@@ -48,20 +49,27 @@ class ExportChoice:
     file : a name in `files_of`      rows : one of `workflow.common.snapshot.CHOICES`, where the file goes by rows
     above : where the rows are those that are sure, the least probability that is
     details : what only people know of a data set, for its card
+    as_of : the earlier state that is to be in it; None: the present one
 
-    Raises ValueError for other rows, and for what is no probability.
+    Raises ValueError for other rows, for what is no probability, and for a data set of an earlier state.
     """
 
     file: str = "csv"
     rows: str = ALL
     above: float = ABOVE
     details: CardDetails = field(default_factory=CardDetails)
+    as_of: AsOf | None = None
 
     def __post_init__(self) -> None:
         if self.rows not in CHOICES:
             raise ValueError(f"The rows are one of {', '.join(CHOICES)}. Got {self.rows!r}.")
         if not 0 <= self.above <= 1:
             raise ValueError(f"A row is sure from a probability in [0, 1] on. Got {self.above}.")
+        if self.as_of is not None and self.file == DATA_SET:
+            raise ValueError(
+                "A data set with its card is of the present state: its figures are measured now. Fix: take the table, "
+                "or the log, of the earlier state."
+            )
 
 
 @dataclass(frozen=True)

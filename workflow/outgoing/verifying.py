@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from db.entries import LogEntry
     from db.projects import Project
-    from workflow.home import Home
     from workflow.kinds import Kind
     from workflow.seat import Seat
 
@@ -89,7 +88,7 @@ def verify_project(seat: Seat, path: Path | None = None) -> tuple[Verified, ...]
         names = names_of(reading.session)
         hidden = without_names(reading.session, project.id)
     first = first_table(log, project.table_hash)
-    ids = _check_fold(seat.kind, seat.home, project, first, log)
+    ids = check_fold(seat.kind, seat.home.table_path, project, first, log)
     head = head_of(log, names, ids, first)
     found = Verified(f"Project {project.id}: the log", len(log), head)
     if path is None or alone is None:
@@ -110,8 +109,7 @@ def verify_project(seat: Seat, path: Path | None = None) -> tuple[Verified, ...]
     return found, beginning
 
 
-def _read_table(home: Home, table_hash: str, project: Project) -> LabelTable:
-    path = home.table_path(table_hash)
+def _read_table(path: Path, table_hash: str, project: Project) -> LabelTable:
     try:
         with path.open("rb") as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
@@ -127,12 +125,17 @@ def _read_table(home: Home, table_hash: str, project: Project) -> LabelTable:
     return LabelTable.read(path)
 
 
-def _check_fold(kind: Kind, home: Home, project: Project, first: str, log: Sequence[LogEntry]) -> list[str]:
-    """The ids of all rows. Raises LogError where an entry is not what table and entries before it allow, or says other
-    labels than they give. first : the table's SHA-256 before any rows were added"""
+def check_fold(
+    kind: Kind, path_of: Callable[[str], Path], project: Project, first: str, log: Sequence[LogEntry]
+) -> list[str]:
+    """Fold the log anew from the table; the ids of all rows. first : the table's SHA-256 before any rows were added
+    path_of : where the table of a SHA-256 lies
+
+    Raises LogError where an entry is not what table and entries before it allow, or says other labels than they give.
+    """
     settings = kind.read_settings(project.settings)
     changes: list[ClassChange] = []
-    table, table_hash = _read_table(home, first, project), first
+    table, table_hash = _read_table(path_of(first), first, project), first
     pool, model = kind.make_pool(table, settings, changes), None
     for number, stored in enumerate(log, start=1):
         if stored.seq != number:
@@ -151,7 +154,7 @@ def _check_fold(kind: Kind, home: Home, project: Project, first: str, log: Seque
                 else:
                     if stored.kind == EntryKind.ROWS:
                         before, table_hash = (table_hash,), stored.labels[-1]
-                        table = _read_table(home, table_hash, project)
+                        table = _read_table(path_of(table_hash), table_hash, project)
                     # Entries count under the classes of their time, so all of them are folded anew.
                     pool = kind.make_pool(table, settings, changes)
                     take_in(pool, log[:number], pool.apply)

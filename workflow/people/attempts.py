@@ -1,18 +1,24 @@
-"""How often may be tried: passwords by name and by address, and lines that strangers cause in the audit.
+"""How often may be tried: passwords by name and by address, links by address, presses by person, and lines that
+strangers cause in the audit.
 
-Counted in memory, by this process: a restart forgets it, and a second server process counts for itself.
+Counted in memory, by this process: a restart forgets it, and a second server process counts for itself (docs/nginx.md
+says the figures).
 """
 
 from __future__ import annotations
 
 import ipaddress
+import math
+import time
 
 from limits import RateLimitItemPerMinute
 from limits.storage import MemoryStorage
-from limits.strategies import MovingWindowRateLimiter
+from limits.strategies import FixedWindowRateLimiter, MovingWindowRateLimiter
 
 PER_NAME = RateLimitItemPerMinute(5, 5)
 PER_ADDRESS = RateLimitItemPerMinute(30, 5)
+LINKS_PER_ADDRESS = RateLimitItemPerMinute(60, 5)
+PRESSES_PER_PERSON = RateLimitItemPerMinute(1200, 1)
 NOTED_PER_ADDRESS = RateLimitItemPerMinute(20, 60)
 NOTED = RateLimitItemPerMinute(500, 60)
 LONGEST = 200
@@ -27,6 +33,7 @@ class Attempts:
     def __init__(self) -> None:
         self._storage = MemoryStorage()
         self._limiter = MovingWindowRateLimiter(self._storage)
+        self._rough = FixedWindowRateLimiter(self._storage)  # of which a number is kept, and not every moment
 
     def may_try(self, name: str, address: str) -> bool:
         """Count an attempt with this name from this address; False where either has tried too often.
@@ -37,6 +44,32 @@ class Attempts:
         return self._limiter.hit(PER_ADDRESS, "address", network(address)) and self._limiter.hit(
             PER_NAME, "name", folded(name)
         )
+
+    def must_wait(self, name: str, address: str) -> int:
+        """Seconds after which an attempt with this name from this address would be let through; 0: at once."""
+        limits = ((PER_ADDRESS, "address", network(address)), (PER_NAME, "name", folded(name)))
+        return max(self._until(*limit) for limit in limits)
+
+    def must_wait_for_links(self, address: str) -> int:
+        """Seconds for which no link is looked at for this address, from which too many came that do not work; 0: none.
+
+        Those that work are not counted: a class of a hundred may come by theirs from one address.
+        """
+        return self._until(LINKS_PER_ADDRESS, "links", network(address))
+
+    def link_failed(self, address: str) -> None:
+        """Count a link from this address that does not work."""
+        self._limiter.hit(LINKS_PER_ADDRESS, "links", network(address))
+
+    def may_press(self, person_id: int) -> bool:
+        """Count a press of this person; False beyond what hands can do: 1,200 a minute."""
+        return self._rough.hit(PRESSES_PER_PERSON, "presses", str(person_id))
+
+    def _until(self, limit: RateLimitItemPerMinute, *names: str) -> int:
+        if self._limiter.test(limit, *names):
+            return 0
+        reset = self._limiter.get_window_stats(limit, *names).reset_time
+        return max(1, math.ceil(reset - time.time()))
 
     def succeeded(self, name: str) -> None:
         """Forget the attempts with this name: its person was among them."""

@@ -20,11 +20,11 @@ from plcore import AnswerError
 from plcore.loop import EntryKind, Place
 from workflow.access import NotAllowed, Right
 from workflow.common.alike import COMPARED, compare
+from workflow.common.answers import MOST
 from workflow.common.asked import AskedAs, QuestionForm
 from workflow.common.together import (
     CHOSEN,
     FOUND,
-    MOST,
     ShownBatch,
     Tile,
     batch_token,
@@ -194,7 +194,7 @@ def confirm_batch(seat: Seat, token: str, taken_out: Collection[int] = ()) -> Sa
         wanted = [one for one in batch.rows if one.row not in stays]
         kept = still_open(turn, batch, wanted, label)
         # Of one look, as of one question: with more, nobody looked at it.
-        seconds = min((turn.now - batch.shown_at).total_seconds(), LONGEST)
+        seconds = min(max(0.0, (turn.now - batch.shown_at).total_seconds()), LONGEST)
         stored = [
             _write(turn, batch, one, label, number, seconds / len(kept)) for number, one in enumerate(kept)
         ]

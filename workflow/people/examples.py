@@ -17,6 +17,7 @@ from plcore import AnswerError
 from plcore.loop import ClassError, Place
 from workflow.access import Right
 from workflow.common.found import check_row
+from workflow.common.notes import checked_note
 from workflow.common.rows import RowView, row_view
 
 if TYPE_CHECKING:
@@ -101,15 +102,12 @@ def mark(seat: Seat, row: int, label: str, note: str = "", purpose: str = EXAMPL
     Raises
     ------
     AnswerError
-        The row has no such label by answers, or it is held out; the note is too long; or the kind of project knows no
-        qualification.
+        The row has no such label by answers, or it is held out; the note is too long or cannot be stored; or the kind
+        of project knows no qualification.
     NotSaved, NotAllowed, NotFound
     """
     note = " ".join(note.split())
-    if len(note) > NOTE_LENGTH or "\0" in note:
-        raise AnswerError(
-            f"A note has at most {NOTE_LENGTH} characters, none of them NUL; this one has {len(note)}. Fix: shorten it."
-        )
+    checked_note(note, NOTE_LENGTH)
     with seat.learner(Right.REVIEW) as opened:
         check_row(opened.learner.table, row)
         allowed = PURPOSES if opened.kind.CAN_QUALIFY else (EXAMPLE,)

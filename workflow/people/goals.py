@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+import numpy as np
+
 from db import goals, questions
-from plcore.loop import EntryKind
 from workflow.access import Right
-from workflow.common.figures import SIMULATED
-from workflow.common.found import SAYS_SOMETHING
-from workflow.common.history import SECOND
+from workflow.common.kept import LONGEST, Work, microseconds
 
 if TYPE_CHECKING:
+    from workflow.common.opened import Opened
     from workflow.seat import Seat
 
 __all__ = [
     "BREAK_AFTER",
+    "LONGEST",
     "MOST_ANSWERS",
     "MOST_MINUTES",
     "Day",
@@ -38,8 +39,8 @@ BREAK_AFTER = 50
 REST = timedelta(minutes=5)
 """A gap between two answers that is a pause, whether or not somebody has said so."""
 
-LONGEST = REST.total_seconds()
-"""Seconds that one question counts at most in the minutes of a day: with more, nobody looked at it."""
+_MINUTE = 60_000_000
+_REST = REST // timedelta(microseconds=1)
 
 
 class GoalError(ValueError):
@@ -96,24 +97,25 @@ def day(seat: Seat, zone: str | None, now: datetime | None = None) -> Day:
     ------
     NotAllowed, NotFound
     """
+    with seat.learner(Right.ANSWER) as opened:
+        question = questions.get(opened.session, opened.project_id, opened.person_id)
+        return day_in(opened, zone, now, paused=question is not None and question.paused_at is not None)
+
+
+def day_in(opened: Opened[Any], zone: str | None, now: datetime | None = None, *, paused: bool) -> Day:
+    """The same in a transaction of this person's. paused : whether their question is put away"""
     now = now or datetime.now(UTC)
     here = now.astimezone(_zone(zone))
     midnight = here.replace(hour=0, minute=0, second=0, microsecond=0)
-    with seat.reading(Right.ANSWER) as reading:
-        session, project_id, person_id = reading.session, reading.project.id, reading.person.id
-        stored = goals.get(session, project_id, person_id)
-        goal = Goal() if stored is None else Goal(stored.answers, stored.minutes, stored.break_after)
-        since = min(midnight, now - timedelta(minutes=goal.break_after or 0) - REST)
-        lines = goals.entries_since(
-            session, project_id, person_id, since, (*SAYS_SOMETHING, EntryKind.SKIP), SIMULATED
-        )
-        question = questions.get(session, project_id, person_id)
-    today = [one for one in lines if one.at >= midnight]
-    # What one press stores as two entries is one answer.
-    given = [one for one in today if not one.withdrawn and one.kind != EntryKind.SKIP]
-    answers = sum(not one.token.endswith(SECOND) for one in given)
-    minutes = int(sum(min(one.seconds or 0, LONGEST) for one in today) / 60)
-    working = _working(lines, now, None if stored is None else stored.rested_at)
+    place = opened.session, opened.project_id, opened.person_id
+    stored = goals.get(*place)
+    goal = Goal() if stored is None else Goal(stored.answers, stored.minutes, stored.break_after)
+    since = min(midnight, now - timedelta(minutes=goal.break_after or 0) - REST)
+    work = opened.own_log.work_since(*place, since)
+    today = bisect_left(work.at, microseconds(midnight))
+    answers = int(np.asarray(work.counts)[today:].sum())
+    minutes = int(np.asarray(work.spent)[today:].sum()) // _MINUTE
+    working = _working(work, now, since, None if stored is None else stored.rested_at)
     date = here.date().isoformat()
     wanted = [(goal.answers, answers), (goal.minutes, minutes)]
     return Day(
@@ -125,7 +127,7 @@ def day(seat: Seat, zone: str | None, now: datetime | None = None) -> Day:
         told=stored is not None and stored.reached_on == date,
         working=working,
         wants_break=goal.break_after is not None and working >= goal.break_after,
-        paused=question is not None and question.paused_at is not None,
+        paused=paused,
     )
 
 
@@ -165,16 +167,20 @@ def note_reached(seat: Seat, date: str) -> None:
             goals.put(*here, replace(stored, reached_on=date))
 
 
-def _working(lines: Sequence[goals.TimedEntry], now: datetime, rested: datetime | None) -> int:
-    """Minutes from the end of the latest pause until now; 0 while there is one."""
-    begin = now
-    for one in reversed(lines):
-        if begin - one.at >= REST or (rested is not None and one.at <= rested):
-            break
-        begin = one.at - timedelta(seconds=min(one.seconds or 0, LONGEST))
+def _working(work: Work, now: datetime, since: datetime, rested: datetime | None) -> int:
+    """Minutes from the end of the latest pause until now, looking back to `since`; 0 while there is one."""
+    end = begin = microseconds(now)
+    first = bisect_left(work.at, microseconds(since))
     if rested is not None:
-        begin = max(begin, min(rested, now))
-    return int((now - begin).total_seconds() // 60)
+        first = max(first, bisect_right(work.at, microseconds(rested)))
+    at, spent = np.asarray(work.at)[first:], np.asarray(work.spent)[first:]
+    if len(at) and end - at[-1] < _REST:
+        begins = at - spent
+        pauses = np.flatnonzero(begins[1:] - at[:-1] >= _REST)
+        begin = int(begins[pauses[-1] + 1 if len(pauses) else 0])
+    if rested is not None:
+        begin = max(begin, min(microseconds(rested), end))
+    return (end - begin) // _MINUTE
 
 
 def _zone(name: str | None) -> tzinfo:

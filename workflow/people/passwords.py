@@ -54,7 +54,11 @@ class WrongPassword(PermissionError):  # noqa: N818 - what a page says, not a fa
 
 
 class TooManyAttempts(PermissionError):  # noqa: N818 - what a page says, not a fault
-    """This name or this address has been tried too often lately."""
+    """This name or this address has been tried too often lately. wait : seconds until it may be tried again"""
+
+    def __init__(self, words: str, wait: int = 0) -> None:
+        super().__init__(words)
+        self.wait = wait
 
 
 def sign_in_by_password(home: Home, name: str, password: str, visit: Visit = NOWHERE) -> str:
@@ -70,7 +74,7 @@ def sign_in_by_password(home: Home, name: str, password: str, visit: Visit = NOW
     """
     if not home.attempts.may_try(name, visit.address):
         note_refused(home, "too many attempts", visit)
-        raise TooManyAttempts(LIMITED)
+        raise TooManyAttempts(LIMITED, home.attempts.must_wait(name, visit.address))
     with home.database.read() as session:
         person = named(session, " ".join(name.split()))
         stored = None if person is None else accounts.find(session, person.id).password_hash

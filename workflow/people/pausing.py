@@ -28,7 +28,7 @@ def pause(seat: Seat, token: str) -> None:
         if question is None or question.token != token:
             raise StaleQuestion("That question is no longer open before you.")
         if question.paused_at is None:
-            questions.put(turn.session, replace(question, paused_at=turn.now))
+            questions.put(turn.session, replace(question, paused_at=turn.steady))
 
 
 def go_on(seat: Seat) -> None:

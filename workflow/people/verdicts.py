@@ -12,9 +12,9 @@ from db import dispute_notes, review
 from plcore import AnswerError
 from plcore.loop import EntryKind, Place
 from workflow.access import Right
-from workflow.answering import checked_note
 from workflow.common.found import check_row, taken_back
 from workflow.common.history import stored_by
+from workflow.common.notes import checked_note
 from workflow.common.present_names import names_now
 from workflow.common.turn import StaleQuestion
 

@@ -1,5 +1,7 @@
 """Until when a question keeps its row: as long as its person is likely to need."""
 
+from datetime import UTC, datetime, timedelta
+
 import sqlalchemy as sa
 from alembic import op
 
@@ -12,10 +14,13 @@ depends_on = None
 
 
 def upgrade() -> None:
-    # A question is open for minutes: those of before are asked anew.
-    op.execute(sa.text("DELETE FROM questions"))
     with op.batch_alter_table("questions") as table:
-        table.add_column(sa.Column("reserved_until", UtcTime(), nullable=False))
+        table.add_column(sa.Column("reserved_until", UtcTime(), nullable=True))
+    # Whoever has one on the screen while the server is brought up to date can answer it afterwards.
+    soon = sa.bindparam("soon", datetime.now(UTC) + timedelta(minutes=2), type_=UtcTime())
+    op.execute(sa.text("UPDATE questions SET reserved_until = :soon").bindparams(soon))
+    with op.batch_alter_table("questions") as table:
+        table.alter_column("reserved_until", existing_type=UtcTime(), nullable=False)
 
 
 def downgrade() -> None:

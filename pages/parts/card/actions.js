@@ -2,8 +2,9 @@
 // The buttons under a question: answers without a label, and what goes back, notes and helps.
 
 import { key, make } from "./elements.js";
+import { openHistory } from "./history.js";
 import { openNote, setFlag } from "./notes.js";
-import { openHistory, openKeys } from "./panels.js";
+import { openKeys } from "./panels.js";
 import { press } from "./press.js";
 import { openSimilar } from "./similar.js";
 

@@ -5,13 +5,16 @@
 import { otherActions } from "./actions.js";
 import { fetchAhead } from "./coming.js";
 import { find, key as keyCap, make } from "./elements.js";
-import { fillPanel } from "./examples.js";
+import { fillExamples } from "./examples.js";
+import { fillHistory } from "./history.js";
 import { instance } from "./instance.js";
 import { onKey } from "./keys.js";
+import { newest } from "./newest.js";
+import { comes, goes } from "./posting.js";
 import { press } from "./press.js";
 import { fillSimilar } from "./similar.js";
 import { letGo } from "./sound.js";
-import { activeIn, begin, buttonOf, keepDraft, roomOf, say } from "./state.js";
+import { activeIn, begin, buttonOf, keepDraft, keepRefused, roomOf, say } from "./state.js";
 import { leave, stay } from "./staying.js";
 import { pressWaiting } from "./waiting.js";
 
@@ -24,19 +27,34 @@ import { pressWaiting } from "./waiting.js";
  * @returns {(component: Component<Data>) => () => void}
  */
 export const questionCard = (rooms) => (component) => {
-  const { data, setTriggerValue } = component;
   const place = /** @type {ParentNode & { __winnow?: State }} */ (component.parentElement);
   const known = place.__winnow;
-  const state = known ?? begin(component, rooms);
+  const data = newest(component.data);
+  const state = known ?? begin({ ...component, data }, rooms);
   place.__winnow = state;
-  const other = !known || known.data.token !== data.token || known.data.tab !== data.tab;
+  Object.assign(state, { rooms, send: component.setTriggerValue, take, frame: component.data.frame });
+  if (state.posted && data.route === state.data.route) state.held = data;
+  else take(state, data, { first: !known });
+  return listen(state);
+};
+
+/**
+ * Shows this from now on. first : nothing was shown before. dealt : a press was dealt with, whatever came of it
+ *
+ * @param {State} state
+ * @param {Data} data
+ * @param {{ first?: boolean, dealt?: boolean }} how
+ */
+function take(state, data, { first = false, dealt = false }) {
+  const other = first || state.data.token !== data.token || state.data.tab !== data.tab;
   if (other) keepDraft(state, data.token);
-  const fresh = other || state.turn !== data.turn;
-  Object.assign(state, { rooms, data, send: setTriggerValue });
+  const fresh = other || dealt || state.turn !== data.turn;
+  state.data = data;
   if (fresh) {
     clearTimeout(state.late);
     clearTimeout(state.saving);
     Object.assign(state, { turn: data.turn, busy: false });
+    if (!other) keepRefused(state);
     state.dialog?.close();
     draw(state);
     pressWaiting(state);
@@ -44,10 +62,10 @@ export const questionCard = (rooms) => (component) => {
     if (other && state.holder.getBoundingClientRect().top < 0) state.holder.scrollIntoView({ block: "start" });
   } else {
     fillSimilar(state);
-    fillPanel(state);
+    fillExamples(state);
+    fillHistory(state);
   }
-  return listen(state);
-};
+}
 
 /**
  * Hears the keys until the card is taken away. Streamlit may end a call after it has made the next one, to the same
@@ -59,6 +77,7 @@ export const questionCard = (rooms) => (component) => {
 function listen(state) {
   const call = {};
   state.call = call;
+  comes(state);
   if (!state.listener) {
     state.listener = (event) => onKey(state, event);
     window.addEventListener("keydown", state.listener, true);
@@ -68,6 +87,7 @@ function listen(state) {
     if (state.call !== call || !state.listener) return;
     window.removeEventListener("keydown", state.listener, true);
     state.listener = null;
+    goes(state);
     leave(state);
     state.dialog?.close();
   };

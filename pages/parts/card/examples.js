@@ -26,33 +26,37 @@ export function openExamples(state) {
     dialog.close();
     return true;
   };
-  want(state, "examples");
+  want(state, "examples", fillExamples);
 }
 
 /**
- * Fills a panel now, or asks the server for its rows as they are at this drawing of the card.
+ * Fills a panel now, or asks the server for its rows as they are beside what the card shows.
  *
  * @param {State} state
  * @param {string} what
+ * @param {(state: State) => void} fill
  */
-export function want(state, what) {
-  const wanted = `${what} ${state.data.turn}`;
-  if (state.data.panel?.wanted === wanted) fillPanel(state);
+export function want(state, what, fill) {
+  const { turn, height, token, panel } = state.data;
+  const wanted = `${what} ${turn} ${height} ${token}`;
+  state.wanted = wanted;
+  if (panel?.wanted === wanted) fill(state);
   else state.send("panel", { wanted });
 }
 
 /**
- * Puts what the server has sent into the panel that is open, where that is what it wants.
+ * What has come for the panel of this class that is open; null where that is not what it wants.
  *
  * @param {State} state
+ * @param {string} name
  */
-export function fillPanel({ data: { panel, turn }, dialog }) {
-  if (!panel || !dialog) return;
-  if (panel.wanted === `examples ${turn}` && dialog.classList.contains("examples"))
-    dialog.querySelector(".likes")?.replaceChildren(...listed(panel));
-  if (panel.wanted === `history ${turn}` && dialog.classList.contains("history"))
-    for (const row of panel.rows)
-      dialog.querySelector(`.look[data-seq="${row.seq}"]`)?.replaceChildren(...look(row, null, false));
+export const cameFor = ({ data: { panel }, wanted, dialog }, name) =>
+  panel && dialog && panel.wanted === wanted && dialog.classList.contains(name) ? panel : null;
+
+/** @param {State} state */
+export function fillExamples(state) {
+  const panel = cameFor(state, "examples");
+  if (panel) state.dialog?.querySelector(".likes")?.replaceChildren(...listed(panel));
 }
 
 /** @param {PanelRows} panel */
@@ -89,7 +93,7 @@ function listed({ refused, rows }) {
  * @param {Parameters<typeof make>[2]} first what stands above its text
  * @param {boolean} named whether its name is said even where there is something to see
  */
-const look = (row, first = null, named = true) => [
+export const look = (row, first = null, named = true) => [
   ...(row.image ? [make("img", { class: "thumb", src: row.image, alt: `Image of row ${row.id}` })] : []),
   make(
     "div",

@@ -1,92 +1,11 @@
 // @ts-check
-// What every kind's card opens over itself: the history and the key sheet.
+// The key sheet that every kind's card opens over itself.
 
 import { closeButton, openDialog } from "./dialog.js";
 import { make } from "./elements.js";
-import { want } from "./examples.js";
-import { press } from "./press.js";
 import { roomOf } from "./state.js";
 
-/** @import { Given, State } from "./types.js" */
-
-/** Answers that the history shows with their rows. */
-const LAST = 10;
-
-/** @param {State} state */
-export function openHistory(state) {
-  const { history } = state.data;
-  /**
-   * @param {Given} one
-   * @param {number} place
-   */
-  const line = (one, place) => {
-    const back = one.withdrawn;
-    const button = make(
-      "button",
-      {
-        class: "action",
-        type: "button",
-        disabled: back && !one.redoable,
-        "aria-label": `${back ? "Redo" : "Undo"}: ${one.words}`,
-        title: back && !one.redoable ? "Given again, or the row has other candidates now" : null,
-        onclick: () => {
-          dialog.close();
-          press(state, null, back ? "redo" : "undo", [], one.seq);
-        },
-      },
-      make("span", { text: back ? "Redo" : "Undo" }),
-    );
-    return make(
-      "li",
-      { class: back ? "back" : "" },
-      make(
-        "div",
-        { class: "told" },
-        make("span", { class: "words", text: one.words }),
-        place < LAST && make("div", { class: "look", "data-seq": one.seq }),
-        back && make("span", { class: "about", text: "taken back" }),
-        one.flagged && make("span", { class: "about", text: "flagged" }),
-        one.note && make("span", { class: "about", text: `“${one.note}”` }),
-      ),
-      make(
-        "div",
-        { class: "either" },
-        place < LAST &&
-          make(
-            "button",
-            {
-              class: "action",
-              type: "button",
-              "aria-label": `Open: ${one.words}`,
-              title: "The row on the Review page, with all you said about it",
-              onclick: () => {
-                dialog.close();
-                press(state, null, "open", [], one.seq);
-              },
-            },
-            make("span", { text: "Open" }),
-          ),
-        button,
-      ),
-    );
-  };
-  const dialog = openDialog(
-    state,
-    "history",
-    "Your last answers",
-    make("h2", { text: "Your last answers" }),
-    history.length
-      ? make("ol", { class: "past" }, ...history.map(line))
-      : make("p", { text: "Nothing answered yet in this project." }),
-    make(
-      "div",
-      { class: "row" },
-      closeButton(() => dialog.close()),
-    ),
-  );
-  dialog.keys = closedBy("h", () => dialog.close());
-  if (history.length) want(state, "history");
-}
+/** @import { State } from "./types.js" */
 
 /**
  * What ends every sheet of keys.
@@ -138,7 +57,7 @@ export function openKeys(state) {
  * @param {() => void} close
  * @returns {(name: string) => boolean}
  */
-const closedBy = (its, close) => (name) => {
+export const closedBy = (its, close) => (name) => {
   if (name !== its) return false;
   close();
   return true;

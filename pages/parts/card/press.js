@@ -2,6 +2,8 @@
 // One press per question: it carries the token of the question on screen, and the card is deaf after it until the
 // server has moved on (`turn`).
 
+import { goesByRoute, post } from "./posting.js";
+
 /** @import { EntryKind, OtherPress, State } from "./types.js" */
 
 /** What answers nothing: the question stays as it is. */
@@ -31,7 +33,8 @@ export function press(state, button, kind, labels, seq = null) {
   state.busy = true;
   state.late = setTimeout(() => whenLate(state), 4000);
   if (!NO_ANSWERS.has(kind)) state.answered = state.data.token;
-  state.send("press", {
+  state.leftNote = kind === "discuss";
+  const said = {
     kind,
     labels,
     seq,
@@ -39,7 +42,9 @@ export function press(state, button, kind, labels, seq = null) {
     shown: state.data.question?.shown ?? null,
     note: state.note,
     flagged: state.flagged,
-  });
+  };
+  if (goesByRoute(state, kind)) post(state, said);
+  else state.send("press", said);
   // Once it is on its way. Most answers are stored before the words would be read; painting them would only delay what comes.
   setTimeout(() => state.busy && button?.classList.add("pressed"));
   state.saving = setTimeout(() => {
@@ -58,7 +63,8 @@ async function whenLate(state) {
   state.saved.textContent = "Still saving… An answer that is not shown as saved was not stored.";
   while (state.busy && state.listener) {
     await new Promise((resolve) => setTimeout(resolve, 2000));
-    const answer = await fetch("/healthz", { cache: "no-store" }).catch(() => null);
+    if (state.posted) continue; // what the route was sent is sent again by itself
+    const answer = await fetch("healthz", { cache: "no-store" }).catch(() => null);
     if (state.busy && answer?.ok) window.location.reload();
   }
 }

@@ -23,11 +23,17 @@ export function begin({ data, parentElement, setTriggerValue }, rooms) {
     spoken: make("p", { class: "spoken", role: "status" }),
     saved: make("p"),
     turn: null,
+    frame: null,
+    posted: null,
+    held: null,
+    wanted: null,
+    take: () => {},
     busy: false,
     late: undefined,
     saving: undefined,
     staying: undefined,
     answered: null,
+    leftNote: false,
     note: "",
     flagged: false,
     drafts: new Map(),
@@ -66,6 +72,17 @@ export function keepDraft(state, token) {
   if (old && old !== state.answered) state.drafts.set(old, { note: state.note, flagged: state.flagged });
   Object.assign(state, (token && state.drafts.get(token)) || { note: "", flagged: false });
   if (token) state.drafts.delete(token);
+}
+
+/**
+ * A press was dealt with and the question is the same: it was not answered, and what was typed still belongs to it, but
+ * for a note that was left beside the row and is saved.
+ *
+ * @param {State} state
+ */
+export function keepRefused(state) {
+  if (state.leftNote && state.data.saved?.tone === "good") state.note = "";
+  Object.assign(state, { answered: null, leftNote: false });
 }
 
 /**

@@ -129,6 +129,8 @@ export interface PanelRows {
   wanted: string;
   refused: string | null;
   rows: SimilarRow[];
+  /** All that the history lists, the newest first. */
+  given: Given[];
 }
 
 /** The person's day. goal : how far it is, in words. about : what that means. reached : said once. rest : offers a break */
@@ -159,18 +161,25 @@ export interface KnownQuestion extends Question {
   judged: Judged | null;
 }
 
-/** What the server sends at every drawing. turn : counts the presses it has dealt with. tab : names its session */
+/** What the server sends at every drawing. turn : counts the presses it has dealt with. tab : names its session.
+ * drawing : counts its drawings in this session. person : whose page it is. route : where answers are sent to; null where
+ * every press goes by the page. height : of the log; more is newer, null where there is no order. frame : a stamp of what
+ * stands around the card */
 export interface Data<Q extends Question = Question> {
   project: number;
   room: string;
   tab: string;
   turn: number;
+  drawing: number;
+  person?: number;
+  route: string | null;
+  height: number | null;
+  frame: string | null;
   token: string | null;
   question: Q | null;
   empty: { title: string; message: string } | null;
   undoable: number | null;
   redoable: number | null;
-  history: Given[];
   saved: { tone: "good" | "bad" | "quiet"; message: string; seq: number | null; row: number | null } | null;
   similar: Similar | null;
   panel: PanelRows | null;
@@ -181,6 +190,13 @@ export interface Data<Q extends Question = Question> {
   done: string | null;
   /** done : the word for what is answered, where it is another */
   counts: { answered: number; left: number; share: string; about: string; of: string; done?: string };
+}
+
+/** What the route answers with: what the card is told of what comes next, null where that could not be had.
+ * together : rows stand before the person together, which the page draws */
+export interface Answer {
+  card: Partial<Data> | null;
+  together: boolean;
 }
 
 /** One press, as the server reads it. */
@@ -249,6 +265,16 @@ export interface State {
   /** The line that says what was saved. */
   saved: HTMLElement;
   turn: number | null;
+  /** The stamp of what stands around the card now, or is asked for. */
+  frame: string | null;
+  /** The press that is with the route, which alone ends the wait for it. */
+  posted: Press | null;
+  /** What the page has drawn meanwhile of the same project. */
+  held: Data | null;
+  /** Of a panel that is to be filled: the name it asked under. */
+  wanted: string | null;
+  /** Shows data (`card.js`). */
+  take(state: State, data: Data, how: { first?: boolean; dealt?: boolean }): void;
   /** An answer is on its way: the card is deaf. */
   busy: boolean;
   late: number | undefined;
@@ -257,6 +283,8 @@ export interface State {
   staying: number | undefined;
   /** Token of the question answered last. */
   answered: string | null;
+  /** The latest press was a note left beside the row. */
+  leftNote: boolean;
   note: string;
   flagged: boolean;
   /** Notes and flags of questions that were left unanswered, by token. */

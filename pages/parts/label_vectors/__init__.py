@@ -8,6 +8,7 @@ from pages.parts.label_vectors.card import (
     dispute_card,
     qualifying_card,
     question_card,
+    told,
 )
 from pages.parts.label_vectors.classes import classes_part
 from pages.parts.label_vectors.create import FIRST_QUESTION, PREPARING, settings, summary
@@ -39,4 +40,5 @@ __all__ = [
     "review_row",
     "settings",
     "summary",
+    "told",
 ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from itertools import zip_longest
 from typing import Any
 
@@ -12,6 +11,7 @@ from pages.parts.question_card import (
     Drawing,
     Heading,
     Offer,
+    card_data,
     card_of,
     coming_of,
     draw_card,
@@ -22,6 +22,7 @@ from pages.parts.question_card import (
 from workflow.kinds.label_vectors.showing import LabelLine, ShownVector
 from workflow.people.batches import ShownBatch
 from workflow.room import Groups
+from workflow.seat import Seat
 from workflow.standing import Standing
 
 KNOWN_OR_SURE = (
@@ -35,22 +36,11 @@ _CARD = card_of("label_vectors")
 DONE = "Every label of every row is known, or was set aside."
 
 
-def question_card(project_id: int, question: ShownVector | None, offer: Offer | None = None) -> Drawing:
-    """What draws the question, or the empty state, or what is offered in place of a question."""
-    return partial(_draw, project_id, question, offer)
-
-
-def _draw(
-    project_id: int,
-    question: ShownVector | None,
-    offer: Offer | None,
-    standing: Standing,
-    notice: str | None,
-    on_press: Callable[[], None],
-) -> None:
-    draw_card(
-        _CARD,
-        project_id,
+def told(
+    question: ShownVector | None, standing: Standing, notice: str | None, offer: Offer | None = None
+) -> dict[str, Any]:
+    """What the card is told of the question, or the empty state, or what is offered in place of a question."""
+    return card_data(
         room="cell" if question is not None and question.label is not None else "labels",
         token=question.token if question else None,
         question=_question(question) if question else None,
@@ -62,9 +52,17 @@ def _draw(
             why_stop(standing, DONE),
         ),
         notice=notice,
-        on_press=on_press,
         offer=offer,
     )
+
+
+def question_card(seat: Seat, question: ShownVector | None, offer: Offer | None = None) -> Drawing:
+    """What draws the same."""
+
+    def draw(standing: Standing, notice: str | None, on_press: Callable[[], None]) -> None:
+        draw_card(_CARD, seat, told(question, standing, notice, offer), on_press)
+
+    return draw
 
 
 def _question(question: ShownVector) -> dict[str, Any]:
@@ -101,9 +99,9 @@ def class_list(
     """Nothing: the card itself has every label of its row."""
 
 
-def batch_card(project_id: int, batch: ShownBatch) -> Drawing:
+def batch_card(seat: Seat, batch: ShownBatch) -> Drawing:
     """There is no such batch: every question is about a row, or a label, of its own."""
-    raise ValueError(f"Project {project_id} has no rows that are confirmed together. Got {batch.token}.")
+    raise ValueError(f"Project {seat.project_id} has no rows that are confirmed together. Got {batch.token}.")
 
 
 def dispute_card(project_id: int, data: Mapping[str, Any], on_press: Callable[[], None]) -> None:

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from pages.parts.one_label.card import batch_card, class_list, dispute_card, qualifying_card, question_card
+from pages.parts.one_label.card import (
+    batch_card,
+    class_list,
+    dispute_card,
+    qualifying_card,
+    question_card,
+    told,
+)
 from pages.parts.one_label.classes import classes_part
 from pages.parts.one_label.create import FIRST_QUESTION, PREPARING, settings, summary
 from pages.parts.one_label.form import ANSWERING, LEARNING
@@ -33,4 +40,5 @@ __all__ = [
     "review_row",
     "settings",
     "summary",
+    "told",
 ]

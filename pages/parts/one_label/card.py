@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from itertools import zip_longest
 from typing import Any
 
@@ -16,6 +15,7 @@ from pages.parts.question_card import (
     Drawing,
     Heading,
     Offer,
+    card_data,
     card_of,
     coming_of,
     draw_card,
@@ -27,6 +27,7 @@ from pages.parts.question_card import (
 from workflow.kinds.one_label.showing import ShownQuestion, YesNo
 from workflow.people.batches import ShownBatch
 from workflow.room import Groups
+from workflow.seat import Seat
 from workflow.standing import Standing
 
 _CARD = card_of("one_label")
@@ -43,41 +44,30 @@ LISTED = 60
 """Candidates a card lists at most; the search finds the others."""
 
 
-def question_card(project_id: int, question: ShownQuestion | None, offer: Offer | None = None) -> Drawing:
-    """What draws the question, or the empty state, or what is offered in place of a question."""
-    return partial(_draw, project_id, question, offer)
+def told(
+    question: ShownQuestion | None, standing: Standing, notice: str | None, offer: Offer | None = None
+) -> dict[str, Any]:
+    """What the card is told of the question, or the empty state, or what is offered in place of a question."""
+    token, asked = (question.token, _question(question)) if question else (None, None)
+    return card_data("candidates", token, asked, standing, _heading(standing), notice, offer)
 
 
-def _draw(
-    project_id: int,
-    question: ShownQuestion | None,
-    offer: Offer | None,
-    standing: Standing,
-    notice: str | None,
-    on_press: Callable[[], None],
-) -> None:
-    draw_card(
-        _CARD,
-        project_id,
-        "candidates",
-        question.token if question else None,
-        _question(question) if question else None,
-        standing,
-        _heading(standing),
-        notice,
-        on_press,
-        offer,
-    )
+def question_card(seat: Seat, question: ShownQuestion | None, offer: Offer | None = None) -> Drawing:
+    """What draws the same."""
+
+    def draw(standing: Standing, notice: str | None, on_press: Callable[[], None]) -> None:
+        draw_card(_CARD, seat, told(question, standing, notice, offer), on_press)
+
+    return draw
 
 
-def batch_card(project_id: int, batch: ShownBatch) -> Drawing:
+def batch_card(seat: Seat, batch: ShownBatch) -> Drawing:
     """What draws many rows at once."""
 
     def draw(standing: Standing, notice: str | None, on_press: Callable[[], None]) -> None:
-        question = batch_question(batch)
-        draw_card(
-            _CARD, project_id, "batch", batch.token, question, standing, _heading(standing), notice, on_press
-        )
+        asked = batch_question(batch)
+        data = card_data("batch", batch.token, asked, standing, _heading(standing), notice)
+        draw_card(_CARD, seat, data, on_press)
 
     return draw
 

@@ -7,7 +7,7 @@ import streamlit as st
 from pages.parts.create_parts import HELD_OUT, kept_files
 from pages.parts.frame import escape
 from workflow.importing import LabelTable
-from workflow.kinds.one_label.settings import AUTOMATIC, LearnerSettings, first_strategy
+from workflow.kinds.one_label.settings import AUTOMATIC, LearnerSettings, first_strategy, first_truth_role
 from workflow.kinds.one_label.words import CHOICES, COVER_HELP, WEIGHING, needs_neighbors, strategies_for
 
 FIRST_QUESTION = "Which one is it?"
@@ -46,9 +46,11 @@ def settings(table: LabelTable, checks: int) -> LearnerSettings:
             format_func=HELD_OUT.__getitem__,
             help="Drawn at random from the rows with a true label. They are never asked and never trained on.",
         )
+        roles = ["given", "hidden"]
         truth_role = right.selectbox(
             "The other true labels",
-            ["given", "hidden"],
+            roles,
+            index=roles.index(first_truth_role(table)),
             format_func={
                 "given": "are used: nobody is asked",
                 "hidden": "stay hidden: a dry run",

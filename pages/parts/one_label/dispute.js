@@ -216,10 +216,7 @@ function actions(state, question) {
   };
   const leave = () => {
     if (!state.note.trim()) openNote(state);
-    else {
-      press(state, null, "discuss", []);
-      state.note = ""; // it is on its way
-    }
+    else press(state, null, "discuss", []);
   };
   return answerGroup(
     capped("↵", "Enter", "Store the verdict", () => settle(state), {

@@ -5,10 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts import state
+from pages.parts.file_box import file_box, let_go
 from pages.parts.frame import ProjectPage, refusals
 from pages.parts.import_check import show_problems
 from pages.parts.words import counted
 from workflow import room
+from workflow.importing.arrivals import Arrived
 from workflow.room import Groups, RoomError, TableError
 
 KEY = f"{state.SETTINGS}-groups"
@@ -23,21 +25,16 @@ def groups_part(page: ProjectPage) -> None:
         "taxonomy at import, or from a file with a class in its first column and its groups beside it, such as "
         "`class,genus,family`."
     )
-    uses = st.session_state.setdefault(KEY, 0)  # another number is another, empty uploader
     if now:
         _list(now)
         if st.button("Remove all groups", icon=":material/delete:", key=f"{KEY}-remove"):
             _set(page, {}, "Saved: no groups of classes")
-    chosen = st.file_uploader(
-        "A file of groups" + ("; its groups take the place of these" if now else ""),
-        key=f"{KEY}-{page.project.id}-{uses}",
-    )
+    label, box = "A file of groups", f"groups-{page.project.id}"
+    chosen = file_box(page.seat, f"{label}; its groups take the place of these" if now else label, key=box)
     if chosen is None:
         return
-    try:
-        found = room.groups_in_file(page.seat, chosen.getvalue(), chosen.name)
-    except TableError as error:
-        show_problems(error.problems, "these can be groups")
+    found = _read(page, chosen)
+    if found is None:
         return
     several = {name: classes for name, classes in found.items() if len(classes) > 1}
     _list(several)
@@ -49,8 +46,26 @@ def groups_part(page: ProjectPage) -> None:
         disabled=not several,
         key=f"{KEY}-use",
     ):
-        st.session_state[KEY] = uses + 1
+        let_go(page.seat, box)
+        st.session_state.pop(f"{KEY}-read", None)
         _set(page, found, f"Saved: {counted(len(several), 'group')} of classes")
+
+
+def _read(page: ProjectPage, chosen: Arrived) -> Groups | None:
+    """The groups of the file, read once: this page is drawn anew at every press. None where there are none, which is
+    said."""
+    key = (page.project.id, chosen.key, room.class_names(page.seat))
+    known = st.session_state.get(f"{KEY}-read")
+    if known is None or known[0] != key:
+        try:
+            known = key, room.groups_in_file(page.seat, chosen.path, chosen.name), ()
+        except TableError as error:
+            known = key, None, error.problems
+        st.session_state[f"{KEY}-read"] = known
+    if known[1] is None:
+        show_problems(known[2], "these can be groups")
+    found: Groups | None = known[1]
+    return found
 
 
 def _list(groups: Groups) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -129,8 +130,11 @@ class RowChooser:
         barred = shown | {place.row for place in pool.standings.unsure(annotator)}
         resting = [place.row for place in pool.standings.resting(annotator) if place.row not in barred]
         late = barred | set(resting)
-        if pool.control_is_due(ahead) and (control := self._controls(annotator, late)):
-            return control[0]
+        if (
+            pool.control_is_due(ahead)
+            and (control := next(self._controls(annotator, late), None)) is not None
+        ):
+            return control
         if (begun := next((row for row in pool.begun(annotator) if row not in late), None)) is not None:
             return begun
         held = pool.test_rows | pool.control_rows
@@ -139,16 +143,22 @@ class RowChooser:
         best = self.best(allowed, [row for row in shown if 0 <= row < len(held) and not held[row]])
         if best is not None:
             return best
-        left = (*self._controls(annotator, late), *resting)
+        left = chain(self._controls(annotator, late), resting)
         return next((row for row in left if pool.may_ask(Place(row), annotator)), None)
 
-    def _controls(self, annotator: str, late: set[int]) -> list[int]:
+    def _controls(self, annotator: str, late: set[int]) -> Iterator[int]:
         """The blind checks that this annotator can be asked now, in the order of their draw; those with entries that
         they know of come last. late : rows that are not asked now"""
         pool = self._pool
-        left = [row for row in pool.control_left().tolist() if row not in late]
-        left = [row for row in left if not pool.asked.is_over(row, annotator)]
-        return sorted(left, key=lambda row: bool(pool.own_entries(row, annotator)))
+        known = []
+        for row in pool.control_left().tolist():  # mostly the first will do, however many there are
+            if row in late or pool.asked.is_over(row, annotator):
+                continue
+            if pool.own_entries(row, annotator):
+                known.append(row)
+            else:
+                yield row
+        yield from known
 
     def best(self, allowed: BoolArray, shown: Iterable[int]) -> int | None:
         """The best row inside `allowed` (n,), None where there is none; ties by row number.

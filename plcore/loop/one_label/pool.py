@@ -22,6 +22,7 @@ from plcore.loop.entries import Entry, EntryKind
 from plcore.loop.one_label.asked import RowsForSeveral, RowsToAsk
 from plcore.loop.one_label.class_fold import fold_under
 from plcore.loop.one_label.fold import ANSWERS, KINDS, CandidateFold
+from plcore.loop.one_label.narrowing import Narrowing
 from plcore.loop.one_label.reports import CurvePoint, RowState
 from plcore.loop.one_label.settings import LearnerSettings
 from plcore.loop.one_label.several import View
@@ -106,7 +107,9 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         self.seq, self.answers = 0, 0  # unwithdrawn answers
         self.answered, self.bad, self.by_verdict = np.zeros((3, n), dtype=bool)
         self.changed_at: IntArray = np.zeros(n, dtype=np.int64)
-        self._ambiguous = self._sizes_at_first[self.train] >= 2
+        self._narrowing = Narrowing(self._sizes_at_first, held)
+        self._test = self.test_rows[self.held]
+        self._asked = ~self._test & (self._sizes_at_first[self.held] >= 2)
 
     def _draw_control_rows(self) -> IntArray:
         """The control rows in the order in which they are asked."""
@@ -147,6 +150,7 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         since, self.changed_at[row] = self.changed_at[row], self.fold.changed_at(row)
         if np.array_equal(new, old) and since == self.changed_at[row]:
             return None
+        self._narrowing.note(row, int(self.sizes[row]), int(new.sum()))
         self.candidates[row] = new
         self.sizes[row] = new.sum()
         return CandidateChange(row, old, new)
@@ -232,25 +236,22 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         settled : share of the decisions that no answer can change; None where the model proves none: it is then the
             share of the training rows ambiguous at first that have one label now, or are bad items
         """
-        known, test = self.known(), self.test_rows[self.held]
+        known, test, asked = self.known(), self._test, self._asked
         right = (known >= 0) & (said == known) if said is not None else np.zeros(len(known), dtype=bool)
-        asked = ~test & (self._sizes_at_first[self.held] >= 2)
         free = ~test & ~asked
-        left = self.sizes[self.train]
-        if settled is None:
-            settled = float((left[self._ambiguous] < 2).mean()) if self._ambiguous.any() else 1.0
+        count, is_known = np.count_nonzero, known >= 0
         control = ControlCounts(
-            right_asked=int(right[asked].sum()),
-            asked=int((known[asked] >= 0).sum()),
-            right_free=int(right[free].sum()),
-            free=int((known[free] >= 0).sum()),
+            right_asked=int(count(right & asked)),
+            asked=int(count(is_known & asked)),
+            right_free=int(count(right & free)),
+            free=int(count(is_known & free)),
         )
         return CurvePoint(
             seq=self.seq,
             answers=self.answers,
-            accuracy=float(right[test].mean()) if test.any() and said is not None else None,
-            settled=settled,
-            candidates_left=int(np.maximum(left - 1, 0).sum()),
+            accuracy=int(count(right & test)) / int(count(test)) if test.any() and said is not None else None,
+            settled=self._narrowing.settled if settled is None else settled,
+            candidates_left=self._narrowing.left,
             model_version=model_version,
             control=control,
             progressive_error=progressive_error,

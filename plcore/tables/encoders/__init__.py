@@ -3,6 +3,17 @@
 from __future__ import annotations
 
 from plcore.tables.encoders.description import DESCRIPTION, MODEL, Description, EncoderError, read_description
-from plcore.tables.encoders.encoding import Encoded, Encoder
+from plcore.tables.encoders.encoding import Encoded, Encoder, Key, Take, taken
 
-__all__ = ["DESCRIPTION", "MODEL", "Description", "Encoded", "Encoder", "EncoderError", "read_description"]
+__all__ = [
+    "DESCRIPTION",
+    "MODEL",
+    "Description",
+    "Encoded",
+    "Encoder",
+    "EncoderError",
+    "Key",
+    "Take",
+    "read_description",
+    "taken",
+]

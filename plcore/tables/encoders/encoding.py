@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -12,7 +13,7 @@ from plcore.common.types import StepProgress
 from plcore.common.words import listed
 from plcore.tables.columns import stripped
 from plcore.tables.embeddings import Dense
-from plcore.tables.encoders.description import EncoderError, read_description
+from plcore.tables.encoders.description import Description, EncoderError, read_description
 from plcore.tables.encoders.model import OnnxModel
 from plcore.tables.encoders.preparing import image_points, preparation, sound_samples
 from plcore.tables.file_tree import MediaError
@@ -24,6 +25,11 @@ from plcore.tables.table import LabelTable
 
 Open = Callable[[str], BinaryIO]
 """Gives the file of a kept name, seekable, from its first byte on."""
+Key = str | tuple[str, float | None, float | None]
+"""What is encoded: a text; an image, by its kept name or as the data URL that holds it; or a segment of a recording:
+its kept name, and the seconds at which it begins and ends, None for its own."""
+Take = Callable[[Sequence[Key], Description], Sequence[Any]]
+"""Makes of each key what a model takes in, or gives the MediaError that says why there is nothing."""
 
 
 class Encoded(NamedTuple):
@@ -46,27 +52,36 @@ class Encoder:
         self._model = OnnxModel(folder, self.about.output)
         self._prepare = preparation(self.about, self._model, folder)
 
-    def encode(self, table: LabelTable, open_file: Open, on_step: StepProgress | None = None) -> Encoded:
+    def encode(
+        self,
+        table: LabelTable,
+        open_file: Open,
+        on_step: StepProgress | None = None,
+        take: Take | None = None,
+    ) -> Encoded:
         """A vector for each row; the mean of those of its images, where it has several. Rows of the same image, segment
         or text share one, which is made once.
 
         open_file : for the kept names of the table's files
         on_step : called after each batch with (done, in all, the kind)
+        take : decodes elsewhere what files and data URLs hold, `open_file` is not called then; None: here
         Raises EncoderError: no column of the kind, nothing in it, the model fails.
         """
         keys = _keys(table, self.about.kind)
         items = list(dict.fromkeys(key for own in keys for key in own))
         if not items:
             raise EncoderError(f"No row has {_A[self.about.kind]} to encode. Fix: say which column holds it.")
-        found: dict[Hashable, Dense] = {}
-        broken: dict[Hashable, str] = {}
+        found: dict[Key, Dense] = {}
+        broken: dict[Key, str] = {}
+        take = take or partial(_taken_here, open_file)
         for begin in range(0, len(items), self._model.at_once):
-            batch: list[tuple[Hashable, Any]] = []
-            for key in items[begin : begin + self._model.at_once]:
-                try:
-                    batch.append((key, self._taken(key, open_file)))
-                except MediaError as error:
-                    broken[key] = str(error.args[0])
+            asked = items[begin : begin + self._model.at_once]
+            batch: list[tuple[Key, Any]] = []
+            for key, item in zip(asked, take(asked, self.about), strict=True):
+                if isinstance(item, MediaError):
+                    broken[key] = str(item.args[0])
+                else:
+                    batch.append((key, item))
             if batch:
                 vectors = self._model.run(self._prepare([item for _, item in batch]))
                 for (key, _), vector in zip(batch, vectors, strict=True):
@@ -84,32 +99,41 @@ class Encoder:
                 vectors[row] = np.mean(made, axis=0, dtype=np.float64)
         return Encoded(vectors, tuple(_notes(table, keys, broken)))
 
-    def _taken(self, key: Any, open_file: Open) -> Any:
-        """What the model is given for a key of `_keys`. Raises MediaError."""
-        if self.about.kind == "text":
-            return key
-        if self.about.kind == "sound":
-            name, start, end = key
-            with open_file(name) as file, Sound(file) as sound:
-                # No more than the model takes: a row may be a recording of hours.
-                begin = 0.0 if start is None else start
-                most = begin + self.about.seconds
-                return sound_samples(
-                    sound.read(begin, most if end is None else min(end, most)), sound.facts.rate, self.about
-                )
-        data = image_of_url(key) if is_inline(key) else _bytes(open_file(key))
-        with open_image(data) as image:
-            return image_points(image, self.about)
+
+def taken(key: Key, about: Description, open_file: Open) -> Any:
+    """What a model is given for a key. Raises MediaError."""
+    if about.kind == "text":
+        return key
+    if isinstance(key, tuple):
+        name, start, end = key
+        with open_file(name) as file, Sound(file) as sound:
+            # No more than the model takes: a row may be a recording of hours.
+            begin = 0.0 if start is None else start
+            most = begin + about.seconds
+            read = sound.read(begin, most if end is None else min(end, most))
+            return sound_samples(read, sound.facts.rate, about)
+    data = image_of_url(key) if is_inline(key) else _bytes(open_file(key))
+    with open_image(data) as image:
+        return image_points(image, about)
+
+
+def _taken_here(open_file: Open, keys: Sequence[Key], about: Description) -> list[Any]:
+    found = []
+    for key in keys:
+        try:
+            found.append(taken(key, about, open_file))
+        except MediaError as error:
+            found.append(error)
+    return found
 
 
 _A = {"image": "an image", "text": "a text", "sound": "a recording"}
 
 
-def _keys(table: LabelTable, kind: str) -> list[tuple[Hashable, ...]]:
-    """What each row has of a kind: texts, kept names of images (or the URLs that hold them), or segments: the kept name
-    of a recording, and the seconds at which it begins and ends, None for its own."""
+def _keys(table: LabelTable, kind: str) -> list[tuple[Key, ...]]:
+    """What each row has of a kind."""
     roles, media, cells = table.roles, table.media, table.cells
-    nothing: list[tuple[Hashable, ...]] = [()] * table.n_rows
+    nothing: list[tuple[Key, ...]] = [()] * table.n_rows
     if kind == "text" and roles.text is not None:
         return [(text,) if text else () for text in stripped(cells, roles.text).to_pylist()]
     if kind == "image" and roles.image is not None:
@@ -133,9 +157,7 @@ def _bytes(file: BinaryIO) -> bytes:
         return file.read()
 
 
-def _notes(
-    table: LabelTable, keys: Sequence[Sequence[Hashable]], broken: Mapping[Hashable, str]
-) -> list[str]:
+def _notes(table: LabelTable, keys: Sequence[Sequence[Key]], broken: Mapping[Key, str]) -> list[str]:
     empty = [str(name) for name, own in zip(table.ids, keys, strict=True) if not own]
     failed = [
         str(name) for name, own in zip(table.ids, keys, strict=True) if any(key in broken for key in own)

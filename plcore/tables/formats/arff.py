@@ -18,8 +18,11 @@ from plcore.tables.formats.reading import TableReading, check_size, refusal, tex
 from plcore.tables.formats.values import cell_text
 from plcore.tables.roles import Roles
 
-_START = re.compile(rb"(\s*(%[^\n]*)?\n)*\s*@relation\b", re.IGNORECASE)
-_SPARSE = re.compile(r"^\s*@data\b[^\n]*\n(?:\s*(?:%[^\n]*)?\n)*\s*\{", re.IGNORECASE | re.MULTILINE)
+# Without giving anything back: over a million blank lines other patterns would try all ways to part them.
+_START = re.compile(rb"(?:[^\S\n]*+(?:%[^\n]*+)?\n)*+\s*+@relation\b", re.IGNORECASE)
+_SPARSE = re.compile(
+    r"^[^\S\n]*+@data\b[^\n]*+\n(?:[^\S\n]*+(?:%[^\n]*+)?\n)*+\s*+\{", re.IGNORECASE | re.MULTILINE
+)
 _LABEL = re.compile(r"<label\s[^>]*?name\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
 _MEKA = re.compile(r"-C\s+(-?\d+)")
 _NUMBERS = ("NUMERIC", "REAL", "INTEGER")
@@ -45,6 +48,8 @@ def read_arff(data: bytes, labels_xml: str | None = None) -> TableReading:
         message = f"This is no good ARFF: {str(error)[:200].rstrip('.')}."
         line = line if isinstance(line, int) and line > 0 else None
         raise refusal(message, "Correct the line, or export the table anew.", line=line) from error
+    except MemoryError:
+        raise
     except Exception as error:  # liac-arff stumbles over some bad lines
         raise refusal(f"This is no good ARFF ({str(error)[:200]}).", "Export the table anew.") from error
     attributes: Sequence[tuple[str, Any]] = found["attributes"]

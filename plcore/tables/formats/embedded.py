@@ -25,23 +25,23 @@ class EmbeddedFiles:
     """Files by name, in memory; a `plcore.tables.media_files.FileSource`."""
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
-        self._files = dict(files)
+        self.files = dict(files)
 
     def find(self, cell: str) -> str:
         """The file of this name. Raises MediaError where there is none."""
         name = cell.strip()
-        if name not in self._files:
+        if name not in self.files:
             fix = "Leave the cell empty, or put the file into the table."
             raise MediaError(f"the table holds no file {quoted(cell)}.", fix)
         return name
 
     def open(self, name: str) -> BinaryIO:
         """A file that `find` has named."""
-        return io.BytesIO(self._files[name])
+        return io.BytesIO(self.files[name])
 
     def close(self) -> None:
         """Let go of the bytes."""
-        self._files.clear()
+        self.files.clear()
 
 
 def file_name(data: bytes, path: str | None, column: str, row: int) -> str:

@@ -48,7 +48,7 @@ def read_workbook(data: bytes) -> TableReading:
                     return _read(name, sheet, rows, sheets, oddities)
     except PasswordError:
         raise refusal("The workbook is encrypted.", "Save it without a password and import that.") from None
-    except TableError:
+    except (TableError, MemoryError):
         raise
     except BaseException as error:
         if not (isinstance(error, Exception) or type(error).__name__ == "PanicException"):

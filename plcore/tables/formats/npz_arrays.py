@@ -55,7 +55,7 @@ def _array(data: bytes, name: str) -> AnyArray:
             raise refusal(f"the array {quoted(name)} is cut off.", _ANEW)
         array: AnyArray = np.load(io.BytesIO(data), allow_pickle=False)
         return array.astype(dtype.newbyteorder("="), copy=False)  # Arrow takes no other order of bytes
-    except TableError:
+    except (TableError, MemoryError):
         raise
     except Exception as error:
         raise refusal(f"the array {quoted(name)} cannot be read ({str(error)[:100]}).", _ANEW) from error

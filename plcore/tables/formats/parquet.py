@@ -50,7 +50,7 @@ def read_parquet(data: bytes) -> TableReading:
         # As dictionaries, texts take no more room than in the file, until their length is known.
         table = pa.parquet.ParquetFile(pa.BufferReader(data), read_dictionary=texts).read(use_threads=False)
         table.validate(full=True)  # texts that are no UTF-8
-    except TableError:
+    except (TableError, MemoryError):
         raise
     except Exception as error:
         raise _damaged("Parquet", error) from error
@@ -63,6 +63,8 @@ def read_feather(data: bytes) -> TableReading:
         with pa.ipc.open_file(pa.BufferReader(data)) as file:
             table = file.read_all()
         table.validate(full=True)
+    except MemoryError:
+        raise
     except Exception as error:
         raise _damaged("Feather", error) from error
     check_size(table.num_rows, table.num_columns)

@@ -17,11 +17,9 @@ from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError, table_erro
 from plcore.tables.roles import Roles
 from plcore.tables.suggested_sources import is_embedding_name
 from plcore.tables.suggestion import suggest_roles
-
-MAX_CELLS = 20_000_000
-"""Rows times columns. A small file can declare far more, and a table of more would not fit the memory."""
-MAX_COLUMNS = 20_000
-"""A libsvm file of ten bytes may declare any number of them (`1 99999:1`), and each takes half a millisecond."""
+from plcore.tables.table_size import check_size as check_size
+from plcore.tables.table_size import fits_as_cells as fits_as_cells
+from plcore.tables.text_columns import frame_of
 
 MAX_NUMBERS = 200_000_000
 """Of a column of vectors: 800 MB."""
@@ -66,24 +64,6 @@ def refusal(message: str, fix: str, *, row: int | None = None, line: int | None 
     return TableError(Problem(row, line, None, message, fix))
 
 
-def fits_as_cells(n_rows: int, n_columns: int) -> bool:
-    """Whether a table may have so many columns, a few more of labels among them."""
-    return n_rows * n_columns <= MAX_CELLS and n_columns <= MAX_COLUMNS
-
-
-def check_size(n_rows: int, n_columns: int) -> None:
-    """Raise TableError for a table of more cells or columns than are taken; to be asked before they are made."""
-    if n_rows * n_columns > MAX_CELLS:
-        message = (
-            f"The table has {n_rows:,} rows and {n_columns:,} columns, {n_rows * n_columns:,} cells; "
-            f"at most {MAX_CELLS:,} are taken."
-        )
-        raise refusal(message, "Import fewer rows, or join columns, by principal components, say.")
-    if n_columns > MAX_COLUMNS:
-        message = f"The table has {n_columns:,} columns; at most {MAX_COLUMNS:,} are taken."
-        raise refusal(message, "Leave seldom ones out, or join columns, by principal components, say.")
-
-
 def check_vectors(name: str, n_rows: int, width: int) -> None:
     """Raise TableError for a column of more numbers than are taken; to be asked before it is made."""
     if n_rows * width > MAX_NUMBERS:
@@ -109,10 +89,10 @@ def text_table(
     n_rows = len(columns[0]) if columns else 0
     if not n_rows:
         raise refusal("The file has no data rows.", "Add at least one data row.")
-    series = {}
+    arrays = []
     for place, column in enumerate(columns):
         try:
-            array = column if isinstance(column, pa.Array) else pa.array(column, pa.large_string())
+            arrays.append(column if isinstance(column, pa.Array) else pa.array(column, pa.large_string()))
         except UnicodeEncodeError:
             message, fix = "the text holds half of a character (a lone surrogate).", "Correct the text."
             bad = [row for row, text in enumerate(column) if not storable(str(text))][:MAX_PROBLEMS]
@@ -120,9 +100,7 @@ def text_table(
             raise table_error(
                 Problem(row + 1, line, names[place], message, fix) for row, line in zip(bad, at, strict=True)
             ) from None
-        series[place] = array.to_pandas()
-    frame = pd.DataFrame(series, dtype="str", copy=False)
-    frame.columns = pd.Index(list(names), dtype="str")
+    frame = frame_of(arrays, names)
     if lines is not None:
         frame.index = pd.Index(lines, name=LINE_INDEX)
     return frame

@@ -110,9 +110,11 @@ def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
         intern(name): value for name, value in pairs
     }  # a million rows then share the names of their fields
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for place, name in enumerate(names) if name in names[:place])
-        raise _KeyTwiceError(twice)
+        seen: set[str] = set()
+        for name, _ in pairs:
+            if name in seen:
+                raise _KeyTwiceError(name)
+            seen.add(name)
     return found
 
 

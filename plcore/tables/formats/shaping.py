@@ -14,6 +14,7 @@ from plcore.tables.formats.reading import TableReading
 from plcore.tables.formats.tools import SHAPES, Shape
 from plcore.tables.formats.votes import LongVotes, join_votes
 from plcore.tables.media_files import MediaFiles
+from plcore.tables.roles import Roles
 from plcore.tables.suggestion import suggest_roles
 
 
@@ -33,9 +34,12 @@ def shaped(reading: TableReading) -> TableReading:
     return replace(found, notes=(*reading.notes, *found.notes))
 
 
-def lacks_rows(reading: TableReading) -> bool:
-    """Whether it holds votes or candidates of rows that nothing in it describes, or may hold them of another's."""
-    roles = reading.suggest_roles()
+def lacks_rows(reading: TableReading, guess: Roles | None = None) -> bool:
+    """Whether it holds votes or candidates of rows that nothing in it describes, or may hold them of another's.
+
+    guess : `reading.suggest_roles()`, where it is at hand
+    """
+    roles = reading.suggest_roles() if guess is None else guess
     describing = roles.numbers or roles.categories or roles.text or roles.image or roles.audio
     alone = roles.has_candidates and roles.id is not None and not (describing or roles.embedding)
     shape = None if reading.roles is not None else _shape_of(reading.cells)

@@ -22,6 +22,8 @@ _HEADERS = (
     "filepath,start,end,scientific_name,common_name,confidence",
 )
 _MOST_EXTRA = 8
+_MOST_TRIED = 20_000
+"""Rows; each may be read in a hundred ways. Those after them are left to be refused."""
 
 
 def quote_commas(data: bytes) -> tuple[bytes, tuple[str, ...]]:
@@ -35,11 +37,14 @@ def quote_commas(data: bytes) -> tuple[bytes, tuple[str, ...]]:
     if not header.startswith(_HEADERS):
         return data, ()
     names = header.split(",")
-    repaired, first = 0, 0
+    tried, repaired, first = 0, 0, 0
     for place, line in enumerate(lines[1:], start=1):
         cells = line.rstrip("\r").split(",")
         if len(cells) <= len(names) or '"' in line:
             continue
+        tried += 1
+        if tried > _MOST_TRIED:
+            break
         ways = list(_ways(cells, names))
         # Which of two neighbouring texts has the comma does not matter much: the first. Where a number stands does.
         if len({_numbers_of(way, names) for way in ways}) == 1:

@@ -1,8 +1,12 @@
-"""One server for all tests here, which takes the longest of what they need; each has a project of its own."""
+"""One server for all tests here, which takes the longest of what they need; each has a project of its own. Another one
+is on PostgreSQL, for the heart of the loop."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,11 +16,15 @@ from db import projects
 from plcore import LabelTable, LearnerSettings
 from tests.browser import room
 from tests.browser.server import Server
+from tests.postgres import Server as PostgresServer
+from tests.postgres import postgres_server
 from tests.workflow.four import four_class_project
 from workflow.home import Home
 from workflow.projects import create_project
 from workflow.room import RoomSettings, change_room
 from workflow.seat import Seat
+
+__all__ = ["postgres_server"]
 
 OWNER, DEMO = 1, 1
 ROOM = RoomSettings(
@@ -24,24 +32,67 @@ ROOM = RoomSettings(
 )
 
 
-@pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    running = Server(tmp_path_factory.mktemp("server") / "home").start()
-    yield running
-    running.stop()
+@dataclass(frozen=True)
+class Running:
+    """cookies : file with those of the owner, since a sign-in link works once"""
+
+    server: Server
+    cookies: Path
+
+
+@contextmanager
+def running_at(folder: Path, browser: Browser, database_url: str = "") -> Iterator[Running]:
+    server = Server(folder / "home", more={"WINNOW_DATABASE_URL": database_url}).start()
+    try:
+        context = browser.new_context()
+        opened = context.new_page()
+        opened.goto(server.link)
+        opened.get_by_role("heading", name="Projects").wait_for()
+        context.storage_state(path=folder / "state.json")
+        context.close()
+        yield Running(server, folder / "state.json")
+    finally:
+        server.stop()
 
 
 @pytest.fixture(scope="session")
-def signed_in(browser: Browser, server: Server, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The cookies of the owner: a sign-in link works once."""
-    path = str(tmp_path_factory.mktemp("state") / "state.json")
-    context = browser.new_context()
-    opened = context.new_page()
-    opened.goto(server.link)
-    opened.get_by_role("heading", name="Projects").wait_for()
-    context.storage_state(path=path)
-    context.close()
-    return path
+def running_sqlite(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with running_at(tmp_path_factory.mktemp("sqlite"), browser) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def running_postgres(
+    browser: Browser, tmp_path_factory: pytest.TempPathFactory, postgres_server: PostgresServer
+) -> Iterator[Running]:
+    with (
+        postgres_server.empty_database() as url,
+        running_at(tmp_path_factory.mktemp("postgres"), browser, url) as running,
+    ):
+        yield running
+
+
+@pytest.fixture
+def backend(request: pytest.FixtureRequest) -> str:
+    """SQLite. What is the heart of the loop has the mark `on_both`."""
+    return str(getattr(request, "param", "sqlite"))
+
+
+@pytest.fixture
+def running(backend: str, request: pytest.FixtureRequest) -> Running:
+    """Started when the first test of the process wants it."""
+    return request.getfixturevalue(f"running_{backend}")
+
+
+@pytest.fixture
+def server(running: Running) -> Server:
+    return running.server
+
+
+@pytest.fixture
+def signed_in(running: Running) -> str:
+    """The cookies of the owner."""
+    return str(running.cookies)
 
 
 @pytest.fixture

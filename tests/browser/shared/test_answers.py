@@ -10,10 +10,12 @@ from playwright.sync_api import Page, expect
 
 from tests.browser import room
 from tests.browser.shared.conftest import Room
+from tests.databases import on_both
 
 pytestmark = pytest.mark.browser
 
 
+@on_both
 def test_each_kind_has_its_key(annotating: Page, here: Room) -> None:
     page = annotating
     offered = room.labels_on_screen(page)
@@ -48,6 +50,7 @@ def test_escape_stops_marking_and_one_mark_is_a_plain_answer(annotating: Page, h
     assert (entry["kind"], entry["labels"]) == ("is", f'["{label}"]')
 
 
+@on_both
 def test_undo_and_redo_by_key_and_in_the_history(annotating: Page, here: Room) -> None:
     page = annotating
     rows = []
@@ -74,6 +77,7 @@ def test_undo_and_redo_by_key_and_in_the_history(annotating: Page, here: Room) -
     assert (log[-1]["kind"], log[-1]["labels"]) == ("is", log[0]["labels"])
 
 
+@on_both
 def test_presses_of_redo_in_quick_succession_store_one_answer(annotating: Page, here: Room) -> None:
     page = annotating
     room.press(page, "1")
@@ -104,6 +108,7 @@ def test_the_key_sheet_answers_nothing(annotating: Page, here: Room) -> None:
     room.press(page, "1")
 
 
+@on_both
 def test_note_and_flag_go_with_the_answer_and_no_further(annotating: Page, here: Room) -> None:
     page = annotating
     page.keyboard.press("t")
@@ -192,3 +197,27 @@ def test_a_note_begun_while_an_answer_is_saved_is_written_to_the_next_question(
     page.keyboard.press("Escape")
     room.press(page, "2")
     assert [(entry["kind"], entry["note"]) for entry in here.log()] == [("is", None), ("is", "xu? more")]
+
+
+def test_a_note_that_cannot_be_stored_is_refused_in_words_and_kept(annotating: Page, here: Room) -> None:
+    page = annotating
+    shown = room.token(page)
+    page.keyboard.press("t")
+    # Half of a character, as a broken input method or a script leaves it.
+    page.locator(".note").evaluate(
+        "field => { field.value = 'heard twice \\ud83d'; field.dispatchEvent(new Event('input')) }"
+    )
+    page.keyboard.press("Escape")
+    page.keyboard.press("1")
+    expect(page.locator(".saved")).to_contain_text(
+        "Not saved: A note cannot be stored with half of a character"
+    )
+    assert room.token(page) == shown
+    assert page.locator(".note").evaluate("field => field.value.slice(0, 11)") == "heard twice"
+    assert here.log() == []
+    page.locator(".note").fill("heard twice")
+    page.keyboard.press("Escape")
+    room.press(page, "1")
+    (entry,) = here.log()
+    assert entry["note"] == "heard twice"
+    assert not [line for line in here.server.lines if "Traceback" in line]

@@ -59,7 +59,7 @@ def test_twelve_pictures_are_confirmed_but_one_and_undone(
     rows = open_batch(page, server, pictures)
     assert len(rows) == 12
     expect(page.get_by_role("heading", name="Are these 12 all")).to_be_visible()
-    expect(page.locator(".tile img").first).to_have_js_property("naturalWidth", 240, timeout=10_000)
+    expect(page.locator(".tile img").first).to_have_js_property("naturalWidth", 240)
     confirm = page.locator(".confirm")
     expect(confirm).to_contain_text("12 are")
     page.keyboard.press("c")

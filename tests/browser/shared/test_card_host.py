@@ -28,7 +28,7 @@ STAGE = """async (card) => {
             return old.call(this, type, ...rest);
         };
     }
-    const { default: draw } = await import(card);
+    const { default: draw } = await import(new URL(card, document.baseURI).href);
     const place = document.createElement("div").attachShadow({ mode: "open" });
     document.body.append(place.host);
     window.sent = [];
@@ -37,7 +37,7 @@ STAGE = """async (card) => {
         setTriggerValue: (name, press) => window.sent.push(press.kind),
         data: {
             project: 1, room: "candidates", tab: "tab", turn, token: `token ${turn}`, empty: null, undoable: null,
-            redoable: null, history: [], saved: null, done: null,
+            redoable: null, saved: null, done: null, drawing: turn, route: null, height: null, frame: null,
             counts: { answered: 0, left: 2, share: "", about: "", of: "" },
             question: {
                 rows: [{ key: "1", label: "ant", about: "", probability: 1 }], hidden: 0,

@@ -45,13 +45,13 @@ def export() -> bytes:
 @pytest.fixture
 def project(page: Page, server: Server, name: str) -> int:
     page.goto(f"{server.base}/import")
-    page.locator("input[type=file]").set_input_files(
+    page.locator(room.TABLE_BOX).set_input_files(
         {"name": f"{name}.json", "mimeType": "application/json", "buffer": export()}
     )
-    page.get_by_role("button", name="Create project").wait_for(timeout=60_000)
+    page.get_by_role("button", name="Create project").wait_for()
     expect(page.get_by_text("Groups of the taxonomy can be answers, too")).to_be_visible()
     page.get_by_role("button", name="Create project").click()
-    page.locator(room.CARD).wait_for(timeout=60_000)
+    page.locator(room.CARD).wait_for()
     found = re.search(r"project=(\d+)", page.url)
     assert found is not None
     return int(found[1])

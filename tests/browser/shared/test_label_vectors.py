@@ -144,13 +144,13 @@ def test_many_labels_are_searched(page: Page, server: Server) -> None:
     page.goto(f"{server.base}/import")
     text = io.StringIO()
     frame.to_csv(text, index=False)
-    page.locator("input[type=file]").set_input_files(
+    page.locator(room.TABLE_BOX).set_input_files(
         {"name": "words.csv", "mimeType": "text/csv", "buffer": text.getvalue().encode()}
     )
-    page.get_by_role("combobox", name="Asked are").wait_for(timeout=60_000)
+    page.get_by_role("combobox", name="Asked are").wait_for()
     room.choose(page, "Asked are", "all labels of a row at once")
     page.get_by_role("button", name="Create project").click()
-    page.locator(room.CARD).wait_for(timeout=60_000)
+    page.locator(room.CARD).wait_for()
     expect(page.locator(".toggle")).to_have_count(374)
     asked = next(
         name for name, cell in zip(names, frame.iloc[row_of(page)][names], strict=True) if cell == ""
@@ -241,7 +241,7 @@ def test_emotions_with_holes_from_file_to_file(page: Page, server: Server) -> No
         mark(page, right)
         room.press(page, "Enter")
     page.goto(f"{server.base}/progress?project={project}")
-    page.locator(".js-plotly-plot .main-svg").first.wait_for(timeout=30_000)
+    page.locator(".js-plotly-plot .main-svg").first.wait_for()
     expect(page.get_by_text("On held-out rows", exact=True)).to_be_visible()
     expect(page.get_by_text("Precision at 3", exact=True)).to_be_visible()
     page.goto(f"{server.base}/export?project={project}")

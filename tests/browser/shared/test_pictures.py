@@ -99,19 +99,19 @@ def test_the_lists_show_small_pictures_and_a_point_of_the_map_its_row(
         page.goto(f"{server.base}/{name}?project={burst.project_id}")
         # The table is drawn on a canvas; what it holds for screen readers names the column.
         heading = page.locator("[data-testid=stDataFrame] [role=columnheader]", has_text="Picture")
-        expect(heading).to_be_attached(timeout=30_000)
+        expect(heading).to_be_attached()
     page.goto(f"{server.base}/map?project={burst.project_id}")
     point = page.locator(".js-plotly-plot .scatterlayer .point").first
-    point.wait_for(timeout=30_000)
+    point.wait_for()
     expect(page.get_by_text("Click a point to see its row")).to_be_visible()
     box = point.bounding_box()
     assert box is not None
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    expect(page.get_by_text("Click a point to see its row")).to_have_count(0, timeout=30_000)
+    expect(page.get_by_text("Click a point to see its row")).to_have_count(0)
     pictures = page.locator("[data-testid=stMain] .pictures img")
     expect(pictures).to_have_count(3)
     expect(pictures.first).to_have_js_property("naturalWidth", 60)
-    small = page.request.get(f"{server.base}{pictures.first.get_attribute('src')}/small")
+    small = page.request.get(f"{server.base}/{pictures.first.get_attribute('src')}/small")
     assert (small.status, small.headers["content-type"]) == (200, "image/webp")
 
 

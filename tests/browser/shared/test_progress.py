@@ -21,21 +21,21 @@ def test_the_stop_rules_are_set_on_the_page(
 ) -> None:
     errors = errors_of(page)
     page.goto(f"{server.base}/progress?project={digits}")
-    page.locator(CHART).first.wait_for(timeout=30_000)
+    page.locator(CHART).first.wait_for()
     page.get_by_role("button", name="Change the rules").click()
     panel = page.get_by_test_id("stPopoverBody")
     panel.get_by_text("Budget", exact=True).click()
     panel.get_by_label("Answers in all").fill("7")
     panel.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("0 of 7 answers are given.")).to_be_visible(timeout=15_000)
+    expect(page.get_by_text("0 of 7 answers are given.")).to_be_visible()
     page.reload()
-    expect(page.get_by_text("0 of 7 answers are given.")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("0 of 7 answers are given.")).to_be_visible()
     assert not errors
 
 
 def test_a_chart_gives_its_picture_and_its_data(page: Page, server: Server, digits: int) -> None:
     page.goto(f"{server.base}/map?project={digits}")
-    page.locator(CHART).first.wait_for(timeout=30_000)
+    page.locator(CHART).first.wait_for()
     with page.expect_download() as asked:
         page.get_by_role("button", name="Data (CSV)").click()
     with Path(asked.value.path()).open() as file:
@@ -43,6 +43,6 @@ def test_a_chart_gives_its_picture_and_its_data(page: Page, server: Server, digi
     assert len(lines) > 100
     assert {line["state"] for line in lines} <= {"open", "answered", "given", "held out", "bad"}
     page.locator(".js-plotly-plot").first.hover()
-    with page.expect_download(timeout=30_000) as asked:
+    with page.expect_download() as asked:
         page.locator("[data-title='Download plot as a PNG']").first.click()
     assert Path(asked.value.path()).read_bytes().startswith(b"\x89PNG")

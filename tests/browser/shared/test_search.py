@@ -85,7 +85,8 @@ def test_a_list_that_comes_late_is_shown_in_the_open_search(annotating: Page, he
     page = annotating
     search = page.get_by_role("dialog", name="None of these")
     lit = search.locator("[aria-selected=true]")
-    module = scripts_in(FOLDER).address("one_label/classes.js")
+    address = scripts_in(FOLDER).address("one_label/classes.js")
+    module = page.evaluate("(address) => new URL(address, document.baseURI).href", address)
     page.wait_for_function(f"async () => (await import('{module}')).classesOf({here.project}).length > 0")
     page.evaluate(f"""async () => {{
         window.classes = await import('{module}');
@@ -125,9 +126,9 @@ def test_a_thousand_classes_come_once_and_are_searched_at_once(page: Page, serve
 
     assert holds_the_list()
     frames.clear()
-    room.press(page, "1")
-    page.wait_for_timeout(300)
-    assert frames
+    with page.expect_response("**/presses/*") as told:
+        room.press(page, "1")
+    frames.append(told.value.body())
     assert not holds_the_list(), "an answer does not send the classes again"
     page.keyboard.press("0")
     search = page.get_by_role("combobox", name="Search all classes")

@@ -94,8 +94,9 @@ def test_files_of_kernels_are_found_wherever_they_are(tmp_path: Path, folder: st
     def result(number: int) -> list[str]:
         called = f"from {dotted} import kernel\n@kernel\ndef a(): return {number}\n"
         (package / "beside" / "called.py").write_text(called)
+        # No bytecode: Python tells by second and size whether a file has changed, and these are written within one.
         return subprocess.run(
-            [sys.executable, "-c", run], cwd=tmp_path, capture_output=True, text=True, check=True
+            [sys.executable, "-B", "-c", run], cwd=tmp_path, capture_output=True, text=True, check=True
         ).stdout.split()
 
     assert [result(1), result(1), result(2), result(2)] == [["1", "0"], ["1", "1"], ["2", "0"], ["2", "1"]]

@@ -393,6 +393,17 @@ def test_capacities_of_m3pl_count_the_rows_that_have_a_weight(data):
     np.testing.assert_array_equal(model.assignment_[~kept], model.transduction_[~kept])
 
 
+@pytest.mark.parametrize(("classes", "taken"), [(100, "cp"), (101, "mm")])
+def test_lm_plane_leaves_the_papers_solver_where_classes_are_many(classes, taken):
+    rng = np.random.default_rng(0)
+    y = np.arange(2 * classes) % classes
+    X = rng.normal(size=(classes, 8))[y] + 0.1 * rng.normal(size=(2 * classes, 8))
+    model = LMPlaneClassifier(max_iter=5).fit(X, y)
+    assert model.solver_ == taken
+    named = LMPlaneClassifier(solver=taken, max_iter=5).fit(X, y)
+    np.testing.assert_array_equal(model.decision_function(X), named.decision_function(X))
+
+
 @pytest.mark.parametrize("solver", ["cp", "mm"])
 @pytest.mark.parametrize("init", ["ridge", "zero"])
 def test_candidate_weights_hold_the_labels_of_lm_plane(solver, init, data):

@@ -469,3 +469,11 @@ def test_to_csv(tmp_path) -> None:
     table.to_csv(tmp_path / "birds.csv")
     again = LabelTable.read_csv(str(tmp_path / "birds.csv"), ROLES)
     assert again.cells.equals(table.cells)
+
+
+def test_the_cells_of_a_row_are_as_they_stand_in_the_file() -> None:
+    table = LabelTable.read_csv(BIRDS, ROLES)
+    for row in range(table.n_rows):
+        assert table.cells_of(row, tuple(table.cells.columns)) == tuple(table.cells.iloc[row])
+    assert table.cells_of(1, ("note", "id")) == (" kept", "b")
+    assert table.cells_of(0, ()) == ()

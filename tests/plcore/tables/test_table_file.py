@@ -202,7 +202,7 @@ def test_what_the_system_refuses_is_not_a_damaged_table(
     def refuse(*_: object, **__: object) -> None:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr("plcore.tables.table_file.pa.parquet.read_table", refuse)
+    monkeypatch.setattr("plcore.tables.table_file.pa.parquet.ParquetFile", refuse)
     with pytest.raises(OSError, match=re.escape(os.strerror(number))):
         LabelTable.read(tmp_path / "table.parquet")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from plcore.loop import ROWS, StopRules, judge
 from tests.workflow.kind_worlds import WORLDS, KindWorld
 from workflow import answering
-from workflow.common import figures, turn
+from workflow.common import clock, figures
 from workflow.common.figures import (
     SIMULATED,
     LabelCount,
@@ -87,28 +87,27 @@ def test_one_rule_that_is_reached_is_enough() -> None:
     assert view.reached[0].words
 
 
-class Clock(datetime):
-    """What turns take for the time; it goes on by the second that it is told."""
+class Seconds:
+    """What the clock of turns takes for `time`; it goes on by the second that it is told."""
 
-    later = 0.0
+    passed = 0.0
 
-    @classmethod
-    def now(cls, tz: object = None) -> datetime:  # type: ignore[override]
-        return datetime(2026, 3, 1, tzinfo=UTC) + timedelta(seconds=cls.later)
+    def monotonic(self) -> float:
+        return self.passed
 
 
 @pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.name)
 def test_the_pace_is_the_median_of_peoples_latest_answers(
     world: KindWorld, home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(turn, "datetime", Clock)
-    monkeypatch.setattr(Clock, "later", 0.0)
+    time = Seconds()
+    monkeypatch.setattr(clock, "time", time)
     monkeypatch.setattr(figures, "PACE_WINDOW", 4)
     seat = Seat(home, owner, world.make(Seat(home, owner)))
 
     def answer_after(seconds: float, **more: str) -> float | None:
         question = answering.next_question(seat)
-        Clock.later += seconds
+        time.passed += seconds
         if more.get("note") == "skip":
             world.say(seat, "skip", question)
         else:

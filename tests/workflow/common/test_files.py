@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 import pytest
 
-from plcore.tables import MediaFiles
+from plcore.tables import KeptFiles
 from tests.plcore.tables.zips import WAV
 from tests.workflow.media.test_finding import FILES, ZIP
 from workflow import importing
@@ -23,7 +23,7 @@ def upload() -> importing.LabelTable:
 
 def test_two_letters_of_a_name_are_its_folder(tmp_path: Path) -> None:
     assert files.path_of(tmp_path, "abcd.png") == tmp_path / "ab" / "abcd.png"
-    assert files.address("abcd.png") == f"{files.PATH}/abcd.png"
+    assert files.address("abcd.png") == "files/abcd.png"
 
 
 def test_every_file_that_the_table_names_is_kept_and_twice_is_harmless(tmp_path: Path) -> None:
@@ -42,15 +42,15 @@ def test_every_file_that_the_table_names_is_kept_and_twice_is_harmless(tmp_path:
 def test_where_one_cannot_be_read_none_has_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table, read = upload(), []
     assert table.media.files is not None
-    real = MediaFiles.open
+    real = KeptFiles.open
 
-    def failing(self: MediaFiles, name: str) -> BinaryIO:
+    def failing(self: KeptFiles, name: str) -> BinaryIO:
         read.append(name)
         if len(read) == len(table.media.kept_names()):
             raise OSError("gone")
         return real(self, name)
 
-    monkeypatch.setattr(MediaFiles, "open", failing)
+    monkeypatch.setattr(KeptFiles, "open", failing)
     with pytest.raises(OSError, match="gone"):
         files.keep(tmp_path / "media", table)
     assert not [path for path in (tmp_path / "media").rglob("*") if path.is_file()]

@@ -103,6 +103,17 @@ def test_a_file_is_written_and_fetched(files: PreparedFiles, tmp_path: Path) -> 
     assert files.fetch(OWNER, key) == found, "a download may be tried again"
 
 
+def test_what_only_writing_tells_is_known_once_it_is_written(files: PreparedFiles, tmp_path: Path) -> None:
+    """The entry that is the latest in it, where more have come since it was asked for."""
+    key = files.begin(tmp_path, OWNER, "p.zip", Taken(1000, 5, lambda _file, _tell: 9, counts_rows=False))
+    files.wait(key)
+    (one,) = files.of(OWNER)
+    assert (one.seq, one.counts_rows) == (9, False)
+    other = files.begin(tmp_path, OWNER, "b.csv", rows(b"a"))
+    files.wait(other)
+    assert (files.of(OWNER)[0].seq, files.of(OWNER)[0].counts_rows) == (5, True)
+
+
 def test_it_is_for_one_person_at_one_project(files: PreparedFiles, tmp_path: Path) -> None:
     key = files.begin(tmp_path, OWNER, "birds.csv", rows(b"ab"))
     files.wait(key)

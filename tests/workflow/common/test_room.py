@@ -9,10 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from plcore.common.characters import forbidden_in_name
 from workflow.common.room import DESCRIPTION_LENGTH, FORMS, GUIDELINES_LENGTH, ORDERS, RoomError, RoomSettings
 
 TEXT = st.text(
-    st.characters(blacklist_characters="\0\n\r", blacklist_categories=("Cs",)), max_size=DESCRIPTION_LENGTH
+    st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp")).filter(
+        lambda one: forbidden_in_name(one) is None
+    ),
+    max_size=DESCRIPTION_LENGTH,
 )
 
 

@@ -15,7 +15,6 @@ from tests.plcore.tables.zips import picture
 from tests.workflow.kind_worlds import WORLDS, KindWorld
 from tests.workflow.media.test_finding import ZIP
 from workflow import importing
-from workflow.common.files import PATH
 from workflow.common.rows import row_view
 
 PIXEL = "data:image/png;base64," + base64.b64encode(picture()).decode()
@@ -61,7 +60,7 @@ def test_the_caption_stands_beside_the_row_and_is_no_feature() -> None:
 def test_a_row_shows_all_of_its_images_the_first_one_first() -> None:
     table = several_pictures()
     first, second, third = (row_view(table, row) for row in range(3))
-    assert first.images == tuple(f"{PATH}/{name}" for name in table.media.images_of(0))
+    assert first.images == tuple(f"files/{name}" for name in table.media.images_of(0))
     assert (len(first.images), first.image) == (3, first.images[0])
     assert (second.images, third.images) == ((second.image,), (third.image,))
     assert row_view(LabelTable.read_csv(b"candidates,n\na|b,1\nb,2\n"), 0).images == ()
@@ -93,7 +92,7 @@ def test_files_of_a_zip_are_shown_by_their_address() -> None:
     assert table is not None
     assert table.media.images is not None
     shown = row_view(table, 0)
-    assert shown.image == f"{PATH}/{table.media.images[0]}"
+    assert shown.image == f"files/{table.media.images[0]}"
 
 
 def test_where_any_row_may_be_heard_all_say_so() -> None:

@@ -29,6 +29,6 @@ def test_another_content_or_name_is_another_version(tmp_path: Path) -> None:
 def test_an_address_is_that_of_a_module_that_is_there(tmp_path: Path) -> None:
     (tmp_path / "a.js").write_text("export {}")
     scripts = scripts_in(tmp_path)
-    assert scripts.address("a.js") == f"/scripts/{scripts.version}/a.js"
+    assert scripts.address("a.js") == f"scripts/{scripts.version}/a.js"
     with pytest.raises(KeyError, match=r"no JavaScript module 'b.js'; there are a.js"):
         scripts.address("b.js")

@@ -12,7 +12,7 @@ from PIL import Image
 
 from plcore.tables import MediaError, thumbnail
 from tests.plcore.tables.zips import picture
-from workflow.common import thumbnails
+from workflow.common import limited, thumbnails
 from workflow.common.files import address, path_of
 from workflow.common.thumbnails import SMALL_ENOUGH, small_address, small_url, thumbnail_of
 from workflow.home import Home
@@ -95,22 +95,23 @@ def test_one_that_is_gone_or_damaged_is_left_out_of_a_list(home: Home, image: Pa
 
 
 def test_the_address_of_a_small_picture_is_that_of_its_file(home: Home) -> None:
-    assert small_address(address(NAME)) == f"/files/{NAME}/small"
+    assert small_address(address(NAME)) == f"files/{NAME}/small"
     assert small_address(url(LARGE)) == url(LARGE)
 
 
 def test_two_are_made_at_a_time_and_no_more(home: Home, image: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     free = []
 
-    def look(data: bytes) -> bytes:
+    def look(_job: str, given: dict[str, str], size: int) -> str:
+        assert (given, size) == ({"path": str(image)}, len(LARGE))
         taken = [thumbnails.MAKERS.acquire(blocking=False) for _ in range(2)]
         free.append(taken)
         for one in taken:
             if one:
                 thumbnails.MAKERS.release()
-        return data
+        return "aaaa"
 
-    monkeypatch.setattr("plcore.tables.thumbnail", look)
+    monkeypatch.setattr(limited, "look", look)
     for _ in range(2):
         thumbnail_of(home, image)
         kept(home)[0].unlink()

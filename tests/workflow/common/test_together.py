@@ -9,7 +9,7 @@ from plcore import AnswerError, LearnerSettings
 from tests.workflow import vector_world
 from tests.workflow.world import small_table
 from workflow import projects
-from workflow.common import together
+from workflow.common import answers, together
 from workflow.home import Home
 from workflow.seat import Seat
 
@@ -41,7 +41,7 @@ def test_only_rows_with_the_label_are_reserved_and_never_more_than_can_be_looked
         batch = together.reserve_free(turn, rows, label, together.FOUND)
         assert batch is not None
         with_it = [row for row in rows if pool.candidates[row, 0]]
-        assert [one.row for one in batch.rows] == with_it[: together.MOST]
+        assert [one.row for one in batch.rows] == with_it[: answers.MOST]
         assert together.reserve_free(turn, pool.held.tolist(), label, together.FOUND) is None
         shown = together.shown(turn, batch)
         again = together.shown_again(turn)

@@ -58,10 +58,10 @@ def test_a_turn_knows_what_is_before_others(world: KindWorld, seat: Seat) -> Non
     assert answering.next_question(ada) is not None
     with ada.turn() as turn:
         hers = place_of(turn.open_now())
-        assert turn.taken() == set()
+        assert turn.taken == set()
         assert not turn.is_taken(hers)
     with seat.turn() as turn:
-        assert turn.taken() == {hers}
+        assert turn.taken == {hers}
         assert turn.is_taken(hers)
         assert turn.is_taken(Place(hers.row))
         assert turn.open_now() is None
@@ -72,7 +72,7 @@ def test_a_turn_knows_what_is_before_others(world: KindWorld, seat: Seat) -> Non
     world.say(ada, "skip")
     with ada.turn() as turn:
         assert turn.revision(hers) == 1
-        assert turn.taken() == set()
+        assert turn.taken == set()
 
 
 def test_a_token_of_nobody_was_never_given_before(world: KindWorld, seat: Seat) -> None:

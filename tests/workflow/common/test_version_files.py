@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -98,6 +99,23 @@ def test_a_model_without_first_updates_has_its_scores_alone(tmp_path: Path, vers
     assert names(tmp_path) == {"0.npy"}
     assert read_effects(tmp_path / "0.npy") is None
     assert read_footing(tmp_path / "0.npy", None) is None
+
+
+def test_every_file_is_on_the_disk_before_it_has_its_name(
+    tmp_path: Path, versions: list[Version], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: dict[int, set[str]] = {}
+    real = os.fsync
+
+    def fsync(descriptor: int) -> None:
+        synced[os.fstat(descriptor).st_ino] = names(tmp_path)
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    write_version(tmp_path / "7.npy", versions[0])
+    assert names(tmp_path)
+    for path in tmp_path.iterdir():
+        assert path.name not in synced[path.stat().st_ino]
 
 
 def test_a_full_disk_leaves_nothing_under_a_name(tmp_path: Path, versions: list[Version]) -> None:

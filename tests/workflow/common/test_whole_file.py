@@ -21,6 +21,22 @@ def test_it_is_there_when_it_is_whole_and_not_before(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_bytes_are_on_the_disk_before_the_name_and_the_name_before_the_block_has_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, synced = tmp_path / "out.csv", []
+    real = os.fsync
+
+    def fsync(descriptor: int) -> None:
+        synced.append((os.fstat(descriptor).st_ino, path.exists()))
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with whole_file(path) as file:
+        file.write(b"a,b\n")
+    assert synced == [(path.stat().st_ino, False), (tmp_path.stat().st_ino, True)]
+
+
 @pytest.mark.parametrize("why", [KeyboardInterrupt, OSError, ValueError])
 def test_what_ends_early_leaves_what_was_there(tmp_path: Path, why: type[BaseException]) -> None:
     path = tmp_path / "out.csv"

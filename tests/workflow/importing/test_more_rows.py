@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from db import entries
-from plcore.tables import TableReading
 from tests.workflow import vector_world, world
 from tests.workflow.world import answer_next, counts_agreed, opened, small_frame, small_project
 from workflow import answering, classes, reviewing, training, undoing
@@ -27,7 +26,7 @@ def later(start: int = 60, n: int = 30) -> pd.DataFrame:
 
 
 def upload(frame: pd.DataFrame) -> Upload:
-    return Upload(TableReading(read_upload(frame.to_csv(index=False).encode()).cells, "CSV"))
+    return read_upload(frame.to_csv(index=False).encode())
 
 
 def add(seat: Seat, frame: pd.DataFrame) -> int:
@@ -36,7 +35,7 @@ def add(seat: Seat, frame: pd.DataFrame) -> int:
 
 def anew(home: Home) -> Home:
     """A home whose learners are built from table and log."""
-    return type(home)(home.settings, home.database, home.tables_dir)
+    return type(home)(home.settings, home.database, home.tables_dir, home.shared)
 
 
 def state(home: Home, owner: int, project: int) -> dict[str, object]:

@@ -7,19 +7,24 @@ from pathlib import Path
 import pytest
 
 from plcore import LearnerSettings, Roles
+from tests.plcore.tables.zips import make_zip, picture
 from tests.workflow.kind_worlds import WORLDS, KindWorld
-from tests.workflow.media.test_finding import ZIP
 from workflow import importing, projects
 from workflow.home import Home
 from workflow.importing.uploads import made_before
 from workflow.seat import Seat
+
+ROWS = "".join(f"r{row},{'wren|robin' if row % 2 else 'robin|owl'},{row % 3}.png\n" for row in range(12))
+ZIP = make_zip(
+    {"birds.csv": f"id,labels,photo\n{ROWS}".encode()} | {f"{k}.png": picture(k) for k in range(3)}
+)
 
 
 @pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.name)
 def test_a_file_becomes_a_project_of_its_kind(world: KindWorld, home: Home, owner: int) -> None:
     table = world.table()
     upload = importing.read_upload(table.cells.to_csv(index=False).encode())
-    assert upload.files is None
+    assert upload.reading.files is None
     checked = importing.check(upload, table.roles)
     assert checked.problems == ()
     assert checked.table is not None

@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 import pytest
+from sqlalchemy import text
 
+from db import entries
 from plcore import ActiveLearner, Entry
-from tests.workflow.world import answer_next, count_entries, opened
+from tests.databases import on_sqlite
+from tests.workflow.world import answer_next, count_entries, opened, somebody
 from workflow import answering
+from workflow.access import NotFound
+from workflow.common.answers import Given
 from workflow.home import Home, open_home
 from workflow.kinds.opening import FEW
+from workflow.people import pressing
 from workflow.seat import Seat
 
 
+def test_nothing_is_kept_for_projects_that_somebody_only_names(home: Home, owner: int, project: int) -> None:
+    ada = somebody(home, owner, "Ada")
+    for number in (project, 1_000, 2**31 - 1):
+        for use in (lambda seat: pressing.press(seat, "1.1.1", "skip"), answering.get_ready):
+            with pytest.raises(NotFound):
+                use(Seat(home, ada, number))
+    assert not home.shelf.has(1_000)
+    assert not home.shelf.has(2**31 - 1)
+
+
+@on_sqlite
 def test_a_learner_that_has_missed_much_reads_it_before_its_turn_to_write(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -38,6 +55,14 @@ def test_a_learner_that_has_missed_much_reads_it_before_its_turn_to_write(
         other.close()
 
 
+def test_no_entry_is_written_where_a_power_cut_may_lose_it(home: Home, owner: int, project: int) -> None:
+    seat = Seat(home, owner, project)
+    question = answering.next_question(seat)
+    with pytest.raises(RuntimeError, match="need not last"), seat.turn(lasting=False) as turn:
+        answering.answer_in(turn, question.token, Given("is", question.choices[:1], None, False, None))
+    assert count_entries(home) == 0
+
+
 def test_what_was_written_in_a_turn_that_failed_is_unknown_to_the_learner(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -60,3 +85,21 @@ def test_what_was_written_in_a_turn_that_failed_is_unknown_to_the_learner(
     assert (saved.seq, saved.repeated) == (1, False)
     with opened(home, owner, project) as learner:
         assert learner.seq == 1
+
+
+def test_a_log_that_became_shorter_is_learnt_anew(home: Home, owner: int, project: int) -> None:
+    """As after a database server has taken over that was behind."""
+    for _ in range(4):
+        answer_next(home, owner, project)
+    with home.database.write() as session:
+        for action in ("update", "delete"):
+            if home.database.is_sqlite:
+                session.execute(text(f"DROP TRIGGER IF EXISTS entries_no_{action}"))
+        if not home.database.is_sqlite:
+            session.execute(text("DROP TRIGGER IF EXISTS entries_no_change ON entries"))
+        session.execute(text("DELETE FROM entries WHERE seq > 2"))
+    answer_next(home, owner, project)
+    with home.database.read() as session:
+        assert [one.seq for one in entries.after(session, project, 0)] == [1, 2, 3]
+    with opened(home, owner, project) as learner:
+        assert (learner.seq, len(learner.pool.answered.nonzero()[0])) == (3, 3)

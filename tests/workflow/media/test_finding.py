@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import base64
+import gc
 import hashlib
-import weakref
 from pathlib import Path
 from typing import BinaryIO
 
@@ -12,8 +12,8 @@ import pytest
 
 from db import people, projects
 from plcore import LabelTable, LearnerSettings
-from plcore.tables import thumbnail
-from plcore.tables.media_files import MediaFiles
+from plcore.tables import KeptFiles, thumbnail
+from tests.databases import on_sqlite
 from tests.plcore.tables.zips import WAV, make_zip, picture
 from tests.workflow.sounds import segments_project
 from tests.workflow.world import annotator, exported, opened
@@ -24,7 +24,7 @@ from workflow.common.rows import row_view
 from workflow.home import Home, open_home
 from workflow.importing import more_rows
 from workflow.media import finding
-from workflow.outgoing import backup
+from workflow.outgoing.backups import making, restoring
 from workflow.people import team
 from workflow.projects import ProjectNameError
 from workflow.saving import NotSaved
@@ -75,8 +75,8 @@ def test_a_question_shows_its_picture_and_its_recording_by_address(
     for row in range(12):
         view = answering.ask_next(Seat(home, owner, birds), row).view
         seen[row] = (view.image, view.audio)
-    assert seen[2] == (f"/files/{kept(picture(2))}", None)
-    assert seen[3] == (f"/files/{kept(picture(3))}", f"/files/{kept(WAV, 'wav')}")
+    assert seen[2] == (f"files/{kept(picture(2))}", None)
+    assert seen[3] == (f"files/{kept(picture(3))}", f"files/{kept(WAV, 'wav')}")
     assert seen[8][0] == seen[2][0]
 
 
@@ -137,7 +137,7 @@ def test_the_learner_is_rebuilt_with_its_pictures_after_a_restart(home: Home, ow
         with opened(again, owner, birds) as learner:
             assert learner.table.media.looks.shape == (12, 192)
             assert (learner.label_distributions == before).all()
-        assert answering.ask_next(Seat(again, owner, birds), 2).view.image == f"/files/{kept(picture(2))}"
+        assert answering.ask_next(Seat(again, owner, birds), 2).view.image == f"files/{kept(picture(2))}"
     finally:
         again.close()
 
@@ -153,17 +153,17 @@ def test_a_refused_name_keeps_nothing_of_a_second_zip(home: Home, owner: int, bi
 def test_a_disk_that_fills_leaves_no_file_under_a_name(
     home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table, given = table_of(), MediaFiles.open
+    table, given = table_of(), KeptFiles.open
     count = 0
 
-    def full(self: MediaFiles, name: str) -> BinaryIO:
+    def full(self: KeptFiles, name: str) -> BinaryIO:
         nonlocal count
         count += 1
         if count == 4:
             raise OSError(28, "No space left on device")
         return given(self, name)
 
-    monkeypatch.setattr(MediaFiles, "open", full)
+    monkeypatch.setattr(KeptFiles, "open", full)
     with pytest.raises(NotSaved, match="No space"):
         importing.create(Seat(home, owner), "birds", table, SETTINGS)
     assert not list(home.media_dir.rglob("*"))
@@ -172,13 +172,15 @@ def test_a_disk_that_fills_leaves_no_file_under_a_name(
     assert importing.create(Seat(home, owner), "birds", table, SETTINGS) == 1
 
 
-def test_the_zip_is_let_go_once_its_files_are_kept(home: Home, owner: int) -> None:
+def test_what_came_out_of_the_zip_is_let_go_once_its_files_are_kept(home: Home, owner: int) -> None:
     table = table_of()
     with pytest.raises(ProjectNameError):
         importing.create(Seat(home, owner), "", table, SETTINGS)
-    archive = weakref.ref(table.media.files.archive._zip.fp)
+    (folder,) = {path.parent for path in table.media.files.paths.values()}
+    assert folder.is_dir()
     importing.create(Seat(home, owner), "birds", table, SETTINGS)  # the second press works
-    assert archive() is None
+    gc.collect()
+    assert not folder.exists()
 
 
 def test_a_file_kept_before_is_not_written_again(home: Home, owner: int, birds: int) -> None:
@@ -193,8 +195,15 @@ def test_the_export_has_the_names_of_the_file_as_it_came(home: Home, owner: int,
     assert list(frame["song"])[3] == "call.wav"
 
 
+def put_back(home: Home, folder: Path) -> None:
+    """A backup of the home, restored to `copy` in this folder."""
+    making.make(home, folder / "backup.zip")
+    restoring.restore(Settings.from_environment({"WINNOW_HOME": str(folder / "copy")}), folder / "backup.zip")
+
+
+@on_sqlite
 def test_a_backup_is_a_home_with_its_pictures(home: Home, owner: int, birds: int, tmp_path: Path) -> None:
-    backup.backup(home, tmp_path / "copy")
+    put_back(home, tmp_path)
     assert files_in(tmp_path / "copy" / "media") == files_in(home.media_dir)
     restored = open_home(Settings.from_environment({"WINNOW_HOME": str(tmp_path / "copy")}))
     try:
@@ -222,7 +231,7 @@ def test_a_zip_without_a_table_is_refused_and_a_csv_still_read(tmp_path: Path) -
         importing.read_upload(make_zip({"a.png": picture()}))
     (tmp_path / "birds.csv").write_text("candidates,w\na|b,1\nb,2\n")
     (tmp_path / "birds.zip").write_bytes(ZIP)
-    assert importing.read_upload(tmp_path / "birds.csv").files is None
+    assert importing.read_upload(tmp_path / "birds.csv").reading.files is None
     assert len(importing.read_upload(tmp_path / "birds.zip").cells) == 12
 
 
@@ -293,6 +302,7 @@ def test_a_project_without_pictures_has_no_small_ones_and_a_row_of_it_is_shown(
             finding.row_of(seat, wrong)
 
 
+@on_sqlite
 def test_several_pictures_of_a_row_go_the_whole_way(home: Home, owner: int, tmp_path: Path) -> None:
     """From the upload to the question, the file route, a restart, a backup and the export."""
     rows = "".join(
@@ -309,12 +319,12 @@ def test_several_pictures_of_a_row_go_the_whole_way(home: Home, owner: int, tmp_
     number = importing.create(Seat(home, owner), "bursts", table, SETTINGS)
     names = [kept(picture(n)) for n in range(6)]
     assert files_in(home.media_dir) == set(names)
-    backup.backup(home, tmp_path / "copy")
+    put_back(home, tmp_path)
     again = open_home(Settings.from_environment({"WINNOW_HOME": str(tmp_path / "copy")}))
     try:
         for at in (home, again):
             view = answering.ask_next(Seat(at, owner, number), 2).view
-            assert view.images == (f"/files/{names[2]}", f"/files/{names[3]}")
+            assert view.images == (f"files/{names[2]}", f"files/{names[3]}")
             assert (view.image, view.caption) == (view.images[0], (("place", "North 2"),))
             assert finding.find(Seat(at, owner), names[3])[0].read_bytes() == picture(3)
     finally:
@@ -327,7 +337,7 @@ def test_a_question_names_the_files_of_the_row_that_is_likely_to_come(home: Home
     first = answering.next_question(seat)
     assert first.view.segment is not None
     assert first.coming.row != first.view.row
-    assert first.coming.audio.startswith("/files/")
+    assert first.coming.audio.startswith("files/")
     assert first.coming.segment is not None
     seen = {first.view.row}
     for _ in range(3):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from PIL import Image
 
 from plcore import LearnerSettings
+from tests.databases import on_sqlite
 from tests.plcore.tables.zips import WAV, make_zip, picture
 from tests.workflow.media.test_finding import kept, table_of
 from tests.workflow.sounds import RECORDINGS, files_project, segments_project, tone
@@ -20,7 +22,7 @@ from workflow.access import NotAllowed, NotFound
 from workflow.home import Home
 from workflow.media import spectrograms
 from workflow.media.spectrograms import AROUND, HEIGHT, LONGEST, WIDTH, Asked, BadRequestError, NotDrawnError
-from workflow.outgoing import backup
+from workflow.outgoing.backups import making
 from workflow.people import team
 from workflow.seat import Seat
 
@@ -238,7 +240,10 @@ def test_a_full_disk_keeps_nobody_from_looking(seat: Seat, monkeypatch: pytest.M
     assert not cached(seat.home)
 
 
+@on_sqlite
 def test_a_backup_leaves_out_what_can_be_drawn_again(seat: Seat, tmp_path: Path) -> None:
     spectrograms.draw(seat, NAME, Asked())
-    backup.backup(seat.home, tmp_path / "copy")
-    assert not (tmp_path / "copy" / "cache").exists()
+    making.make(seat.home, tmp_path / "backup.zip")
+    with zipfile.ZipFile(tmp_path / "backup.zip") as made:
+        assert "winnow.sqlite3" in made.namelist()
+        assert not [name for name in made.namelist() if "cache" in name]

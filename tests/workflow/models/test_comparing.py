@@ -462,7 +462,11 @@ comparing.ComparingWorker(open_home(Settings.from_environment()), f"killed-{os.g
 
 def killed(home: Home) -> None:
     """A worker of its own that is killed in the middle of a comparison."""
-    environment = {**os.environ, "WINNOW_HOME": str(home.settings.home)}
+    environment = {
+        **os.environ,
+        "WINNOW_HOME": str(home.settings.home),
+        "WINNOW_DATABASE_URL": home.settings.database_url,
+    }
     ended = subprocess.run(
         [sys.executable, "-c", KILLED], env=environment, cwd=ROOT, timeout=300, check=False
     )

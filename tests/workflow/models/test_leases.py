@@ -63,6 +63,7 @@ def killed(home: Home) -> None:
         env={
             **os.environ,
             "WINNOW_HOME": str(home.settings.home),
+            "WINNOW_DATABASE_URL": home.settings.database_url,
             "REST": str(leases.REST.total_seconds()),
         },
         cwd=ROOT,

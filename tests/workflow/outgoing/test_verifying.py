@@ -41,8 +41,11 @@ def write(seat: Seat, path: Path, first: int | None = None) -> list[bytes]:
 def meddle(seat: Seat, change: str, **values: object) -> None:
     """Write into the database behind Winnow's back: its own triggers refuse to."""
     with seat.home.database.write() as session:
-        for action in ("update", "delete"):
-            session.execute(text(f"DROP TRIGGER IF EXISTS entries_no_{action}"))
+        if seat.home.database.is_sqlite:
+            for action in ("update", "delete"):
+                session.execute(text(f"DROP TRIGGER IF EXISTS entries_no_{action}"))
+        else:
+            session.execute(text("DROP TRIGGER IF EXISTS entries_no_change ON entries"))
         session.execute(text(change), values)
 
 

@@ -7,24 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from tests.migrated import lay_database
+from tests.databases import Laying
 from workflow.home import Home, open_home
 from workflow.people import team
 from workflow.seat import Seat
-from workflow.settings import Settings
 
 Opener = Callable[..., Home]
 
 
 @pytest.fixture
-def open_with(tmp_path: Path) -> Iterator[Opener]:
+def open_with(lay: Laying, tmp_path: Path) -> Iterator[Opener]:
     """Opens a home with these settings."""
     made: list[Home] = []
 
     def open_it(**settings: str) -> Home:
-        folder = tmp_path / f"home{len(made)}"
-        lay_database(folder)
-        made.append(open_home(Settings.from_environment({"WINNOW_HOME": str(folder), **settings})))
+        made.append(open_home(lay(tmp_path / f"home{len(made)}", **settings)))
         return made[-1]
 
     yield open_it

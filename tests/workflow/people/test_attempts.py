@@ -78,3 +78,37 @@ def test_any_text_can_be_an_address(text: str) -> None:
 @given(st.text(), st.sampled_from([" ", "  ", "\t", "\n"]))
 def test_names_are_one_however_they_are_spelt(name: str, space: str) -> None:
     assert folded(f"{space}{name}{space}") == folded(name)
+
+
+def test_how_long_to_wait_is_known_and_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1_000_000.0]
+    for module in ("limits.storage.memory", "workflow.people.attempts"):
+        monkeypatch.setattr(f"{module}.time.time", lambda: now[0])
+    tried = Attempts()
+    assert tried.must_wait("ada", "192.0.2.1") == 0
+    while tried.may_try("ada", "192.0.2.1"):
+        now[0] += 10
+    wait = tried.must_wait("ada", "192.0.2.1")
+    assert 60 * (attempts.MINUTES - 1) <= wait <= 60 * attempts.MINUTES
+    now[0] += wait - 5
+    assert not tried.may_try("ada", "192.0.2.1")
+    now[0] += 6
+    assert tried.must_wait("ada", "192.0.2.1") == 0
+    assert tried.may_try("ada", "192.0.2.1")
+
+
+def test_links_that_do_not_work_are_counted_by_address() -> None:
+    tried = Attempts()
+    for _ in range(attempts.LINKS_PER_ADDRESS.amount):
+        assert tried.must_wait_for_links("192.0.2.1") == 0
+        tried.link_failed("192.0.2.1")
+    assert 0 < tried.must_wait_for_links("192.0.2.1") <= 60 * attempts.MINUTES
+    assert tried.must_wait_for_links("192.0.2.2") == 0
+
+
+def test_presses_are_limited_to_what_hands_can_do() -> None:
+    tried = Attempts()
+    allowed = sum(tried.may_press(1) for _ in range(3 * attempts.PRESSES_PER_PERSON.amount))
+    # A minute may have ended meanwhile.
+    assert attempts.PRESSES_PER_PERSON.amount <= allowed <= 2 * attempts.PRESSES_PER_PERSON.amount
+    assert tried.may_press(2)

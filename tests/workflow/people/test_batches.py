@@ -19,8 +19,8 @@ from tests.workflow import vector_world
 from tests.workflow.world import annotator, count_entries, opened, small_table
 from workflow import answering, classes, projects, standing, undoing
 from workflow.access import NotAllowed
-from workflow.common import turn as turns
 from workflow.common.figures import pace
+from workflow.common.kept import OwnLog
 from workflow.home import Home
 from workflow.outgoing.verifying import verify_project
 from workflow.people import batches, figures, goals
@@ -369,7 +369,7 @@ def test_a_batch_counts_as_one_look_at_most(seat: Seat) -> None:
 
 
 def test_rows_are_reserved_for_as_long_as_so_many_take(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns.answers, "seconds_of_latest", lambda *_, **__: [10.0])
+    monkeypatch.setattr(OwnLog, "pace", 10.0)
     batch = shown(seat)
     kept = stored(seat)
     assert kept.reserved_until - kept.shown_at == timedelta(seconds=30 * len(batch.tiles))

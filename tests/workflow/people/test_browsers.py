@@ -6,7 +6,7 @@ import pytest
 
 from tests.workflow.people.conftest import add_person, whats
 from tests.workflow.people.test_team import wait
-from tests.workflow.world import full_disk
+from tests.workflow.world import unwritable
 from workflow.access import NotAllowed, Right
 from workflow.home import Home
 from workflow.people import browsers, team
@@ -79,7 +79,7 @@ def test_when_a_browser_was_seen_is_kept(home: Home, chief: Seat, monkeypatch: p
         "192.0.2.1",
         "Safari on macOS",
     )
-    with full_disk():
+    with unwritable(home):
         browsers.see(home, number)  # nobody is told
     wait(monkeypatch, browsers.SIGN_IN_LIFE + timedelta(seconds=1))
     assert browsers.my_browsers(chief) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import numpy as np
 import pytest
 
 from db import entries
@@ -21,13 +22,15 @@ NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 def answer_at(seat: Seat, *moments: datetime, seconds: float = 10, **more: object) -> None:
     """Entries of this person at these moments, as the log would have them."""
+    with seat.learner() as opened:
+        row = int(np.flatnonzero(~opened.learner.test_rows)[0])
     with seat.home.database.write() as session:
         number = entries.last_seq(session, seat.project_id or 0)
         for place, at in enumerate(moments, number):
             values: dict[str, object] = {
                 "project_id": seat.project_id,
                 "kind": "unsure",
-                "row": place,
+                "row": row,
                 "person_id": seat.person_id,
                 "token": f"past.{place}",
                 "revision": place,

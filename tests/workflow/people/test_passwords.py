@@ -6,7 +6,7 @@ from argon2.profiles import RFC_9106_LOW_MEMORY
 
 from db import accounts
 from tests.workflow.people.conftest import add_person, whats
-from tests.workflow.world import full_disk
+from tests.workflow.world import unwritable
 from workflow.access import NotAllowed
 from workflow.home import Home
 from workflow.people import attempts, browsers, passwords, team
@@ -189,7 +189,7 @@ def test_weaker_hashes_are_renewed_at_the_next_sign_in(home: Home, bob: Seat) ->
 
 
 def test_a_full_disk_is_said_and_nobody_is_signed_in(home: Home, bob: Seat) -> None:
-    with full_disk():
+    with unwritable(home):
         with pytest.raises(NotSaved):
             passwords.sign_in_by_password(home, "Bob", GOOD)
         with pytest.raises(NotSaved):

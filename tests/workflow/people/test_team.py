@@ -3,25 +3,16 @@ from __future__ import annotations
 import hashlib
 import stat
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
+from tests.databases import on_sqlite
 from workflow.access import NotAllowed, NotFound
-from workflow.home import Home, open_home
+from workflow.home import Home
 from workflow.people import browsers, team
 from workflow.seat import Seat
-from workflow.settings import Settings
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Iterator[Home]:
-    made = open_home(Settings.from_environment({"WINNOW_HOME": str(tmp_path / "home")}))
-    yield made
-    made.close()
 
 
 def wait(monkeypatch: pytest.MonkeyPatch, time: timedelta) -> None:
@@ -202,6 +193,7 @@ def test_names_are_checked(home: Home, name: str) -> None:
     assert len(team.list_people(Seat(home, owner.id))) == 1
 
 
+@on_sqlite
 def test_no_secret_is_kept_in_the_folder(home: Home) -> None:
     link = team.make_start_link(home)
     sign_in = team.redeem_link(home, link)

@@ -41,6 +41,7 @@ from workflow.kinds.label_vectors.similar import answered_labels, blind_checks, 
 from workflow.kinds.label_vectors.stopping import DEFAULT_RULES, share_settled, stop_view
 from workflow.kinds.label_vectors.training import (
     background_training,
+    give_model,
     make_trainer,
     version_key,
     worker_settings,
@@ -91,6 +92,7 @@ __all__ = [
     "fits",
     "forms_now",
     "get_ready",
+    "give_model",
     "has_blind_checks",
     "hides_truth",
     "is_automatic",

@@ -31,7 +31,7 @@ def build_learner(
     changes: Sequence[ClassChange] = (),
 ) -> Learner:
     """The learner of a stored table. changes : of its rows; the labels of vectors do not change"""
-    return LabelVectorLearner(LabelTable.read(home.table_path(table_hash)), settings, changes)
+    return LabelVectorLearner(home.read_table(table_hash), settings, changes)
 
 
 def n_to_ask(learner: Learner) -> int:

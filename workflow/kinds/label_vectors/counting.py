@@ -34,7 +34,7 @@ def count(
     them."""
     if settings.several:
         if kept is None or not follow(session, project.id, kept, kept.apply):
-            table = LabelTable.read(home.table_path(project.table_hash))
+            table = home.read_table(project.table_hash)
             kept = LabelVectorPool(table, settings, read_class_changes(session, project.id))
             follow(session, project.id, kept, kept.apply)
         return kept.n_answered, kept.n_open, kept

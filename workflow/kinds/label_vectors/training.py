@@ -16,10 +16,12 @@ from sqlalchemy.exc import SQLAlchemyError
 from db import trained
 from db.engine import DatabaseUnavailableError
 from plcore import LabelTable
+from plcore.common import one_thread
 from plcore.loop.label_vectors import LabelVectorLearner, LabelVectorPoint
 
 if TYPE_CHECKING:
     from plcore.loop.label_vectors import LabelVectorSettings, Refreshed, RefreshJob
+    from workflow.common.snapshot import Past
     from workflow.home import Home
 
 Learner = LabelVectorLearner[LabelTable]
@@ -128,6 +130,19 @@ def make_trainer(*_: object) -> NoReturn:
     raise NotImplementedError(
         "Models of label vectors are fitted in a thread of the server, not by a worker."
     )
+
+
+def give_model(home: Home, learner: Learner, past: Past) -> None:
+    """Fit the model as it was due then; the answers since, the learner takes in as a live one does. The figures of
+    earlier fits are those that were stored."""
+    job = learner.job()
+    if job is not None:
+        with one_thread():
+            learner.adopt(job.run())
+    with home.database.read() as session:
+        stored = trained.versions(session, past.project_id, learner.settings.model_key)
+    until_then = [one for one in stored if one.version <= past.seq]
+    learner.restore_curve(LabelVectorPoint.from_json(one.figures) for one in until_then)
 
 
 def background_training(

@@ -13,6 +13,8 @@ from workflow.common.writer import EntryWriter
 from workflow.kinds.label_vectors.showing import ShownVector, word_question
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from db import entries
     from workflow.common.asked import AskedAs
     from workflow.common.history import Parts
@@ -32,7 +34,7 @@ class LabelVectorTurn(Turn[Learner, LabelVectorQuestion, ShownVector]):
 
     ANSWERS = (WHOLE_ROW, EntryKind.YES, EntryKind.NO, EntryKind.UNSURE, EntryKind.BAD, EntryKind.SKIP)
 
-    def best(self, taken: set[Place], ahead: int = 0) -> LabelVectorQuestion | None:
+    def best(self, taken: Collection[Place], ahead: int = 0) -> LabelVectorQuestion | None:
         return self.learner.next_question(self.annotator, exclude=taken, ahead=ahead)
 
     def word(self, asked: LabelVectorQuestion, token: str, how: AskedAs | None) -> ShownVector:  # noqa: ARG002

@@ -41,6 +41,7 @@ from workflow.kinds.one_label.similar import answered_labels, blind_checks, show
 from workflow.kinds.one_label.stopping import DEFAULT_RULES, share_settled, stop_view
 from workflow.kinds.one_label.training import (
     background_training,
+    give_model,
     make_trainer,
     version_key,
     worker_settings,
@@ -91,6 +92,7 @@ __all__ = [
     "fits",
     "forms_now",
     "get_ready",
+    "give_model",
     "has_blind_checks",
     "hides_truth",
     "is_automatic",

@@ -33,7 +33,7 @@ def build_learner(
     home: Home, table_hash: str, settings: LearnerSettings, changes: Sequence[ClassChange] = ()
 ) -> Learner:
     """The learner of a stored table under these changes of its classes, its neighbours from the cache if there."""
-    table = LabelTable.read(home.table_path(table_hash))
+    table = home.read_table(table_hash)
     if (graph := kept_graph(home, table_hash, settings)) is not None:
         try:
             return ActiveLearner(table, settings, graph, changes)

@@ -22,6 +22,7 @@ __all__ = [
     "default_settings",
     "doubts",
     "first_strategy",
+    "first_truth_role",
     "fits",
     "is_stored",
     "read_settings",
@@ -66,30 +67,39 @@ def first_strategy(table: LabelTable) -> str:
     return "cover" if float((sizes - 1).mean()) >= TELLS_LITTLE * false else AUTOMATIC
 
 
+def first_truth_role(table: LabelTable) -> str:
+    """What the true labels that are not held out are proposed for: to be learnt from, or, where they would leave
+    nothing to ask, to stay hidden, so that people can try how far questions go."""
+    return "hidden" if _all_known(table) else "given"
+
+
 def default_settings(table: LabelTable, control_share: float) -> LearnerSettings:
     """The settings where nobody has chosen any: models are compared, and blind checks asked where the table holds no
-    true label. Of those that it holds a third is held out to measure accuracy, and the others are learnt from.
-    Questions go by `first_strategy`.
+    true label. Of those that it holds a third is held out to measure accuracy; the others go by `first_truth_role`,
+    questions by `first_strategy`.
     """
     known = table.truth is not None and bool((table.truth >= 0).any())
     return LearnerSettings(
         model=AUTOMATIC,
         strategy=first_strategy(table),
-        truth_role="given",
+        truth_role=first_truth_role(table),
         control_share=0.0 if known else control_share,
     )
 
 
 def doubts(table: LabelTable, settings: LearnerSettings) -> list[Doubt]:
     """Whether the true labels that are given leave nothing to ask."""
-    asked = table.candidates.sum(axis=1) > 1
-    if table.truth is None or settings.truth_role != "given" or not asked.any():
-        return []
-    if (table.truth[asked] < 0).any():
+    if settings.truth_role != "given" or not _all_known(table):
         return []
     message = "The true label of every row with a choice is known and given: there will be nothing to ask."
     fix = "If people shall answer as if it were unknown, for a dry run, hide the true labels (truth_role=hidden)."
     return [Doubt("nothing-to-ask", message, fix)]
+
+
+def _all_known(table: LabelTable) -> bool:
+    """Whether there are rows with a choice, and the true label of all of them is known."""
+    asked = table.candidates.sum(axis=1) > 1
+    return table.truth is not None and bool(asked.any() and (table.truth[asked] >= 0).all())
 
 
 def settle_change(before: LearnerSettings, after: LearnerSettings) -> LearnerSettings:

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from db import trained
+from db import entries, trained
 from plcore import ActiveLearner, ControlCounts, CurvePoint, LabelTable, LearnerSettings
-from plcore.common import FloatArray
+from plcore.common import FloatArray, one_thread
 from plcore.loop.one_label import OneLabelPool, Trainer
-from workflow.common.log import read_class_changes
-from workflow.common.version_files import read_effects
+from plcore.query import Need
+from workflow.common.log import read_class_changes, take_in
+from workflow.common.version_files import is_kept, read_effects
 from workflow.kinds.one_label.first_updates import FirstUpdates
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from db.projects import Project
     from plcore.loop import ClassChange
+    from workflow.common.snapshot import Past
     from workflow.home import Home
 
 Learner = ActiveLearner[LabelTable]
@@ -48,7 +50,7 @@ def make_trainer(
     home: Home, table_hash: str, settings: LearnerSettings, changes: Sequence[ClassChange]
 ) -> Trainer:
     """The trainer of the model, whose pool has not taken in any entry yet."""
-    table = LabelTable.read(home.table_path(table_hash))
+    table = home.read_table(table_hash)
     return Trainer(OneLabelPool(table, settings, changes))
 
 
@@ -60,6 +62,37 @@ def newest_version(session: Session, project: Project) -> int:
     changes = read_class_changes(session, project.id)
     newest = trained.latest(session, project.id, version_key(settings, changes[-1].seq if changes else 0))
     return -1 if newest is None else newest.version
+
+
+def give_model(home: Home, learner: Learner, past: Past) -> None:
+    """Train the version that was in place, and let it take in the answers since, as a live learner's does.
+
+    The files of earlier versions are not kept; table, settings and log give the same again.
+    """
+    if past.version is None:
+        return
+    trainer = make_trainer(home, past.table_hash, learner.settings, past.changes)
+    key = version_key(learner.settings, learner.pool.class_map.seq)
+    with home.database.read() as session:
+        take_in(trainer.pool, entries.each(session, past.project_id, past.version), trainer.pool.apply)
+        earlier = trained.versions(session, past.project_id, key)
+    with one_thread():  # as a worker does
+        version = trainer.train()
+    points = [_point(one.figures) for one in earlier if one.version < past.version]
+    footing = version.footing
+    learner.publish(version.scores, [*points, version.point], None if footing is None else footing.effects)
+    if footing is not None and is_kept(footing) and learner.seq > past.version:
+        pool = learner.pool
+        candidates = pool.candidates[pool.train]
+        learner.follow(
+            footing.update(
+                candidates,
+                version.scores,
+                pool.train,
+                with_effects=learner.settings.strategy_entry.needs is Need.EFFECTS,
+                weights=pool.weights_of(pool.train, candidates),
+            )
+        )
 
 
 def background_training(home: Home, project_id: int, learner: Learner, lock: threading.RLock) -> FromWorker:

@@ -20,7 +20,7 @@ from workflow.kinds.one_label.shortlists import shortlist, with_shortlist
 from workflow.kinds.one_label.showing import ShownQuestion, word_question
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from plcore.loop import ClassMap
     from workflow.common.opened import Opened
@@ -43,7 +43,7 @@ class OneLabelTurn(Turn[Learner, Question, ShownQuestion]):
     )
     STAYS_AFTER = (EntryKind.NOT,)
 
-    def best(self, taken: set[Place], ahead: int = 0) -> Question | None:
+    def best(self, taken: Collection[Place], ahead: int = 0) -> Question | None:
         return self.learner.next_question(self.annotator, exclude=taken, ahead=ahead)
 
     def word(self, asked: Question, token: str, how: AskedAs | None) -> ShownQuestion:

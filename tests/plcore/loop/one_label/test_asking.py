@@ -160,3 +160,15 @@ def test_a_row_narrowed_to_several_rests_like_a_skipped_one():
     assert learner.may_ask(first.row, "ann")
     assert learner.question_for(first.row).choices == first.choices[:2]
     assert learner.next_question("bob") is not None
+
+
+def test_blind_checks_come_in_their_order_those_that_somebody_knows_of_last():
+    table, _ = blobs(60)
+    learner = ActiveLearner(table, LearnerSettings(n_neighbors=5, control_share=0.4, test_share=0.2))
+    pool, rng, late = learner.pool, np.random.default_rng(0), {int(learner.pool.control_left()[2])}
+    controls = [row for row in pool.control_left().tolist() if row not in late]
+    for seq, row in enumerate(rng.choice(controls, 6, replace=False).tolist(), start=1):
+        learner.apply(Entry(seq, ("skip", "unsure")[seq % 2], row, "ann"))
+    # By hand: sorted by whether there are entries, which keeps the order of the draw among equals.
+    expected = sorted(controls, key=lambda row: bool(pool.own_entries(row, "ann")))
+    assert list(learner._chooser._controls("ann", late)) == expected != controls

@@ -15,6 +15,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from plcore import LabelTable, TableError
+from plcore.common.characters import forbidden_in_name
 from plcore.tables.formats.disambiguated import Disambiguated, silent
 from plcore.tables.formats.reading import TableReading
 from plcore.tables.label_text import as_labels, one_spelling
@@ -22,7 +23,10 @@ from plcore.tables.label_text import as_labels, one_spelling
 MAY = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 """Any character that a file can hold."""
 
-LABELS = st.text(MAY, min_size=1, max_size=6).filter(lambda text: text == text.strip())
+NAMED = MAY.filter(lambda one: forbidden_in_name(one) is None)
+"""Any character that the name of a class can hold."""
+
+LABELS = st.text(NAMED, min_size=1, max_size=6).filter(lambda text: text == text.strip())
 TEXTS = st.text(MAY, max_size=8)
 WEIGHTS = st.floats(1e-6, 1e6, allow_nan=False)
 HOSTILE = st.recursive(
@@ -138,8 +142,8 @@ def is_label(text: str) -> bool:
 
 CLASS_NAMES = (
     st.lists(
-        st.text(MAY, min_size=1, max_size=6).filter(is_label)
-        | st.text("ab|;,/\t:0.\n\"'[]", min_size=1, max_size=5).filter(is_label),
+        st.text(NAMED, min_size=1, max_size=6).filter(is_label)
+        | st.text("ab|;,/:0.\"'[]", min_size=1, max_size=5).filter(is_label),
         min_size=2,
         max_size=4,
         unique=True,

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plcore.tables.formats.reading import MAX_COLUMNS
 from plcore.tables.formats.recognise import read_table
 from plcore.tables.problems import TableError
+from plcore.tables.table_size import MAX_COLUMNS
 from tests.conftest import ROOT
 from tests.plcore.tables.formats.damage import a_damaged, good_files, read_or_say
 

@@ -81,11 +81,11 @@ def test_neither_half_of_a_row_is_stored_without_the_other(
     right = [label for label in LABELS if label in true_labels(question.view.row)]
     append, calls = entries.append, []
 
-    def breaking(session: object, new: entries.NewEntry) -> entries.LogEntry:
+    def breaking(session: object, new: entries.NewEntry, after: int | None = None) -> entries.LogEntry:
         calls.append(new.kind)
         if len(calls) > 1:
             raise KeyboardInterrupt
-        return append(session, new)  # type: ignore[arg-type]
+        return append(session, new, after)  # type: ignore[arg-type]
 
     some = right or [LABELS[0]]
     monkeypatch.setattr(entries, "append", breaking)

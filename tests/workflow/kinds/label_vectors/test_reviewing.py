@@ -742,11 +742,11 @@ def test_a_correction_of_three_parts_is_stored_whole_or_not_at_all(
         ask(home, owner, one, row, label, "yes")
     append, calls = entries.append, []
 
-    def breaking(session: object, new: entries.NewEntry) -> entries.LogEntry:
+    def breaking(session: object, new: entries.NewEntry, after: int | None = None) -> entries.LogEntry:
         calls.append(new.kind)
         if len(calls) > 2:
             raise KeyboardInterrupt
-        return append(session, new)  # type: ignore[arg-type]
+        return append(session, new, after)  # type: ignore[arg-type]
 
     monkeypatch.setattr(entries, "append", breaking)
     with pytest.raises(KeyboardInterrupt):

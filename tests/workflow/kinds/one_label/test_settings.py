@@ -33,9 +33,11 @@ def test_blind_checks_where_no_truth_can_be_held_out() -> None:
     assert found == [0.0, 0.08, 0.08]
 
 
-def test_known_labels_are_used_and_a_third_of_them_measures() -> None:
-    made = settings.default_settings(LabelTable.from_frame(small_frame(), ROLES), 0.08)
-    assert (made.truth_role, made.test_share) == ("given", 1 / 3)
+def test_a_third_of_the_known_labels_measures_and_the_others_leave_something_to_ask() -> None:
+    every, some = small_frame(), small_frame()
+    some.loc[7, ["truth", "candidates"]] = "", "a|b|c"
+    made = [settings.default_settings(LabelTable.from_frame(frame, ROLES), 0.08) for frame in (every, some)]
+    assert [(one.truth_role, one.test_share) for one in made] == [("hidden", 1 / 3), ("given", 1 / 3)]
 
 
 @pytest.mark.parametrize(

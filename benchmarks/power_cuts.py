@@ -1,0 +1,259 @@
+"""Power cuts: is every acknowledged answer there when the disk has lost what was not synced, and does Winnow start?
+
+`CUTS=1000 python -m benchmarks power_cuts`: so many. It needs gcc and Linux; without them it says so and writes
+nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from bisect import bisect
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import text
+
+from benchmarks import report
+from benchmarks.power_disk import SAID, Disk, Op, build, lay_down, read_journal, say
+from benchmarks.trust import Found, pressing
+from db import entries
+from db import projects as stored_projects
+from tests.browser.server import Server
+from workflow import answering, projects
+from workflow.common import files
+from workflow.home import Home, open_home
+from workflow.outgoing.backups.archive import check_archive
+from workflow.outgoing.backups.manifest import BackupError
+from workflow.outgoing.verifying import verify_project
+from workflow.people import team
+from workflow.seat import Seat
+from workflow.settings import Settings, SettingsError
+
+CUTS = int(os.environ.get("CUTS", "200"))
+SECONDS = float(os.environ.get("SECONDS", "20"))  # of people answering
+PEOPLE = 4
+SOURCE = Path(__file__).with_name("power_journal.c")
+
+
+class Told(dict[str, str]):
+    """Labels by token; what comes into it is noted in the journal."""
+
+    def __init__(self, journal: str, project: int) -> None:
+        super().__init__()
+        self.journal, self.project = journal, project
+
+    def __setitem__(self, token: str, label: str) -> None:
+        say(self.journal, "answer", str(self.project), token, label)
+        super().__setitem__(token, label)
+
+
+@dataclass
+class Cuts:
+    """How many cuts, and what was found after all of them together.
+
+    refused : starts before anything was acknowledged that were refused in words      wrong : what should not be
+    """
+
+    cuts: int = 0
+    acknowledged: int = 0
+    lost: int = 0
+    doubled: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
+    wrong: Counter[str] = field(default_factory=Counter)
+
+
+def record(folder: Path) -> tuple[list[Op], Disk]:
+    """Everything that happened from the first start on; and the disk before that."""
+    library, journal, home = folder / "power.so", str(folder / "journal"), folder / "home"
+    build(SOURCE, library)
+    home.mkdir(mode=0o700)
+    disk = Disk(home, home.stat().st_ino)
+    watched = {"LD_PRELOAD": str(library), "POWER_ROOT": str(home), "POWER_JOURNAL": journal}
+    place = {**watched, "WINNOW_HOME": str(home), "WINNOW_DATABASE_URL": "", "WINNOW_BACKUP_EVERY": ""}
+    work = subprocess.Popen(
+        [sys.executable, "-m", "benchmarks.power_work", str(PEOPLE)],
+        cwd=SOURCE.parents[1],
+        env={**os.environ, **place},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert work.stdin is not None
+    assert work.stdout is not None
+    project, secrets = json.loads(work.stdout.readline())
+    server = Server(home, more=watched)
+    try:
+        server.start(timeout=300)
+        told, stop = Found(acknowledged=Told(journal, project)), threading.Event()
+        cookies = [f"winnow_signin_{server.port}={secret}" for secret in secrets]
+        people = [
+            threading.Thread(target=pressing, args=(server.port, one, project, told, stop)) for one in cookies
+        ]
+        for one in people:
+            one.start()
+        until = time.monotonic() + SECONDS
+        while time.monotonic() < until:
+            work.stdin.write("more\n")
+            work.stdin.flush()
+            if work.stdout.readline() != "done\n":
+                raise RuntimeError("the work beside has ended")
+        stop.set()
+        for one in people:
+            one.join()
+        server.kill()  # and what was open stays as it is
+    finally:
+        server.stop()
+        work.stdin.close()
+        work.wait()
+    ops = read_journal(Path(journal))
+    compare(ops, home)
+    return ops, disk
+
+
+def compare(ops: list[Op], home: Path) -> None:
+    """Raise where the journal does not lead to the files that are there: then something has passed it by."""
+    disk = Disk(home, home.stat().st_ino)
+    for op in ops:
+        disk.take(op)
+    seen = {path: content for path, content in disk.as_seen().items() if content is not None}
+    there = {
+        str(path.relative_to(home)): path.read_bytes()
+        for path in home.rglob("*")
+        if path.is_file() and not path.name.endswith("-shm")
+    }
+    other = [path for path in sorted(seen.keys() | there.keys()) if seen.get(path) != there.get(path)]
+    if other:
+        raise RuntimeError(f"changes of files went past the journal: {', '.join(other)}")
+
+
+def look(folder: Path, told: list[list[str]], cuts: Cuts) -> None:
+    """Start on what is left, and compare."""
+    answers = {one[2]: one for one in told if one[0] == "answer"}
+    cuts.cuts += 1
+    cuts.acknowledged += len(answers)
+    try:
+        home = open_home(Settings.from_environment({"WINNOW_HOME": str(folder)}))
+    except SettingsError as error:
+        said = str(error).replace(str(folder), "")
+        (cuts.wrong if told else cuts.refused)[said.partition(" Fix:")[0]] += 1
+        cuts.lost += len(answers)
+        return
+    try:
+        compare_home(home, told, answers, cuts)
+    finally:
+        home.close()
+    for name in (one[1] for one in told if one[0] == "backup"):
+        try:
+            check_archive(home.backups_dir / name)
+        except (OSError, BackupError) as error:
+            cuts.wrong[f"backup: {type(error).__name__}"] += 1
+
+
+def compare_home(home: Home, told: list[list[str]], answers: dict[str, list[str]], cuts: Cuts) -> None:
+    owner = Seat(home, team.ensure_owner(home).id)
+    with home.database.read() as session:
+        if (said := session.execute(text("PRAGMA integrity_check")).scalar_one()) != "ok":
+            cuts.wrong[str(said)] += 1
+    there = {one.id for one in projects.list_projects(owner)}
+    if gone := {int(one[1]) for one in told if one[0] == "project"} - there:
+        cuts.wrong["a project is gone"] += len(gone)
+    stored: dict[str, Any] = {}
+    for number in there:
+        seat = owner.at(number)
+        with home.database.read() as session:
+            log = entries.after(session, number, 0)
+            project = stored_projects.get(session, number)
+        assert project is not None
+        stored |= {one.token: one.labels for one in log}
+        cuts.doubled += len(log) - len({(one.person_id, one.row) for one in log})
+        try:
+            verify_project(seat)
+            if (question := answering.next_question(seat)) is not None and hasattr(question, "choices"):
+                answering.submit_answer(seat, question.token, "is", [question.choices[0]])
+        except Exception as error:  # whatever it is, it is counted
+            cuts.wrong[f"{type(error).__name__}: {error}".replace(str(home.settings.home), "")[:150]] += 1
+        names = home.read_table(project.table_hash).media.kept_names()
+        for path in (files.path_of(home.media_dir, name) for name in names):
+            if not path.exists() or hashlib.sha256(path.read_bytes()).hexdigest() != path.stem:
+                cuts.wrong["an image or a recording is missing or damaged"] += 1
+    cuts.lost += sum(stored.get(token) != (one[3],) for token, one in answers.items())
+
+
+def cut_often(ops: list[Op], disk: Disk, folder: Path, seed: int = 1) -> Cuts:
+    """A third of the cuts right after a change or a sync of names, half of the others before the people begin."""
+    dice, cuts = random.Random(seed), Cuts()
+    names = [number for number, op in enumerate(ops) if op.kind in b"crul"]
+    moments = sorted(
+        dice.choice(names) + 1 if dice.random() < 1 / 3 else dice.randrange(len(ops)) for _ in range(CUTS)
+    )
+    said = [number for number, op in enumerate(ops) if op.kind == SAID]
+    taken = 0
+    for number, moment in enumerate(moments):
+        for op in ops[taken:moment]:
+            disk.take(op)
+        taken = moment
+        told = [json.loads(ops[k].a) for k in said[: bisect(said, moment - 1)]]
+        left = folder / "left"
+        lay_down(disk.after_cut(dice), left)
+        look(left, told, cuts)
+        shutil.rmtree(left)
+        if number % 50 == 49:
+            print(number + 1, cuts, flush=True)
+    return cuts
+
+
+def counted(found: Counter[str]) -> str:
+    return "; ".join(f"{count} x {what}" for what, count in sorted(found.items())) or "none"
+
+
+def main() -> None:
+    if shutil.which("gcc") is None or not sys.platform.startswith("linux"):
+        print("Power cuts are not tried: that needs Linux and gcc.")
+        return
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
+        folder = Path(name).resolve()
+        ops, disk = record(folder)
+        cuts = cut_often(ops, disk, folder)
+    kinds = Counter(op.kind for op in ops)
+    figures = [f"{one:,}" for one in (cuts.cuts, cuts.acknowledged, cuts.lost, cuts.doubled)]
+    figures += [counted(cuts.wrong), counted(cuts.refused)]
+    told = Counter(json.loads(op.a)[0] for op in ops if op.kind == SAID)
+    report.write(
+        "power_cuts",
+        "Power cuts",
+        f"""
+A library that is loaded before all others (`benchmarks/power_journal.c`) notes every change of a file in WINNOW_HOME
+and every sync, in one order for all processes, from the first start on. Meanwhile {PEOPLE} people answer through the
+websocket, a model is trained, and beside them projects are made with tables, images and recordings, and backups:
+{kinds[b"w"]:,} writes, {kinds[b")"] + kinds[b"]"]:,} syncs, {sum(kinds[bytes([one])] for one in b"cmlrud"):,} names;
+{told["answer"]} answers, {told["project"]} projects and {told["backup"]} backups were acknowledged. The files that
+follow from the journal are compared with those on the disk: nothing has passed it by. It does not see what is written
+through a mapping: SQLite's `-shm`, which is left out and made anew.
+
+A cut is a random moment of it, every third right after a name. What was synced by then is there; of the rest nothing,
+all, the first of it, or any choice of sectors of 512 bytes and of names (`benchmarks/power_disk.py`), which is harder
+than most file systems are. Winnow is opened on what is left. *Acknowledged* adds up, over all cuts, the answers of
+which somebody had been told before the cut. After every cut SQLite checks itself, log and table of every project are
+folded anew, its files are hashed, the acknowledged backups are read, and a question of each project is answered.
+
+| cuts | acknowledged | lost | doubled | anything else wrong | refused, in words, before anything was acknowledged |
+|--:|--:|--:|--:|---|---|
+| {" | ".join(figures)} |
+""",
+        ("SQLAlchemy", "numpy"),
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,155 @@
+"""Which database this is, and how far it has come: another one, or an older copy, is not taken for it.
+
+Every database has a random id. Its height grows with every commit that changed something: on SQLite it is
+`user_version`, which is in the header of the file, on PostgreSQL the sequence `identity_height`. Both are noted in a
+file outside of the database, after the commit, so that the note is never ahead of what is stored.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, inspect, text
+
+from db.opened_file import DatabaseUnavailableError
+
+_WIDTH = 128
+"""Bytes of a note: it is written over in one piece."""
+_COUNT = """
+    SELECT CASE WHEN pg_current_xact_id_if_assigned() IS NOT NULL THEN nextval(to_regclass('identity_height')) END
+"""
+"""Of PostgreSQL: NULL where nothing was written, and in tables from before there was a height."""
+
+
+@dataclass(frozen=True)
+class Identity:
+    """id : 32 hex digits      height : how many commits that changed something it has seen, or more"""
+
+    id: str
+    height: int
+
+    @property
+    def mark(self) -> int:
+        """What of the id is in the header of SQLite's file: 31 bits."""
+        return int(self.id[:8], 16) & 0x7FFFFFFF
+
+
+class NoteError(ValueError):
+    """The note cannot be read, or says nothing that a note says."""
+
+
+class Note:
+    """The file in which the identity is noted that a database had when it was seen last."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self) -> Identity | None:
+        """What is noted; None where nothing is. Raises NoteError."""
+        try:
+            found = json.loads(self.path.read_bytes())
+            return Identity(str(found["id"]), int(found["height"]))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise NoteError(f"{self.path} does not say which database was seen last ({error}).") from error
+
+    def seen_at(self) -> datetime:
+        """When it was noted. Raises OSError."""
+        return datetime.fromtimestamp(self.path.stat().st_mtime, UTC)
+
+    def write(self, identity: Identity) -> None:
+        """Note it. Raises OSError.
+
+        After a power cut an earlier note may be there, or none, but not a part of one: the first is named once it is
+        on the disk, and those that follow are written over it within one sector.
+        """
+        line = (json.dumps(asdict(identity)).ljust(_WIDTH - 1) + "\n").encode()
+        try:
+            descriptor = os.open(self.path, os.O_WRONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            self._begin(line)
+            return
+        try:
+            os.pwrite(descriptor, line, 0)
+        finally:
+            os.close(descriptor)
+
+    def _begin(self, line: bytes) -> None:
+        descriptor, aside = tempfile.mkstemp(
+            dir=self.path.parent, prefix=f".{self.path.name}-"
+        )  # for this user alone
+        try:
+            try:
+                os.write(descriptor, line)
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+            Path(aside).replace(self.path)
+        except BaseException:
+            Path(aside).unlink(missing_ok=True)
+            raise
+
+    def try_to_write(self, identity: Identity) -> None:
+        """Note it if that can be done: a note that stays behind tells less, but nothing wrong."""
+        with contextlib.suppress(OSError):
+            self.write(identity)
+
+
+def read_identity(connection: Connection) -> Identity | None:
+    """The identity of the database; None where it has none, from before there were any."""
+    if not inspect(connection).has_table("identity"):
+        return None
+    mine = connection.execute(text("SELECT id FROM identity")).scalar_one()
+    sqlite = connection.dialect.name == "sqlite"
+    height = "PRAGMA user_version" if sqlite else "SELECT last_value FROM identity_height"
+    return Identity(mine, int(connection.execute(text(height)).scalar_one()))
+
+
+def begin_counting(connection: Connection) -> None:
+    """To be called where a transaction of SQLite begins that may write."""
+    connection.info["changes"] = _driver(connection).total_changes
+
+
+def count_commit(connection: Connection) -> int | None:
+    """To be called just before a commit: the height that the database has with it; None where nothing was changed."""
+    if connection.dialect.name == "sqlite":
+        driver = _driver(connection)
+        if driver.total_changes == connection.info["changes"]:
+            return None
+        height = int(driver.execute("PRAGMA user_version").fetchone()[0]) + 1
+        driver.execute(f"PRAGMA user_version = {height}")
+        return height
+    if _driver(connection).info.transaction_status.name == "INERROR":
+        return None  # an error of it was passed over: PostgreSQL will roll it back
+    counted = connection.exec_driver_sql(_COUNT).scalar_one()
+    return None if counted is None else int(counted)
+
+
+def check_same(connection: Any, mine: str) -> None:
+    """Whether a new connection of psycopg leads to the database with this id; it is closed where it does not.
+
+    Raises DatabaseUnavailableError.
+    """
+    with connection.cursor() as cursor:
+        there = cursor.execute("SELECT to_regclass('identity')").fetchone()[0] is not None
+        found = there and cursor.execute("SELECT id FROM identity").fetchone()
+    connection.rollback()
+    if not found or found[0] != mine:
+        connection.close()
+        raise DatabaseUnavailableError(
+            "The database in PostgreSQL is another one than that which was there when Winnow was started. Nothing was "
+            "stored. Fix: put the right one back, and Winnow goes on by itself; or stop Winnow, say that this one is "
+            "meant (winnow accept-store), and start it again."
+        )
+
+
+def _driver(connection: Connection) -> Any:
+    return connection.connection.driver_connection

@@ -1,0 +1,144 @@
+"""Backups: which there are, how old and how large; one more, one taken away, one put back at the next start."""
+
+from __future__ import annotations
+
+import html
+from datetime import UTC, datetime
+
+import streamlit as st
+
+from pages.parts import frame
+from pages.parts.words import counted, size
+from workflow.access import NotFound
+from workflow.outgoing.backups import owners
+from workflow.outgoing.backups.keeping import KeptBackup
+
+page = frame.begin_owner()
+frame.toast_from_last_page()
+st.title("Backups")
+view = owners.overview(page.seat)
+EVERY = {3600.0: "an hour", 24 * 3600.0: "a day", 7 * 24 * 3600.0: "a week"}
+
+
+def schedule() -> str:
+    """How they come about."""
+    if view.every is None:
+        return (
+            "None is made by itself. Whoever runs Winnow sets `WINNOW_BACKUPS=daily:7` to have one made every day, and "
+            "the latest seven kept."
+        )
+    return f"One {EVERY[view.every]} is made by itself, and the latest {view.count} are kept."
+
+
+def age(one: KeptBackup) -> str:
+    """How old it is, in words."""
+    hours = int((datetime.now(UTC) - one.made_at).total_seconds() // 3600)
+    if hours < 48:
+        return "less than an hour old" if hours < 1 else f"{counted(hours, 'hour')} old"
+    return f"{hours // 24} days old"
+
+
+def verified(one: KeptBackup) -> str:
+    """What is known of its bytes."""
+    if one.fault:
+        return ":red[damaged]"
+    if one.checked_at is None:
+        return "not read here yet"
+    return f"every byte read again {one.checked_at:%Y-%m-%d %H:%M} UTC"
+
+
+def back_up() -> None:
+    with frame.refusals_said_later():
+        owners.back_up_now(page.seat)
+
+
+def stage(name: str) -> None:
+    with frame.refusals_said_later(NotFound):
+        owners.stage_restore(page.seat, name)
+
+
+def unstage() -> None:
+    with frame.refusals_said_later():
+        owners.unstage_restore(page.seat)
+
+
+def draw(one: KeptBackup) -> None:
+    """A line of the list."""
+    name = one.path.name
+    with st.container(border=True):
+        st.markdown(f"**{one.made_at:%Y-%m-%d %H:%M} UTC** · {age(one)} · {size(one.size)} · {verified(one)}")
+        if one.fault:
+            st.caption(frame.escape(one.fault))
+        with st.container(horizontal=True, vertical_alignment="center"):
+            address = html.escape(f"{owners.PATH.removeprefix('/')}/{name}")
+            st.html(
+                f'<a class="winnow-download" href="{address}" download="{html.escape(name)}">Download</a>'
+            )
+            if not one.fault:
+                with st.popover("Restore", key=f"restore-{name}", icon=":material/settings_backup_restore:"):
+                    st.markdown(
+                        "At the next start of Winnow everything is as it was in this backup: answers, people and "
+                        "projects since are not there any more. The database of now is kept in the folder of the data, "
+                        "under `backups`. Until then everything goes on, and you can change your mind.\n\n"
+                        "Then everybody has to sign in again, you with the link that Winnow prints when it starts; "
+                        "links that were sent are over. **Who was disabled since this backup is enabled again**: "
+                        "disable them once more."
+                    )
+                    st.button(
+                        "Restore it at the next start",
+                        key=f"stage-{name}",
+                        type="primary",
+                        on_click=stage,
+                        args=(name,),
+                    )
+
+
+def draw_work() -> None:
+    """How far the one is that is being made: this part of the page looks again every second."""
+    unfinished = view.work is not None and view.work.unfinished
+
+    @st.fragment(run_every=1.0 if unfinished else None)
+    def work() -> None:
+        now = owners.overview(page.seat).work
+        if unfinished and (now is None or not now.unfinished):
+            st.rerun()
+        if now is not None and now.unfinished:
+            share = min(1.0, now.done / max(1, now.total))
+            st.progress(
+                share, "A backup waits for a worker." if not now.total else f"A backup is made: {share:.0%}"
+            )
+
+    work()
+
+
+st.markdown(
+    "A backup is one file with everything that cannot be made again: answers, people, tables, images and recordings. "
+    f"{schedule()} They lie in `{view.folder}`; a copy on another machine outlives this one. Whoever has the file has "
+    "all of it, so keep it as you keep a password."
+)
+frame.say_refusal()
+if view.staged:
+    with st.container(border=True):
+        st.warning(
+            f"At its next start Winnow puts back {frame.escape(view.staged)}. What is answered until then is not in "
+            "it.",
+            icon=":material/settings_backup_restore:",
+        )
+        st.button("Do not restore it", key="unstage", on_click=unstage)
+elif view.restored:
+    st.info(frame.escape(view.restored), icon=":material/settings_backup_restore:")
+if view.worried:
+    st.error(frame.escape(view.worried), icon=":material/error:")
+st.button(
+    "Back up now",
+    key="back-up",
+    type="primary",
+    icon=":material/backup:",
+    on_click=back_up,
+    disabled=view.work is not None and view.work.unfinished,
+)
+draw_work()
+for backup in view.kept:
+    draw(backup)
+if not view.kept:
+    st.info("There is no backup yet.", icon=":material/inbox:")

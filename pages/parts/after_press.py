@@ -1,0 +1,31 @@
+"""What the question card is told after a press that the server took by a route of its own (`web.presses`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pages.parts.day_form import day_words
+from pages.parts.kinds import PARTS
+from pages.parts.question_card import PAUSED, Offer
+from workflow.answering import Saved
+from workflow.people.pressing import Next
+
+
+def card_after(after: Next, notice: str | None = None) -> dict[str, Any]:
+    """What the card is told of what comes next; the rest of its data stays as its page has drawn it.
+
+    notice : said instead of what was saved
+    """
+    data = PARTS[after.kind].told(after.question, after.standing, notice, offer(after))
+    return data | {"day": day_words(after.day)}
+
+
+def offer(after: Next) -> Offer | None:
+    """What stands in the place of a question while the person has a break."""
+    return PAUSED if after.day.paused else None
+
+
+def answered_before(saved: Saved) -> str:
+    """What is said of a press that stored nothing, as its question had been answered."""
+    what = ", ".join(saved.labels) or saved.kind
+    return f"Not saved: row {saved.row_id} had been answered already ({what}), in another tab perhaps."

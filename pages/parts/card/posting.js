@@ -1,0 +1,201 @@
+// @ts-check
+// A press goes to the server past the page: it is stored, and the card shows what comes next. Where no word comes it is
+// sent again, with the same token, until one does: the server stores it once.
+
+import { after } from "./newest.js";
+
+/** @import { Answer, Data, EntryKind, OtherPress, Press, State } from "./types.js" */
+
+/** Milliseconds; of each further time twice as many, up to MOST. */
+const AGAIN_AFTER = 1000;
+const MOST = 4000;
+/** From so many on it is asked whether the server is there all the same. */
+const TRIES = 5;
+/** Longer than a server takes that reads the whole log of a large project first. */
+const PATIENCE = 60_000;
+/** A proxy says so, whose server is not there. */
+const NOT_THERE = new Set([502, 504]);
+
+/**
+ * The card that hears the keys; another may have come while the answer was on its way.
+ *
+ * @type {State | null}
+ */
+let live = null;
+
+/** @param {State} state */
+export function comes(state) {
+  live = state;
+}
+
+/** @param {State} state */
+export function goes(state) {
+  if (live === state) live = null;
+}
+
+/** Something before the server lets pages through, and no presses. */
+let closed = false;
+
+/** What changes nothing but the card. All else is drawn by the page: what leads away, or to rows together. */
+const BY_ROUTE = new Set([
+  "is",
+  "among",
+  "not",
+  "none",
+  "labels",
+  "yes",
+  "no",
+  "unsure",
+  "bad",
+  "skip",
+  "undo",
+  "redo",
+]);
+
+/**
+ * @param {State} state
+ * @param {EntryKind | OtherPress} kind
+ */
+export const goesByRoute = ({ data }, kind) => !closed && data.route !== null && BY_ROUTE.has(kind);
+
+/**
+ * @param {State} state
+ * @param {Press} said
+ */
+export async function post(state, said) {
+  const { route } = state.data;
+  state.posted = said;
+  const came = await sent(state, said);
+  const isLatest = state.posted === said;
+  if (isLatest) state.posted = null;
+  if (!came) return;
+  const { status, words, answer } = came;
+  const card = live;
+  const drawn = drawnFor(card ?? state);
+  if (!card) {
+    if (answer?.card && drawn.route === route) after(drawn, answer.card); // a card that comes begins with it
+    return;
+  }
+  if (drawn.route !== route || !isLatest) return; // what is shown is another project's, or no question, or has its own press
+  if (answer) {
+    if (answer.together) card.send("press", { ...said, kind: "many" });
+    else if (answer.card) shown(card, drawn, answer.card);
+    else stored(card, drawn);
+  } else if (status === 404 || status === 405) {
+    closed = true;
+    card.send("press", said);
+  } else if (status === 401) window.location.assign(new URL("signin?ended=1", document.baseURI));
+  else if (status === 0)
+    window.location.reload(); // a proxy wants to be asked first
+  else {
+    refused(
+      card,
+      drawn,
+      words ?? `The server failed (${status}): this may not be saved. Fix: try again, nothing is stored twice.`,
+    );
+    if (status === 403) card.send("here", { token: said.token ?? "" }); // the page says what may be done here
+  }
+}
+
+/**
+ * What the page has drawn last for this card, on the screen or held back while a press was on its way.
+ *
+ * @param {State} card
+ */
+function drawnFor(card) {
+  const data = card.held ?? card.data;
+  card.held = null;
+  return data;
+}
+
+/**
+ * What the server says in the end; null where the card was taken away before.
+ *
+ * @param {State} state
+ * @param {Press} said
+ */
+async function sent(state, said) {
+  const { route, person } = state.data;
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const address = new URL(route ?? "", document.baseURI);
+  for (let tries = 0, there = 0; !tries || state.listener; tries++) {
+    const again = tries > 0;
+    const came = await once(address, JSON.stringify({ ...said, person, zone, again })).catch(() => null);
+    if (came && !NOT_THERE.has(came.status)) return came;
+    // A server that came a moment ago has the next one; where that is lost too, something lets no press through.
+    there = tries >= TRIES && (await isThere()) ? there + 1 : 0;
+    if (there === 2) return { status: 404, words: null, answer: null };
+    await new Promise((resolve) =>
+      setTimeout(resolve, Math.min(MOST, AGAIN_AFTER * 2 ** tries) * (0.75 + Math.random() / 2)),
+    );
+  }
+  return null;
+}
+
+const isThere = () =>
+  fetch(new URL("healthz", document.baseURI), { cache: "no-store" }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+
+/**
+ * Raises where nothing whole comes back.
+ *
+ * @param {URL} address
+ * @param {string} body
+ */
+async function once(address, body) {
+  const reply = await fetch(address, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body,
+    cache: "no-store",
+    redirect: "manual",
+    signal: AbortSignal.timeout(PATIENCE),
+  });
+  const text = await reply.text();
+  const type = reply.headers.get("content-type") ?? "";
+  /** @type {Answer | null} */
+  const answer = type.startsWith("application/json") ? JSON.parse(text) : null;
+  return { status: reply.status, words: type.startsWith("text/plain") && reply.status !== 500 ? text : null, answer };
+}
+
+/**
+ * @param {State} card
+ * @param {Data} drawn
+ * @param {NonNullable<Answer["card"]>} told
+ */
+function shown(card, drawn, told) {
+  const data = after(drawn, told);
+  // The same question stays: what was typed belongs to it.
+  if (data.token === card.data.token) card.answered = null;
+  card.take(card, data, { dealt: true });
+  if (data.frame === card.frame) return;
+  card.frame = data.frame;
+  card.send("here", { token: data.token ?? "" }); // the page draws what stands around the card anew
+}
+
+/**
+ * @param {State} card
+ * @param {Data} drawn
+ * @param {string} words
+ */
+const refused = (card, drawn, words) => shown(card, drawn, { saved: lineOf(drawn, "bad", words) });
+
+/**
+ * The answer is stored, and what comes next could not be had: the page asks for it.
+ *
+ * @param {State} card
+ * @param {Data} drawn
+ */
+function stored(card, drawn) {
+  shown(card, drawn, { saved: lineOf(drawn, "quiet", "Saved. The next question is on its way.") });
+  card.send("here", { token: card.data.token ?? "" });
+}
+
+/**
+ * @param {Data} drawn
+ * @param {"bad" | "quiet"} tone
+ * @param {string} message
+ */
+const lineOf = ({ saved }, tone, message) => ({ tone, message, seq: saved?.seq ?? null, row: null });

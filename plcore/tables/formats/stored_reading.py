@@ -1,0 +1,124 @@
+"""A `TableReading` as files in a folder, to be handed from one process to another: Arrow, NumPy and JSON, no pickles.
+
+`cells.arrow` has the cells, a column of text each under its number, and the lines of the file that the rows begin in;
+`array-0-….npy` columns of vectors, of sparse ones the three arrays of CSR; `reading.json` all else. Files that came
+with the table lie in `files.zip`, `files.bin` (one after the other), or where they were: in a folder.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import scipy.sparse as sp
+
+from plcore.tables.archive import Archive
+from plcore.tables.base_names import FilesByBaseName
+from plcore.tables.csv_text import LINE_INDEX
+from plcore.tables.embeddings import Vectors
+from plcore.tables.folder import Folder
+from plcore.tables.formats.embedded import EmbeddedFiles
+from plcore.tables.formats.reading import TableReading
+from plcore.tables.media_files import FileSource, MediaFiles
+from plcore.tables.roles import Roles
+from plcore.tables.text_columns import columns_of_text, frame_of
+
+_CSR = ("data", "indices", "indptr")
+
+
+def store_reading(reading: TableReading, folder: Path) -> None:
+    """Write it into this folder, which is empty."""
+    cells = reading.cells
+    lines = cells.index if cells.index.name == LINE_INDEX else None
+    columns = {str(place): column for place, column in enumerate(columns_of_text(cells))}
+    if lines is not None:
+        columns[LINE_INDEX] = pa.array(np.asarray(lines, dtype=np.int64))
+    table = pa.table(columns)
+    with pa.OSFile(str(folder / "cells.arrow"), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+    roles = None if reading.roles is None else reading.roles.to_json()
+    said = {
+        "names": [str(name) for name in cells.columns],
+        "format": reading.format,
+        "roles": roles,
+        "notes": reading.notes,
+        "groups": dict(reading.groups),
+        "arrays": [
+            _store_array(array, folder, f"array-{place}", name)
+            for place, (name, array) in enumerate(reading.arrays.items())
+        ],
+        "files": None if reading.files is None else _store_files(reading.files.archive, folder),
+    }
+    (folder / "reading.json").write_text(json.dumps(said))
+
+
+def read_stored(folder: Path, *, with_files: bool = True) -> TableReading:
+    """The reading that `store_reading` put into this folder. Its cells stay on the disk until they are looked at.
+
+    with_files : whether the files that came with the table are opened, which looks into them
+    """
+    said = json.loads((folder / "reading.json").read_text())
+    # What is mapped is written nowhere else and costs no memory; it lasts, also when the file's name is gone.
+    table = pa.ipc.open_file(pa.memory_map(str(folder / "cells.arrow"))).read_all()
+    n_columns = len(said["names"])
+    cells = frame_of(table.columns[:n_columns], said["names"])
+    if table.num_columns > n_columns:
+        cells.index = pd.Index(table.column(n_columns).to_numpy(), name=LINE_INDEX)
+    return TableReading(
+        cells,
+        said["format"],
+        None if said["roles"] is None else Roles.from_json(said["roles"]),
+        None if said["files"] is None or not with_files else MediaFiles(_read_files(said["files"], folder)),
+        tuple(said["notes"]),
+        {name: tuple(classes) for name, classes in said["groups"].items()},
+        {one["name"]: _read_array(one, folder) for one in said["arrays"]},
+    )
+
+
+def _store_array(array: Vectors, folder: Path, file: str, name: str) -> dict[str, Any]:
+    if not sp.issparse(array):
+        np.save(folder / f"{file}.npy", array, allow_pickle=False)
+        return {"name": name, "file": file}
+    for part in _CSR:
+        np.save(folder / f"{file}-{part}.npy", getattr(array, part), allow_pickle=False)
+    return {"name": name, "file": file, "shape": list(array.shape)}
+
+
+def _read_array(one: dict[str, Any], folder: Path) -> Vectors:
+    if "shape" not in one:
+        return np.load(folder / f"{one['file']}.npy", allow_pickle=False)
+    parts = (np.load(folder / f"{one['file']}-{part}.npy", allow_pickle=False) for part in _CSR)
+    return sp.csr_matrix(tuple(parts), shape=one["shape"])
+
+
+def _store_files(source: FileSource, folder: Path) -> dict[str, Any]:
+    """Where the files are to be found again."""
+    if isinstance(source, FilesByBaseName):
+        return {"how": "base names", "of": _store_files(source.files, folder)}
+    if isinstance(source, Folder):
+        return {"how": "folder", "path": str(source.path)}
+    if isinstance(source, Archive):
+        (folder / "files.zip").write_bytes(source.data)
+        return {"how": "zip"}
+    if isinstance(source, EmbeddedFiles):
+        with (folder / "files.bin").open("wb") as file:
+            sizes = {name: file.write(data) for name, data in source.files.items()}
+        return {"how": "embedded", "sizes": sizes}
+    raise TypeError(f"Files of {type(source).__name__} cannot be stored.")
+
+
+def _read_files(said: dict[str, Any], folder: Path) -> FileSource:
+    if said["how"] == "base names":
+        inner = _read_files(said["of"], folder)
+        assert isinstance(inner, (Archive, Folder))  # noqa: S101 - as it was stored
+        return FilesByBaseName(inner)
+    if said["how"] == "folder":
+        return Folder(Path(said["path"]))
+    if said["how"] == "zip":
+        return Archive(folder / "files.zip")
+    with (folder / "files.bin").open("rb") as file:
+        return EmbeddedFiles({name: file.read(size) for name, size in said["sizes"].items()})

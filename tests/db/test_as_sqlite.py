@@ -1,0 +1,193 @@
+"""PostgreSQL's database as an SQLite file, and the way back: every value of every table, of every version."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+from sqlalchemy import inspect, select, text
+
+from db import as_sqlite, people
+from db.base import Base
+from db.copies import look_into
+from db.engine import Database, DatabaseBusyError, revisions
+from db.revisions import upgrade
+from tests.postgres import Server
+
+from .conftest import NOW
+from .filled import AT, SAID, fill
+
+pytestmark = pytest.mark.postgres
+
+
+@contextmanager
+def opened(url: str) -> Iterator[Database]:
+    database = Database(url)
+    try:
+        yield database
+    finally:
+        database.close()
+
+
+@pytest.fixture
+def used(postgres_url: str) -> Iterator[Database]:
+    with opened(postgres_url) as made:
+        made.migrate()
+        with made.write() as session:
+            fill(session)
+        yield made
+
+
+@pytest.fixture
+def other(postgres_server: Server) -> Iterator[Database]:
+    with postgres_server.empty_database() as url, opened(url) as made:
+        yield made
+
+
+def rows(database: Database) -> dict[str, list[str]]:
+    """Every value of every table; JSON as the letters that are stored."""
+    with database.read() as session:
+        return {
+            one: sorted(
+                map(str, session.execute(text(f"SELECT t::text FROM {one} AS t")))  # noqa: S608 - our own
+            )
+            for one in inspect(session.connection()).get_table_names()
+        }
+
+
+def test_there_and_back_every_value_is_the_same(used: Database, other: Database, tmp_path: Path) -> None:
+    used.copy_to(tmp_path / "a.sqlite3")
+    assert look_into(tmp_path / "a.sqlite3", "rows").counts == {"projects": 2, "entries": 2, "people": 2}
+    other.fill_from(tmp_path / "a.sqlite3")
+    assert rows(other) == rows(used)
+    assert set(rows(used)) == {*Base.metadata.tables, "alembic_version"}
+
+
+def test_on_sqlite_winnow_reads_what_postgresql_had(used: Database, tmp_path: Path) -> None:
+    used.copy_to(tmp_path / "a.sqlite3")
+    with opened(f"sqlite:///{tmp_path / 'a.sqlite3'}") as copy:
+        copy.migrate()
+        for one in Base.metadata.sorted_tables:
+            found = []
+            for database in (used, copy):
+                with database.read() as session:
+                    found.append(session.execute(select(one).order_by(*one.primary_key)).all())
+            assert found[0] == found[1], one.name
+        projects = Base.metadata.tables["projects"]
+        with copy.read() as session:
+            (project, _) = session.execute(select(projects.c.roles, projects.c.created_at)).all()
+        assert tuple(project) == (SAID, AT)
+        assert copy.identity() == used.identity() is not None
+
+
+def test_what_is_written_next_has_the_next_numbers(used: Database, other: Database, tmp_path: Path) -> None:
+    used.copy_to(tmp_path / "a.sqlite3")
+    other.fill_from(tmp_path / "a.sqlite3")
+    before, after = used.identity(), other.identity()
+    assert before is not None
+    assert after is not None
+    assert (after.id, after.height) == (before.id, before.height + 1), "putting it back was a commit"
+    other.migrate()
+    with other.write() as session:
+        assert people.add(session, "Zoe", "annotator", NOW) == 3
+    later = other.identity()
+    assert later is not None
+    assert later.height == after.height + 1
+
+
+def test_an_empty_one_can_be_taken_too(other: Database, postgres_server: Server, tmp_path: Path) -> None:
+    with postgres_server.empty_database() as url, opened(url) as new:
+        new.migrate()
+        new.copy_to(tmp_path / "a.sqlite3")
+        other.fill_from(tmp_path / "a.sqlite3")
+    with other.write() as session:
+        assert people.add(session, "Ada", "owner", NOW) == 1
+
+
+def test_tables_of_others_in_the_file_stay_there(used: Database, other: Database, tmp_path: Path) -> None:
+    used.copy_to(tmp_path / "a.sqlite3")
+    with closing(sqlite3.connect(tmp_path / "a.sqlite3")) as there:
+        there.executescript("CREATE TABLE _litestream_seq (x); CREATE INDEX mine ON entries (at)")
+    other.fill_from(tmp_path / "a.sqlite3")
+    assert rows(other) == rows(used)
+
+
+@pytest.mark.parametrize("revision", revisions()[1:])
+def test_tables_of_every_version(used: Database, other: Database, tmp_path: Path, revision: str) -> None:
+    """As before a migration; what is in the other database is replaced."""
+    other.migrate()
+    with used._writer.begin() as connection:
+        as_sqlite._drop(connection)
+        upgrade(connection, revision)
+        connection.execute(
+            text("INSERT INTO people (name, role, created_at) VALUES ('Ada', 'owner', '2026-01-01')")
+        )
+    used.copy_to(tmp_path / "a.sqlite3")
+    found = look_into(tmp_path / "a.sqlite3", "rows")
+    assert (found.revision, found.counts["people"]) == (revision, 1)
+    other.fill_from(tmp_path / "a.sqlite3")
+    assert rows(other) == rows(used)
+
+
+def test_what_others_commit_meanwhile_is_not_in_it(
+    used: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = as_sqlite._carry
+
+    def late(*given: object) -> None:
+        with used.write() as session:
+            session.execute(text("UPDATE people SET name = name || '.'"))
+            session.execute(
+                text("INSERT INTO groups (name, created_at) VALUES (now()::text || random(), now())")
+            )
+        plain(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(as_sqlite, "_carry", late)
+    before = rows(used)
+    used.copy_to(tmp_path / "a.sqlite3")
+    with closing(sqlite3.connect(tmp_path / "a.sqlite3")) as copy:
+        assert copy.execute("SELECT count(*) FROM groups").fetchone() == (2,)
+        names = [name for (name,) in copy.execute("SELECT name FROM people")]
+    assert not any(name.endswith(".") for name in names)
+    assert rows(used) != before
+
+
+def test_while_somebody_is_connected_nothing_is_put_back(
+    used: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used.copy_to(tmp_path / "a.sqlite3")
+    monkeypatch.setattr(as_sqlite, "LEAVING", 0.1)
+    before = rows(used)
+    with (
+        opened(used._writer.url.render_as_string(hide_password=False)) as mine,
+        pytest.raises(DatabaseBusyError, match="1 other connection of Winnow's"),
+    ):
+        mine.fill_from(tmp_path / "a.sqlite3")
+    assert rows(used) == before
+
+
+def test_what_fails_in_the_middle_changes_nothing(
+    used: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used.copy_to(tmp_path / "a.sqlite3")
+    before = rows(used)
+    with closing(sqlite3.connect(tmp_path / "a.sqlite3")) as copy:
+        copy.execute("PRAGMA ignore_check_constraints = ON")
+        copy.execute("UPDATE people SET role = 'king' WHERE id = 2")
+        copy.commit()
+    with pytest.raises(Exception, match="ck_people_role"):
+        used.fill_from(tmp_path / "a.sqlite3")
+    assert rows(used) == before
+
+
+def test_rows_that_were_not_carried_are_noticed(
+    used: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(as_sqlite, "insert", lambda _table: text("DELETE FROM people WHERE id < 0"))
+    with pytest.raises(RuntimeError, match="the table groups has 2 rows, and its copy 0"):
+        used.copy_to(tmp_path / "a.sqlite3")
+    with used.read() as session:
+        assert session.execute(text("SELECT count(*) FROM people")).scalar_one() == 2

@@ -1,0 +1,125 @@
+"""How PostgreSQL is opened: nobody is held up for ever, and of two starts at once one makes the tables."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+
+from db import people, postgres_engine
+from db.engine import Database
+from db.faults import is_cut_off, is_gone, is_held
+from tests.postgres import Server
+
+from .conftest import NOW
+
+pytestmark = pytest.mark.postgres
+
+
+def setting(database: Database, name: str) -> str:
+    with database.read() as session:
+        return str(session.execute(text("SELECT current_setting(:name)"), {"name": name}).scalar_one())
+
+
+def test_nobody_waits_or_holds_for_ever(postgres_url: str) -> None:
+    database = Database(postgres_url)
+    assert setting(database, "lock_timeout") == "30s"
+    assert setting(database, "idle_in_transaction_session_timeout") == "10min"
+    database.close()
+
+
+def test_what_the_administrator_has_set_is_left(postgres_url: str) -> None:
+    name = postgres_url.partition("?")[0].rpartition("/")[2]
+    database = Database(postgres_url)
+    with database.write() as session:
+        session.execute(text(f"ALTER DATABASE {name} SET lock_timeout = '7s'"))
+    database.close()
+    assert setting(database, "lock_timeout") == "7s"
+    assert setting(database, "idle_in_transaction_session_timeout") == "10min"
+    database.close()
+
+
+@pytest.mark.parametrize(
+    ("given", "has"), [("off", "on"), ("local", "local"), ("remote_write", "remote_write"), ("on", "on")]
+)
+@pytest.mark.parametrize("of", ["DATABASE {name}", "ROLE winnow IN DATABASE {name}"])
+def test_what_is_committed_is_on_the_disk_whatever_the_server_s_settings(
+    postgres_url: str, of: str, given: str, has: str
+) -> None:
+    """`off` would lose answers that were acknowledged; what an administrator gives up beside it is theirs."""
+    name = postgres_url.partition("?")[0].rpartition("/")[2]
+    database = Database(postgres_url)
+    with database.write() as session:
+        session.execute(text(f"ALTER {of.format(name=name)} SET synchronous_commit = '{given}'"))
+    database.close()
+    for _ in range(2):  # also of a connection that comes back from the pool
+        with database.write() as session:
+            assert session.execute(text("SHOW synchronous_commit")).scalar_one() == has
+    database.close()
+
+
+def rename(database: Database, person: int, wait: str | None = None) -> None:
+    with database.write() as session:
+        if wait is not None:
+            session.execute(text(f"SET LOCAL lock_timeout = '{wait}'"))
+        session.execute(RENAME, {"id": person})
+
+
+RENAME = text("UPDATE people SET name = 'B' WHERE id = :id")
+
+
+def hang(hangs: Database, waits: Database, person: int) -> None:
+    with hangs.write() as held:
+        held.execute(RENAME, {"id": person})
+        with pytest.raises(DBAPIError) as caught:
+            rename(waits, person)
+        assert is_held(caught.value)
+        held.execute(text("SET idle_in_transaction_session_timeout = '1ms'"))
+        rename(waits, person, "60s")  # waits until the other was ended
+        held.execute(RENAME, {"id": person})
+
+
+def test_a_transaction_that_hangs_is_ended_and_the_next_goes_on(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = Database(postgres_url)
+    database.migrate()
+    with database.write() as session:
+        ada = people.add(session, "Ada", "owner", NOW)
+    database.close()
+    short = postgres_engine._LIMIT.bindparams(wait="300ms", idle="10min")
+    monkeypatch.setattr(postgres_engine, "_LIMIT", short)
+    waits = Database(postgres_url)
+    hangs = Database(postgres_url)
+    with pytest.raises(DBAPIError) as cut:
+        hang(hangs, waits, ada)
+    for one in (waits, hangs):
+        one.close()
+    # Its last words do not always arrive before the end of the connection does.
+    assert is_cut_off(cut.value) or is_gone(cut.value)
+
+
+def test_two_servers_that_start_at_once_make_the_tables_once(postgres_server: Server) -> None:
+    faults: list[BaseException] = []
+
+    def start(database: Database, together: threading.Barrier) -> None:
+        try:
+            together.wait()
+            database.migrate()
+        except BaseException as error:
+            faults.append(error)
+
+    for _ in range(3):
+        with postgres_server.empty_database() as url:
+            servers, together = [Database(url) for _ in range(3)], threading.Barrier(3)
+            threads = [threading.Thread(target=start, args=(one, together)) for one in servers]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert faults == []
+            assert len({one.identity() for one in servers}) == 1
+            for one in servers:
+                one.close()

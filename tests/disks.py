@@ -1,0 +1,59 @@
+"""Disks that are full or cannot be written, as nearly as this machine lets a test have them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+
+def _mount(*options: str) -> None:
+    done = subprocess.run(["mount", *options], capture_output=True, text=True, check=False)
+    if not done.returncode:
+        return
+    said = f"NOT RUN without the right to mount: {done.stderr.strip()}"
+    if os.environ.get("WINNOW_REQUIRE_DATA"):  # CI: what it cannot try it does not pass over
+        pytest.fail(said)
+    pytest.skip(said)
+
+
+@contextmanager
+def small_disk(folder: Path, megabytes: int = 4) -> Iterator[Path]:
+    """A file system of this size at the folder, which is made; it is gone afterwards. Root alone may have one."""
+    folder.mkdir(parents=True)
+    _mount("-t", "tmpfs", "-o", f"size={megabytes}m,mode=0700", "tmpfs", str(folder))
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@contextmanager
+def filled(folder: Path) -> Iterator[None]:
+    """Meanwhile not a byte is left on the file system of the folder."""
+    filler = folder / "filler"
+    with filler.open("wb", buffering=0) as file:
+        for size in (65536, 512):
+            try:
+                while True:
+                    file.write(b"x" * size)
+            except OSError:
+                pass
+    try:
+        yield
+    finally:
+        filler.unlink()
+
+
+@contextmanager
+def read_only(folder: Path) -> Iterator[None]:
+    """Meanwhile nothing below the folder can be written, by root neither. The folder is that of a `small_disk`."""
+    _mount("-o", "remount,ro", str(folder))
+    try:
+        yield
+    finally:
+        _mount("-o", "remount,rw", str(folder))

@@ -1,0 +1,44 @@
+"""Files that a person has sent by the boxes of a page, where there is no browser that sends them."""
+
+from __future__ import annotations
+
+import json
+
+from streamlit.testing.v1 import AppTest
+
+from pages.parts import frame, state
+from pages.parts.file_box import held_at
+from workflow.home import home
+from workflow.importing import arrivals
+from workflow.seat import Seat
+
+
+def boxes(test: AppTest) -> dict[str, str]:
+    """The boxes that the page shows: their keys by what they say they are for."""
+    found = [one.proto for one in test.get("bidi_component") if one.proto.component_name == "winnow_file_box"]
+    return {json.loads(one.json)["label"]: one.id.partition(f"{state.FILE}-box-")[2] for one in found}
+
+
+def give(test: AppTest, label: str, name: str, data: bytes) -> AppTest:
+    """The page once this file has come by the box that begins with these words."""
+    arriving = arrivals.begin(Seat(home(), frame.person_id()), name, len(data))
+    arriving.write(data)
+    test.session_state[held_at(_key(test, label))] = arriving.finish().key
+    arriving.end()
+    return _run(test)
+
+
+def take_away(test: AppTest, label: str) -> AppTest:
+    """The page once the person has taken the file away again."""
+    del test.session_state[held_at(_key(test, label))]
+    return _run(test)
+
+
+def _key(test: AppTest, label: str) -> str:
+    return next(key for shown, key in boxes(test).items() if shown.startswith(label))
+
+
+def _run(test: AppTest) -> AppTest:
+    test.run()
+    assert not test.exception
+    return test

@@ -1,0 +1,66 @@
+"""A press of the card on the Annotate page: what it has brought is drawn, and nothing is asked twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from pages.parts import state
+from tests.pages.conftest import Open
+from tests.workflow.common.malformed import PRESS
+from tests.workflow.four import ask, four_class_project
+from workflow import answering, standing
+from workflow.home import Home
+from workflow.people import goals, pressing, qualifying
+from workflow.seat import Seat
+
+
+def noted(asked: list[str], name: str, ask_it: Callable[..., Any]) -> Callable[..., Any]:
+    def noting(*given: Any) -> Any:
+        asked.append(name)
+        return ask_it(*given)
+
+    return noting
+
+
+def test_what_a_press_has_brought_is_drawn_and_nothing_is_asked_again(
+    home: Home, owner: int, show: Open, sent: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = four_class_project(home, owner)
+    question = ask(home, owner, project)
+    test = show(owner, "annotate.py", project=str(project))
+    asked: list[str] = []
+    with monkeypatch.context() as watched:
+        for module, name in ((answering, "next_question"), (standing, "standing"), (qualifying, "now")):
+            watched.setattr(module, name, noted(asked, name, getattr(module, name)))
+        test.session_state[state.CARD] = {
+            "press": PRESS | {"token": question.token, "kind": "is", "labels": list(question.choices[:1])}
+        }
+        test.run()
+    assert not test.exception
+    # The drawing in which the press is sent asks for all of it; the one after it for nothing.
+    assert asked == ["now", "next_question", "standing"]
+    seat = Seat(home, owner, project)
+    assert sent[-1]["token"] == answering.next_question(seat).token != question.token
+    assert sent[-1]["counts"]["answered"] == standing.standing(seat).answered == 1
+    assert goals.day(seat, None).answers == 1
+    shown = len(sent)
+    test.run()
+    assert len(sent) > shown, "a page that is loaded asks anew"
+    assert sent[-1]["token"] == answering.next_question(seat).token
+
+
+def test_where_nothing_came_with_a_press_the_page_asks(
+    home: Home, owner: int, show: Open, sent: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = four_class_project(home, owner)
+    question = ask(home, owner, project)
+    test = show(owner, "annotate.py", project=str(project))
+    with monkeypatch.context() as late:
+        late.setattr(pressing, "_next", lambda *_: None)
+        test.session_state[state.CARD] = {"press": PRESS | {"token": question.token, "kind": "skip"}}
+        test.run()
+    assert not test.exception
+    assert sent[-1]["token"] == answering.next_question(Seat(home, owner, project)).token != question.token

@@ -1,0 +1,26 @@
+"""The size of a table is judged before anything is made of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from plcore.tables import TableError
+from plcore.tables.table_size import MAX_CELLS, MAX_COLUMNS, check_size, fits_as_cells
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "said"),
+    [
+        (MAX_CELLS, 2, "40,000,000 cells; at most 20,000,000"),
+        (1, MAX_COLUMNS + 1, "20,001 columns; at most 20,000"),
+        (MAX_CELLS // MAX_COLUMNS, MAX_COLUMNS, None),
+        (MAX_CELLS, 1, None),
+    ],
+)
+def test_a_table_has_so_many_cells_and_columns_at_most(rows: int, columns: int, said: str | None) -> None:
+    assert fits_as_cells(rows, columns) == (said is None)
+    if said is None:
+        check_size(rows, columns)
+    else:
+        with pytest.raises(TableError, match=said):
+            check_size(rows, columns)

@@ -1,0 +1,40 @@
+"""Columns of text become a frame and are had back, with nothing made of each that pandas would not make."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from plcore.tables.text_columns import columns_of_text, frame_of, in_one_piece
+
+TEXT = pa.large_string()
+
+
+def test_columns_become_the_frame_that_pandas_makes_of_them() -> None:
+    columns = [pa.array(["a", ""], TEXT), pa.chunked_array([["ä"], ["x\n"]], TEXT)]
+    frame = frame_of(columns, ["one", "two words"])
+    wanted = pd.DataFrame({"one": ["a", ""], "two words": ["ä", "x\n"]}, dtype="str")
+    pd.testing.assert_frame_equal(frame, wanted)
+    assert frame.dtypes.tolist() == wanted.dtypes.tolist()
+    back = list(columns_of_text(frame))
+    assert [one.to_pylist() for one in back] == [["a", ""], ["ä", "x\n"]]
+    assert all(isinstance(one, pa.LargeStringArray) for one in back)
+
+
+def test_names_may_come_twice_and_rows_may_be_none() -> None:
+    frame = frame_of([pa.array([], TEXT)] * 2, ["a", "a"])
+    assert frame.shape == (0, 2)
+    assert list(frame.columns) == ["a", "a"]
+    assert [len(one) for one in columns_of_text(frame)] == [0, 0]
+
+
+def test_a_frame_of_another_origin_is_read_too() -> None:
+    frame = pd.DataFrame({"a": pd.Series(["x", "y"], dtype=pd.StringDtype("python"))})
+    assert [one.to_pylist() for one in columns_of_text(frame)] == [["x", "y"]]
+
+
+@pytest.mark.parametrize("pieces", [1, 3])
+def test_one_piece_is_made_of_all(pieces: int) -> None:
+    column = pa.chunked_array([["a", "b"]] * pieces, TEXT)
+    assert in_one_piece(column).to_pylist() == ["a", "b"] * pieces

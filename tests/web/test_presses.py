@@ -1,0 +1,369 @@
+"""The route of presses: what it stores and answers, and what it refuses, with nothing stored."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+import logging
+import time
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from httpx import Response
+from sqlalchemy.exc import OperationalError
+from starlette.testclient import TestClient
+
+from pages.parts.one_label.card import told
+from tests.web.conftest import BASE, COOKIE
+from tests.workflow.alike_world import alike_project
+from tests.workflow.common.malformed import PRESS, malformed
+from tests.workflow.four import four_class_project, log
+from tests.workflow.vector_world import vector_project
+from web import presses
+from workflow import answering, standing
+from workflow.access import NotAllowed, NotFound
+from workflow.answering import StaleQuestion
+from workflow.home import Home
+from workflow.people import batches, goals, members, pausing, pressing, team
+from workflow.room import change_room, room_of
+from workflow.saving import NotSaved
+from workflow.seat import Seat
+
+HUGE = "9" * 9_000
+
+
+@pytest.fixture
+def seat(home: Home) -> Seat:
+    """The owner at a project of four classes."""
+    owner = team.ensure_owner(home).id
+    return Seat(home, owner, four_class_project(home, owner))
+
+
+@pytest.fixture
+def signed_in(client: TestClient, seat: Seat) -> TestClient:
+    """The owner's browser."""
+    client.cookies.set(COOKIE, team.redeem_link(seat.home, team.make_start_link(seat.home)))
+    return client
+
+
+def send(client: TestClient, seat: Seat, **said: Any) -> Response:
+    return client.post(f"/presses/{seat.project_id}", json=PRESS | said)
+
+
+def entries(seat: Seat) -> list[tuple[str, tuple[str, ...]]]:
+    return [(one.kind, tuple(one.labels)) for one in log(seat.home, seat.project_id or 0)]
+
+
+def test_an_answer_is_stored_and_brings_what_the_page_would_draw(signed_in: TestClient, seat: Seat) -> None:
+    question = answering.next_question(seat)
+    answer = send(
+        signed_in, seat, token=question.token, labels=["ant"], note="seen", flagged=True, zone="Europe/Berlin"
+    )
+    assert answer.status_code == 200
+    card, now = answer.json()["card"], standing.standing(seat)
+    (stored,) = log(seat.home, seat.project_id or 0)
+    assert (stored.kind, stored.labels, stored.note, stored.flagged) == ("is", ("ant",), "seen", True)
+    drawn = json.loads(json.dumps(told(answering.next_question(seat), now, None)))
+    assert {key: value for key, value in card.items() if key != "day"} == drawn
+    assert (card["height"], card["saved"]["tone"], card["counts"]["answered"]) == (1, "good", 1)
+    assert card["token"] != question.token
+    assert answer.json()["together"] is False
+
+
+def test_label_vectors(signed_in: TestClient, seat: Seat) -> None:
+    there = seat.at(vector_project(seat.home, seat.person_id))
+    for kind in ("yes", "no", "unsure", "skip"):
+        question = answering.next_question(there)
+        labels = [] if question.label is None else [question.label]
+        answer = send(
+            signed_in, there, token=question.token, kind=kind, labels=labels if kind in ("yes", "no") else []
+        )
+        assert answer.status_code in (200, 409), answer.text
+        card = answer.json()["card"]
+        assert (card["token"] != question.token) == (answer.status_code == 200)
+        assert card["question"]["view"]
+    assert log(seat.home, there.project_id or 0)
+
+
+def test_undo_and_redo(signed_in: TestClient, seat: Seat) -> None:
+    question = answering.next_question(seat)
+    card = send(signed_in, seat, token=question.token, labels=["ant"]).json()["card"]
+    back = send(signed_in, seat, kind="undo", token=card["token"], seq=card["undoable"]).json()["card"]
+    assert (back["question"]["view"]["id"], back["undoable"]) == (question.view.row_id, None)
+    again = send(signed_in, seat, kind="redo", token=back["token"], seq=back["redoable"]).json()["card"]
+    assert again["token"] == card["token"]
+    assert [kind for kind, _ in entries(seat)] == ["is", "withdraw", "is"]
+    twice = send(signed_in, seat, kind="undo", token=card["token"], seq=1)
+    assert twice.status_code == 409
+    assert "taken back already" in twice.json()["card"]["saved"]["message"]
+
+
+def test_undo_of_rows_together_leads_to_the_page(signed_in: TestClient, seat: Seat) -> None:
+    there = alike_project(seat.home, seat.person_id)
+    batch = batches.next_batch(there)
+    assert isinstance(batch, batches.ShownBatch)
+    batches.confirm_batch(there, batch.token, set())
+    seq = standing.standing(there).undoable
+    assert send(signed_in, there, kind="undo", seq=seq).json() == {"card": None, "together": True}
+
+
+def test_a_double_press_is_one_entry_and_says_which_it_was(signed_in: TestClient, seat: Seat) -> None:
+    question = answering.next_question(seat)
+    with ThreadPoolExecutor(2) as both:
+        answers = list(
+            both.map(lambda _: send(signed_in, seat, token=question.token, labels=["ant"]), range(2))
+        )
+    assert sorted(one.status_code for one in answers) == [200, 409]
+    assert entries(seat) == [("is", ("ant",))]
+    refused = next(one for one in answers if one.status_code == 409).json()["card"]
+    assert "had been answered already (ant)" in refused["saved"]["message"]
+    assert refused["token"] == answering.next_question(seat).token
+    repeated = send(signed_in, seat, token=question.token, labels=["ant"], again=True)
+    assert (repeated.status_code, repeated.json()["card"]["saved"]["tone"]) == (200, "good")
+    assert entries(seat) == [("is", ("ant",))]
+
+
+@pytest.mark.parametrize(("kind", "labels"), [("is", ["bee"]), ("skip", []), ("not", ["ant"])])
+def test_a_press_that_is_sent_again_does_not_take_another_answer_for_its_own(
+    signed_in: TestClient, seat: Seat, kind: str, labels: list[str]
+) -> None:
+    question = answering.next_question(seat)
+    send(signed_in, seat, token=question.token, labels=["ant"])  # another tab
+    again = send(signed_in, seat, token=question.token, kind=kind, labels=labels, note="mine", again=True)
+    assert again.status_code == 409
+    assert "had been answered already (ant)" in again.json()["card"]["saved"]["message"]
+
+
+def test_undo_that_is_sent_again_is_no_failure(signed_in: TestClient, seat: Seat) -> None:
+    card = send(signed_in, seat, token=answering.next_question(seat).token, labels=["ant"]).json()["card"]
+    undo = {"kind": "undo", "token": card["token"], "seq": card["undoable"]}
+    first = send(signed_in, seat, **undo)
+    again = send(signed_in, seat, **undo, again=True)
+    assert (again.status_code, again.json()["card"]["token"]) == (200, first.json()["card"]["token"])
+    there = alike_project(seat.home, seat.person_id)
+    batch = batches.next_batch(there)
+    assert isinstance(batch, batches.ShownBatch)
+    batches.confirm_batch(there, batch.token, set())
+    undo = {"kind": "undo", "token": "", "seq": standing.standing(there).undoable}
+    for more in ({}, {"again": True}):
+        assert send(signed_in, there, **undo, **more).json() == {"card": None, "together": True}
+
+
+def test_a_project_that_is_being_read_keeps_nobody_waiting_at_another(
+    signed_in: TestClient, seat: Seat
+) -> None:
+    other = seat.at(four_class_project(seat.home, seat.person_id, "five"))
+    question = answering.next_question(other)
+    waiting = int(presses.AT_ONCE.total_tokens) + 1
+    with ThreadPoolExecutor(waiting) as people:
+        with seat.alone():
+            held = [people.submit(send, signed_in, seat, kind="skip") for _ in range(waiting)]
+            while len(presses._lines) < 1:
+                time.sleep(0.01)
+            answer = send(signed_in, other, token=question.token, labels=["ant"])
+            assert not any(one.done() for one in held)
+        assert answer.status_code == 200
+        assert {one.result().status_code for one in held} == {409}
+
+
+def test_what_does_not_fit_is_refused_with_the_card_as_it_stands(
+    signed_in: TestClient, seat: Seat, caplog: pytest.LogCaptureFixture
+) -> None:
+    token = answering.next_question(seat).token
+    fitting = PRESS | {"token": token}
+    said: list[Any] = [one for _, one in malformed()][::3]
+    said += [
+        fitting | {"kind": kind} for kind in ("", "IS", "withdraw", "verdict", "pause", "confirm", "open")
+    ]
+    said += [fitting | {"labels": labels} for labels in ([], ["eel"], ["ant", "ant"], [""], [HUGE])]
+    said += [PRESS | {"token": other, "labels": ["ant"]} for other in ("", "x", "1.1.1.1", token + "0")]
+    said += [PRESS | {"kind": "undo", "seq": seq} for seq in (0, 7, 2**31 - 1)]
+    with caplog.at_level(logging.WARNING):
+        for one in said:
+            answer = signed_in.post(
+                f"/presses/{seat.project_id}",
+                content=json.dumps(one),
+                headers={"content-type": presses.TYPE},
+            )
+            assert answer.status_code == 409, ascii(one)[:80]
+            card = answer.json()["card"]
+            assert card["saved"]["message"].startswith("Not saved: ")
+            assert card["token"] == token
+    assert not [one for one in caplog.records if one.levelno >= logging.ERROR or one.exc_info]
+    assert entries(seat) == []
+
+
+def test_what_is_said_beside_a_press_may_be_anything(signed_in: TestClient, seat: Seat) -> None:
+    for beside in ({"zone": "../etc/passwd"}, {"zone": [1]}, {"person": "1"}, {"person": True}, {"again": 1}):
+        question = answering.next_question(seat)
+        answer = send(signed_in, seat, token=question.token, kind="skip", **beside)
+        assert answer.status_code == 200, beside
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "status"),
+    [
+        (b"{", presses.TYPE, 400),
+        (b"\xff", presses.TYPE, 400),
+        (b"[" * 100_000, presses.TYPE, 400),
+        (b"1" * 5_000, presses.TYPE, 400),
+        (b"[" + b"[]," * presses.PARTS + b"[]]", presses.TYPE, 400),
+        (b" " * (presses.MOST + 1), presses.TYPE, 413),
+        (json.dumps(PRESS).encode(), "text/plain", 415),
+        (json.dumps(PRESS).encode(), "application/x-www-form-urlencoded", 415),
+        (json.dumps(PRESS).encode(), "application/json-seq", 415),
+    ],
+)
+def test_a_body_that_no_card_sends_is_refused(
+    signed_in: TestClient, seat: Seat, body: bytes, kind: str, status: int
+) -> None:
+    answer = signed_in.post(f"/presses/{seat.project_id}", content=body, headers={"content-type": kind})
+    assert (answer.status_code, answer.headers["content-type"].partition(";")[0]) == (status, "text/plain")
+
+
+def test_who_is_signed_out_or_somebody_else_presses_nothing(signed_in: TestClient, seat: Seat) -> None:
+    question = answering.next_question(seat)
+    said = {"token": question.token, "labels": ["ant"]}
+    nobody = Seat(seat.home, seat.person_id)
+    ada = team.redeem_link(seat.home, team.make_link(nobody, "Ada"))
+    owners = signed_in.cookies[COOKIE]
+    signed_in.cookies.set(COOKIE, ada)
+    members.share(nobody, "Ada", [seat.project_id or 0], "annotator")
+    assert send(signed_in, seat, **said, person=seat.person_id).status_code == 401, "the page is the owner's"
+    assert send(signed_in, seat, **said).status_code == 409, "the question is the owner's"
+    members.give_role(
+        seat, [person.id for person in team.list_people(nobody) if person.name == "Ada"], "viewer"
+    )
+    refused = send(signed_in, seat, **said)
+    assert (refused.status_code, refused.headers["content-type"].partition(";")[0]) == (403, "text/plain")
+    signed_in.cookies.clear()
+    assert send(signed_in, seat, **said).status_code == 401
+    signed_in.cookies.set(COOKIE, owners)
+    for origin in ("http://evil.example", "http://127.0.0.1:1", "null"):
+        other = signed_in.post(f"/presses/{seat.project_id}", json=PRESS | said, headers={"origin": origin})
+        assert other.status_code == 403
+    site = signed_in.post(
+        f"/presses/{seat.project_id}", json=PRESS | said, headers={"sec-fetch-site": "cross-site"}
+    )
+    assert site.status_code == 403
+    assert entries(seat) == []
+    own = signed_in.post(f"/presses/{seat.project_id}", json=PRESS | said, headers={"origin": BASE})
+    assert own.status_code == 200
+
+
+def test_a_press_that_does_not_come_whole_is_refused_in_words(
+    signed_in: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def nothing(_request: object) -> AsyncIterator[bytes]:
+        yield b"{"
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr("starlette.requests.Request.stream", nothing)
+    monkeypatch.setattr(presses, "SILENCE", 0.0)
+    answer = send(signed_in, seat)
+    assert (answer.status_code, answer.headers["connection"]) == (408, "close")
+
+
+def test_bodies_that_are_no_presses_count_as_such(
+    signed_in: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted: list[int] = []
+    monkeypatch.setattr(
+        type(seat.home.attempts), "may_press", lambda _self, person: bool(counted.append(person)) or True
+    )
+    for body in (b"{", b"[[]]"):
+        signed_in.post(f"/presses/{seat.project_id}", content=body, headers={"content-type": presses.TYPE})
+    assert counted == [seat.person_id] * 2
+
+
+def test_presses_sooner_than_hands_could(
+    signed_in: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    question = answering.next_question(seat)
+    monkeypatch.setattr(type(seat.home.attempts), "may_press", lambda _self, person: person != seat.person_id)
+    answer = send(signed_in, seat, token=question.token, labels=["ant"])
+    assert (answer.status_code, "more presses within a minute" in answer.text) == (429, True)
+    assert entries(seat) == []
+
+
+@pytest.mark.parametrize(
+    "fault", [NotSaved("The disk is full."), OperationalError("", {}, Exception("locked"))]
+)
+def test_a_store_that_fails_is_said_in_words(
+    signed_in: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch, fault: Exception
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise fault
+
+    question = answering.next_question(seat)
+    with monkeypatch.context() as failing:
+        failing.setattr(pressing, "press", fail)
+        answer = send(signed_in, seat, token=question.token, labels=["ant"])
+    assert (answer.status_code, answer.headers["content-type"].partition(";")[0]) == (503, "text/plain")
+    assert "full" in answer.text or "Nothing was stored" in answer.text
+    assert entries(seat) == []
+
+
+def test_an_answer_is_stored_where_what_comes_next_cannot_be_had(
+    signed_in: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    question = answering.next_question(seat)
+    monkeypatch.setattr(pressing, "_next", lambda *_: None)
+    answer = send(signed_in, seat, token=question.token, labels=["ant"])
+    assert (answer.status_code, answer.json()) == (200, {"card": None, "together": False})
+    assert entries(seat) == [("is", ("ant",))]
+    twice = send(signed_in, seat, token=question.token, labels=["ant"])
+    assert (twice.status_code, "answered already" in twice.text) == (409, True)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [NotSaved("The disk is full."), StaleQuestion("In another tab."), NotAllowed("No."), NotFound("No.")],
+)
+def test_what_was_done_is_not_denied_where_what_comes_next_cannot_be_had(
+    signed_in: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch, fault: Exception
+) -> None:
+    def fail(*_: Any) -> None:
+        raise fault
+
+    card = send(signed_in, seat, token=answering.next_question(seat).token, labels=["ant"]).json()["card"]
+    undo = {"kind": "undo", "token": card["token"], "seq": card["undoable"]}
+    monkeypatch.setattr(pressing, "now", fail)
+    answer = send(signed_in, seat, **undo)
+    assert (answer.status_code, answer.json()) == (200, {"card": None, "together": False})
+    twice = send(signed_in, seat, **undo)
+    assert (twice.status_code, "taken back already" in twice.text) == (409, True)
+    assert [kind for kind, _ in entries(seat)] == ["is", "withdraw"]
+
+
+def test_a_press_in_a_break_that_another_tab_began(signed_in: TestClient, seat: Seat) -> None:
+    question = answering.next_question(seat)
+    pausing.pause(seat, question.token)
+    card = send(signed_in, seat, token="x", labels=["ant"]).json()["card"]
+    assert (card["token"], card["question"], card["offer"]["kind"]) == (None, None, "resume")
+
+
+def test_what_is_due_after_a_press_is_done_behind_it(
+    signed_in: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    goals.set_goal(seat, goals.Goal(1))
+    ready: list[Seat] = []
+    monkeypatch.setattr(answering, "get_ready", ready.append)
+    question = answering.next_question(seat)
+    card = send(signed_in, seat, token=question.token, labels=["ant"]).json()["card"]
+    assert "your goal for today" in card["day"]["reached"]
+    assert ready == [seat]
+    card = send(signed_in, seat, token=card["token"], kind="skip").json()["card"]
+    assert card["day"]["reached"] is None, "it is said once"
+
+
+def test_settings_that_changed_are_seen_by_the_stamp(signed_in: TestClient, seat: Seat) -> None:
+    token = answering.next_question(seat).token
+    first = send(signed_in, seat, token=token, kind="skip").json()["card"]
+    same = send(signed_in, seat, token=first["token"], kind="skip").json()["card"]
+    change_room(seat, dataclasses.replace(room_of(seat), guidelines="Look twice."))
+    other = send(signed_in, seat, token=same["token"], kind="skip").json()["card"]
+    assert first["frame"] == same["frame"] != other["frame"]

@@ -1,0 +1,31 @@
+"""A server's side of presses that come twice: told on standard input which, it answers on standard output."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from workflow import answering
+from workflow.home import open_home
+from workflow.seat import Seat
+from workflow.settings import Settings
+
+
+def press(seat: Seat, token: str, label: str) -> tuple[int, bool]:
+    """(seq, whether it was stored before) of one press."""
+    saved = answering.submit_answer(seat, token, "is", [label])
+    return saved.seq, saved.repeated
+
+
+def main() -> None:
+    person, project = map(int, sys.argv[1:])
+    home = open_home(Settings.from_environment())
+    seat = Seat(home, person, project)
+    for line in sys.stdin:
+        sys.stdout.write(json.dumps(press(seat, *json.loads(line))) + "\n")
+        sys.stdout.flush()
+    home.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,129 @@
+"""Which of Streamlit's addresses are open, and to whom: all others of its are not there.
+
+Streamlit answers at more addresses than Winnow needs: figures of the process, sign-in of its own, an interface for
+agents, files by a name that everybody may have. What a release of it adds is closed until it stands here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Match, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+from streamlit.file_util import get_static_dir
+
+from web.signin_page import page
+
+PAGES = (
+    "annotate",
+    "queue",
+    "progress",
+    "map",
+    "review",
+    "disputes",
+    "team",
+    "models",
+    "export",
+    "import",
+    "people",
+    "audit",
+    "backups",
+    "settings",
+    "account",
+    "home",
+    "start",
+)
+"""Addresses of pages. All are the same document; which page a person may have is asked where it is drawn."""
+
+STREAM = "/_stcore/stream"
+HOST_CONFIG = "/_stcore/host-config"
+_STATIC = "/static/"
+STREAMLITS = {
+    "/": ("GET",),
+    "/{page}": ("GET",),
+    "/favicon.png": ("GET",),
+    "/manifest.json": ("GET",),
+    f"{_STATIC}{{name:path}}": ("GET",),
+    "/_stcore/health": ("GET",),
+    "/media/{name}": ("GET",),
+}
+"""Streamlit's addresses with their methods, for whoever is signed in; /{page} stands for PAGES. Beside them there are
+HOST_CONFIG, which we answer, and STREAM, the websocket of the pages."""
+
+_POLICY = 1008  # the close code of a websocket that is against the rules
+_NOT_THERE = "There is no such address here. Fix: begin at the start page."
+
+
+async def host_config(_request: Request) -> JSONResponse:
+    """What Streamlit's pages ask at the start about a site that frames them. None may frame Winnow, so none is
+    named: Streamlit's own answer names the hosts of its cloud."""
+    return JSONResponse(
+        {
+            "allowedOrigins": [],
+            "useExternalAuthToken": False,
+            "enableCustomParentMessages": False,
+            "enforceDownloadInNewTab": False,
+            "metricsUrl": "",
+            "blockErrorDialogs": False,
+            "resourceCrossOriginMode": None,
+        },
+        headers={"cache-control": "no-cache"},
+    )
+
+
+class Closed:
+    """ASGI middleware behind the guard: 404 for every address that is neither ours nor open, 405 for another method.
+
+    ours : the routes of Winnow, which say themselves who may have what
+    """
+
+    def __init__(self, app: ASGIApp, ours: Sequence[BaseRoute]) -> None:
+        self._app = app
+        self._host_config = _route(HOST_CONFIG, "GET")
+        open_ones = [
+            _route(path.replace("{page}", page), *methods)
+            for path, methods in STREAMLITS.items()
+            for page in (PAGES if "{page}" in path else ("",))
+        ]
+        folder = Path(get_static_dir(), "static")
+        self._static = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+        self._routes = [*ours, *open_ones, self._host_config]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await self._websocket(scope, receive, send)
+        else:
+            await self._answerer(scope)(scope, receive, send)
+
+    async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"] == STREAM:
+            await self._app(scope, receive, send)
+        else:
+            await receive()
+            await send({"type": "websocket.close", "code": _POLICY})  # before it is accepted: HTTP 403
+
+    def _answerer(self, scope: Scope) -> ASGIApp:
+        if self._host_config.matches(scope)[0] is Match.FULL:
+            return self._host_config.app
+        if scope["path"].startswith(_STATIC) and scope["path"].removeprefix(_STATIC) not in self._static:
+            return _not_here(404)  # Streamlit answers with its page
+        try:
+            matches = {route.matches(scope)[0] for route in self._routes}
+        except ValueError:  # a number of thousands of digits in the address
+            return _not_here(404)
+        if Match.FULL in matches:
+            return self._app
+        return _not_here(405 if Match.PARTIAL in matches else 404)
+
+
+def _not_here(status: int) -> Response:
+    return page("Not here", _NOT_THERE, status=status)
+
+
+def _route(path: str, *methods: str) -> Route:
+    return Route(path, host_config, methods=list(methods))

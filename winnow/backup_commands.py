@@ -1,0 +1,147 @@
+"""The commands about backups and about what is well: backup, restore, bring-in, doctor."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from winnow.opening import home, owner
+
+if TYPE_CHECKING:
+    from workflow.outgoing.backups.manifest import Manifest
+
+
+@click.command("backup")
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.option(
+    "--project", "project_id", type=int, help="Only this project, to bring it in to another Winnow."
+)
+def backup(file: Path | None, project_id: int | None) -> None:
+    """Write everything into one FILE while Winnow runs: the database, the tables, their images and recordings.
+
+    FILE is new; it is read again before it has its name. Without it, or where it is a folder, the name is the time:
+    default is the folder 'backups' of the data folder.
+    """
+    from workflow.outgoing.backups import making, one_project
+
+    with home() as here:
+        if project_id is not None:
+            if file is None:
+                raise click.UsageError("Name the file that the project is written to.")
+            taken = one_project.take_along(owner(here).at(project_id), file, _teller())
+            click.echo(f"{file}: {_counted(taken)}. To bring it in elsewhere: winnow bring-in {file}")
+            return
+        folder = here.backups_dir if file is None else file
+        if file is None:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        target = folder / making.name_at(datetime.now(UTC)) if folder.is_dir() else folder
+        manifest = making.make(here, target, _teller())
+    for said in _lacks(manifest):
+        click.echo(said, err=True)
+    click.echo(f"{target}: {_counted(manifest)}. Checked. To restore: winnow restore {target}")
+
+
+@click.command("restore")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--to", "folder", type=click.Path(file_okay=False, path_type=Path), help="Default: WINNOW_HOME."
+)
+@click.option(
+    "--replace", is_flag=True, help="What is there may go; its database is kept in the folder 'backups'."
+)
+def restore(file: Path, folder: Path | None, replace: bool) -> None:
+    """Put the backup FILE in the place of the data folder. No Winnow may be running on it.
+
+    All of FILE is checked before anything is touched.
+    """
+    import os
+
+    from workflow.outgoing.backups import restoring
+    from workflow.settings import Settings
+
+    said = dict(os.environ)
+    if folder is not None:
+        said |= {"WINNOW_HOME": str(folder), "WINNOW_DATABASE_URL": ""}
+    settings = Settings.from_environment(said)
+    done = restoring.restore(settings, file, replace=replace, tell=_teller())
+    for line in _lacks(done.manifest):
+        click.echo(line, err=True)
+    if done.before is not None:
+        click.echo(f"The database that was there is now {done.before}.", err=True)
+    click.echo(
+        "Everybody has to sign in again, and links that were open are over. Who was disabled since the backup is "
+        "enabled again.",
+        err=True,
+    )
+    click.echo(f"{settings.home}: {_counted(done.manifest)}, as of {done.manifest.made_at}.")
+
+
+@click.command("bring-in")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--name", help="Of the project here; default: the one it had.")
+def bring_in(file: Path, name: str | None) -> None:
+    """Make a project of FILE, which `winnow backup --project` wrote in another Winnow: its log and all.
+
+    Whoever is known here by the same name is taken for the same person; others come as people who cannot sign in yet.
+    """
+    from workflow.outgoing.backups import one_project
+
+    with home() as here:
+        done = one_project.bring_in(owner(here), file, name, _teller())
+    for names, how in ((done.known, "Known here by the same name"), (done.new, "New here")):
+        if names:
+            click.echo(f"{how}: {', '.join(names)}.", err=True)
+    click.echo(f"Project {done.project_id}: {done.name}.")
+
+
+@click.command("doctor")
+def doctor() -> None:
+    """Look at the installation, the database, the files, the disk and the backups, and print what to do.
+
+    Exit status 2 where anything is not well.
+    """
+    from workflow.outgoing.doctor import examine
+    from workflow.settings import Settings
+
+    ill = False
+    for finding in examine(Settings.from_environment()):
+        click.echo(str(finding))
+        ill = ill or bool(finding.fix)
+    if ill:
+        raise click.exceptions.Exit(2)
+
+
+def _lacks(manifest: Manifest) -> list[str]:
+    """What was not well when the backup was made."""
+    lines = []
+    for names, how in ((manifest.missing, "is missing"), (manifest.damaged, "is damaged")):
+        if names:
+            more = f" (and {len(names) - 1} more)" if len(names) > 1 else ""
+            lines.append(f"In the data folder that was backed up, {names[0]}{more} {how}.")
+    return lines
+
+
+def _counted(manifest: Manifest) -> str:
+    from workflow.outgoing.backups.manifest import counted
+
+    files = len(manifest.members)
+    return f"{counted(manifest.counts)}, {files:,} file{'' if files == 1 else 's'}, {manifest.size:,} bytes"
+
+
+def _teller() -> Callable[[int, int], None] | None:
+    """Tells a terminal how far it is, and nobody else."""
+    if not sys.stderr.isatty():
+        return None
+
+    def tell(done: int, total: int) -> None:
+        click.echo(f"\r{done / max(total, 1):.0%}", nl=done == total, err=True)
+
+    return tell
+
+
+BACKUP_COMMANDS = (backup, restore, bring_in, doctor)

@@ -1,0 +1,73 @@
+"""What a job on a file may cost, by the size of the file; set in the child itself, kept by the system."""
+
+from __future__ import annotations
+
+import math
+import resource
+import signal
+import sys
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+MB = 1_000_000
+_MOST_MB = 6_000
+_MOST_SECONDS = 7_200
+_FILES = 128
+_FILE_MB = 4_000
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Limits of one job.
+
+    memory_mb : beyond what the child shares with the helper      cpu : seconds      wall : seconds
+    """
+
+    memory_mb: int
+    cpu: int
+    wall: int
+
+    @classmethod
+    def of_file(cls, size: int, least_mb: int = 200) -> Bounds:
+        """For work on `size` bytes: a small file is to be cheap, whatever it unpacks to. least_mb : memory of none"""
+        mb = size / MB
+        cpu = min(round(18 + 4 * mb), _MOST_SECONDS)
+        return cls(min(round(least_mb + 40 * mb), _MOST_MB), cpu, 10 * cpu)
+
+    def to_json(self) -> dict[str, Any]:
+        """For the child."""
+        return asdict(self)
+
+    def set(self) -> None:
+        """Limit this process for good. What passes a limit of time is ended by the system, whatever runs in it."""
+        # Writable private memory is what a process costs; its address space also holds what is only reserved.
+        kind = resource.RLIMIT_DATA if sys.platform == "linux" else resource.RLIMIT_AS
+        limits = {
+            kind: _in_use() + self.memory_mb * MB,
+            resource.RLIMIT_FSIZE: _FILE_MB * MB,
+            resource.RLIMIT_NOFILE: _FILES,
+            resource.RLIMIT_CORE: 0,
+        }
+        for limit, value in limits.items():
+            resource.setrlimit(limit, (_no_more_than(limit, value),) * 2)
+        # The soft limit sends SIGXCPU, which ends a process; the hard one, a second later, cannot be caught.
+        cpu = math.ceil(time.process_time()) + self.cpu
+        resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 1))
+        signal.signal(signal.SIGXCPU, signal.SIG_DFL)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_REAL, self.wall)
+
+
+def _no_more_than(limit: int, value: int) -> int:
+    """The value, or what whoever started the server allows at most."""
+    hard = resource.getrlimit(limit)[1]
+    return value if hard == resource.RLIM_INFINITY else min(value, hard)
+
+
+def _in_use() -> int:
+    """Bytes of writable memory that this process has, most of it shared with the helper."""
+    if sys.platform != "linux":
+        return 0
+    return int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()

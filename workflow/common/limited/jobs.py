@@ -1,0 +1,121 @@
+"""What the helper's children do with files of users. Each job takes JSON and a folder, and gives JSON back."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from plcore import LabelTable, Roles
+from plcore.tables import (
+    Doubt,
+    Folder,
+    MediaFiles,
+    find_doubts,
+    joined,
+    lacks_rows,
+    lay_out,
+    look_through,
+    read_stored,
+    read_table,
+    read_vectors,
+    shape_name,
+    shaped,
+    store_reading,
+    with_rows,
+    with_vectors,
+)
+from workflow.common.limited.asking import TABLE
+from workflow.common.limited.look_jobs import model_inputs, small_picture, spectrogram, warm
+
+__all__ = ["check", "grow", "model_inputs", "read", "small_picture", "spectrogram", "warm"]
+
+Given = tuple[bytes | Path, str | None]
+
+
+def read(given: Mapping[str, Any], folder: Path, _tell: Callable[[float], None]) -> dict[str, Any]:
+    """Read a table, with the files beside it; the reading is left in the folder (`plcore.tables.store_reading`).
+
+    given : `file`, and perhaps `rows` and `vectors`, each a path and the file's own name or None; `as_it_is`
+    Gives fields of `workflow.importing.reading.Upload`. Raises TableError.
+    """
+    files = {name: _in_hand(*given[name]) for name in ("file", "rows", "vectors") if given[name] is not None}
+    reading = read_table(*files["file"])
+    shape = shape_name(reading)
+    if "rows" in files:
+        reading = joined(reading, read_table(*files["rows"]))
+    elif shape is not None and not given["as_it_is"]:
+        reading = shaped(reading)
+    if "vectors" in files:
+        reading = with_vectors(reading, read_vectors(*files["vectors"]))
+    store_reading(reading, folder)
+    guess = reading.suggest_roles()
+    return {
+        "shape": shape,
+        "source_hash": hashlib.sha256(b"".join(_digest(data) for data, _ in files.values())).hexdigest(),
+        # A vote in each row that shall be items as they are describes itself.
+        "needs_rows": shape_name(reading) is None and lacks_rows(reading, guess),
+        "guess": guess.to_json(),
+    }
+
+
+def check(given: Mapping[str, Any], folder: Path, tell: Callable[[float], None]) -> dict[str, Any]:
+    """Make a table of the reading that lies in the folder, under these roles.
+
+    given : `roles`, as JSON; `out`, the folder that the table is left in, with its files
+    Gives its `doubts` and where its files lie, by their kept names. Raises TableError.
+    """
+    reading, roles = read_stored(folder), Roles.from_json(given["roles"])
+    if reading.files is not None:
+        look_through(reading.files, reading.cells, roles, tell)
+    table = LabelTable.from_cells(reading.cells, roles, reading.files, reading.arrays)
+    return {**_left(table, Path(given["out"]), frozenset()), "doubts": _as_json(find_doubts(table))}
+
+
+def grow(given: Mapping[str, Any], folder: Path, _tell: Callable[[float], None]) -> dict[str, Any]:
+    """Put the rows of the reading that lies in the folder behind those of a stored table.
+
+    given : `out`, as above; `table`, its path; `called` and `label_columns` as of `plcore.tables.with_rows`
+    Gives the other fields of `plcore.tables.Grown`, and doubts that there were not without these rows. Raises
+    TableError.
+    """
+    reading, table = read_stored(folder), LabelTable.read(Path(given["table"]))
+    called, columns = given["called"], given["label_columns"]
+    grown = with_rows(table, reading.cells, reading.files, called, columns, reading.arrays)
+    before = find_doubts(table)
+    return {
+        **_left(grown.table, Path(given["out"]), table.media.kept_names()),
+        "grown": [grown.n_new, grown.known, grown.new_classes, grown.dropped, grown.empty],
+        "doubts": _as_json(one for one in find_doubts(grown.table) if one not in before),
+    }
+
+
+def _left(table: LabelTable, folder: Path, there: frozenset[str]) -> dict[str, Any]:
+    """Where the files of a table lie. there : those that are kept already"""
+    table.write(folder / TABLE)
+    files = table.media.files
+    if not isinstance(files, MediaFiles):
+        return {"files": None}
+    kept = folder / "kept"
+    names = sorted(table.media.kept_names() - there)
+    return {"files": {name: str(path) for name, path in lay_out(files, names, kept).items()}}
+
+
+def _as_json(doubts: Iterable[Doubt]) -> list[dict[str, Any]]:
+    return [asdict(one) for one in doubts]
+
+
+def _in_hand(path: str, name: str | None) -> Given:
+    """The bytes of a file and its name; a folder as it is."""
+    source = Path(path)
+    return (source, name) if source.is_dir() else (source.read_bytes(), name)
+
+
+def _digest(source: bytes | Path) -> bytes:
+    """SHA-256 of a file's bytes; of a folder that of its tables."""
+    if isinstance(source, bytes):
+        return hashlib.sha256(source).digest()
+    folder = Folder(source)
+    return hashlib.sha256(b"".join(_digest(folder.table(name)) for name in folder.table_names)).digest()

@@ -1,0 +1,196 @@
+"""Opening the database at a start: the one that was there last, or a sentence that says what is there instead.
+
+An expected database that is missing, empty, damaged, foreign or older is never begun anew or gone on with in silence:
+that takes a word of whoever runs Winnow, the command `winnow accept-store`.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sqlalchemy import make_url
+from sqlalchemy.exc import DBAPIError
+
+from db.engine import Database, NewerTablesError, is_damaged, revisions
+from db.identity import Identity, Note, NoteError
+from workflow.settings import Settings, SettingsError
+
+MAKING = 1.0
+"""Seconds that another process may need to make its database, which is empty at first."""
+KEPT = "backups"
+"""The folder of a home in which its backups lie."""
+NOTE = "database.seen"
+"""The file in WINNOW_HOME in which it is noted which database was seen last, and how far it had come."""
+BESIDE = ("", "-wal", "-shm")
+"""What the names of SQLite's files end with."""
+
+
+class BrokenHomeError(SettingsError):
+    """The database and what else is in WINNOW_HOME do not belong together, or the database cannot be opened."""
+
+
+def note_of(settings: Settings) -> Note:
+    return Note(settings.home / NOTE)
+
+
+def open_database(settings: Settings, tables_dir: Path, *, accept: bool = False) -> Database:
+    """The database, with its tables up to date.
+
+    accept : whatever is there is taken; where there is none, a new one is begun
+
+    Raises BrokenHomeError.
+    """
+    note = note_of(settings)
+    database = Database(settings.database_url, note)
+    there = database.path is not None and database.path.exists()
+    try:
+        if not accept:
+            _check_there(settings, database, tables_dir, _noted(settings))
+            _check_same(settings, database, note)
+        _copy_before(settings, database)
+        database.migrate()
+    except NewerTablesError as error:
+        database.close()
+        raise BrokenHomeError(
+            f"The database {where(settings)} was written by a newer Winnow: {error}. Fix: start that version; or put "
+            "back the backup from before it."
+        ) from error
+    except DBAPIError as error:
+        database.close()
+        if database.path is not None and not there and database.is_emptied():
+            database.path.unlink()  # what is left of a start on a full disk must not keep the next one from starting
+        raise BrokenHomeError(_why(settings, error)) from error
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def files_of(database: Database) -> list[Path]:
+    """The files of an SQLite database, whether they are there or not; none of PostgreSQL."""
+    if database.path is None:
+        return []
+    return [database.path.with_name(database.path.name + ending) for ending in BESIDE]
+
+
+def _copy_before(settings: Settings, database: Database) -> None:
+    """Raise BrokenHomeError where the tables have to be changed and the database cannot be copied before."""
+    if database.revision() not in revisions()[1:]:
+        return
+    from workflow.outgoing.backups.before_migration import copy_before
+    from workflow.outgoing.backups.manifest import BackupError
+
+    try:
+        copy_before(database, settings.backups_dir)
+    except BackupError as error:
+        raise BrokenHomeError(str(error)) from error
+
+
+def _noted(settings: Settings) -> Identity | None:
+    try:
+        return note_of(settings).read()
+    except NoteError as error:
+        raise BrokenHomeError(f"{error} {_choice(settings)}") from error
+
+
+def _check_there(settings: Settings, database: Database, tables_dir: Path, noted: Identity | None) -> None:
+    """Raise BrokenHomeError where a copy that failed, or half a backup put back, would be taken for a first start."""
+    given_up = time.monotonic() + MAKING
+    while database.is_emptied():
+        if time.monotonic() >= given_up:
+            raise BrokenHomeError(f"The database {where(settings)} is empty (0 bytes). {_choice(settings)}")
+        time.sleep(MAKING / 20)
+    if database.is_no_sqlite():  # asked before SQLite opens it, which may delete what is left beside it
+        raise BrokenHomeError(_damaged(settings))
+    tables = sum(1 for _ in tables_dir.glob("*.parquet"))
+    if (tables or noted) and database.is_new():
+        there = (
+            f"{tables_dir} holds {tables} table{'' if tables == 1 else 's'} of projects"
+            if tables
+            else f"there was one when {NOTE} beside it was written"
+        )
+        raise BrokenHomeError(f"There is no database at {where(settings)}, but {there}. {_choice(settings)}")
+
+
+def _check_same(settings: Settings, database: Database, note: Note) -> None:
+    """Raise BrokenHomeError where it is not the database that was there last, or is an older state of it."""
+    noted = _noted(settings)
+    if noted is None or database.is_new():
+        return
+    found = database.identity()
+    seen = f"the one that was seen last, at {note.seen_at():%Y-%m-%d %H:%M} UTC"
+    if found is not None and found.id != noted.id:
+        raise BrokenHomeError(
+            f"The database {where(settings)} is another one than {seen}. {_choice(settings)}"
+        )
+    behind = noted.height - (0 if found is None else found.height)
+    if behind > 0:
+        raise BrokenHomeError(
+            f"The database {where(settings)} is older than {seen}: {behind:,} "
+            f"change{'' if behind == 1 else 's'} (answers among them, perhaps) would be missing. {_choice(settings)}"
+        )
+
+
+def set_aside_what_is_none(settings: Settings) -> list[Path]:
+    """Rename the files of an SQLite database that is empty or damaged; where they are now. Raises OSError."""
+    database = Database(settings.database_url)
+    if database.path is None or not (database.is_no_sqlite() or _is_damaged(database)):
+        return []
+    moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
+    moved = []
+    for found, ending in zip(files_of(database), BESIDE, strict=True):
+        if found.exists():
+            moved.append(found.rename(found.with_name(f"{database.path.name}.set-aside-{moment}{ending}")))
+    return moved
+
+
+def _is_damaged(database: Database) -> bool:
+    if database.path is None or not database.path.exists():
+        return False
+    try:
+        database.identity()
+    except DBAPIError as error:
+        return is_damaged(error)
+    finally:
+        database.close()
+    return False
+
+
+def where(settings: Settings) -> str:
+    """The database in words for the person at the terminal, without a password."""
+    url = make_url(settings.database_url)
+    return (
+        str(url.database) if url.get_backend_name() == "sqlite" else url.render_as_string(hide_password=True)
+    )
+
+
+def _why(settings: Settings, error: DBAPIError) -> str:
+    """Why the database cannot be opened, in one line."""
+    if is_damaged(error):
+        return _damaged(settings)
+    said = " ".join(str(error.orig).split())
+    if not make_url(settings.database_url).drivername.startswith("sqlite"):
+        return f"The database {where(settings)} does not answer: {said}. Fix: start it, or correct WINNOW_DATABASE_URL."
+    return (
+        f"The database {where(settings)} cannot be opened for writing: {said}. Fix: make room on the disk, and let "
+        "this user write the file and its folder."
+    )
+
+
+def _damaged(settings: Settings) -> str:
+    return f"The database {where(settings)} is damaged, or no database of Winnow's. {_choice(settings)}"
+
+
+def newest_backup(settings: Settings) -> Path | None:
+    """The backup that was made last, of those that nobody named another place for."""
+    return max(settings.backups_dir.glob("winnow-*.zip"), default=None)  # the names are the times
+
+
+def _choice(settings: Settings) -> str:
+    newest = newest_backup(settings)
+    return (
+        f"Fix: put the right one back, from a backup perhaps (winnow restore {newest or 'FILE'} --replace); or go on "
+        "with what is there, for good (winnow accept-store)."
+    )

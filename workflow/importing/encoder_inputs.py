@@ -1,0 +1,75 @@
+"""What an encoder of the owner's takes in, decoded in limited processes: images and segments of recordings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from plcore.tables import MediaError, is_inline
+from plcore.tables.encoders import Description, Key, Take
+from workflow.common import limited
+from workflow.common.limited.look_jobs import POINTS
+from workflow.common.scratch import Scratch
+
+_MB = 1_000_000
+_COPIES = 3
+"""How often the job has all numbers that it makes at a time: one by one, together, and while one is made."""
+
+
+def taking(path_of: Callable[[str], Path]) -> Take:
+    """What decodes batches for `Encoder.encode`. path_of : where the file of a kept name lies; raises MediaError"""
+    return partial(_take, path_of)
+
+
+def _take(path_of: Callable[[str], Path], keys: Sequence[Key], about: Description) -> list[Any]:
+    """The inputs of a batch, or the MediaError of each that has none."""
+    if about.kind == "text":
+        return list(keys)
+    found: dict[int, Any] = {}
+    paths: dict[str, str] = {}
+    size = 0
+    for place, key in enumerate(keys):
+        name = key if isinstance(key, str) else key[0]
+        if is_inline(name):
+            size += len(name)
+            continue
+        try:
+            path = path_of(name)
+            size += path.stat().st_size
+            paths[name] = str(path)
+        except (MediaError, OSError) as error:
+            found[place] = _as_media_error(error)
+    asked = [place for place in range(len(keys)) if place not in found]
+    if asked:
+        found |= zip(asked, _decoded([keys[place] for place in asked], about, paths, size), strict=True)
+    return [found[place] for place in range(len(keys))]
+
+
+def _decoded(keys: Sequence[Key], about: Description, paths: dict[str, str], size: int) -> list[Any]:
+    given = {"about": asdict(about), "keys": list(keys), "paths": paths}
+    numbers = (
+        3 * about.size[0] * about.size[1] if about.kind == "image" else round(about.rate * about.seconds)
+    )
+    mb = _COPIES * 8 * numbers * len(keys) // _MB
+    with closing(Scratch()) as scratch:
+        try:
+            said = limited.look("model_inputs", given, size, scratch.path, mb)
+            made = iter(np.load(scratch.path / POINTS, allow_pickle=False))
+        except MediaError as error:
+            if len(keys) == 1:
+                return [error]
+            # One of them takes too much, or breaks what reads it: the others are none the worse for it.
+            return [one for key in keys for one in _decoded([key], about, paths, size)]
+    return [next(made) if why is None else MediaError(*why) for why in said]
+
+
+def _as_media_error(error: MediaError | OSError) -> MediaError:
+    if isinstance(error, MediaError):
+        return error
+    return MediaError("the file cannot be read any more.", "Restore it from a backup.")

@@ -1,0 +1,199 @@
+"""A file of a person's is read: what it holds, and what its columns seem to be for. Only a limited process of its own
+(`workflow.common.limited`) ever looks into it."""
+
+from __future__ import annotations
+
+import errno
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+
+import pandas as pd
+
+from plcore import LabelTable, Problem, Roles, TableError
+from plcore.common import listed
+from plcore.tables import MAX_FILES, MAX_ZIP_MB, KeptFiles, TableReading, read_stored
+from workflow.common import limited
+from workflow.common.room import MOST_GROUPED, Groups
+from workflow.common.scratch import Scratch, clear
+
+_MB = 1_000_000
+_CHECKING_MB = 500
+"""What checking a small table may take: one of a thousand classes has a thousand numbers a row."""
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file as it was understood (see `plcore.tables.formats`), and what else it may be.
+
+    guess : what the format says each column is for, or a guess
+    shape : where each row of the file seems to be a vote or a score and no item, what it is, in words; the reading then
+        has one row for each item, unless that was not wanted
+    source_hash : SHA-256 of the bytes of the file, and of the files beside it where there are any
+    needs_rows : whether nothing in it describes the rows, so that a table of them is wanted beside it
+    bounds : what checking it may cost
+    scratch : where the reading lies as long as this lives
+    """
+
+    reading: TableReading
+    guess: Roles
+    shape: str | None
+    source_hash: str
+    needs_rows: bool
+    bounds: limited.Bounds
+    scratch: Scratch
+
+    @property
+    def folder(self) -> Path:
+        """Where the reading lies."""
+        return self.scratch.path
+
+    @property
+    def cells(self) -> pd.DataFrame:
+        return self.reading.cells
+
+    @cached_property
+    def groups(self) -> Groups:
+        """Those of the file's taxonomy; none where they are too many."""
+        fit = sum(map(len, self.reading.groups.values())) <= MOST_GROUPED
+        return self.reading.groups if fit else {}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        if not self.reading.groups:
+            return self.reading.notes
+        names = listed(list(self.reading.groups), 3)
+        said = f"Groups of the taxonomy can be answers, too: {names}."
+        if not self.groups:
+            said = f"The groups of the taxonomy are left out: of their classes, at most {MOST_GROUPED:,} are taken."
+        return (*self.reading.notes, said)
+
+    def suggest_roles(self) -> Roles:
+        """What the format says each column is for, or a guess."""
+        return self.guess
+
+
+Source = tuple[bytes | Path, str | None]
+"""Bytes or path of a file, and its name where only its bytes are given."""
+
+
+def read_upload(
+    source: bytes | Path,
+    name: str | None = None,
+    *,
+    rows: Source | None = None,
+    vectors: Source | None = None,
+    as_it_is: bool = False,
+    on_wait: limited.OnWait | None = None,
+) -> Upload:
+    """The upload of these bytes, or of the file or folder at this path.
+
+    name : of the file, where only its bytes are given
+    rows : bytes or path, and name, of the table of the rows that the candidates or votes of the file are about
+    vectors : bytes or path, and name, of a file of embeddings of the rows
+    as_it_is : take every row of the file as an item, whatever its columns are called
+    on_wait : called now and then with how many files come before this one; where it raises, nothing more is done
+    Raises TableError where it cannot be read at all, not within the limits of its size, or for want of room on the
+    disk; LongLine where its turn has not come. OSError
+    """
+    with room_wanted():
+        return _read_upload(source, name, rows, vectors, as_it_is, on_wait)
+
+
+@contextmanager
+def room_wanted() -> Iterator[None]:
+    """A disk that is full while a file is read is said in words: TableError in place of OSError."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        message = f"There is no room left on the disk to read the file: it is unpacked into {tempfile.gettempdir()}."
+        fix = "Make room there, or have whoever runs Winnow start it with TMPDIR set to another folder; then try again."
+        raise TableError(Problem(None, None, None, message, fix)) from error
+
+
+def _read_upload(
+    source: bytes | Path,
+    name: str | None,
+    rows: Source | None,
+    vectors: Source | None,
+    as_it_is: bool,
+    on_wait: limited.OnWait | None,
+) -> Upload:
+    scratch = Scratch()
+    folder = scratch.path
+    try:
+        aside = {"file": (source, name), "rows": rows, "vectors": vectors}
+        given = {key: None if one is None else _lay_out(*one, folder / key) for key, one in aside.items()}
+        size = sum(_size(Path(one[0])) for one in given.values() if one is not None)
+        bounds = limited.Bounds.of_file(size)
+        found = limited.ask_in_turn(
+            "read", {**given, "as_it_is": as_it_is}, folder, bounds, on_wait=on_wait
+        ).result
+        for key in aside:
+            (folder / key).unlink(missing_ok=True)
+        size += sum(one.stat().st_size for one in folder.iterdir())
+        return Upload(
+            read_stored(folder, with_files=False),
+            Roles.from_json(found["guess"]),
+            found["shape"],
+            found["source_hash"],
+            found["needs_rows"],
+            limited.Bounds.of_file(size, _CHECKING_MB),
+            scratch,
+        )
+    except BaseException:
+        scratch.close()
+        raise
+
+
+def _lay_out(source: bytes | Path, name: str | None, path: Path) -> tuple[str, str | None]:
+    """Path and name for the process that reads; bytes are written to this path."""
+    if isinstance(source, bytes):
+        path.write_bytes(source)
+        return str(path), name or ""
+    return str(source.absolute()), name if source.is_dir() else name or source.name
+
+
+class Out:
+    """A folder for what a job makes of an upload; it is there as long as this lives.
+
+    Each job has its own: a page that is drawn anew begins its job while the one of the drawing before still writes.
+    """
+
+    def __init__(self, upload: Upload) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="out-", dir=upload.folder))
+        self._of = upload  # or the folder that this one is in would go before
+        weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+
+
+def table_of(out: Out, files: Mapping[str, str] | None) -> LabelTable:
+    """The table that a job has left. files : where each of its files lies, by kept name"""
+    table = LabelTable.read(out.folder / limited.TABLE)
+    if files is None:
+        return table
+    kept = KeptFiles({name: Path(path) for name, path in files.items()}, out)
+    return replace(table, media=replace(table.media, files=kept))
+
+
+def _size(path: Path) -> int:
+    """Bytes of a file, or of all in a folder, whose table may be as large as any."""
+    if not path.is_dir():
+        return path.stat().st_size
+    return MAX_ZIP_MB * _MB + sum(one.stat().st_size for one in islice(path.rglob("*"), MAX_FILES))
+
+
+def read_paths(
+    file: Path, *, rows: Path | None = None, vectors: Path | None = None, as_it_is: bool = False
+) -> Upload:
+    """`read_upload` of files at these paths. Commands do so where no server may be, which removes what others left."""
+    clear()
+    beside = [None if one is None else (one, None) for one in (rows, vectors)]
+    return read_upload(file, rows=beside[0], vectors=beside[1], as_it_is=as_it_is)
