@@ -18,9 +18,9 @@ from workflow.seat import Seat
 
 
 def noted(asked: list[str], name: str, ask_it: Callable[..., Any]) -> Callable[..., Any]:
-    def noting(*given: Any) -> Any:
+    def noting(*given: Any, **more: Any) -> Any:
         asked.append(name)
-        return ask_it(*given)
+        return ask_it(*given, **more)
 
     return noting
 
@@ -33,15 +33,20 @@ def test_what_a_press_has_brought_is_drawn_and_nothing_is_asked_again(
     test = show(owner, "annotate.py", project=str(project))
     asked: list[str] = []
     with monkeypatch.context() as watched:
-        for module, name in ((answering, "next_question"), (standing, "standing"), (qualifying, "now")):
-            watched.setattr(module, name, noted(asked, name, getattr(module, name)))
+        for module, name in ((qualifying, "now"), (pressing, "now"), (pressing, "press")):
+            watched.setattr(module, name, noted(asked, f"{module.__name__}.{name}", getattr(module, name)))
         test.session_state[state.CARD] = {
             "press": PRESS | {"token": question.token, "kind": "is", "labels": list(question.choices[:1])}
         }
         test.run()
     assert not test.exception
-    # The drawing in which the press is sent asks for all of it; the one after it for nothing.
-    assert asked == ["now", "next_question", "standing"]
+    # The drawing in which the press is sent asks, and the press itself; the drawing after it asks for nothing.
+    assert asked == [
+        "workflow.people.qualifying.now",
+        "workflow.people.pressing.now",
+        "workflow.people.pressing.press",
+        "workflow.people.pressing.now",
+    ]
     seat = Seat(home, owner, project)
     assert sent[-1]["token"] == answering.next_question(seat).token != question.token
     assert sent[-1]["counts"]["answered"] == standing.standing(seat).answered == 1
