@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from datetime import UTC, datetime
 
 from benchmarks.power_disk import say
 from plcore import LabelTable, LearnerSettings
@@ -59,7 +58,9 @@ def main(journal: str, n_people: int) -> None:
         assert table is not None
         make(f"files {number}", table, projects.default_settings(table))
         home.backups_dir.mkdir(mode=0o700, exist_ok=True)
-        path = home.backups_dir / making.name_at(datetime.now(UTC))
+        path = (
+            home.backups_dir / f"beside-{number}.zip"
+        )  # the server makes some of its own, named by the second
         making.make(home, path)
         say(journal, "backup", path.name)
         answer(seat)
