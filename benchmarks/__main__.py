@@ -15,6 +15,7 @@ NAMES = (
     "trust",
     "power_cuts",
     "restart",
+    "growing",
     "commit_checks",
     "retraining",
     "start",

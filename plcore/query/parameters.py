@@ -9,6 +9,7 @@ import numpy as np
 
 from plcore.common.checks import check_choice
 from plcore.common.types import BoolArray, IntArray
+from plcore.labels.candidates import CandidateError
 from plcore.neighbors.graph import SCALINGS, WEIGHTS
 from plcore.neighbors.search import SEARCHES
 from plcore.query.effects import DECISIONS, RULES
@@ -34,10 +35,21 @@ def check_parameters(ranker: Any) -> None:
         raise ValueError(f"damping must be a number in [0, 1]. Got {ranker.damping!r}.")
 
 
-def check_number(n: Any) -> None:
-    """Raise ValueError unless `n` is a number of rows to return."""
+def check_number(n: Any) -> int:
+    """`n`, a number of rows to return. Raises ValueError unless it is one."""
     if not isinstance(n, Integral) or n < 0:
         raise ValueError(f"n must be an int of at least 0. Got {n!r}.")
+    return int(n)
+
+
+def check_candidates_row(candidates_row: Any, row: int, n_classes: int) -> BoolArray:
+    """New candidates of one row, as a new bool (n_classes,). Raises CandidateError unless they are such."""
+    given = np.asarray(candidates_row)
+    if given.shape != (n_classes,) or not (given.dtype == np.bool_ or np.all((given == 0) | (given == 1))):
+        raise CandidateError(
+            f"candidates_row must be {n_classes} values True/False or 1/0 for row {row}. Got {given!r}."
+        )
+    return given.astype(bool)
 
 
 def allowed_rows(ambiguous: BoolArray, among: Any) -> BoolArray:

@@ -16,13 +16,14 @@ from sklearn.utils import check_array, check_consistent_length
 
 from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.kernels.scores import SHARE_UNIT, add_scores, pick_batch
-from plcore.labels.candidates import CandidateError, check_candidates
+from plcore.labels.candidates import check_candidates
 from plcore.neighbors.graph import NeighborGraph
 from plcore.neighbors.votes import VoteTable, check_graph
+from plcore.query import parameters
+from plcore.query.claims import lost_by_claims
 from plcore.query.effects import Rule, add_all_scores, lanes_for
 from plcore.query.explanation import Explanation, answer_effects
 from plcore.query.order import QuestionOrder
-from plcore.query.parameters import allowed_rows, check_number, check_parameters, check_target_rows
 from plcore.query.possible import MAX_NODES, warn_undecided
 from plcore.query.targets import Targets
 
@@ -80,7 +81,7 @@ class EffectRanker:
 
         Raises ValueError for wrong parameters or features, CandidateError for wrong candidates.
         """
-        check_parameters(self)
+        parameters.check_parameters(self)
         X = check_array(X, accept_sparse="csr", dtype=np.float64)
         known, _ = check_candidates(candidates)
         check_consistent_length(X, known)
@@ -111,11 +112,11 @@ class EffectRanker:
             "fixed" to tell targets apart; None: targets are points of their own, and all of them count.
         Raises ValueError and CandidateError as `plcore.neighbors.votes.check_graph` says.
         """
-        check_parameters(self)
+        parameters.check_parameters(self)
         rows, fixed, known = check_graph(neighbors, weights, candidates)
         if target_rows is None:
             return self._start(rows, fixed, known, None)
-        own = check_target_rows(target_rows, len(rows), len(known))
+        own = parameters.check_target_rows(target_rows, len(rows), len(known))
         return self._start(rows, fixed, known, own)
 
     def _check_fitted(self) -> None:
@@ -185,23 +186,36 @@ class EffectRanker:
         about now; their targets are damped as well, and they are not returned.
         """
         self._check_fitted()
-        check_number(n)
+        n = parameters.check_number(n)
         held = np.asarray(sorted({self._check_row(row) for row in claimed}), dtype=np.int64)
-        if n == 1 and not len(held):
-            if self._order is None:
-                keys = np.where(self._targets.ambiguous, self._scores, -1)
-                self._order = QuestionOrder(keys, self._tie_order)
-            row = self._order.best(None if among is None else allowed_rows(self._targets.ambiguous, among))
-            return np.array([row] if row >= 0 else [], dtype=np.int64)
-        allowed = allowed_rows(self._targets.ambiguous, among)
+        allowed = parameters.allowed_rows(self._targets.ambiguous, among)
         allowed[held] = False
-        n = min(int(n), int(allowed.sum()))
-        index, rule = self.votes_.index, self._rule
         power = np.power(float(self.damping), np.arange(min(n + len(held), 100) + 1))
+        index, rule = self.votes_.index, self._rule
+        if n == 1:
+            row = self._best_beside(held, allowed, power)
+            return np.array([row] if row >= 0 else [], dtype=np.int64)
         return pick_batch(
-            n, held, allowed, self._tie_order, index.start, index.slots, rule.neighbors, rule.weights,
-            self._counted, self._scores, power,
+            min(n, int(allowed.sum())), held, allowed, self._tie_order, index.start, index.slots,
+            rule.neighbors, rule.weights, self._counted, self._scores, power,
         )  # fmt: skip
+
+    def _best_beside(self, claimed: IntArray, allowed: BoolArray, power: FloatArray) -> int:
+        """The first of a batch beside these claims, -1 for none: the best of the rows that lose nothing by them, or one
+        of those that do."""
+        if self._order is None:
+            keys = np.where(self._targets.ambiguous, self._scores, -1)
+            self._order = QuestionOrder(keys, self._tie_order)
+        if not len(claimed):
+            return self._order.best(allowed)
+        damped, lost = lost_by_claims(claimed, self.votes_.index, self._rule, self._counted, power)
+        rows, lost = damped[allowed[damped]], lost[allowed[damped]]
+        allowed[damped] = False
+        if (best := self._order.best(allowed)) >= 0:
+            rows, lost = np.append(rows, best), np.append(lost, 0)
+        scores = self._scores[rows]
+        first = np.lexsort((self._tie_order[rows], -scores, lost - scores))[:1]
+        return int(rows[first[0]]) if len(first) else -1
 
     def top(self, n: int | None = None, among: BoolArray | None = None) -> IntArray:
         """At most n rows (None: all) with two candidates or more by score alone, best first, as `next` one by one.
@@ -209,11 +223,9 @@ class EffectRanker:
         For lists people read; to ask several people at once use `next(n)`.
         """
         self._check_fitted()
-        rows = np.flatnonzero(allowed_rows(self._targets.ambiguous, among))
-        if n is not None:
-            check_number(n)
-        order = np.lexsort((self._tie_order[rows], -self._scores[rows]))
-        return rows[order[: None if n is None else int(n)]]
+        rows = np.flatnonzero(parameters.allowed_rows(self._targets.ambiguous, among))
+        most = len(rows) if n is None else parameters.check_number(n)
+        return rows[np.lexsort((self._tie_order[rows], -self._scores[rows]))[:most]]
 
     def update(self, row: int, candidates_row: Any) -> IntArray:
         """Replace the candidates of a row (m,), narrower after an answer or wider again after an undo.
@@ -223,13 +235,7 @@ class EffectRanker:
         for values that are not m times True/False or 1/0.
         """
         row = self._check_row(row)
-        given = np.asarray(candidates_row)
-        m = self.votes_.n_classes
-        if given.shape != (m,) or not (given.dtype == np.bool_ or np.all((given == 0) | (given == 1))):
-            raise CandidateError(
-                f"candidates_row must be {m} values True/False or 1/0 for row {row}. Got {given!r}."
-            )
-        new = given.astype(bool)
+        new = parameters.check_candidates_row(candidates_row, row, self.votes_.n_classes)
         old = self.candidates_[row].copy()
         targets = self.votes_.update(row, old, new)
         if np.array_equal(old, new):

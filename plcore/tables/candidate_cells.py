@@ -166,9 +166,9 @@ def is_weighted(pieces: Sequence[str]) -> bool:
     return fitting >= 0.8 * len(pieces) > 0
 
 
-def as_names(labels: pa.Array) -> tuple[pa.Array, AnyArray]:
-    """The distinct labels (large_string), and the place of each in them."""
+def as_names(labels: pa.Array) -> tuple[list[str], AnyArray]:
+    """The distinct labels, and the place of each in them."""
     encoded = labels.dictionary_encode()
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()
-    return encoded.dictionary, np.asarray(encoded.indices)
+    return encoded.dictionary.to_pylist(), np.asarray(encoded.indices)

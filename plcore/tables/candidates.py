@@ -14,7 +14,7 @@ from plcore.common.words import listed, quoted
 from plcore.tables.candidate_cells import Named, as_names, checked_weights, named_labels
 from plcore.tables.columns import Finder, first_rows, parse_numbers, sorted_classes, stripped
 from plcore.tables.cut import cut_weights
-from plcore.tables.label_text import as_labels, count_apart, one_spelling, spelt_as
+from plcore.tables.label_text import as_labels, one_spelling, spelt_as
 from plcore.tables.named_votes import NamedVotes, believed_weights, read_voters
 from plcore.tables.problems import Problem, TableError
 from plcore.tables.roles import Roles
@@ -112,12 +112,14 @@ def _from_labels(
 ) -> tuple[BoolArray, FloatArray | None, tuple[str, ...], NamedVotes | None]:
     """The pairs of row and label, and their weights, those of equal pairs added; None where nobody weighs them; and
     the annotators' votes. Empty labels are no labels."""
-    encoded, places = as_names(named.labels)
-    _check_number(count_apart(encoded) or 0, roles)  # first, for a million of them as objects are 170 MB
-    names = encoded.to_pylist()
+    names, places = as_names(named.labels)
     spelling = one_spelling(names)
     classes = sorted_classes(sorted(set(spelling.values())))
-    _check_number(len(classes), roles)
+    if len(classes) > MAX_CLASSES:
+        column = next(column for _, column in roles.used())
+        message = f"{len(classes)} different labels were found; at most {MAX_CLASSES} can be handled."
+        fix = "Check that this column holds candidate labels and that the separator is right."
+        raise TableError(Problem(None, None, column, message, fix))
     place = {name: index for index, name in enumerate(classes)}
     class_of = np.array([place[spelling[name]] if name else -1 for name in names] or [-1])[places]
     given = class_of >= 0
@@ -134,15 +136,6 @@ def _from_labels(
         who = np.repeat(np.arange(len(roles.annotators)), n_rows)  # a column after the other
         votes = NamedVotes.of(named.rows[given], who[given], class_of[given], roles.annotators)
     return weights > 0, weights, classes, votes
-
-
-def _check_number(n_classes: int, roles: Roles) -> None:
-    """Refuse more classes than can be handled."""
-    if n_classes > MAX_CLASSES:
-        column = next(column for _, column in roles.used())
-        message = f"{n_classes} different labels were found; at most {MAX_CLASSES} can be handled."
-        fix = "Check that this column holds candidate labels and that the separator is right."
-        raise TableError(Problem(None, None, column, message, fix))
 
 
 def _check_weights(n_rows: int, classes: tuple[str, ...], roles: Roles) -> None:
@@ -202,8 +195,7 @@ def classes_of_columns(columns: tuple[str, ...], prefix: str, finder: Finder) ->
 def class_numbers(text: pa.Array, classes: tuple[str, ...], ignored: tuple[str, ...] = ()) -> IntArray:
     """(n,) the class of each label as it stands in a cell, -1 for none and -2 for a label that is no class."""
     labels = as_labels(text, ignored)
-    encoded, places = as_names(labels)
-    names = encoded.to_pylist()
+    names, places = as_names(labels)
     spelling = spelt_as(classes, names)
     place = {name: index for index, name in enumerate(classes)}
     numbers = [place.get(spelling[name], -2) if name else -1 for name in names]

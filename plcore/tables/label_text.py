@@ -31,16 +31,6 @@ def as_labels(text: pa.Array, ignored: Sequence[str] = ()) -> pa.Array:
     return pc.if_else(nothing, pa.scalar("", pa.large_string()), clean)
 
 
-def count_apart(names: pa.Array) -> int | None:
-    """How many classes these different labels (large_string) are, counted without an object of Python for each; None
-    where some of them may be one by `one_spelling`."""
-    given = pc.filter(names, pc.not_equal(names, ""))
-    for joined in (_WHOLE.pattern, "(?i:true|false)"):
-        if pc.all(pc.match_substring_regex(given, f"^(?:{joined})$"), min_count=0).as_py():
-            return None
-    return len(given)
-
-
 def one_spelling(names: Iterable[str]) -> dict[str, str]:
     """For every label of a table the name that it goes by."""
     known = {name for name in names if name}

@@ -59,6 +59,11 @@ class RowsToAsk:
         """(n,) those of them that can be chosen for what their answer tells: without enough of an answer so far."""
         return self.waiting()
 
+    def of_row(self, row: int) -> tuple[bool, bool, bool]:
+        """(waiting, open, fresh) of one row, as the arrays have it."""
+        waits = bool(self._sizes[row] >= 2)
+        return waits, waits, waits
+
     def has_begun(self, row: int, annotator: str | None) -> bool:  # noqa: ARG002 - answers are for all to see
         """Whether somebody else has answered the row, and this annotator is not to know how."""
         return False
@@ -165,6 +170,10 @@ class RowsForSeveral(RowsToAsk):
 
     def fresh(self) -> BoolArray:
         return np.asarray((self._places > 0) & (self._answers == 0))
+
+    def of_row(self, row: int) -> tuple[bool, bool, bool]:
+        waits, answers = bool(self._places[row] > 0), int(self._answers[row])
+        return waits, waits and answers < self._enough, waits and answers == 0
 
     def has_begun(self, row: int, annotator: str | None) -> bool:
         return any(view.annotator != annotator for view in self._views.get(row, ()))

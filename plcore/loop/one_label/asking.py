@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
@@ -92,7 +92,7 @@ class RowChooser:
     @property
     def _opens(self) -> bool:
         """Whether the first questions are being asked: it follows from the state of the pool alone."""
-        return self._opening is not None and self._opening.lasts(int(self._pool.answered.sum()))
+        return self._opening is not None and self._opening.lasts(self._pool.counts.answered)
 
     @property
     def entry(self) -> StrategyEntry:
@@ -137,10 +137,9 @@ class RowChooser:
             return control
         if (begun := next((row for row in pool.begun(annotator) if row not in late), None)) is not None:
             return begun
-        held = pool.test_rows | pool.control_rows
-        allowed = pool.fresh() & ~held
-        allowed[[row for row in late if 0 <= row < len(allowed)]] = False
-        best = self.best(allowed, [row for row in shown if 0 <= row < len(held) and not held[row]])
+        allowed = pool.counts.fresh.copy()
+        allowed[self._places(late)] = False
+        best = self.best(allowed, self._places(shown))
         if best is not None:
             return best
         left = chain(self._controls(annotator, late), resting)
@@ -160,18 +159,27 @@ class RowChooser:
                 yield row
         yield from known
 
-    def best(self, allowed: BoolArray, shown: Iterable[int]) -> int | None:
-        """The best row inside `allowed` (n,), None where there is none; ties by row number.
+    def best(self, allowed: BoolArray, shown: Sequence[int]) -> int | None:
+        """The best row of those allowed, bool (n_train,), None where there is none; ties by row number.
 
-        shown : rows that train and are before other people; an effect rule damps the predictions that these decide, and
-            coverage counts them as answered
+        shown : places of rows before other people; an effect rule damps the predictions that these decide, and coverage
+            counts them as answered
         """
-        among, strategy = allowed[self._pool.train], self._strategy
+        strategy = self._strategy
         if isinstance(strategy, EffectRanker | MaxHerding):
-            places = strategy.next(1, among=among, claimed=self._pool.place[list(shown)].tolist())
+            places = strategy.next(1, among=allowed, claimed=shown)
         else:
-            places = strategy.next(1, among=among)
+            places = strategy.next(1, among=allowed)
         return int(self._pool.train[places[0]]) if len(places) else None
+
+    def _places(self, rows: Iterable[int]) -> list[int]:
+        """The places of those of the rows that train."""
+        pool, n = self._pool, len(self._pool.place)
+        return [
+            int(pool.place[row])
+            for row in rows
+            if 0 <= row < n and not (pool.test_rows[row] or pool.control_rows[row])
+        ]
 
     def score_of(self, row: int) -> float:
         """The score of a row by the strategy."""
@@ -196,7 +204,7 @@ class RowChooser:
 
     def ranking(self) -> tuple[IntArray, FloatArray]:
         """(rows, scores): every row that can be chosen, by score descending, then row number."""
-        open_rows = np.flatnonzero(self._pool.fresh()[self._pool.train])
+        open_rows = np.flatnonzero(self._pool.counts.fresh)
         scores = self._strategy.scores_[open_rows]
         order = np.argsort(-scores, kind="stable")
         return self._pool.train[open_rows[order]], scores[order]

@@ -73,15 +73,15 @@ class ActiveLearner(Generic[TableT]):
     def apply(self, entry: Entry) -> None:
         """Take in one entry. Raises AnswerError, and changes nothing, if it is impossible (see `.fold`)."""
         settings = self.settings
-        changes = [
-            change
-            for change in self.pool.apply(entry)
-            if settings.is_online or not np.array_equal(change.old, change.new)
-        ]
+        changes = self.pool.apply(entry)
+        if not settings.is_online:
+            changes = [change for change in changes if not np.array_equal(change.old, change.new)]
         for change in changes:
             if not self.pool.control_rows[change.row]:
                 self._chooser.learn(change)
                 self._model.learn(change)
+            else:
+                self._model.score.learn(int(self.pool.place[change.row]), change.new)
         if changes and not settings.is_trained:
             self._chooser.model_changed()
             # After a control answer too, which it does not learn: the version must not tell which one was blind.
@@ -99,9 +99,8 @@ class ActiveLearner(Generic[TableT]):
         Raises ValueError for a model that follows each answer itself, a wrong shape, or versions out of order.
         """
         if not isinstance(self._model, ScoredModel):
-            raise ValueError(
-                f"Model {self.settings.model_in_force!r} follows each answer; nothing is published to it."
-            )
+            model = self.settings.model_in_force
+            raise ValueError(f"Model {model!r} follows each answer; nothing is published to it.")
         versions = [
             -1 if self.said is None else self.model_version,
             *(point.model_version for point in points),
@@ -180,9 +179,10 @@ class ActiveLearner(Generic[TableT]):
         says = self._model.said is not None and shares is not None and own.any()
         shares = even_shares(own[None])[0] if shares is None else shares
         why = self._chooser.explain(row, hide=blind or begun)
-        strategy, score = (CONTROL, self.settings.control_share) if blind else (OVERLAP, 0.0)
-        if not (blind or begun):
-            strategy, score = self.strategy, self._chooser.score_of(row)
+        if blind:
+            strategy, score = CONTROL, self.settings.control_share
+        else:
+            strategy, score = (OVERLAP, 0.0) if begun else (self.strategy, self._chooser.score_of(row))
         return Question(
             row=row,
             choices=pool.names(own),
@@ -224,7 +224,7 @@ class ActiveLearner(Generic[TableT]):
         may change decisions about new points. Models of which nothing is proved are done when nothing is open.
         """
         if (proof := self._proof) is None:
-            return not self.pool.asked.waiting()[self.pool.train].any()
+            return not self.pool.counts.waiting
         return not self.pool.asked.begun() and bool(proof.settled_ == 1.0 and proof.n_undecided_ == 0)
 
     @property
@@ -287,7 +287,7 @@ class ActiveLearner(Generic[TableT]):
 
     def _curve_point(self) -> CurvePoint:
         settled = None if self._proof is None else self._proof.settled_
-        return self.pool.point(self._model.said, settled, self.model_version, self._model.progressive_error)
+        return self.pool.point(self._model.score, settled, self.model_version, self._model.progressive_error)
 
 
 def _make_model(pool: OneLabelPool[Any], chooser: RowChooser) -> Model:

@@ -17,7 +17,14 @@ from plcore.query.ranker import EffectRanker
 
 
 class Model(ABC):
-    """What the learner asks of its model. Rows are those of the table; nothing here learns from a held-out row."""
+    """What the learner asks of its model. Rows are those of the table; nothing here learns from a held-out row.
+
+    score : of what it says of the held-out rows
+    """
+
+    def __init__(self, pool: OneLabelPool[Any]) -> None:
+        self._pool = pool
+        self.score = pool.held_score()
 
     @property
     def progressive_error(self) -> float | None:
@@ -25,9 +32,9 @@ class Model(ABC):
         return None
 
     @property
-    @abstractmethod
     def said(self) -> IntArray | None:
         """(n_held,) the class it gives each held-out row, -1 for none; None while there is no model yet."""
+        return self.score.said
 
     @abstractmethod
     def learn(self, change: CandidateChange) -> None:
@@ -69,22 +76,18 @@ class NeighborModel(Model):
     """
 
     def __init__(self, pool: OneLabelPool[Any], ranker: EffectRanker, graph: Graph) -> None:
-        self._pool, self._ranker = pool, ranker
+        super().__init__(pool)
+        self._ranker = ranker
         self.held_votes = VoteTable(graph.test_neighbors, graph.test_weights, pool.candidates[pool.train])
-        self._said: IntArray = np.zeros(len(pool.held), dtype=np.int64)
-        self._say(np.arange(len(pool.held)))
-
-    @property
-    def said(self) -> IntArray | None:
-        return self._said
+        self.score.say_all(self._likeliest(np.arange(len(pool.held))))
 
     def learn(self, change: CandidateChange) -> None:
-        place = int(self._pool.place[change.row])
-        self._say(self.held_votes.update(place, change.old, change.new))
+        places = self.held_votes.update(int(self._pool.place[change.row]), change.old, change.new)
+        self.score.say(places, self._likeliest(places))
 
-    def _say(self, places: IntArray) -> None:
+    def _likeliest(self, places: IntArray) -> IntArray:
         votes = self.held_votes.votes[places]
-        self._said[places] = np.where(votes.any(axis=1), votes.argmax(axis=1), -1)
+        return np.where(votes.any(axis=1), votes.argmax(axis=1), -1)
 
     def shares(self, rows: IntArray, inside: BoolArray | None = None) -> FloatArray:
         inside = self._pool.candidates[rows] if inside is None else inside
@@ -113,14 +116,9 @@ class ScoredModel(Model):
     """A model that is trained elsewhere and known here by its scores of all rows, which each version brings anew."""
 
     def __init__(self, pool: OneLabelPool[Any]) -> None:
-        self._pool = pool
+        super().__init__(pool)
         self._scores: AnyArray | None = None
         self._effects: FloatArray | None = None
-        self._said: IntArray | None = None
-
-    @property
-    def said(self) -> IntArray | None:
-        return self._said
 
     def publish(self, scores: AnyArray, effects: FloatArray | None) -> None:
         """Use these scores (n, m) from now on; -inf for classes that are never predicted. They are not copied.
@@ -138,7 +136,7 @@ class ScoredModel(Model):
                 f"effects must be of the {len(self._pool.train)} training rows. Got {effects.shape}."
             )
         self.follow(scores, effects)
-        self._said = np.asarray(scores[self._pool.held].argmax(axis=1), dtype=np.int64)
+        self.score.say_all(np.asarray(scores[self._pool.held].argmax(axis=1), dtype=np.int64))
 
     def follow(self, scores: AnyArray, effects: FloatArray | None) -> None:
         """As `publish`, but what it says of held-out rows stays: these scores differ for training rows alone."""

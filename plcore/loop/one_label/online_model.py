@@ -23,7 +23,7 @@ class OnlineModel(Model):
     """
 
     def __init__(self, pool: OneLabelPool[Any]) -> None:
-        self._pool = pool
+        super().__init__(pool)
         self._X = standardized_features(pool)
         self._X_held = self._X[pool.held]
         self._rows: list[int] = []  # answered training rows, in the order of their rounds
@@ -31,11 +31,7 @@ class OnlineModel(Model):
         self._wrong: list[bool] = []
         self._out: frozenset[int] = frozenset()
         self._begin()
-        self._said = self._predict_held()
-
-    @property
-    def said(self) -> IntArray | None:
-        return self._said
+        self.score.say_all(self._predict_held())
 
     @property
     def progressive_error(self) -> float | None:
@@ -74,7 +70,7 @@ class OnlineModel(Model):
             sets = pool.candidates[new]
             said = self._model.predict_then_learn(self._X[new], sets)
             self._wrong += (~sets[np.arange(len(new)), said]).tolist()
-        self._said = self._predict_held()
+        self.score.say_all(self._predict_held())
 
     def _rounds(self) -> list[int]:
         """The answered training rows by the entry that changed them last."""

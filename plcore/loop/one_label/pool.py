@@ -11,7 +11,6 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from plcore.common.types import BoolArray, FloatArray, IntArray, Table
-from plcore.evaluation.estimates import ControlCounts
 from plcore.labels.candidates import check_candidates
 from plcore.labels.weights import weights_after_answers
 from plcore.loop.base import Pool, row_batches
@@ -22,8 +21,10 @@ from plcore.loop.entries import Entry, EntryKind
 from plcore.loop.one_label.asked import RowsForSeveral, RowsToAsk
 from plcore.loop.one_label.class_fold import fold_under
 from plcore.loop.one_label.fold import ANSWERS, KINDS, CandidateFold
+from plcore.loop.one_label.held_score import HeldScore
 from plcore.loop.one_label.narrowing import Narrowing
 from plcore.loop.one_label.reports import CurvePoint, RowState
+from plcore.loop.one_label.row_counts import RowCounts, RowStanding
 from plcore.loop.one_label.settings import LearnerSettings
 from plcore.loop.one_label.several import View
 from plcore.loop.places import Place
@@ -81,9 +82,8 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         self.changed_until = self.class_map.seq
         self.test_rows = self._draw_test_rows(self.truth >= 0)
         self.exact = (self.truth >= 0) & ~self.test_rows & (settings.truth_role == "given")
-        first = self.original.copy()
+        self.first = first = self.original.copy()
         first[self.exact] = np.eye(len(self.classes), dtype=bool)[self.truth[self.exact]]
-        self.first = first
         drawn = self._draw_control_rows() if controls is None else controls
         self.control_rows = np.isin(np.arange(n), drawn)
         self._control_order = drawn[first[drawn].sum(axis=1) >= 2]
@@ -108,8 +108,7 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         self.answered, self.bad, self.by_verdict = np.zeros((3, n), dtype=bool)
         self.changed_at: IntArray = np.zeros(n, dtype=np.int64)
         self._narrowing = Narrowing(self._sizes_at_first, held)
-        self._test = self.test_rows[self.held]
-        self._asked = ~self._test & (self._sizes_at_first[self.held] >= 2)
+        self.counts = RowCounts(self.asked.waiting(), self.train, self.test_rows)
 
     def _draw_control_rows(self) -> IntArray:
         """The control rows in the order in which they are asked."""
@@ -135,12 +134,23 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
             return []
         self.answers += 1 if entry.target is None else -1
         row = int(entry.row)
+        before = self._stood(row)
         others = self.asked.take(row, self.fold)
-        changes = (self._fold_anew(one) for one in (row, *others))
+        changes = [self._fold_anew(row, before), *(self._fold_anew(one, self._stood(one)) for one in others)]
         return [change for change in changes if change is not None]
 
-    def _fold_anew(self, row: int) -> CandidateChange | None:
-        """What its entries make of a row now; None where it is as it was."""
+    def _fold_anew(self, row: int, before: RowStanding) -> CandidateChange | None:
+        """What its entries make of a row now that stood so before; None where it is as it was."""
+        change, held = self._take_up(row), self.test_rows[row] or self.control_rows[row]
+        place = None if held else int(self.place[row])
+        self.counts.note(place, bool(self.test_rows[row]), before, self._stood(row))
+        return change
+
+    def _stood(self, row: int) -> RowStanding:
+        return RowStanding(bool(self.answered[row]), *self.asked.of_row(row))
+
+    def _take_up(self, row: int) -> CandidateChange | None:
+        """As `_fold_anew`, but for the counts."""
         folded = self.fold.fold(row)
         self.asked.settle(row, folded)
         self.answered[row] = folded.answer is not None
@@ -208,9 +218,8 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         """Rows that train, have answers that count and wait for one of this annotator, those begun first first; not
         those that they have put aside for now."""
         late = {place.row for place in self.standings.put_aside(annotator)}
-        return (
-            row for row in self.asked.begun() if row not in late and not self.asked.is_over(row, annotator)
-        )
+        waiting = (row for row in self.asked.begun() if row not in late)
+        return (row for row in waiting if not self.asked.is_over(row, annotator))
 
     def control_left(self) -> IntArray:
         """Control rows that are still to be asked, in the order of their draw."""
@@ -223,50 +232,43 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         label = np.where(self.sizes[self.held] == 1, self.candidates[self.held].argmax(axis=1), -1)
         return np.where(self.test_rows[self.held], self.truth[self.held], label)
 
+    def held_score(self, said: IntArray | None = None) -> HeldScore:
+        """The score of a model that says these labels (n_held,) of the held-out rows; None: there is none yet."""
+        return HeldScore(self.test_rows[self.held], self._sizes_at_first[self.held] >= 2, self.known(), said)
+
     def point(
         self,
-        said: IntArray | None,
+        score: HeldScore,
         settled: float | None,
         model_version: int,
         progressive_error: float | None = None,
     ) -> CurvePoint:
-        """Where the work stands, with a model that says these labels of the held-out rows.
+        """Where the work stands, with a model that has this score.
 
-        said : (n_held,), -1 for none; None: there is no model yet
         settled : share of the decisions that no answer can change; None where the model proves none: it is then the
             share of the training rows ambiguous at first that have one label now, or are bad items
         """
-        known, test, asked = self.known(), self._test, self._asked
-        right = (known >= 0) & (said == known) if said is not None else np.zeros(len(known), dtype=bool)
-        free = ~test & ~asked
-        count, is_known = np.count_nonzero, known >= 0
-        control = ControlCounts(
-            right_asked=int(count(right & asked)),
-            asked=int(count(is_known & asked)),
-            right_free=int(count(right & free)),
-            free=int(count(is_known & free)),
-        )
         return CurvePoint(
             seq=self.seq,
             answers=self.answers,
-            accuracy=int(count(right & test)) / int(count(test)) if test.any() and said is not None else None,
+            accuracy=score.accuracy,
             settled=self._narrowing.settled if settled is None else settled,
             candidates_left=self._narrowing.left,
             model_version=model_version,
-            control=control,
+            control=score.control,
             progressive_error=progressive_error,
         )
 
     @property
     def n_answered(self) -> int:
         """Rows with an answer that counts that are not open: at most one candidate is left, or nobody is to answer."""
-        return int((self.answered & ~self.asked.open()).sum())
+        return self.counts.done
 
     @property
     def n_open(self) -> int:
         """Rows, but for test rows, with two candidates or more; where people answer for themselves, those that wait for
         more of them."""
-        return int((self.asked.open() & ~self.test_rows).sum())
+        return self.counts.open
 
     @property
     def share_ambiguous(self) -> float:

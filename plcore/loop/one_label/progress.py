@@ -12,7 +12,7 @@ def progress_of(pool: OneLabelPool[Any], now: CurvePoint) -> Progress:
     """now : the model in place, after the pool's latest entry"""
     return Progress(
         answers=pool.answers,
-        answered=int(pool.answered.sum()),
+        answered=pool.counts.answered,
         bad=int(pool.bad.sum()),
         ambiguous_left=pool.n_open,
         candidates_left=now.candidates_left,

@@ -61,7 +61,9 @@ class Trainer:
         fitted = self._fits.fit(progress)
         scores = fitted.scores.astype(np.float32, copy=False)
         said = np.asarray(scores[pool.held].argmax(axis=1), dtype=np.int64)
-        return Version(scores, pool.point(said, None, pool.seq), fitted.converged, fitted.footing)
+        return Version(
+            scores, pool.point(pool.held_score(said), None, pool.seq), fitted.converged, fitted.footing
+        )
 
 
 def standardized_features(pool: OneLabelPool[Any]) -> Any:

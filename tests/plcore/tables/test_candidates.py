@@ -8,17 +8,14 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore import LabelTable, Roles, TableError, suggest_roles
 from plcore.tables.cut import cut_weights
-from plcore.tables.label_text import count_apart, one_spelling
 
 W = ("w",)
-TRUTHS = {"true", "false"}
 
 
 def table(columns: dict[str, list[str]], roles: Roles) -> LabelTable:
@@ -227,24 +224,6 @@ def test_one_spelling_of_what_looks_the_same() -> None:
     assert listed(["1|2.0", "1.5|3"], "list").classes == ("1", "1.5", "2.0", "3")
     assert listed(["True|false", "true|FALSE"], "list").classes == ("false", "true")
     assert listed(["True|maybe", "true|maybe"], "list").classes == ("True", "maybe", "true")
-
-
-@given(
-    st.sets(st.sampled_from(["", "1", "1.0", "+1", "01.", "1.5", "true", "TRUE", "False", "wren", "a\nb"]))
-)
-def test_what_is_counted_before_it_is_spelt_is_the_number_of_classes(names: set[str]) -> None:
-    counted = count_apart(pa.array(sorted(names), pa.large_string()))
-    classes = set(one_spelling(names).values())
-    assert counted in (None, len(classes))
-    assert (counted is None) == (
-        names - {""} <= {"1", "1.0", "+1", "01."} or {n.lower() for n in names - {""}} <= TRUTHS
-    )
-
-
-@pytest.mark.parametrize("label", ["wren{}", "{}", "{}.5"])
-def test_too_many_classes_are_counted_whatever_they_are(label: str) -> None:
-    with pytest.raises(TableError, match=r"^Column 'c': 5000 different labels were found; at most 4096"):
-        listed(["|".join(label.format(2 * k + part) for part in range(2)) for k in range(2500)], "list")
 
 
 def test_the_truth_is_spelled_like_the_labels() -> None:
