@@ -12,7 +12,7 @@ from pages.parts.earlier_votes_part import show_earlier_votes, votes_before
 from pages.parts.file_box import file_box, held, let_go
 from pages.parts.import_check import how_many, show_doubts, show_first_question, show_problems
 from pages.parts.import_examples import what_it_may_be
-from pages.parts.import_line import in_line
+from pages.parts.import_line import CHECKING, READING, awaited
 from pages.parts.role_form import role_form
 from workflow import importing
 from workflow.common.first_look import first_look
@@ -42,16 +42,21 @@ def read_file(
     if known is None or known[0] != key:
         beside = [(one.path, one.name) if one else None for one in (rows, vectors)]
         try:
-            with in_line("Reading the file …") as tell:
-                found = importing.read_upload(
+            found = awaited(
+                page.seat,
+                chosen,
+                READING,
+                key,
+                lambda job: importing.read_upload(
                     chosen.path,
                     chosen.name,
                     rows=beside[0],
                     vectors=beside[1],
                     as_it_is=as_it_is,
-                    on_wait=tell,
-                )
-                known = (key, found, ())
+                    on_wait=job.on_wait,
+                ),
+            )
+            known = (key, found, ())
         except importing.TableError as error:
             known = (key, None, error.problems)
         st.session_state[state.UPLOAD] = known
@@ -99,23 +104,21 @@ def vectors_of_rows(chosen: Arrived) -> None:
         )
 
 
-def check(upload: importing.Upload, roles: importing.Roles) -> importing.Checked:
+def check(chosen: Arrived, upload: importing.Upload, roles: importing.Roles) -> importing.Checked:
     """The table under these roles, read once per choice of roles."""
     key = (st.session_state[state.UPLOAD][0], roles)
     known = st.session_state.get(state.CHECKED)
     if known is None or known[0] != key:
-        with in_line("Checking every cell …") as tell:
-            place = st.empty()
-            known = (key, importing.check(upload, roles, lambda share: looking(place, share), tell))
-            place.empty()
-        st.session_state[state.CHECKED] = known
+        found = awaited(
+            page.seat,
+            chosen,
+            CHECKING,
+            key,
+            lambda job: importing.check(upload, roles, job.on_step, job.on_wait),
+        )
+        known = st.session_state[state.CHECKED] = (key, found)
     checked: importing.Checked = known[1]
     return checked
-
-
-def looking(place: st.delta_generator.DeltaGenerator, share: float) -> None:
-    """Say how many of the files have been looked at."""
-    place.progress(share, text=f"Looking at every file … {share:.0%}")
 
 
 CHECKS = round(100 * CONTROL_SHARE)
@@ -168,7 +171,7 @@ if not roles.has_candidates:
     in_sight.info(f"Choose the {what}, below.", icon=":material/arrow_downward:")
     st.info(f"Choose the {what}, above: Winnow could not guess it.", icon=":material/arrow_upward:")
     st.stop()
-checked = check(upload, roles)
+checked = check(chosen, upload, roles)
 if checked.table is None:
     in_sight.error(
         f"{how_many(checked.problems)} to mend, listed below. {frame.escape(str(checked.problems[0]))}",

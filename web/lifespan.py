@@ -81,6 +81,7 @@ async def _sweep(here: Home) -> None:
             await asyncio.sleep(SWEPT_EVERY)
             await run_in_threadpool(here.prepared.sweep)
             await run_in_threadpool(here.arrivals.sweep)
+            await run_in_threadpool(here.jobs.sweep)
         except OSError as error:  # a disk that cannot be written for a while is no reason to stop for good
             logger.warning(
                 "Files that nobody needs any more could not be removed: %s. They are tried again.", error

@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING
 from db.engine import DatabaseUnavailableError
 from workflow.common import files, in_use, left_behind
 from workflow.common.arriving import Arrivals
+from workflow.common.kept_jobs import KeptJobs
 from workflow.common.prepared import PreparedFiles
 from workflow.common.private import keep_private
 from workflow.common.store import files_of, open_database
@@ -45,6 +46,7 @@ class Home:
     shelf: Shelf = field(default_factory=Shelf)
     prepared: PreparedFiles = field(default_factory=PreparedFiles)
     arrivals: Arrivals = field(default_factory=Arrivals)
+    jobs: KeptJobs = field(default_factory=KeptJobs)
     attempts: Attempts = field(default_factory=Attempts)
 
     def table_path(self, table_hash: str) -> Path:
@@ -110,6 +112,7 @@ class Home:
         return self.settings.home / "uploads"
 
     def close(self) -> None:
+        self.jobs.close()  # before what they work with goes
         self.prepared.close()
         self.arrivals.close()
         self.shelf.close()

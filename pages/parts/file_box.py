@@ -40,7 +40,8 @@ def file_box(seat: Seat, label: str, *, key: str, about: str = "") -> Arrived | 
         },
         on_chosen_change=on_chosen_change,
     )
-    if found is None and held_at(key) in st.session_state:
+    _note(key)
+    if found is None and st.session_state.get(held_at(key)) is not None:
         st.warning("The file is not here any more. Choose it again.", icon=":material/upload_file:")
     return found
 
@@ -51,13 +52,29 @@ def held_at(key: str) -> str:
 
 
 def held(seat: Seat, key: str) -> Arrived | None:
-    """The file that this box holds."""
-    file = st.session_state.get(held_at(key))
+    """The file that this box holds; at the first drawing after a reload the one that the address names."""
+    file = st.session_state.setdefault(held_at(key), st.query_params.get(_noted_as(key)))
     return None if file is None else arrivals.find(seat, file)
 
 
 def let_go(seat: Seat, key: str) -> None:
     """The box is empty from now on; the file that it held was used, or is not wanted."""
-    file = st.session_state.pop(held_at(key), None)
+    file = st.session_state.get(held_at(key))
+    st.session_state[held_at(key)] = None  # and not nothing: then the address would be asked
+    _note(key)
     if file is not None:
         arrivals.remove(seat, file)
+
+
+def _note(key: str) -> None:
+    """Have the address name the file that the box holds: a page that is loaded anew knows no more than its address. The
+    file is given to whoever sent it alone."""
+    file, noted = st.session_state.get(held_at(key)), _noted_as(key)
+    if file is not None and st.query_params.get(noted) != file:
+        st.query_params[noted] = file
+    elif file is None and noted in st.query_params:
+        del st.query_params[noted]
+
+
+def _noted_as(key: str) -> str:
+    return f"file-{key}"

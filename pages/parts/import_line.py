@@ -2,44 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from typing import NoReturn, TypeVar
 
 import streamlit as st
 
 from pages.parts.frame import escape
 from pages.parts.words import counted
-from workflow.importing import LongLine
+from workflow.importing import LongLine, jobs
+from workflow.importing.arrivals import Arrived
+from workflow.seat import Seat
+
+READING = "Reading the file …"
+CHECKING = "Checking every cell …"
+ASKED_EVERY = 1.0
+"""Seconds."""
+
+Result = TypeVar("Result")
 
 
-@contextmanager
-def in_line(doing: str) -> Iterator[Callable[[int], None]]:
-    """A spinner with these words, and what says how many files come before. The page ends here where that is for long.
+def awaited(
+    seat: Seat, file: Arrived, doing: str, asked: object, do: Callable[[jobs.Job[Result]], Result]
+) -> Result:
+    """What comes of this job with a file of the person's, which goes on where it was when this page has been away. The
+    page ends here where its turn does not come, or where another page of the person's has the file.
 
-    What is written meanwhile is where Streamlit ends the script of a page that was left: so its place is given up.
+    doing : in words, which name the job, too      asked, do : as of `workflow.importing.jobs.ask`
     """
+    why: str | None = None
     with st.spinner(doing):
         place = st.empty()
-
-        def tell(before: int) -> None:
-            if not before:
-                place.empty()
-                return
-            come = "comes" if before == 1 else "come"
-            place.info(
-                f"{counted(before, 'other file')} {come} before this one. It is read as soon as it is its turn; if you "
-                "leave the page, it is not.",
-                icon=":material/hourglass_top:",
-            )
-
         try:
-            yield tell
-        except LongLine as error:
-            long = str(error)
-        else:
-            place.empty()
-            return
-    place.empty()
-    st.warning(escape(long), icon=":material/hourglass_disabled:")
+            job = jobs.ask(seat, file, doing, asked, do)
+            while not job.wait(ASKED_EVERY):
+                # What is written is where Streamlit ends the script of a page that was left.
+                show(place, job.before, job.share)
+            result = job.result()
+        except (LongLine, jobs.JobEnded) as error:
+            why = str(error)
+        place.empty()
+    if why is not None:
+        _say_why_not(why)
+    return result
+
+
+def _say_why_not(why: str) -> NoReturn:
+    st.warning(escape(why), icon=":material/hourglass_disabled:")
     st.button("Try again")
     st.stop()
+
+
+def show(place: st.delta_generator.DeltaGenerator, before: int, share: float | None) -> None:
+    """Say how many files come before, or how many of this one's files have been looked at."""
+    if before:
+        come = "comes" if before == 1 else "come"
+        place.info(
+            f"{counted(before, 'other file')} {come} before this one. It is read as soon as it is its turn. You may "
+            f"load this page anew; if you leave it for {jobs.UNATTENDED / 60:.0f} minutes, the place is given away.",
+            icon=":material/hourglass_top:",
+        )
+    elif share is not None:
+        place.progress(share, text=f"Looking at every file … {share:.0%}")
+    else:
+        place.empty()

@@ -10,7 +10,7 @@ import streamlit as st
 from pages.parts import frame, state
 from pages.parts.file_box import file_box, let_go
 from pages.parts.import_check import show_doubts, show_problems
-from pages.parts.import_line import in_line
+from pages.parts.import_line import CHECKING, READING, awaited
 from pages.parts.words import counted
 from workflow import importing
 from workflow.importing import more_rows
@@ -42,18 +42,24 @@ def more_rows_part(page: frame.ProjectPage) -> None:
             key=f"{KEY}-vectors-{chosen.key}",
         )
     mine = chosen.key, vectors and vectors.key, page.project.id, bool(st.session_state.get(toggle))
-    upload = _upload(chosen, vectors, toggle)
+    upload = _upload(page, chosen, vectors, toggle)
     if upload is None:
         return
     version = more_rows.version(page.seat)
     columns = _once("columns", (*mine, version), lambda: more_rows.columns(page.seat)) or ()
     labels = _label_columns(page, [str(name) for name in upload.cells.columns if name not in columns])
-    with in_line("Checking every cell …") as tell:
-        addition = _once(
-            "addition",
-            (*mine, version, tuple(labels)),
-            lambda: more_rows.read_rows(page.seat, upload, labels, tell),
-        )
+    asked = (*mine, version, tuple(labels))
+    addition = _once(
+        "addition",
+        asked,
+        lambda: awaited(
+            page.seat,
+            chosen,
+            CHECKING,
+            asked,
+            lambda job: more_rows.read_rows(page.seat, upload, labels, job.on_wait),
+        ),
+    )
     if addition is None:
         return
     _say(addition, labels)
@@ -92,18 +98,26 @@ def _forget() -> None:
         st.session_state.pop(f"{KEPT}-{name}", None)
 
 
-def _upload(chosen: Arrived, vectors: Arrived | None, toggle: str) -> importing.Upload | None:
+def _upload(
+    page: frame.ProjectPage, chosen: Arrived, vectors: Arrived | None, toggle: str
+) -> importing.Upload | None:
     """The file in the shape that the person wants. toggle : the key of the widget that says which"""
     as_it_is = bool(st.session_state.get(toggle))
     beside = None if vectors is None else (vectors.path, vectors.name)
-    with in_line("Reading the file …") as tell:
-        upload = _once(
-            "upload",
-            (chosen.key, vectors and vectors.key, as_it_is),
-            lambda: importing.read_upload(
-                chosen.path, chosen.name, vectors=beside, as_it_is=as_it_is, on_wait=tell
+    asked = (chosen.key, vectors and vectors.key, as_it_is)
+    upload = _once(
+        "upload",
+        asked,
+        lambda: awaited(
+            page.seat,
+            chosen,
+            READING,
+            asked,
+            lambda job: importing.read_upload(
+                chosen.path, chosen.name, vectors=beside, as_it_is=as_it_is, on_wait=job.on_wait
             ),
-        )
+        ),
+    )
     if upload is not None and upload.shape is not None:
         st.toggle("Each row of the file is one item", key=toggle, help=f"It seems to be: {upload.shape}.")
     return upload

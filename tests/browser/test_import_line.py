@@ -1,18 +1,21 @@
-"""Many import at once: those who have to wait are told, and who leaves the page makes room."""
+"""Many import at once: those who have to wait are told, who takes a file away makes room, and a page that comes back
+finds its file where it was."""
 
 from __future__ import annotations
 
 import os
+import re
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, WebSocketRoute, expect
 
 from tests.browser import room
 from tests.browser.server import Server
+from workflow.common import scratch
 from workflow.common.limited import asking
 from workflow.common.limited.line import AT_ONCE
 
@@ -21,20 +24,26 @@ pytestmark = pytest.mark.browser
 CSV = b"id,labels,w\n1,a|b,3\n2,b,4\n3,a,5\n"
 
 
+def helper_of(server: Server) -> int:
+    """The number of the process that reads files."""
+    assert server.process is not None
+    (helper,) = (
+        number
+        for number in children(server.process.pid)
+        if asking._PROGRAM.encode() in Path(f"/proc/{number}/cmdline").read_bytes()
+    )
+    return helper
+
+
+def children(process: int) -> list[int]:
+    tasks = Path(f"/proc/{process}/task").glob("*/children")
+    return [int(number) for path in tasks for number in path.read_text().split()]
+
+
 @contextmanager
 def held_up(server: Server) -> Iterator[None]:
     """What reads files stands still meanwhile."""
-    assert server.process is not None
-    children = [
-        int(number)
-        for path in Path(f"/proc/{server.process.pid}/task").glob("*/children")
-        for number in path.read_text().split()
-    ]
-    (helper,) = (
-        number
-        for number in children
-        if asking._PROGRAM.encode() in Path(f"/proc/{number}/cmdline").read_bytes()
-    )
+    helper = helper_of(server)
     os.kill(helper, signal.SIGSTOP)
     try:
         yield
@@ -49,16 +58,63 @@ def send(page: Page, server: Server, name: str) -> Page:
     return page
 
 
-def test_who_waits_is_told_and_who_leaves_makes_room(page: Page, server: Server) -> None:
+def test_who_waits_is_told_and_who_takes_a_file_away_makes_room(page: Page, server: Server) -> None:
     with held_up(server):
         first = [send(page.context.new_page(), server, f"{k}.csv") for k in range(AT_ONCE)]
         send(page, server, "mine.csv")
         before = "1 other file comes" if AT_ONCE == 1 else f"{AT_ONCE} other files come"
         waiting = page.get_by_text(f"{before} before this one.")
         expect(waiting).to_be_visible()
-        first[0].goto(f"{server.base}/account")
+        first[0].get_by_role("button", name="Take away").click()
         expect(waiting).to_be_hidden()
         expect(page.get_by_text("Reading the file …")).to_be_visible()
     expect(page.get_by_role("button", name="Create project")).to_be_visible()
     for other in first[1:]:
         expect(other.get_by_role("button", name="Create project")).to_be_visible()
+
+
+@pytest.fixture
+def unpacked(tmp_path: Path) -> Path:
+    """Where the server unpacks files: each reading has a folder of its own there."""
+    folder = tmp_path / "unpacked"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def server(tmp_path: Path, unpacked: Path) -> Iterator[Server]:
+    running = Server(tmp_path / "home", more={"TMPDIR": str(unpacked)}).start()
+    yield running
+    running.stop()
+
+
+def test_a_file_is_read_once_though_its_page_is_loaded_anew_and_its_websocket_cut(
+    page: Page, server: Server, unpacked: Path
+) -> None:
+    sockets: list[tuple[WebSocketRoute, WebSocketRoute]] = []
+    page.route_web_socket(
+        re.compile("/_stcore/stream"), lambda one: sockets.append((one, one.connect_to_server()))
+    )
+    reading = page.get_by_text("Reading the file …")
+
+    def readings() -> list[Path]:
+        return sorted(unpacked.glob(f"{scratch.PREFIX}*"))
+
+    with held_up(server):
+        send(page, server, "mine.csv")
+        expect(page).to_have_url(re.compile("file-import="))
+        begun = readings()
+        assert len(begun) == 1
+        page.reload()
+        expect(reading).to_be_visible()
+        assert readings() == begun
+        (mine, theirs), before = sockets[-1], len(sockets)
+        theirs.close(code=1012)
+        mine.close(code=1012)
+        while len(sockets) == before:
+            page.wait_for_timeout(50)
+        expect(page.get_by_text("mine.csv")).to_be_visible()
+        expect(reading).to_be_visible()
+        assert readings() == begun
+    expect(page.get_by_role("button", name="Create project")).to_be_visible()
+    assert readings() == begun

@@ -30,7 +30,7 @@ def give(test: AppTest, label: str, name: str, data: bytes) -> AppTest:
 
 def take_away(test: AppTest, label: str) -> AppTest:
     """The page once the person has taken the file away again."""
-    del test.session_state[held_at(_key(test, label))]
+    test.session_state[held_at(_key(test, label))] = None
     return _run(test)
 
 

@@ -48,7 +48,9 @@ from workflow.access import Right
 from workflow.common.found import Search
 from workflow.common.log import read_class_changes
 from workflow.home import Home
-from workflow.importing import arrivals, crowd, encoding, encoding_requests, more_rows
+from workflow.importing import arrivals, crowd, encoding, encoding_requests, jobs, more_rows
+from workflow.importing.arrivals import Arrived
+from workflow.importing.jobs import JobEnded
 from workflow.media import spectrograms
 from workflow.models import choosing, showing
 from workflow.outgoing import snapshots, verifying
@@ -160,6 +162,12 @@ def folder(home: Home) -> str:
     """The name of an encoder in the data folder; nobody runs it."""
     (home.encoders_dir / "words").mkdir(parents=True, exist_ok=True)
     return "words"
+
+
+def asked_for(seat: Seat) -> None:
+    """A job with a file that is none of this person's."""
+    with suppress(JobEnded):
+        jobs.ask(seat, Arrived("key", "birds.csv", Path("birds.csv"), 1), "read", None, lambda _job: None)
 
 
 def guest(seat: Seat) -> int:
@@ -350,6 +358,7 @@ AT_NO_PROJECT: dict[str, UseCase] = {
 OWN_SOMEWHERE: dict[str, UseCase] = {
     "arrivals.begin": lambda seat, _world, _row: arrivals.begin(seat, "birds.csv").end(),
     "arrivals.find": lambda seat, _world, _row: arrivals.find(seat, "key"),
+    "jobs.ask": lambda seat, _world, _row: asked_for(seat),
     "arrivals.remove": lambda seat, _world, _row: arrivals.remove(seat, "key"),
 }
 """For owners of this Winnow and of any project: what they send is theirs alone."""

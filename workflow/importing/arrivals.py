@@ -62,8 +62,9 @@ def find(seat: Seat, key: str) -> Arrived | None:
 
 
 def remove(seat: Seat, key: str) -> None:
-    """The file is not needed any more. Raises NotAllowed."""
+    """The file is not needed any more; what is done with it is ended. Raises NotAllowed."""
     _check(seat)
+    seat.home.jobs.end(seat.person_id, key)
     seat.home.arrivals.remove(seat.person_id, key)
 
 

@@ -12,7 +12,8 @@ from tests.pages.conftest import Open, words
 from tests.pages.file_boxes import give
 from tests.workflow.importing.test_more_rows import later
 from tests.workflow.world import small_project
-from workflow.common.limited import line
+from workflow.common import limited
+from workflow.common.limited import asking, line
 from workflow.home import Home
 
 CSV = b"id,labels,w\n1,a|b,3\n2,b,4\n3,a,5\n"
@@ -40,32 +41,52 @@ def test_it_is_said_how_many_come_before(before: int, said: str | None) -> None:
     def page(before: int) -> None:
         import streamlit as st
 
-        from pages.parts.import_line import in_line
+        from pages.parts.import_line import show
 
-        with in_line("Reading the file …") as tell:
-            tell(2)
-            tell(before)
-            st.stop()
+        place = st.empty()
+        show(place, 2, None)
+        show(place, before, None)
 
     test = AppTest.from_function(page, args=(before,), default_timeout=30).run()
     assert not test.exception
     assert [one.value.startswith(said or "?") for one in test.info] == ([True] if said else [])
+    if said:
+        assert "if you leave it for 2 minutes, the place is given away" in test.info[0].value
 
 
-def test_nothing_of_it_is_left_once_the_file_was_read() -> None:
+def test_it_is_said_how_many_of_its_files_were_looked_at() -> None:
     def page() -> None:
         import streamlit as st
 
-        from pages.parts.import_line import in_line
+        from pages.parts.import_line import show
 
-        with in_line("Reading the file …") as tell:
-            tell(2)
-        st.write("read")
+        show(st.empty(), 0, 0.25)
 
     test = AppTest.from_function(page, default_timeout=30).run()
     assert not test.exception
-    assert [one.value for one in test.markdown] == ["read"]
-    assert not test.info
+    (progress,) = test.get("progress")
+    assert progress.proto.text == "Looking at every file … 25%"
+
+
+def test_a_page_that_is_loaded_anew_finds_the_file_and_what_was_read_of_it(
+    owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    ask = asking.ask
+
+    def counted(job: str, *given: object, **more: object) -> limited.Finished:
+        asked.append(job)
+        return ask(job, *given, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(asking, "ask", counted)
+    test = give(show(owner, "import_table.py"), "A table", "t.csv", CSV)
+    file = test.query_params["file-import"]
+    anew = show(owner, None, **{"file-import": file})
+    anew.switch_page("import_table.py")
+    anew.query_params["file-import"] = file
+    anew.run()
+    assert any(button.label == "Create project" for button in anew.button)
+    assert asked == ["read", "check"]
 
 
 def tried_again(test: AppTest) -> AppTest:

@@ -1,0 +1,161 @@
+"""Jobs that belong to a person and go on while no page of theirs is there: each in a thread, until nobody asks.
+
+A page ends whenever its websocket does: at a reload, for want of a network, and every few minutes behind a proxy that
+signs people in. A job that ended with it would begin anew, and at the end of the line.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar, cast
+
+UNATTENDED = 120.0
+"""Seconds that a job goes on, and its result is kept, while no page asks after it: a reload takes some, a network that
+drops and a browser that tries again a minute or more. Longer, whoever is gone would keep others waiting."""
+_LEAVING = 5.0
+"""Seconds for which `close` waits for jobs to end; they look every second whether they shall."""
+_ENDED = (
+    "The reading of this file was ended: it was taken away, another page of yours reads it in another way, or no "
+    "page has asked after it for a while. Fix: try again here, or go on there."
+)
+
+Result = TypeVar("Result")
+
+
+class JobEnded(Exception):  # noqa: N818 - nothing is wrong: nobody wants it any more
+    """The job was ended before it was done."""
+
+
+class Job(Generic[Result]):
+    """What is done for a person. Pages ask after it; what does it calls `on_wait` and `on_step`, which raise JobEnded
+    once it shall end.
+
+    before : how many come before it, those at work among them; 0 from its turn on      share : done, None if not known
+    """
+
+    def __init__(self, asked: object, clock: Callable[[], float]) -> None:
+        self.asked = asked
+        self.before = 0
+        self.share: float | None = None
+        self._clock = clock
+        self._asked_at = clock()
+        self._ended = False
+        self._done = threading.Event()
+        self._result: Result | None = None
+        self._error: BaseException | None = None
+        self._thread: threading.Thread | None = None
+
+    def wait(self, seconds: float) -> bool:
+        """Whether it is done, or ended; for so long at most. A page asks after it by this."""
+        self._asked_at = self._clock()
+        return self._done.wait(seconds)
+
+    def result(self) -> Result:
+        """What came of it, once it is done. Raises what it has raised; JobEnded."""
+        if not self._done.is_set():
+            raise RuntimeError("The job is not done. Fix: call `wait` until it is.")
+        if self._error is not None:
+            raise self._error.with_traceback(None)
+        return cast("Result", self._result)
+
+    def on_wait(self, before: int) -> None:
+        """So many come before it. Raises JobEnded."""
+        self.before = before
+        self._go_on()
+
+    def on_step(self, share: float) -> None:
+        """So much of it is done, in [0, 1]. Raises JobEnded."""
+        self.share = share
+        self._go_on()
+
+    @property
+    def failed(self) -> bool:
+        return self._error is not None
+
+    @property
+    def unattended(self) -> bool:
+        return self._clock() - self._asked_at >= UNATTENDED
+
+    def end(self) -> None:
+        """Nobody wants it any more."""
+        self._ended = True
+
+    def leave(self, seconds: float) -> None:
+        """Wait until its thread has ended, for so long at most."""
+        if self._thread is not None:
+            self._thread.join(seconds)
+
+    def _go_on(self) -> None:
+        if self._ended or self.unattended:
+            raise JobEnded(_ENDED)
+
+    def _begin(self, do: Callable[[Job[Result]], Result]) -> None:
+        self._thread = threading.Thread(target=self._run, args=(do,), name="kept-job", daemon=True)
+        self._thread.start()
+
+    def _run(self, do: Callable[[Job[Result]], Result]) -> None:
+        try:
+            self._go_on()
+            self._result = do(self)
+        except BaseException as error:  # it is raised again for whoever asks
+            self._error = error
+        finally:
+            self._done.set()
+
+
+class KeptJobs:
+    """Those of one process, by person, file and what is done with it. clock : seconds of any clock that goes on"""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._jobs: dict[tuple[int, str, str], Job[Any]] = {}
+        self._closed = False
+
+    def ask(
+        self, person_id: int, file: str, what: str, asked: object, do: Callable[[Job[Result]], Result]
+    ) -> Job[Result]:
+        """The job of this person that does this: the one that is there, or one that begins now.
+
+        file, what : name it      asked : in which way; one that does it in another way is ended
+        do : does it, in a thread of the job's own. One that has failed begins anew.
+        """
+        self.sweep()
+        with self._lock:
+            job = self._jobs.get((person_id, file, what))
+            if job is not None and job.asked == asked and not job.failed:
+                job.wait(0)
+                return job
+            if job is not None:
+                job.end()
+            job = self._jobs[person_id, file, what] = Job(asked, self._clock)
+            if self._closed:
+                job.end()
+            job._begin(do)
+            return job
+
+    def end(self, person_id: int, file: str) -> None:
+        """End what is done for this person with this file, and forget what came of it."""
+        with self._lock:
+            for key in [key for key in self._jobs if key[:2] == (person_id, file)]:
+                self._jobs.pop(key).end()
+
+    def sweep(self) -> None:
+        """End and forget what nobody has asked after for UNATTENDED seconds."""
+        with self._lock:
+            for key in [key for key, job in self._jobs.items() if job.unattended]:
+                self._jobs.pop(key).end()
+
+    def close(self) -> None:
+        """End all of them, and every one that is asked for later."""
+        with self._lock:
+            self._closed = True
+            jobs = list(self._jobs.values())
+            self._jobs.clear()
+        for job in jobs:
+            job.end()
+        until = time.monotonic() + _LEAVING
+        for job in jobs:
+            job.leave(max(0.0, until - time.monotonic()))

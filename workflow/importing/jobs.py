@@ -1,0 +1,36 @@
+"""What is done with a file that a person has sent, reading it, checking it: it goes on while their page is away.
+
+It belongs to whoever sent the file, and nobody else can ask after it (`workflow.common.kept_jobs`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from workflow.common.kept_jobs import UNATTENDED, Job, JobEnded
+from workflow.importing import arrivals
+
+if TYPE_CHECKING:
+    from workflow.importing.arrivals import Arrived
+    from workflow.seat import Seat
+
+__all__ = ["UNATTENDED", "Job", "JobEnded", "ask"]
+
+Result = TypeVar("Result")
+
+
+def ask(
+    seat: Seat, file: Arrived, what: str, asked: object, do: Callable[[Job[Result]], Result]
+) -> Job[Result]:
+    """The job that does this with a file of this person's: the one that is there already, or one that begins now.
+
+    what : names it, of all that is done with the file      asked : in which way, as a key: one that does it in another
+        way is ended
+    do : does it, and tells the job how far it is
+
+    Raises NotAllowed for who may send no files; JobEnded where the file is none of theirs, or gone.
+    """
+    if arrivals.find(seat, file.key) is None:
+        raise JobEnded("The file is not here any more. Fix: choose it again.")
+    return seat.home.jobs.ask(seat.person_id, file.key, what, asked, do)
