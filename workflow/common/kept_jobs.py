@@ -100,7 +100,8 @@ class Job(Generic[Result]):
             self._go_on()
             self._result = do(self)
         except BaseException as error:  # it is raised again for whoever asks
-            self._error = error
+            # Once it is ended its file may be gone under it, which is no fault of its own.
+            self._error = JobEnded(_ENDED) if self._ended and isinstance(error, Exception) else error
         finally:
             self._done.set()
 

@@ -178,6 +178,15 @@ def test_what_went_wrong_is_raised_for_every_page_and_is_begun_anew(jobs: KeptJo
     assert begun(jobs, work) is not job
 
 
+def test_what_goes_wrong_once_it_is_ended_is_that_it_was_ended(jobs: KeptJobs, work: Work) -> None:
+    job = begun(jobs, work)
+    jobs.end(ANN, "file")
+    work.words.put(FileNotFoundError("the file was taken away under it"))
+    assert job.wait(PATIENCE)
+    with pytest.raises(JobEnded, match="taken away"):
+        job.result()
+
+
 def test_closing_ends_all_and_none_begins_afterwards(clock: Clock) -> None:
     jobs, work = KeptJobs(clock), Work()
     job = begun(jobs, work)
