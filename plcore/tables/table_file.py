@@ -113,7 +113,8 @@ def read_parts(path: Path) -> TableParts:
     with pa.OSFile(str(path)) as file:
         try:
             stored = pa.parquet.ParquetFile(file, page_checksum_verification=True)
-            return _from_arrow(stored.read())  # read_table takes four times the memory of a wide one
+            # read_table takes four times the memory of a wide one, and threads, each with a heap, as much again
+            return _from_arrow(stored.read(use_threads=False))
         except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, IndexError) as error:
             if (
                 getattr(error, "errno", None) is not None
