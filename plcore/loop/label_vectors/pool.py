@@ -14,6 +14,7 @@ from plcore.common.types import AnyArray, BoolArray
 from plcore.loop.base import Pool, row_batches
 from plcore.loop.changes import ClassChange, aside_after, batches_of
 from plcore.loop.entries import PUT_ASIDE, AnswerError, Entry
+from plcore.loop.label_vectors.cell_counts import CellCounts, count_row
 from plcore.loop.label_vectors.controls import Controls, ControlSample
 from plcore.loop.label_vectors.fold import (
     ANSWERS,
@@ -54,6 +55,7 @@ class LabelVectorPool(Pool[TableT, LabelVectorSettings, LabelVectorFold]):
     several : whom each label is still to be put before, where people answer for themselves; else None. `open` are
         then the labels that wait for more people, whatever is known of them already; those for everybody only until
         enough have answered
+    n_holes : cells that were not known at import, those of test rows not counted
     learnt_yes, learnt_known : (L,) how many cells that models learn from are yes; are known
     """
 
@@ -100,6 +102,9 @@ class LabelVectorPool(Pool[TableT, LabelVectorSettings, LabelVectorFold]):
         self.seq = 0
         self.counts = {str(kind): 0 for kind in (*ANSWERS, *PUT_ASIDE)}
         self.answers = 0  # unwithdrawn entries that are answers
+        self.n_holes = int(np.count_nonzero(eligible))
+        n_open = int(self.open.any(axis=1).sum() if settings.by_row else np.count_nonzero(self.open))
+        self._counted = CellCounts(0, n_open, self.n_holes)
         learnt = self.learnt_cells()
         self.learnt_yes, self.learnt_known = (learnt == 1).sum(axis=0), (learnt != UNKNOWN).sum(axis=0)
 
@@ -119,7 +124,7 @@ class LabelVectorPool(Pool[TableT, LabelVectorSettings, LabelVectorFold]):
             return None
         self.answers += sign
         row = int(entry.row)
-        before = self.learnt(row)
+        before, counted = self.learnt(row), self._counts_of(row)
         folded = self.fold.fold(row)
         self.cells[row], self.bad[row] = folded.cells, folded.out
         self.answered[row] = folded.seqs > 0
@@ -127,10 +132,17 @@ class LabelVectorPool(Pool[TableT, LabelVectorSettings, LabelVectorFold]):
             self.open[row] = (folded.cells == UNKNOWN) & (not folded.out)
         else:
             self.several.take(row, self.fold, out=folded.out)
+        self._counted = self._counted.moved(counted, self._counts_of(row))
         after = self.learnt(row)
         self.learnt_yes += (after == 1).astype(np.int64) - (before == 1)
         self.learnt_known += (after != UNKNOWN).astype(np.int64) - (before != UNKNOWN)
         return None if np.array_equal(before, after) else VectorChange(self.seq, row, after)
+
+    def _counts_of(self, row: int) -> CellCounts:
+        bad, out = bool(self.bad[row]), bool(self.bad[row] | self.test_rows[row])
+        left = (self.cells[row] == UNKNOWN) & (self.original[row] == UNKNOWN)
+        unknown = 0 if out else int(np.count_nonzero(left))
+        return count_row(self.answered[row], self.open[row], unknown, bad=bad, by_row=self.settings.by_row)
 
     def learnt(self, row: int) -> AnyArray:
         """(L,) the cells of a row that models learn from; -1 for the others."""
@@ -242,29 +254,17 @@ class LabelVectorPool(Pool[TableT, LabelVectorSettings, LabelVectorFold]):
     @property
     def n_answered(self) -> int:
         """How many labels have an answer; where whole rows are asked about, how many rows, bad items too."""
-        done, begun = (
-            self.answered & ~self.open,
-            self.answered & self.open,
-        )  # none is both unless several answer it
-        if self.settings.by_row:
-            return int(((done.any(axis=1) & ~begun.any(axis=1)) | self.bad).sum())
-        return int(done.sum())
+        return self._counted.answered
 
     @property
     def n_open(self) -> int:
         """How many labels can still be asked about; where whole rows are asked about, how many rows."""
-        return int(self.open.any(axis=1).sum() if self.settings.by_row else self.open.sum())
-
-    @property
-    def n_holes(self) -> int:
-        """Cells that were not known at import, those of test rows not counted."""
-        return int(((self.original == UNKNOWN) & ~self.test_rows[:, None]).sum())
+        return self._counted.open
 
     @property
     def share_known(self) -> float:
-        """Share of these that are known now, or belong to a bad item; 1 where there were none."""
-        holes = self.n_holes
-        return 1 - int((self.unknown & (self.original == UNKNOWN)).sum()) / holes if holes else 1.0
+        """Share of `n_holes` that are known now, or belong to a bad item; 1 where there were none."""
+        return 1 - self._counted.unknown / self.n_holes if self.n_holes else 1.0
 
     def state(self, row: int) -> LabelVectorState:
         """One row as it stands."""

@@ -233,6 +233,21 @@ any_settings = st.builds(
 KINDS = ("yes", "yes", "no", "no", "bad", "unsure", "skip", "withdraw", "right", "wrong", "verdict")
 
 
+def random_entry(rng: np.random.Generator, pool: LabelVectorPool, seq: int) -> Entry | None:
+    """About one of the first five rows, possible or not; None where nothing stands that could be withdrawn."""
+    kind, person, target = str(rng.choice(KINDS)), str(rng.choice(PEOPLE)), None
+    row = int(rng.integers(5))
+    if kind == "withdraw":
+        standing = [one for place in range(5) for one in pool.state(place).entries]
+        if not standing:
+            return None
+        chosen = standing[int(rng.integers(len(standing)))]
+        row, target, person = chosen.row, chosen.seq, chosen.annotator
+    count = int(rng.integers(1, 5)) if kind in ("yes", "no", "right", "wrong") else 0
+    labels = tuple(rng.permutation(pool.classes)[:count].tolist())
+    return Entry(seq, kind, row, person, labels, target)
+
+
 def lived(seed: int, options: LabelVectorSettings, length: int = 30):
     """A learner that lived through random entries, those that it did not refuse, with fits that come in late."""
     rng = np.random.default_rng(seed)
@@ -241,17 +256,9 @@ def lived(seed: int, options: LabelVectorSettings, length: int = 30):
     for seq in range(1, length + 1):
         if (job := learner.job()) is not None and rng.random() < 0.3:
             learner.adopt(job.run())
-        kind, person, target = str(rng.choice(KINDS)), str(rng.choice(PEOPLE)), None
-        row = int(rng.integers(5))
-        if kind == "withdraw":
-            standing = [one for place in range(5) for one in learner.state(place).entries]
-            if not standing:
-                continue
-            chosen = standing[int(rng.integers(len(standing)))]
-            row, target, person = chosen.row, chosen.seq, chosen.annotator
-        count = int(rng.integers(1, 5)) if kind in ("yes", "no", "right", "wrong") else 0
-        labels = tuple(rng.permutation(learner.classes)[:count].tolist())
-        entry = Entry(seq, kind, row, person, labels, target)
+        entry = random_entry(rng, learner.pool, seq)
+        if entry is None:
+            continue
         try:
             learner.apply(entry)
         except AnswerError:
