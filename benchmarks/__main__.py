@@ -16,6 +16,7 @@ NAMES = (
     "power_cuts",
     "restart",
     "growing",
+    "put_away",
     "commit_checks",
     "retraining",
     "start",

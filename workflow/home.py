@@ -12,6 +12,7 @@ from db.engine import DatabaseUnavailableError
 from workflow.common import files, in_use, left_behind
 from workflow.common.arriving import Arrivals
 from workflow.common.kept_jobs import KeptJobs
+from workflow.common.machine import machine_memory
 from workflow.common.prepared import PreparedFiles
 from workflow.common.private import keep_private
 from workflow.common.store import files_of, open_database
@@ -60,6 +61,13 @@ class Home:
         try:
             return LabelTable.read(self.table_path(table_hash))
         except (OSError, ValueError) as error:
+            raise LostTableError(self.table_path(table_hash).name) from error
+
+    def table_size(self, table_hash: str) -> int:
+        """Bytes of the table's file. Raises LostTableError."""
+        try:
+            return self.table_path(table_hash).stat().st_size
+        except OSError as error:
             raise LostTableError(self.table_path(table_hash).name) from error
 
     def store_table(self, table: LabelTable) -> str:
@@ -152,7 +160,15 @@ def open_home(settings: Settings, *, accept: bool = False) -> Home:
     except BaseException:
         shared.close()
         raise
-    return Home(settings, database, tables_dir, shared)
+    return Home(settings, database, tables_dir, shared, Shelf(most_memory(settings)))
+
+
+def most_memory(settings: Settings) -> int | None:
+    """Bytes that a server may take before it puts projects away; None where the machine does not say what it has."""
+    if settings.memory_mb is not None:
+        return settings.memory_mb * 1_000_000
+    whole = machine_memory()
+    return None if whole is None else whole // 2
 
 
 _opening = threading.Lock()

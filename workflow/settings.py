@@ -69,6 +69,7 @@ class Settings:
     allowed_hosts : host names (`*.example.org` too) a browser may use for this server; all others are refused
     sign_in : how people sign in beside links and passwords      backups : those that Winnow makes by itself
     upload_mb, uploads_mb : MB of files that may lie here until they were read, of one person and of all
+    memory_mb : MB of a server above which projects that nobody is at are put away; None: half of the machine's
     public_url : where people reach Winnow, such as `https://example.org/winnow`, without a slash at its end; '' where
         that is `host` and `port`
     """
@@ -81,6 +82,7 @@ class Settings:
     allowed_hosts: tuple[str, ...]
     upload_mb: int = 500
     uploads_mb: int = 5_000
+    memory_mb: int | None = None
     sign_in: SignInSettings = SignInSettings()
     public_url: str = ""
     backups: BackupSettings = BackupSettings()
@@ -115,6 +117,8 @@ class Settings:
             uploads_mb=_whole_number(
                 values, "WINNOW_UPLOADS_MB", default=5_000, lowest=1, highest=10_000_000
             ),
+            memory_mb=_whole_number(values, "WINNOW_MEMORY_MB", default=0, lowest=200, highest=100_000_000)
+            or None,
             sign_in=_sign_in(values),
             public_url=public_url,
             backups=_backups(values),

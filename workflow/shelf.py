@@ -1,7 +1,11 @@
-"""The learners in memory: one for each project, always rebuilt from table + log, never stored."""
+"""The learners in memory: one for each project, always rebuilt from table + log, never stored.
+
+Where they grow too many, those unused longest are put away, and opened again when somebody comes.
+"""
 
 from __future__ import annotations
 
+import logging
 import math
 import threading
 import time
@@ -9,9 +13,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from workflow.common.kept import KeptLog
+from workflow.common.machine import give_back, own_memory
 
 if TYPE_CHECKING:
     from plcore.loop import Learner
+
+
+_log = logging.getLogger(__name__)
 
 
 class BackgroundTraining(Protocol):
@@ -82,33 +90,82 @@ class Slot:
     def renew(self, learner: Learner) -> None:
         """Replace the learner; fits for the one before are of no use any more, and once they have ended nothing holds
         it in memory."""
-        self.learner, self.looked_at = learner, -math.inf
+        self.learner = learner
+        self._leave_training()
+
+    def _leave_training(self) -> None:
         before = [*self.out_of_use, *([self.training] if self.training else [])]
         self.out_of_use = [one for one in before if one.abandon()]
-        self.training = None
+        self.training, self.looked_at = None, -math.inf
+
+    def put_away(self) -> bool:
+        """Let go of the learners, unless somebody is at them now; whether there was one, and it is gone."""
+        gone = False
+        if self.past.learner is not None and self.past.lock.acquire(blocking=False):
+            try:
+                self.past.let_go()
+                gone = True
+            finally:
+                self.past.lock.release()
+        held = self.learner is not None or self.out_of_use
+        if held and self.lock.acquire(blocking=False):
+            try:
+                self._leave_training()
+                self.learner, self.kept = None, KeptLog()
+                gone = True
+            finally:
+                self.lock.release()
+        return gone
 
 
 class Shelf:
-    """Holds the learners of one process. Every read or write of a learner happens inside `workflow.seat.Seat`."""
+    """Holds the learners of one process. Every read or write of a learner happens inside `workflow.seat.Seat`.
 
-    def __init__(self) -> None:
+    most : bytes of this process above which learners are put away; None: never
+    """
+
+    def __init__(self, most: int | None = None) -> None:
+        self.most = most
         self._lock = threading.Lock()
-        self._slots: dict[int, Slot] = {}
+        self._slots: dict[int, Slot] = {}  # the one unused longest first
 
     def slot(self, project_id: int) -> Slot:
         """The slot of the project, made where there is none yet."""
         with self._lock:
-            return self._slots.setdefault(project_id, Slot())
+            slot = self._slots.pop(project_id) if project_id in self._slots else Slot()
+            self._slots[project_id] = slot
+            return slot
 
     def has(self, project_id: int) -> bool:
         """Whether there is one."""
         with self._lock:
             return project_id in self._slots
 
+    def n_open(self) -> int:
+        """How many projects' learners are in memory."""
+        with self._lock:
+            return sum(slot.learner is not None for slot in self._slots.values())
+
     def put(self, project_id: int, learner: Learner) -> None:
         """Keep the learner of a project made a moment ago, so that its first question waits for nothing."""
         with self._lock:
             self._slots.setdefault(project_id, Slot(learner=learner))
+        self.make_room(project_id)
+
+    def make_room(self, project_id: int, wanted: int = 0) -> None:
+        """Put learners away, those unused longest first, until so many bytes more fit in, or none is left.
+
+        project_id : whose learner stays      wanted : bytes that opening it will take
+        """
+        with self._lock:
+            others = [(one, slot) for one, slot in self._slots.items() if one != project_id]
+        for other, slot in others:
+            taken = own_memory()
+            if self.most is None or taken is None or taken + wanted <= self.most:
+                return
+            if slot.put_away():
+                give_back()
+                _log.info("Project %d is put away until somebody comes: memory is short.", other)
 
     def settle(self, project_id: int) -> None:
         """Wait until no fit of the project's model is under way in this process."""

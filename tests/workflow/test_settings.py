@@ -82,6 +82,7 @@ def test_the_address_listened_on_is_an_allowed_host() -> None:
         ("WINNOW_WORKERS", "0", "from 1 to 64"),
         ("WINNOW_UPLOAD_MB", "0", "from 1 to 1000000"),
         ("WINNOW_UPLOADS_MB", "1e3", "from 1 to 10000000"),
+        ("WINNOW_MEMORY_MB", "100", "from 200 to 100000000"),
         ("WINNOW_DATABASE_URL", "mysql://host/db", "postgresql"),
         ("WINNOW_DATABASE_URL", "sqlite://", "memory"),
         ("WINNOW_DATABASE_URL", "sqlite:///:memory:", "memory"),

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import gc
+import threading
+import weakref
 from typing import Any
 
 import pytest
 
+from tests.workflow.kind_worlds import WORLDS, KindWorld
+from workflow import answering
+from workflow.home import Home
+from workflow.seat import Seat
 from workflow.shelf import Shelf, Slot
 
 
@@ -118,3 +125,95 @@ def test_waiting_faults_and_the_end_are_of_one_projects_training() -> None:
     shelf.settle(3)
     shelf.close()
     assert first.told[-1] == second.told[-1] == "stop"
+
+
+def memory_of(shelf: Shelf, monkeypatch: pytest.MonkeyPatch, base: int = 100, each: int = 10) -> None:
+    """The process takes so many bytes, and for each learner so many more."""
+
+    def held() -> int:
+        slots = list(shelf._slots.values())
+        return base + each * sum((one.learner is not None) + (one.past.learner is not None) for one in slots)
+
+    monkeypatch.setattr("workflow.shelf.own_memory", held)
+
+
+def learners(shelf: Shelf, *numbers: int) -> list[int]:
+    """The projects of these whose learner is in memory."""
+    return [one for one in numbers if shelf._slots[one].learner is not None]
+
+
+def test_those_unused_longest_are_put_away_until_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    shelf = Shelf(140)
+    memory_of(shelf, monkeypatch)
+    for number in (1, 2, 3, 4):
+        filled(shelf, number)
+    trainings = [shelf.slot(number).training for number in (1, 2, 3, 4)]
+    shelf.make_room(4)
+    assert learners(shelf, 1, 2, 3, 4) == [1, 2, 3, 4], "140 are allowed"
+    shelf.slot(1)  # somebody came
+    shelf.make_room(4, wanted=15)
+    assert learners(shelf, 1, 2, 3, 4) == [1, 4]
+    assert shelf.n_open() == 2
+    assert [one.told[-1] for one in trainings if one] == ["look", "abandon", "abandon", "look"]  # type: ignore[attr-defined]
+    assert [shelf.slot(one).training is None for one in (1, 2, 3, 4)] == [False, True, True, False]
+    shelf.make_room(2, wanted=100)
+    assert learners(shelf, 1, 2, 3, 4) == [], "more is not to be had"
+    shelf.slot(2).learner = Learner()  # type: ignore[assignment]
+    shelf.make_room(2, wanted=100)
+    assert shelf.slot(2).learner is not None, "it is the one that room is made for"
+
+
+def test_nobody_is_put_away_under_somebody_who_is_at_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    shelf = Shelf(1)
+    slot, made = filled(shelf, 1)
+    slot.past.learner = Learner()  # type: ignore[assignment]
+    memory_of(shelf, monkeypatch)
+    held, leave = threading.Event(), threading.Event()
+
+    def somebody() -> None:
+        with slot.lock, slot.past.lock:
+            held.set()
+            leave.wait(60)
+
+    thread = threading.Thread(target=somebody)
+    thread.start()
+    assert held.wait(60)
+    shelf.make_room(2)
+    assert slot.learner is not None
+    assert slot.past.learner is not None
+    assert made.told == ["look"]
+    leave.set()
+    thread.join()
+    shelf.make_room(2)
+    assert (slot.learner, slot.past.learner) == (None, None)
+
+
+@pytest.mark.parametrize("most", [None, 10**9])
+def test_without_need_or_limit_all_stay(most: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    shelf = Shelf(most)
+    filled(shelf, 1)
+    memory_of(shelf, monkeypatch)
+    shelf.make_room(2)
+    monkeypatch.setattr("workflow.shelf.own_memory", lambda: None)
+    shelf.make_room(2, wanted=10**12)
+    assert learners(shelf, 1) == [1]
+
+
+@pytest.mark.parametrize("world", WORLDS, ids=lambda one: one.name)
+def test_a_project_that_was_put_away_goes_on_where_it_stood(world: KindWorld, home: Home, owner: int) -> None:
+    first, second = (world.make(Seat(home, owner), name) for name in ("first", "second"))
+    seat = Seat(home, owner, first)
+    question = answering.next_question(seat)
+    with seat.learner() as opened:
+        before = weakref.ref(opened.learner)
+    del opened
+    seat.settle()
+    home.shelf.slot(second).put_away()  # a project that was made a moment ago is open already
+    home.shelf.most = 1
+    with Seat(home, owner, second).learner():
+        pass
+    home.shelf.most = None
+    gc.collect()
+    assert before() is None, "something holds the learner in memory"
+    assert home.shelf.slot(first).learner is None
+    assert answering.next_question(seat) == question
