@@ -17,6 +17,7 @@ NAMES = (
     "restart",
     "growing",
     "put_away",
+    "press_rows",
     "commit_checks",
     "retraining",
     "start",

@@ -55,6 +55,7 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
     control_rows : bool (n,), a seeded uniform share of all other rows without exact label; asked blindly now and
         then, so that their answers measure the model. Those with one candidate need no asking.
     train, held : row numbers, ascending      place : (n,) of each row in `train` or in `held`
+    share_ambiguous : of the rows that control rows are drawn from, those that had two candidates or more at first
     answered, by_verdict : bool (n,), rows with an answer that counts; those that a verdict has settled
     changed_at : (n,) seq of the standing entry since which a row is as it is, 0 for none
     candidates : bool (n, m) as they stand, none of a bad item      sizes : (n,) how many. Do not write to them.
@@ -98,6 +99,8 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         self.candidates = first.copy()
         self._sizes_at_first: IntArray = first.sum(axis=1)
         self.sizes = self._sizes_at_first.copy()
+        among = self._sizes_at_first[~self.test_rows & ~self.exact]
+        self.share_ambiguous = float((among >= 2).mean()) if len(among) else 0.0
         self.asked = RowsToAsk(self.sizes)
         if settings.several:
             several = self._drawn_for_several()
@@ -269,12 +272,6 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         """Rows, but for test rows, with two candidates or more; where people answer for themselves, those that wait for
         more of them."""
         return self.counts.open
-
-    @property
-    def share_ambiguous(self) -> float:
-        """Share of the rows that control rows are drawn from which had two candidates or more at first."""
-        eligible = ~self.test_rows & ~self.exact
-        return float((self._sizes_at_first[eligible] >= 2).mean()) if eligible.any() else 0.0
 
     def state(self, row: int) -> RowState:
         """One row as it stands."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from plcore.loop.one_label.pool import OneLabelPool
 from plcore.loop.one_label.reports import CurvePoint, Progress
 
@@ -13,14 +15,14 @@ def progress_of(pool: OneLabelPool[Any], now: CurvePoint) -> Progress:
     return Progress(
         answers=pool.answers,
         answered=pool.counts.answered,
-        bad=int(pool.bad.sum()),
+        bad=int(np.count_nonzero(pool.bad)),
         ambiguous_left=pool.n_open,
         candidates_left=now.candidates_left,
         settled=now.settled,
         accuracy=now.accuracy,
         n_train=len(pool.train),
-        n_test=int(pool.test_rows.sum()),
+        n_test=int(np.count_nonzero(pool.test_rows)),
         model_version=now.model_version,
         control=now.control,
-        n_control=int(pool.control_rows.sum()),
+        n_control=int(np.count_nonzero(pool.control_rows)),
     )

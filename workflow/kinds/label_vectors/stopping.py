@@ -25,9 +25,9 @@ def stop_view(learner: Learner, rules: StopRules) -> StopView:
     pool = learner.pool
     points = standing_points(learner.curve, rules.flat_over, _labels_answered)
     holes = max(pool.n_holes, 1)
-    by_truth = bool(learner.test_rows.any())
+    by_truth = bool(n_test := int(np.count_nonzero(learner.test_rows)))
     if by_truth:
-        measured = int(learner.test_rows.sum())
+        measured = n_test
         shares = [None if p.held_out is None else p.held_out.micro_f1 for p in points]
     else:
         measured = points[-1].control.cells if points else 0

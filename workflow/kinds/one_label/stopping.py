@@ -20,9 +20,9 @@ DEFAULT_RULES = StopRules()
 def stop_view(learner: Learner, rules: StopRules) -> StopView:
     """What the rules say now. Looks at the end of the curve only: cheap enough to ask after every answer."""
     points = standing_points(learner.curve, rules.flat_over)
-    by_truth = bool(learner.test_rows.any())
+    by_truth = bool(n_test := int(np.count_nonzero(learner.test_rows)))
     if by_truth:
-        measured = int(learner.test_rows.sum())
+        measured = n_test
         accuracy = np.array([np.nan if p.accuracy is None else p.accuracy for p in points])
     else:
         measured = points[-1].control.asked + points[-1].control.free
