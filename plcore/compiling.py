@@ -49,7 +49,6 @@ def _ranker() -> None:
         ranker = EffectRanker(rule).fit_graph(neighbors, weights, sets, np.arange(3))
         ranker.next(1)
         ranker.next(1, among=np.ones(6, dtype=bool))
-        ranker.next(1, claimed=[0])
         ranker.next(2)
         ranker.explain(0)
         assert ranker.votes_.votes.size and ranker.settled_ >= 0  # noqa: S101, PT018  (both are made when asked for)

@@ -24,7 +24,6 @@ from plcore.kernels.scores import (
     change_maxima,
     count_open,
     find_best,
-    find_claimed,
     pick_batch,
 )
 from plcore.kernels.search import offer_proposed, scan_dense, scan_sparse
@@ -70,7 +69,6 @@ __all__ = [
     "fill_masks",
     "fill_places",
     "find_best",
-    "find_claimed",
     "find_effects",
     "find_imprecise",
     "find_sets",

@@ -126,50 +126,6 @@ def find_best(
 
 
 @kernel
-def find_claimed(
-    claimed: IntArray,
-    start: IntArray,
-    places: AnyArray,
-    neighbors: AnyArray,
-    weights: IntArray,
-    counted: BoolArray,
-    power: FloatArray,
-    rows: IntArray,
-    parts: IntArray,
-) -> int:
-    """What rows lose of their scores by these claims, as `pick_batch` damps them: row by row, one or more times each,
-    in rows and parts int64, which have room for K of each place of the claimed rows. Returns how many it took."""
-    n_voters, found, n_seen = neighbors.shape[1], 0, 0
-    seen = np.empty(len(rows) // max(n_voters, 1), dtype=np.int64)
-    claims = np.zeros(len(seen), dtype=np.int64)
-    for row in claimed:
-        for number in range(start[row], start[row + 1]):
-            place = np.int64(places[number])
-            target, slot = place // n_voters, place % n_voters
-            if not counted[target, slot]:
-                continue
-            known = 0
-            while known < n_seen and seen[known] != target:
-                known += 1
-            if known == n_seen:
-                seen[known] = target
-                n_seen += 1
-            before = min(claims[known], len(power) - 1)
-            after = min(claims[known] + 1, len(power) - 1)
-            claims[known] += 1
-            total = 0
-            for voter in range(n_voters):
-                total += weights[target, voter]
-            for voter in range(n_voters):
-                if counted[target, voter]:
-                    part = share(weights[target, voter], total)
-                    rows[found] = neighbors[target, voter]
-                    parts[found] = np.int64(part * power[before]) - np.int64(part * power[after])
-                    found += 1
-    return found
-
-
-@kernel
 def pick_batch(
     n_picks: int,
     claimed: IntArray,
