@@ -30,6 +30,10 @@ class BackgroundTraining(Protocol):
 
     fault: str | None
 
+    @property
+    def busy(self) -> bool:
+        """Whether a fit is under way in this process."""
+
     def look(self) -> None:
         """Take in models that were fitted elsewhere, or begin the fit that is due; waits for nothing."""
 
@@ -99,7 +103,10 @@ class Slot:
         self.training, self.looked_at = None, -math.inf
 
     def put_away(self) -> bool:
-        """Let go of the learners, unless somebody is at them now; whether there was one, and it is gone."""
+        """Let go of the learners, unless somebody is at them now; whether any was let go of.
+
+        One whose model is fitted now stays: the fit would hold it all the same, and be begun anew beside it.
+        """
         gone = False
         if self.past.learner is not None and self.past.lock.acquire(blocking=False):
             try:
@@ -107,12 +114,14 @@ class Slot:
                 gone = True
             finally:
                 self.past.lock.release()
-        held = self.learner is not None or self.out_of_use
-        if held and self.lock.acquire(blocking=False):
+        held = len(self.out_of_use) + (self.learner is not None)
+        training = self.training  # whoever is at it may leave it at any time
+        fits = training is not None and training.busy
+        if held and not fits and self.lock.acquire(blocking=False):
             try:
                 self._leave_training()
                 self.learner, self.kept = None, KeptLog()
-                gone = True
+                gone = gone or len(self.out_of_use) < held
             finally:
                 self.lock.release()
         return gone

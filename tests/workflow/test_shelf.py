@@ -188,6 +188,35 @@ def test_nobody_is_put_away_under_somebody_who_is_at_it(monkeypatch: pytest.Monk
     assert (slot.learner, slot.past.learner) == (None, None)
 
 
+def test_a_project_whose_model_is_fitted_stays_until_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    shelf = Shelf(1)
+    slot, made = filled(shelf, 1)
+    memory_of(shelf, monkeypatch)
+    made.busy = True
+    shelf.make_room(2)
+    assert slot.learner is not None, "its fit would hold it, and be begun anew beside it"
+    assert made.told == ["look"]
+    made.busy = False
+    shelf.make_room(2)
+    assert slot.learner is None
+
+
+def test_what_stays_is_not_said_to_be_put_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    shelf, given_back = Shelf(1), []
+    slot, made = filled(shelf, 1)
+    made.busy = True
+    slot.renew(Learner())  # type: ignore[arg-type]
+    slot.learner = None
+    memory_of(shelf, monkeypatch)
+    monkeypatch.setattr("workflow.shelf.give_back", lambda: given_back.append(1))
+    shelf.make_room(2)
+    assert slot.out_of_use == [made]
+    assert not given_back, "its fit holds it still"
+    made.busy = False
+    shelf.make_room(2)
+    assert (slot.out_of_use, given_back) == ([], [1])
+
+
 @pytest.mark.parametrize("most", [None, 10**9])
 def test_without_need_or_limit_all_stay(most: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
     shelf = Shelf(most)

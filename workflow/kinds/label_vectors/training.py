@@ -46,6 +46,11 @@ class ThreadTraining:
             stored = trained.versions(session, project_id, learner.settings.model_key)
         learner.restore_curve(LabelVectorPoint.from_json(one.figures) for one in stored)
 
+    @property
+    def busy(self) -> bool:
+        """Whether a fit is under way."""
+        return self._thread is not None and self._thread.is_alive()
+
     def look(self) -> None:
         """Begin the fit that is due, if one is and none is under way. Call it with the lock held."""
         job = self._learner.job()
@@ -53,7 +58,7 @@ class ThreadTraining:
             self._stopped
             or job is None
             or job.seq == self._failed
-            or (self._thread is not None and self._thread.is_alive())
+            or self.busy
         ):
             return
         self._thread = threading.Thread(
@@ -75,7 +80,7 @@ class ThreadTraining:
         """Begin no fit and store none any more: the learner was replaced. One under way ends by itself, for nothing;
         whether there is one."""
         self._stopped = True
-        return self._thread is not None and self._thread.is_alive()
+        return self.busy
 
     def stop(self) -> None:
         """As `abandon`, before the database is closed: waits a little for a fit under way."""

@@ -48,6 +48,12 @@ class FirstUpdates:
         """Start from this version from now on. Call it with the lock held, as `look`."""
         self._from, self._seen = _From(number, scores, path), number
 
+    @property
+    def busy(self) -> bool:
+        """Whether answers are taken in now."""
+        thread = self._thread
+        return thread is not None and thread.is_alive()
+
     def look(self) -> None:
         """Begin to take in the answers since the version, where there are any and nothing is under way."""
         if self._is_due() and self._thread is None:
@@ -67,8 +73,7 @@ class FirstUpdates:
     def abandon(self) -> bool:
         """Take in nothing any more; what is under way ends by itself, for nothing. Whether there is anything."""
         self._stopped = True
-        thread = self._thread
-        return thread is not None and thread.is_alive()
+        return self.busy
 
     def stop(self) -> None:
         """As `abandon`; waits a little for what is under way."""

@@ -111,6 +111,11 @@ class FromWorker:
         self._home, self._project_id, self._learner = home, project_id, learner
         self._first = FirstUpdates(learner, lock)
 
+    @property
+    def busy(self) -> bool:
+        """Whether a first update is under way."""
+        return self._first.busy
+
     def look(self) -> None:
         """Give the learner the versions published since it looked last, and begin to take in the answers since."""
         if self._learner.settings.is_trained:
