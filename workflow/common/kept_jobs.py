@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from types import TracebackType
 from typing import Any, Generic, TypeVar, cast
 
 UNATTENDED = 120.0
@@ -45,6 +46,7 @@ class Job(Generic[Result]):
         self._done = threading.Event()
         self._result: Result | None = None
         self._error: BaseException | None = None
+        self._came_from: TracebackType | None = None
         self._thread: threading.Thread | None = None
 
     def wait(self, seconds: float) -> bool:
@@ -57,7 +59,8 @@ class Job(Generic[Result]):
         if not self._done.is_set():
             raise RuntimeError("The job is not done. Fix: call `wait` until it is.")
         if self._error is not None:
-            raise self._error.with_traceback(None)
+            # Every page that raises it adds to what an exception says of where it came from: each begins with the job.
+            raise self._error.with_traceback(self._came_from)
         return cast("Result", self._result)
 
     def on_wait(self, before: int) -> None:
@@ -102,6 +105,7 @@ class Job(Generic[Result]):
         except BaseException as error:  # it is raised again for whoever asks
             # Once it is ended its file may be gone under it, which is no fault of its own.
             self._error = JobEnded(_ENDED) if self._ended and isinstance(error, Exception) else error
+            self._came_from = self._error.__traceback__
         finally:
             self._done.set()
 

@@ -173,8 +173,11 @@ def test_what_went_wrong_is_raised_for_every_page_and_is_begun_anew(jobs: KeptJo
     work.words.put(KeyError("lost"))
     assert job.wait(PATIENCE)
     for _ in range(2):
-        with pytest.raises(KeyError, match="lost"):
+        with pytest.raises(KeyError, match="lost") as raised:
             job.result()
+        names = [one.name for one in raised.traceback]
+        assert names[-2:] == ["_run", "__call__"], "where it went wrong is to be found in the server's log"
+        assert names.count("result") == 1, "and does not grow with every page"
     assert begun(jobs, work) is not job
 
 
