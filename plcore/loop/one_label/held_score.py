@@ -9,9 +9,8 @@ import numpy as np
 from plcore.common.types import BoolArray, IntArray
 from plcore.evaluation.estimates import ControlCounts
 
-_TEST, _ASKED, _FREE = range(
-    3
-)  # test rows; control rows with two candidates or more at first; other control rows
+_TEST, _ASKED, _FREE = range(3)
+"""Test rows; control rows with two candidates or more at first; other control rows."""
 
 
 class HeldScore:

@@ -54,12 +54,7 @@ class ThreadTraining:
     def look(self) -> None:
         """Begin the fit that is due, if one is and none is under way. Call it with the lock held."""
         job = self._learner.job()
-        if (
-            self._stopped
-            or job is None
-            or job.seq == self._failed
-            or self.busy
-        ):
+        if self._stopped or job is None or job.seq == self._failed or self.busy:
             return
         self._thread = threading.Thread(
             target=self._fit, args=(job,), name=f"refresh-{self._project_id}", daemon=True
