@@ -95,11 +95,11 @@ def test_a_learner_that_was_replaced_is_held_no_longer_than_its_fit_goes_on() ->
         slot.take_news(Training)
     assert slot.out_of_use == []
     busy = slot.training
-    busy.busy = True  # type: ignore[union-attr]
+    busy.busy = True  # type: ignore[union-attr,misc]
     for _ in range(2):
         slot.renew(Learner())  # type: ignore[arg-type]
     assert slot.out_of_use == [busy]
-    busy.busy = False  # type: ignore[union-attr]
+    busy.busy = False  # type: ignore[union-attr,misc]
     slot.renew(Learner())  # type: ignore[arg-type]
     assert slot.out_of_use == []
     assert made.told.count("abandon") == 1
