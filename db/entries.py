@@ -233,10 +233,10 @@ def changed_since(
     return any(old != new for who, old, new in found if person_id in (None, who))
 
 
-def last(session: Session, project_id: int) -> LogEntry | None:
-    """The project's latest entry of any kind."""
-    query = every_column().where(EntryRow.project_id == project_id).order_by(EntryRow.seq.desc()).limit(1)
-    row = session.execute(query).one_or_none()
+def last_about_a_row(session: Session, project_id: int) -> LogEntry | None:
+    """The project's latest entry that is about a row: no change of classes, rows or the model."""
+    about = EntryRow.project_id == project_id, EntryRow.row != NO_ROW
+    row = session.execute(every_column().where(*about).order_by(EntryRow.seq.desc()).limit(1)).one_or_none()
     return None if row is None else as_entry(row)
 
 

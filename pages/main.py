@@ -28,33 +28,48 @@ def entry(file: str, title: str, icon: str, path: str, *, shown: bool) -> Stream
     return st.Page(file, title=title, icon=f":material/{icon}:", url_path=path, visibility=visibility)
 
 
-shown = [
-    st.Page("home.py", title="Home", icon=":material/home:", url_path="start", default=True),
-    *(
-        entry(file, title, icon, path, shown=right in rights)
-        for file, title, icon, path, right in (
-            ("annotate.py", "Annotate", "keyboard", "annotate", Right.ANSWER),
-            ("queue_page.py", "Queue", "format_list_numbered", "queue", Right.ANSWER),
-            ("progress.py", "Progress", "monitoring", "progress", Right.SEE),
-            ("map_page.py", "Map", "scatter_plot", "map", Right.SEE),
-            ("review_page.py", "Review", "rule", "review", Right.ANSWER),
-            ("disputes.py", "Disputes", "gavel", "disputes", Right.REVIEW),
-            ("team_page.py", "Team", "groups", "team", Right.REVIEW),
-            ("models_page.py", "Models", "balance", "models", Right.OWN),
-            ("export.py", "Export", "download", "export", Right.OWN),
-        )
-    ),
-    # Of this Winnow, not of a project
-    entry("import_table.py", "Import", "upload", "import", shown=page.person.is_owner),
-    entry("people.py", "People", "group", "people", shown=page.person.is_owner),
-    entry("backups.py", "Backups", "backup", "backups", shown=page.person.is_owner),
-    entry("audit.py", "Audit", "history", "audit", shown=page.person.is_owner),
-    entry("project_page.py", "Project settings", "settings", "settings", shown=Right.OWN in rights),
-    entry("account.py", "My account", "account_circle", "account", shown=True),
-    st.Page("home.py", title="Home", url_path="home", visibility="hidden"),  # the first is at / alone
-]
+def at_project(file: str, title: str, icon: str, path: str, right: Right) -> StreamlitPage:
+    """A page about a project, shown to who has this right there."""
+    return entry(file, title, icon, path, shown=right in rights)
+
+
+def ours(file: str, title: str, icon: str, path: str) -> StreamlitPage:
+    """A page about this Winnow, shown to its owners."""
+    return entry(file, title, icon, path, shown=person.is_owner)
+
+
+menu = {
+    "": [
+        st.Page("home.py", title="Home", icon=":material/home:", url_path="start", default=True),
+        at_project("annotate.py", "Answer", "keyboard", "annotate", Right.ANSWER),
+        at_project("progress.py", "Progress", "monitoring", "progress", Right.SEE),
+        st.Page("home.py", title="Home", url_path="home", visibility="hidden"),  # the first is at / alone
+    ],
+    "Look": [
+        at_project("map_page.py", "Map", "scatter_plot", "map", Right.SEE),
+        at_project("queue_page.py", "Queue", "format_list_numbered", "queue", Right.ANSWER),
+        at_project("review_page.py", "Review", "rule", "review", Right.ANSWER),
+        at_project("disputes.py", "Disputes", "gavel", "disputes", Right.REVIEW),
+        at_project("team_page.py", "Team", "groups", "team", Right.REVIEW),
+        at_project("models_page.py", "Models", "balance", "models", Right.OWN),
+    ],
+    "Data": [
+        ours("import_table.py", "Import", "upload", "import"),
+        at_project("export.py", "Export", "download", "export", Right.OWN),
+    ],
+    "Owner": [
+        at_project("project_page.py", "Project settings", "settings", "settings", Right.OWN),
+        ours("people.py", "People", "group", "people"),
+        ours("backups.py", "Backups", "backup", "backups"),
+        ours("audit.py", "Audit", "history", "audit"),
+    ],
+    "You": [entry("account.py", "My account", "account_circle", "account", shown=True)],
+}
+for title in list(menu)[1:]:  # a heading with nothing to see below it is left out, its addresses are not
+    if all(one.visibility == "hidden" for one in menu[title]):
+        menu[""] += menu.pop(title)
 with frame.refusals():  # where a page has not said it itself
-    opened = st.navigation(shown, position="top")
+    opened = st.navigation(menu, position="top")
     if opened.url_path != "annotate":
         frame.leave_question(page.seat)
     opened.run()

@@ -150,6 +150,11 @@ class Shelf:
         with self._lock:
             return project_id in self._slots
 
+    def peek(self, project_id: int) -> Slot | None:
+        """The slot of the project, where there is one; looking at it is no use of it."""
+        with self._lock:
+            return self._slots.get(project_id)
+
     def n_open(self) -> int:
         """How many projects' learners are in memory."""
         with self._lock:

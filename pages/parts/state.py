@@ -160,3 +160,9 @@ MY_FIGURES = "winnow_my_figures"
 
 TEAM = "winnow_team"
 """The figures of everybody, with the project and the log's latest entry that they are of."""
+
+FIND_PROJECT = "winnow_find_project"
+"""Widget key of the box on Home that searches projects."""
+
+PROJECT_ORDER = "winnow_project_order"
+"""Widget key of the order in which Home lists projects."""

@@ -10,6 +10,7 @@ from pages.parts import state
 from pages.parts.components import component
 
 ICON = Path(__file__).with_name("icon.png")
+LOGO = Path(__file__).with_name("logo.svg")
 
 # Our own constant text, no user's: st.html is safe here. Tag names change between Streamlit versions, so
 # only data-testid is relied on, and the class that the key of a container gives it.
@@ -40,11 +41,51 @@ _STYLE = """<style>
 .winnow-goal em { background: rgba(63, 156, 139, .35); }
 .winnow-goal u { top: -5px; bottom: -5px; width: 3px; margin-left: -1px; background: #c07a0a; }
 .st-key-winnow_menu { display: none; }
+.st-key-winnow_projects { border-top: 1px solid rgba(128, 138, 144, .3); }
+.st-key-winnow_projects [class*="st-key-winnow_project-"] { border-bottom: 1px solid rgba(128, 138, 144, .3);
+  padding: .6rem .25rem; }
+.st-key-winnow_projects p { line-height: 1.4; }
+.st-key-winnow_projects [data-testid="stImage"] img { border-radius: 8px; max-height: 44px; object-fit: cover; }
+.winnow-glyph { display: inline-grid; place-items: center; width: 48px; height: 40px; border-radius: 8px;
+  background: rgba(128, 138, 144, .14); font-weight: 650; }
+.winnow-spark { position: relative; width: 92px; height: 28px; }
+.winnow-spark b { position: absolute; inset: 0; background: #3f9c8b; opacity: .35; }
+.winnow-spark i { position: absolute; width: 7px; height: 7px; margin: -3px -3px 0 0; right: 0; border-radius: 50%;
+  background: #3f9c8b; }
+.st-key-winnow_hero h1 { font-size: 2.25rem; line-height: 1.15; letter-spacing: -.025em; max-width: 40rem; }
+.st-key-winnow_hero p { font-size: 1.125rem; max-width: 42rem; }
+.winnow-step { box-sizing: border-box; height: 172px; padding: 22px 14%; border-radius: 14px; font-size: 12px;
+  background: rgba(128, 138, 144, .1); display: flex; flex-direction: column; justify-content: center; gap: 6px; }
+.winnow-step .line { box-sizing: border-box; display: flex; align-items: center; gap: 6px; height: 36px; padding: 0 8px;
+  border: 1px solid rgba(128, 138, 144, .4); border-radius: 8px; margin-bottom: 6px; }
+.winnow-step .line:last-child { margin-bottom: 0; }
+.winnow-step .chosen { border-color: #3f9c8b; background: rgba(63, 156, 139, .18); }
+.winnow-step .soft { width: 28px; height: 20px; border-radius: 4px; background: rgba(63, 156, 139, .25); margin-right: 4px; }
+.winnow-step .pill { padding: 0 8px; line-height: 19px; border: 1px solid rgba(128, 138, 144, .6); border-radius: 10px; }
+.winnow-step .full { border-color: #0f6b5e; background: #0f6b5e; color: #ffffff; }
+.winnow-step .why { margin-left: auto; }
+.winnow-step .pair { display: grid; grid-template-columns: 1fr 1.5fr; gap: 10px; }
+.winnow-step .shown { height: 100%; justify-content: center; font-size: 28px; color: #3f9c8b; }
+.winnow-step .key { width: 19px; line-height: 19px; text-align: center; border-radius: 5px;
+  border: 1px solid rgba(128, 138, 144, .6); }
+.winnow-step .word { flex: 1; line-height: 1.2; }
+.winnow-step .word i { display: block; height: 4px; margin-top: 3px; border-radius: 2px; background: #3f9c8b; }
+@media (max-width: 640px) { .winnow-step { display: none; } .st-key-winnow_hero h1 { font-size: 1.625rem; }
+  .st-key-winnow_hero p { font-size: 1rem; }
+  .st-key-winnow_projects [data-testid="stHorizontalBlock"] { display: grid;
+    grid-template-columns: 56px 1fr auto auto; align-items: center; gap: .25rem .6rem; }
+  .st-key-winnow_projects [data-testid="stColumn"] { min-width: 0; width: auto; }
+  .st-key-winnow_projects [data-testid="stColumn"]:nth-child(2) { grid-column: 2 / 5; }
+  .st-key-winnow_projects [data-testid="stColumn"]:nth-child(3),
+  .st-key-winnow_projects [data-testid="stColumn"]:nth-child(5) { display: none; }
+  .st-key-winnow_projects [data-testid="stColumn"]:nth-child(4) { grid-column: 2; } }
 </style>"""
 
 _MENU = component("winnow_menu", "menu.js")
 
 
 def apply() -> None:
+    """The style sheet, the name and mark at the top, and what closes a phone's menu."""
+    st.logo(str(LOGO), size="medium")
     st.html(_STYLE)
     _MENU(key=state.MENU)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 
-def ago(moment: datetime | None) -> str:
+def ago(moment: datetime) -> str:
     """A moment in the past, such as "3 minutes ago"."""
-    if moment is None:
-        return "no answers yet"
-    return f"last answer {span(datetime.now(UTC) - moment)} ago"
+    return f"{span(datetime.now(UTC) - moment)} ago"
 
 
 def span(length: timedelta) -> str:

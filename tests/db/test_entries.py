@@ -42,7 +42,7 @@ def test_an_entry_comes_back_as_it_went_in(database: Database) -> None:
         assert entries.after(session, project, 0) == [written]
         assert entries.with_token(session, project, written.token) == written
         assert entries.with_token(session, project, "other") is None
-        assert entries.last(session, project) == written
+        assert entries.last_about_a_row(session, project) == written
 
 
 def test_each_reads_the_log_up_to_a_seq_a_few_entries_at_a_time(
@@ -190,7 +190,7 @@ def test_answered_rows_latest_and_pace(database: Database) -> None:
         assert [one.seq for one in entries.latest(session, project, 1, 9)] == [3, 2, 1]
         assert [one.seq for one in entries.latest(session, project, 1, 2)] == [3, 2]
         assert [one.seq for one in entries.latest(session, project, 2, 9)] == [4]
-        assert entries.last(session, project + 1) is None
+        assert entries.last_about_a_row(session, project + 1) is None
     append(database, project, 1, row=3, person_id=2, kind="withdraw", target_seq=4)
     with database.read() as session:
         assert answers.answered_rows(session, project, ANSWERS) == 1

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from workflow.common.asked import FormsNow
     from workflow.common.figures import StopView
     from workflow.common.found import ReviewList, Search
+    from workflow.common.glance import Glance
     from workflow.common.history import Parts
     from workflow.common.shortlists import ShortlistView
     from workflow.common.snapshot import Past, Snapshot
@@ -228,6 +229,10 @@ class Kind(Protocol):
 
     def shortlist_view(self, opened: Any) -> ShortlistView | None:
         """How shortlists stand in the project; None where questions have none."""
+
+    # glance.py
+    def glance(self, learner: Any, rules: StopRules) -> Glance:
+        """How good the project is, for a line of a list of projects; without its picture."""
 
     # exporting.py
     FORMATS: Mapping[str, FileFormat[Any]]

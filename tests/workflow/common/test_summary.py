@@ -36,7 +36,7 @@ def test_an_answer_is_counted_and_dated_as_the_log_has_it(world: KindWorld, seat
     given = world.true(question)
     answering.submit_answer(seat, question.token, given.kind, given.labels)
     with seat.home.database.read() as session:
-        last = entries.last(session, seat.project_id)
+        last = entries.last_about_a_row(session, seat.project_id)
     view = summary_of(seat.home, seat.project_id)
     assert last is not None
     assert view.last_answer == last.at

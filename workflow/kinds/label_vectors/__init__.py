@@ -19,6 +19,7 @@ from workflow.kinds.label_vectors.counting import count
 from workflow.kinds.label_vectors.describing import describe
 from workflow.kinds.label_vectors.exporting import FORMATS, GIVEN_BACK, snapshot
 from workflow.kinds.label_vectors.forms import forms_now
+from workflow.kinds.label_vectors.glance import glance
 from workflow.kinds.label_vectors.mapping import answered_and_open, labels_on_map
 from workflow.kinds.label_vectors.progress import read_progress, watched
 from workflow.kinds.label_vectors.queue import has_blind_checks, list_queue, queue_lines
@@ -93,6 +94,7 @@ __all__ = [
     "forms_now",
     "get_ready",
     "give_model",
+    "glance",
     "has_blind_checks",
     "hides_truth",
     "is_automatic",

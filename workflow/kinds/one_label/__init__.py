@@ -19,6 +19,7 @@ from workflow.kinds.one_label.counting import count
 from workflow.kinds.one_label.describing import describe
 from workflow.kinds.one_label.exporting import FORMATS, GIVEN_BACK, snapshot
 from workflow.kinds.one_label.forms import forms_now
+from workflow.kinds.one_label.glance import glance
 from workflow.kinds.one_label.mapping import answered_and_open, labels_on_map
 from workflow.kinds.one_label.progress import read_progress, watched
 from workflow.kinds.one_label.queue import has_blind_checks, list_queue, queue_lines
@@ -93,6 +94,7 @@ __all__ = [
     "forms_now",
     "get_ready",
     "give_model",
+    "glance",
     "has_blind_checks",
     "hides_truth",
     "is_automatic",

@@ -219,6 +219,12 @@ def _curve(learner: Learner, n_test: int) -> Curve:
     )
 
 
+def goes_by(learner: Learner) -> Measured:
+    """The curve that leads the page."""
+    n_test = int(learner.test_rows.sum())
+    return _measured(learner, _curve(learner, n_test), n_test)
+
+
 def _measured(learner: Learner, curve: Curve, n_test: int) -> Measured:
     """The curve by which the goal goes: that of the test rows, else that of the blind checks."""
     if n_test:

@@ -1,0 +1,172 @@
+"""Home's list: one line for each project, with how good it is, what is to be done, and one button."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import streamlit as st
+
+from pages.parts import role_words, state
+from pages.parts.frame import escape
+from pages.parts.words import about, ago, counted
+from workflow.access import Right, Role
+from workflow.common.glance import RIGHT, Glance
+from workflow.progress import FEWEST_MEASURED
+from workflow.projects import ProjectSummary
+
+MANY = 4
+"""Projects from which on they can be searched and sorted."""
+WIDTHS = (0.7, 4.4, 1.3, 1.2, 2.2, 1.5, 0.7)
+GLYPHS = {"texts": "Aa", "recordings": "♪", "numbers": "123", "pictures": "▦"}
+ORDERS = {
+    "Last answered": lambda one: -(one.last_answer or one.created_at).timestamp(),
+    "Name": lambda one: one.name.casefold(),
+    "Most left": lambda one: -one.left,
+}
+
+
+class Step(NamedTuple):
+    """The one thing to do next. page : where the button leads"""
+
+    label: str
+    page: str
+
+
+def next_step(project: ProjectSummary, glance: Glance | None) -> Step:
+    """What somebody would most likely do next with the project."""
+    if project.disputes:
+        return Step("Settle", "disputes.py")
+    over = not project.left or (glance is not None and glance.reached)
+    if over and project.may(Right.OWN):
+        return Step("Take home", "export.py")
+    if over or not project.may(Right.ANSWER):
+        return Step("Look", "progress.py")
+    return Step("Start" if project.last_answer is None else "Continue", "annotate.py")
+
+
+def state_line(project: ProjectSummary, glance: Glance | None) -> str:
+    """Where the project stands, in Markdown: coloured only where somebody has to act, or nobody any more."""
+    if project.disputes:
+        verb = "waits" if project.disputes == 1 else "wait"
+        return f":orange-badge[{counted(project.disputes, 'dispute')} {verb} for you]"
+    if not project.left:
+        return f":green-badge[{escape(project.words.finished.rstrip('.'))}]"
+    if glance is not None and glance.reached:
+        return f":green-badge[The goal of {glance.goal or 0:.0%} is reached]"
+    if not project.may(Right.ANSWER):
+        return f"You are {role_words.WITH_ARTICLE[project.role]} here."
+    if project.last_answer is None:
+        return "The first question is ready"
+    if glance is not None and glance.goal is not None and glance.more is not None:
+        return f"About {about(glance.more)} more answers to your {glance.goal:.0%}"
+    if project.role is not Role.OWNER:
+        return f"You are {role_words.WITH_ARTICLE[project.role]} here."
+    return escape(project.description.split(". ")[0])
+
+
+def project_list(
+    projects: Sequence[ProjectSummary], glances: Mapping[int, Glance], person: str
+) -> None:
+    """The lines, and above them from the fourth project on a search and an order. person : the name of who looks"""
+    shown = _chosen(projects) if len(projects) >= MANY else projects
+    with st.container(key="winnow_projects", gap=None):
+        for project in shown:
+            with st.container(key=f"winnow_project-{project.id}"):
+                _line(project, glances.get(project.id), person)
+    if not shown:
+        st.caption("No project has such a name.")
+
+
+def _chosen(projects: Sequence[ProjectSummary]) -> list[ProjectSummary]:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        words = st.text_input(
+            "Find a project",
+            key=state.FIND_PROJECT,
+            placeholder="Find a project",
+            label_visibility="collapsed",
+            width=260,
+        )
+        order = st.selectbox(
+            "Order", list(ORDERS), key=state.PROJECT_ORDER, label_visibility="collapsed", width=180
+        )
+    wanted = words.casefold().split()
+    found = [one for one in projects if all(word in one.name.casefold() for word in wanted)]
+    return sorted(found, key=ORDERS[order])
+
+
+def _line(project: ProjectSummary, glance: Glance | None, person: str) -> None:
+    picture, words, curve, figure, counts, action, more = st.columns(
+        WIDTHS, vertical_alignment="center", gap="small"
+    )
+    with picture:
+        _picture(project, glance)
+    with words:
+        st.markdown(f"**{escape(project.name)}**  \n{state_line(project, glance)}")
+    measured = glance if glance is not None and glance.curve and glance.measured >= FEWEST_MEASURED else None
+    with curve:
+        if measured is not None and len(measured.curve) > 1:
+            st.html(_spark(measured.curve))
+    with figure:
+        st.markdown(_figure(measured))
+    with counts:
+        st.caption(_counts(project, person))
+    here = {"project": str(project.id)}
+    step = next_step(project, glance)
+    if action.button(step.label, key=f"go-{project.id}", width="stretch"):
+        st.switch_page(step.page, query_params=here)
+    with more.popover("", icon=":material/more_horiz:", help=f"More of {project.name}", type="tertiary"):
+        for page, label in _links(project):
+            st.page_link(page, label=label, query_params=here)
+
+
+def _links(project: ProjectSummary) -> list[tuple[str, str]]:
+    """The other ways into the project."""
+    links = [("progress.py", "Progress")]
+    if project.may(Right.ANSWER):
+        links = [("annotate.py", "Answer"), *links, ("review_page.py", "Review")]
+    if project.may(Right.OWN):
+        links += [("export.py", "Export"), ("project_page.py", "Rename, settings, archive, delete")]
+    return links
+
+
+def _picture(project: ProjectSummary, glance: Glance | None) -> None:
+    if glance is not None and glance.picture:
+        st.image(glance.picture, width=48, alt="")
+    else:
+        st.html(f'<span class="winnow-glyph" aria-hidden="true">{GLYPHS[project.pictured]}</span>')
+
+
+def _figure(glance: Glance | None) -> str:
+    """The value with its interval, in Markdown; a dash where too little is measured."""
+    if glance is None:
+        return "–  \n:small[:gray[too early]]"
+    before = "" if glance.what == RIGHT else f"{glance.what} "
+    line = f"**{before}{glance.curve[-1]:.0%}**"
+    if glance.low is None or glance.high is None:
+        return line
+    return f"{line}  \n:small[:gray[{glance.low * 100:.0f} to {glance.high:.0%}]]"
+
+
+def _counts(project: ProjectSummary, person: str) -> str:
+    """How much is answered, who answered last and when."""
+    line = f"{project.answered:,} of {project.answered + project.left:,} answered"
+    if project.last_answer is None:
+        return f"{line}  \nno answers yet"
+    who = "" if project.last_by is None else f"{'you' if project.last_by == person else escape(project.last_by)}, "
+    return f"{line}  \n{who}{ago(project.last_answer)}"
+
+
+def _spark(values: Sequence[float]) -> str:
+    """A small curve, drawn as the ground below it: numbers alone, no words of a user."""
+    low, high = min(values), max(values)
+    spread = max(high - low, 0.05)
+    heights = [10 + 80 * (value - low) / spread for value in values]
+    step = 100 / (len(values) - 1)
+    edge = ", ".join(f"{step * place:.0f}% {100 - height:.0f}%" for place, height in enumerate(heights))
+    words = f"from {values[0]:.0%} to {values[-1]:.0%}"
+    return (
+        f'<div class="winnow-spark" role="img" aria-label="{words}">'
+        f'<b style="clip-path: polygon(0% 100%, {edge}, 100% 100%)"></b>'
+        f'<i style="top:{100 - heights[-1]:.0f}%"></i></div>'
+    )

@@ -1,0 +1,108 @@
+"""How good each project is at a glance, for the list of projects: nobody waits for it, and no learner is built.
+
+What a learner in memory says is kept beside the database, for the time when it is not there: a cache, made anew when
+somebody opens the project.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from db import entries
+from db.engine import Database
+from workflow import kinds
+from workflow.access import visible_projects
+from workflow.common.glance import Glance
+from workflow.common.rows import row_images
+from workflow.common.thumbnails import small_url
+from workflow.common.whole_file import whole_file
+
+if TYPE_CHECKING:
+    from db.projects import Project
+    from workflow.home import Home
+    from workflow.seat import Seat
+
+_log = logging.getLogger("winnow")
+
+_known: WeakKeyDictionary[Database, dict[Path, Glance | None]] = WeakKeyDictionary()
+_keeping = threading.Lock()
+
+
+def at_a_glance(seat: Seat) -> Mapping[int, Glance]:
+    """{number: glance} of the projects in use that the person may see, where anything is known of them.
+
+    Raises
+    ------
+    NotAllowed
+        The person is unknown or disabled.
+    """
+    with seat.reading() as reading:
+        seen = [one for one, _ in visible_projects(reading.session, reading.person) if one.in_use]
+        heights = {one.id: entries.last_seq(reading.session, one.id) for one in seen}
+    found = {one.id: _glance(seat.home, one) for one in seen}
+    # One of a log that is longer than this is of a database that another one has replaced.
+    return {key: one for key, one in found.items() if one is not None and one.seq <= heights[key]}
+
+
+def _glance(home: Home, project: Project) -> Glance | None:
+    """What the learner says, where it is in memory and nobody is at it; else what it said last."""
+    path = home.cache_dir / "glances" / f"{project.id}-{project.table_hash[:16]}.json"
+    kept = _kept(home, path)
+    slot = home.shelf.peek(project.id)
+    if slot is None or slot.learner is None or not slot.lock.acquire(blocking=False):
+        return kept
+    try:
+        learner = slot.learner
+        if learner is None:
+            return kept
+        rules = kinds.stop_rules(project)
+        if kept is not None and (kept.seq, kept.version, kept.goal) == (
+            learner.seq,
+            learner.model_version,
+            rules.goal,
+        ):
+            return kept
+        now, table = kinds.kind_of(project).glance(learner, rules), learner.table
+    finally:
+        slot.lock.release()
+    images = row_images(table, 0) if kept is None else ()
+    picture = small_url(home, images[0]) if images else ""
+    now = replace(now, picture=picture if kept is None else kept.picture)
+    _keep(home, path, now)
+    return now
+
+
+def _kept(home: Home, path: Path) -> Glance | None:
+    with _keeping:
+        known = _known.setdefault(home.database, {})
+        if path not in known:
+            known[path] = _read(path)
+        return known[path]
+
+
+def _read(path: Path) -> Glance | None:
+    try:
+        return Glance.from_json(json.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError, KeyError):
+        _log.warning("%s cannot be read; it is made anew when its project is opened.", path)
+        return None
+
+
+def _keep(home: Home, path: Path, glance: Glance) -> None:
+    with _keeping:
+        _known.setdefault(home.database, {})[path] = glance
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with whole_file(path) as file:
+            file.write(json.dumps(vars(glance)).encode())
+    except OSError as error:  # the disk is full: it is in memory
+        _log.warning("%s cannot be kept: %s", path, error.strerror)
