@@ -1,4 +1,4 @@
-"""Annotate: one question at a time, answered with one key."""
+"""Answer: one question at a time, answered with one key."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from workflow.access import NotAllowed, NotFound, Right
 from workflow.people import batches, examples, goals, pausing, pressing, qualifying
 from workflow.saving import STORE_FAULTS
 
-page = frame.begin_project("Annotate", Right.ANSWER)
+page = frame.begin_project("Answer", Right.ANSWER)
 frame.toast_from_last_page()
-frame.project_title("Annotate", page)
+frame.project_title("Answer", page)
 parts = kinds.parts_of(page)
 
 

@@ -57,8 +57,7 @@ def _rights() -> Iterator[str]:
 def pages() -> list[tuple[str, str, Right]]:
     """(file, title, right) of the pages that are about a project."""
     text = (ROOT / "pages" / "main.py").read_text()
-    found = re.findall(r'\("(\w+\.py)", "([^"]+)", "\w+", "\w+", Right\.(\w+)\)', text)
-    found += re.findall(r'entry\("(\w+\.py)", "([^"]+)", "\w+", "\w+", shown=Right\.(\w+) in rights\)', text)
+    found = re.findall(r'at_project\("(\w+\.py)", "([^"]+)", "\w+", "\w+", Right\.(\w+)\)', text)
     return [(file, title, Right[right]) for file, title, right in found]
 
 

@@ -44,5 +44,5 @@ def test_the_paper_says_of_each_right_what_it_is() -> None:
     assert f"{own} yes | no | no | no | not there |" in lines
     assert "| `reviewing.scores` | yes | yes | no | no | not there |  |" in lines
     assert "| `/exports/{project:int}/{key}` | no | yes | no | no | no | not there |" in lines
-    assert "| Annotate | yes | yes | yes | no | not there |" in lines
+    assert "| Answer | yes | yes | yes | no | not there |" in lines
     assert "| `team.make_link` | yes | no |  |" in lines

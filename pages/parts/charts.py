@@ -16,9 +16,11 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-FIRST, FIRST_BAND = "#2f86c8", "rgba(47, 134, 200, 0.22)"
-SECOND, SECOND_BAND = "#d9730d", "rgba(217, 115, 13, 0.18)"
-MANY = (FIRST, "#22936f", "#9673c9", SECOND, "#d1495b")
+from pages.parts import palette
+
+FIRST, FIRST_BAND = palette.WINNOW, palette.band(palette.WINNOW, 0.2)
+SECOND, SECOND_BAND = palette.DOUBT, palette.band(palette.DOUBT, 0.18)
+MANY = (FIRST, palette.FURTHER[1], palette.FURTHER[0], SECOND, palette.BAD)
 """Colours of several curves in one chart."""
 MOST_POINTS = 1_000
 """Points of a curve that are drawn; the downloaded data has all of them."""
@@ -205,7 +207,7 @@ def label_bars(names: Sequence[str], answered: Sequence[int], given: Sequence[in
     """Rows per label, by answers and as given at import; the first names of the list."""
     shown = plain(names[:MOST_LABELS])
     figure = go.Figure()
-    for name, counts, colour in (("answered", answered, FIRST), ("given at import", given, "#7d8b97")):
+    for name, counts, colour in (("answered", answered, FIRST), ("given at import", given, palette.GIVEN)):
         figure.add_bar(
             x=list(counts[:MOST_LABELS]),
             y=shown,
@@ -233,7 +235,7 @@ def confusion_map(labels: Sequence[str], counts: np.ndarray) -> go.Figure:
             z=np.where(part > 0, part, np.nan),  # nothing is the page itself, light or dark
             zmin=0,
             # Opaque, so that plotly finds the colour in which a number reads on its cell.
-            colorscale=[[0, "#d9e8f5"], [1, "#1c66a6"]],
+            colorscale=[[0, palette.SHADES[0]], [1, palette.SHADES[1]]],
             showscale=False,
             text=np.where(part > 0, part.astype(str), ""),
             texttemplate="%{text}",

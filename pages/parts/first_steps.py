@@ -26,7 +26,9 @@ _TABLE = "".join(
 )
 _QUESTION = (
     '<div class="pair"><div class="line shown">♪</div><div>'
-    + "".join(_choice(key, word, share) for key, word, share in ((1, "wren", 90), (2, "robin", 55), (3, "tit", 20)))
+    + "".join(
+        _choice(key, word, share) for key, word, share in ((1, "wren", 90), (2, "robin", 55), (3, "tit", 20))
+    )
     + "</div></div>"
 )
 _LABELS = "".join(
@@ -48,7 +50,9 @@ def first_steps() -> None:
             "Bring rows whose label is uncertain. Winnow asks people only the questions that teach it most, and tells "
             "you how good the labels are."
         )
-    for number, (column, (drawing, name, words)) in enumerate(zip(st.columns(3), STEPS, strict=True), start=1):
+    for number, (column, (drawing, name, words)) in enumerate(
+        zip(st.columns(3), STEPS, strict=True), start=1
+    ):
         with column:
             st.html(f'<div class="winnow-step" aria-hidden="true">{drawing}</div>')
             st.markdown(f"**{number}  {name}**  \n:small[{words}]")

@@ -7,14 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from pages.parts import palette
 from pages.parts.charts import dress, plain, with_legend
 
 STATE_MARKS = {
-    "given": ("#7d8b97", "circle"),
-    "held out": ("#9673c9", "square"),
-    "open": ("#d9730d", "circle-open"),
-    "answered": ("#22936f", "diamond"),
-    "bad": ("#d1495b", "x"),
+    "given": (palette.GIVEN, "circle"),
+    "held out": (palette.APART, "square"),
+    "open": (palette.DOUBT, "circle-open"),
+    "answered": (palette.WINNOW, "diamond"),
+    "bad": (palette.BAD, "x"),
 }
 """Colour and symbol of each state a row can be in."""
 

@@ -44,7 +44,7 @@ def offer(page: frame.ProjectPage) -> None:
         else:
             st.caption(
                 "A dry run: this table hides its true labels, and Winnow answers the next questions with them. In the "
-                "log these answers carry the note 'simulated'. Take them back on Annotate."
+                "log these answers carry the note 'simulated'. Take them back on Answer."
             )
 
 

@@ -65,9 +65,7 @@ def state_line(project: ProjectSummary, glance: Glance | None) -> str:
     return escape(project.description.split(". ")[0])
 
 
-def project_list(
-    projects: Sequence[ProjectSummary], glances: Mapping[int, Glance], person: str
-) -> None:
+def project_list(projects: Sequence[ProjectSummary], glances: Mapping[int, Glance], person: str) -> None:
     """The lines, and above them from the fourth project on a search and an order. person : the name of who looks"""
     shown = _chosen(projects) if len(projects) >= MANY else projects
     with st.container(key="winnow_projects", gap=None):
@@ -153,7 +151,11 @@ def _counts(project: ProjectSummary, person: str) -> str:
     line = f"{project.answered:,} of {project.answered + project.left:,} answered"
     if project.last_answer is None:
         return f"{line}  \nno answers yet"
-    who = "" if project.last_by is None else f"{'you' if project.last_by == person else escape(project.last_by)}, "
+    who = (
+        ""
+        if project.last_by is None
+        else f"{'you' if project.last_by == person else escape(project.last_by)}, "
+    )
     return f"{line}  \n{who}{ago(project.last_answer)}"
 
 

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-RANDOM, RANDOM_BAND = "#7b8784", "rgba(123, 135, 132, 0.16)"
-GOAL, GOAL_BAND = "#c07a0a", "rgba(192, 122, 10, 0.35)"
+from pages.parts import palette
+from pages.parts.palette import GOAL, RANDOM
+
+RANDOM_BAND, GOAL_BAND = palette.band(RANDOM, 0.16), palette.band(GOAL, 0.35)
 FARTHEST = 3.0
 """How many times as far as the curve the chart goes, to show when the goal is reached."""
 

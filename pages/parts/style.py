@@ -60,8 +60,10 @@ _STYLE = """<style>
   border: 1px solid rgba(128, 138, 144, .4); border-radius: 8px; margin-bottom: 6px; }
 .winnow-step .line:last-child { margin-bottom: 0; }
 .winnow-step .chosen { border-color: #3f9c8b; background: rgba(63, 156, 139, .18); }
-.winnow-step .soft { width: 28px; height: 20px; border-radius: 4px; background: rgba(63, 156, 139, .25); margin-right: 4px; }
-.winnow-step .pill { padding: 0 8px; line-height: 19px; border: 1px solid rgba(128, 138, 144, .6); border-radius: 10px; }
+.winnow-step .soft { width: 28px; height: 20px; border-radius: 4px; margin-right: 4px;
+  background: rgba(63, 156, 139, .25); }
+.winnow-step .pill { padding: 0 8px; line-height: 19px; border-radius: 10px;
+  border: 1px solid rgba(128, 138, 144, .6); }
 .winnow-step .full { border-color: #0f6b5e; background: #0f6b5e; color: #ffffff; }
 .winnow-step .why { margin-left: auto; }
 .winnow-step .pair { display: grid; grid-template-columns: 1fr 1.5fr; gap: 10px; }

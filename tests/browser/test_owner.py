@@ -44,6 +44,7 @@ def test_an_answer_is_found_and_corrected_without_a_mouse(
 
 
 def test_renamed_put_into_the_bin_and_restored(page: Page, server: Server) -> None:
+    page.get_by_role("button", name="More of Demo").click()
     page.get_by_role("link", name="Rename, settings").click()
     name = page.get_by_role("textbox", name="Name", exact=True)
     name.wait_for()
@@ -52,7 +53,7 @@ def test_renamed_put_into_the_bin_and_restored(page: Page, server: Server) -> No
     page.get_by_text("Project settings · Digits of mine").wait_for()
     page.get_by_role("tab", name="Put away").click()
     page.get_by_role("button", name="Put it into the bin").click()
-    page.get_by_text("No project yet").wait_for()
+    page.get_by_text("Bring rows whose label is uncertain").wait_for()
     page.reload()
     page.get_by_text("Bin (1)").click()
     expect(page.get_by_text("Digits of mine")).to_be_visible()

@@ -100,7 +100,7 @@ def test_who_becomes_a_viewer_is_stopped_at_the_next_press(
     expect(ada.get_by_text("This page is for those who answer.")).to_be_visible()
     navigation = ada.get_by_test_id("stTopNavLink")
     expect(navigation.get_by_text("Progress", exact=True)).to_be_visible()
-    expect(navigation.get_by_text("Annotate", exact=True)).to_have_count(0)
+    expect(navigation.get_by_text("Answer", exact=True)).to_have_count(0)
     members.remove_member(Seat(home, OWNER, SHARED), 2)
     ada.goto(f"{server.base}/progress?project={SHARED}")
     expect(ada.get_by_text(GONE.format(SHARED))).to_be_visible()

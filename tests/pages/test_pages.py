@@ -26,7 +26,9 @@ def test_a_stranger_is_told_so_and_sees_nothing(home: Home, owner: int, show: Op
 
 
 def test_home_of_an_owner_without_projects_says_what_to_do(owner: int, show: Open) -> None:
-    assert "Import a CSV" in words(show(owner))
+    test = show(owner)
+    assert "Bring rows whose label is uncertain" in words(test)
+    assert [button.label for button in test.button] == ["Bring a table"], "the one thing to do"
 
 
 def test_home_of_an_annotator_without_projects(home: Home, owner: int, show: Open) -> None:
@@ -41,7 +43,7 @@ def test_home_lists_projects_with_their_counts(home: Home, owner: int, show: Ope
     answer_next(home, owner, project)
     test = show(owner)
     assert "birds \\*of\\* prey" in words(test), "a name is shown as it is, not as Markdown"
-    assert [button.label for button in test.button][:2] == ["Continue", "Progress"]
+    assert [button.label for button in test.button] == ["Bring a table", "Continue"]
 
 
 @pytest.mark.parametrize("page", ["export.py", "import_table.py", "people.py", "audit.py", "project_page.py"])

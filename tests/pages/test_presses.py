@@ -1,4 +1,4 @@
-"""A press of the card on the Annotate page: what it has brought is drawn, and nothing is asked twice."""
+"""A press of the card on the Answer page: what it has brought is drawn, and nothing is asked twice."""
 
 from __future__ import annotations
 

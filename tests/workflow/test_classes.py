@@ -63,7 +63,7 @@ def test_a_change_is_an_entry_about_no_row(home: Home, owner: int, project: int)
     )
     with home.database.read() as session:
         (last,) = answers.history(session, project, owner, 9)
-        assert last.kind == "is", "undo on the Annotate page never takes back a class"
+        assert last.kind == "is", "undo on the Answer page never takes back a class"
         assert [one.kind for one in entries.latest(session, project, owner, 5)] == ["is"]
 
 

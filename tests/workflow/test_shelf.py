@@ -246,3 +246,13 @@ def test_a_project_that_was_put_away_goes_on_where_it_stood(world: KindWorld, ho
     assert before() is None, "something holds the learner in memory"
     assert home.shelf.slot(first).learner is None
     assert answering.next_question(seat) == question
+
+
+def test_looking_at_a_slot_is_no_use_of_it() -> None:
+    shelf = Shelf()
+    first, second = shelf.slot(1), shelf.slot(2)
+    assert shelf.peek(1) is first
+    assert shelf.peek(2) is second
+    assert shelf.peek(3) is None
+    assert not shelf.has(3), "none is made"
+    assert next(iter(shelf._slots)) == 1, "the one unused longest is still the first"

@@ -258,7 +258,7 @@ def _may_choose(opened: Opened[Any]) -> None:
     if not opened.may(Right.OWN) and opened.kind.has_blind_checks(opened.learner):
         raise NotAllowed(
             "In a project with blind checks the owner alone chooses rows to confirm together: those that are left out "
-            "would show which they are. Fix: let Winnow find the rows, on the Annotate page."
+            "would show which they are. Fix: let Winnow find the rows, on the Answer page."
         )
 
 

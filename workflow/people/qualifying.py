@@ -96,7 +96,7 @@ class Judged:
 def require_qualified(opened: Opened[Any]) -> None:
     """Raises NotQualified where this person may not be asked yet."""
     if _needs(opened):
-        raise NotQualified("Before you start here, you answer a few known rows on the Annotate page.")
+        raise NotQualified("Before you start here, you answer a few known rows on the Answer page.")
 
 
 def now(seat: Seat) -> Qualifying | None:

@@ -74,7 +74,7 @@ def test_a_page_that_was_left_comes_back_with_what_stands(annotating: Page, here
     token = room.token(page)
     page.get_by_role("link", name="Progress").click()
     expect(page.locator(room.CARD)).to_have_count(0)
-    page.get_by_role("link", name="Annotate").click()
+    page.get_by_role("link", name="Answer").click()
     expect(page.locator(room.CARD)).to_have_attribute("data-token", token)
     room.press(page, "1")
     token = room.token(page)

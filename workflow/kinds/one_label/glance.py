@@ -21,7 +21,9 @@ def glance(learner: Learner, rules: StopRules) -> Glance:
     points = standing_points(learner.curve)
     if n_test:
         measured, value = n_test, points[-1].accuracy
-        low, high = (None, None) if value is None else (float(part) for part in wilson_interval(value, n_test))
+        low, high = (
+            (None, None) if value is None else (float(part) for part in wilson_interval(value, n_test))
+        )
     else:
         measured = points[-1].control.asked
         _, low, high = (float(part[0]) for part in control_estimate(learner, [points[-1].control]))

@@ -174,14 +174,13 @@ def test_home_counts_cells_and_goes_on(home: Home, owner: int, show: Open) -> No
     project = vector_project(home, owner)
     answer_truly(home, owner, project)
     test = show(owner)
-    (bar,) = test.get("progress")
     left = projects.get_project(Seat(home, owner, project)).left
-    assert bar.proto.text.startswith(f"1 label answered, {left} open · 40 rows, 5 labels")
+    assert f"1 of {left + 1} answered" in words(test)
     shown = {
         one.label: (one.value, one.delta) for one in show(owner, "progress.py", project=str(project)).metric
     }
     assert (shown["Answered"], shown["Open"]) == (("1", "label"), (str(left), "labels"))
-    assert [button.label for button in test.button][:2] == ["Continue", "Progress"]
+    assert [button.label for button in test.button] == ["Bring a table", "Continue"]
 
 
 def test_home_says_when_nothing_is_left(home: Home, owner: int, show: Open) -> None:
@@ -191,8 +190,8 @@ def test_home_says_when_nothing_is_left(home: Home, owner: int, show: Open) -> N
         answering.submit_answer(Seat(home, owner, project), asked.token, "bad")
         asked = answering.next_question(Seat(home, owner, project))
     test = show(owner)
-    assert "Every label is known, or its row is set aside. Export the table." in words(test)
-    assert next(iter(test.button)).label == "Export"
+    assert ":green-badge[Every label is known, or its row is set aside]" in words(test)
+    assert [one.label for one in test.button] == ["Bring a table", "Take home"]
 
 
 def test_settings_change_what_is_asked(home: Home, owner: int, show: Open) -> None:

@@ -1,0 +1,49 @@
+"""At a glance a project of one true label shows the figure that leads its Progress page."""
+
+from __future__ import annotations
+
+import pytest
+
+from plcore.loop import StopRules
+from tests.workflow.world import answer_next, small_project
+from workflow import progress, stopping
+from workflow.common.glance import RIGHT, Glance
+from workflow.home import Home
+from workflow.kinds import stop_rules
+from workflow.seat import Seat
+
+
+def glance_of(seat: Seat) -> Glance:
+    with seat.learner() as opened:
+        return opened.kind.glance(opened.learner, stop_rules(opened.project))
+
+
+def test_it_is_what_progress_says_by_test_rows(home: Home, owner: int) -> None:
+    seat = Seat(home, owner, small_project(home, owner))
+    for _ in range(3):
+        answer_next(home, owner, seat.project_id or 0)
+    seen, view = glance_of(seat), progress.read_progress(seat)
+    assert (seen.what, seen.measured, seen.seq) == (RIGHT, view.n_test, 3)
+    assert seen.curve[-1] == pytest.approx(view.accuracy, abs=1e-4)
+    assert (seen.low, seen.high) == pytest.approx(view.interval, abs=1e-4)
+    assert len(seen.curve) == len(view.curve.accuracy)
+    assert (seen.goal, seen.reached) == (view.proof.goal, view.proof.reached)
+
+
+def test_it_is_what_progress_says_by_blind_checks(home: Home, owner: int) -> None:
+    seat = Seat(home, owner, small_project(home, owner, test_share=0.0, control_share=0.4))
+    assert glance_of(seat).measured == 0
+    for _ in range(8):
+        answer_next(home, owner, seat.project_id or 0)
+    seen, view = glance_of(seat), progress.read_progress(seat)
+    assert seen.measured == view.control_asked > 0
+    assert seen.curve[-1] == pytest.approx(view.control, abs=1e-4)
+    assert (seen.low, seen.high) == pytest.approx(view.control_interval, abs=1e-4)
+
+
+def test_the_goal_is_the_owners(home: Home, owner: int) -> None:
+    seat = Seat(home, owner, small_project(home, owner))
+    stopping.change_stop_rules(seat, StopRules(goal=0.9))
+    seen = glance_of(seat)
+    assert seen.goal == 0.9
+    assert not seen.reached
