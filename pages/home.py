@@ -10,7 +10,7 @@ from pages.parts import frame, state
 from pages.parts.first_steps import first_steps
 from pages.parts.project_list import project_list
 from pages.parts.sign_out import sign_out_button
-from workflow import demo, glances, projects
+from workflow import demo, progress, projects
 from workflow.outgoing.backups import owners
 from workflow.projects import ProjectNameError, ProjectSummary
 
@@ -72,7 +72,7 @@ else:
     ):
         st.switch_page("import_table.py")
 if known:
-    project_list(known, glances.at_a_glance(page.seat), page.person.name)
+    project_list(known, progress.at_a_glance(page.seat), page.person.name)
 elif not page.person.is_owner:
     st.info(frame.NOTHING_SHARED, icon=":material/inbox:")
 put_away_part()

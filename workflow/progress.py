@@ -1,14 +1,18 @@
-"""What the Progress page shows: how good the model is, what is settled, what is left, the pace."""
+"""What the Progress page shows, and Home of each project: how good the model is, what is settled, what is left, the pace."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from db import entries
 from workflow import kinds
+from workflow.access import visible_projects
 from workflow.common.figures import FEWEST_MEASURED, LabelCount, StopView
+from workflow.kinds import glances
 from workflow.models import random_order
 
 if TYPE_CHECKING:
+    from workflow.common.glance import Glance
     from workflow.seat import Seat
 
 __all__ = [
@@ -16,6 +20,7 @@ __all__ = [
     "CannotReplay",
     "LabelCount",
     "StopView",
+    "at_a_glance",
     "estimate_random_order",
     "read_progress",
     "watched",
@@ -24,6 +29,24 @@ __all__ = [
 
 class CannotReplay(ValueError):  # noqa: N818 - what a page says, not a fault
     """Nothing replays projects of this kind in random order."""
+
+
+def at_a_glance(seat: Seat) -> dict[int, Glance]:
+    """{number: glance} of the projects in use that the person may see, where anything is known of them. Nobody waits
+    for it, and no learner is built.
+
+    Raises
+    ------
+    NotAllowed
+        The person is unknown or disabled.
+    """
+    with seat.reading() as reading:
+        session = reading.session
+        seen = [one for one, _ in visible_projects(session, reading.person) if one.in_use]
+        heights = {one.id: entries.last_seq(session, one.id) for one in seen}
+    found = {one.id: glances.glance_of(seat.home, one) for one in seen}
+    # One of a log that is longer than this is of a database that another one has replaced.
+    return {key: one for key, one in found.items() if one is not None and one.seq <= heights[key]}
 
 
 def read_progress(seat: Seat) -> Any:

@@ -30,7 +30,6 @@ from workflow import (
     answering,
     classes,
     exporting,
-    glances,
     importing,
     media,
     oracle,
@@ -342,7 +341,7 @@ OWN_ANYWHERE: dict[str, UseCase] = {
 """The owner's, also of a project that is archived or in the bin."""
 AT_NO_PROJECT: dict[str, UseCase] = {
     "projects.list_projects": lambda seat, _world, _row: projects.list_projects(seat),
-    "glances.at_a_glance": lambda seat, _world, _row: glances.at_a_glance(seat),
+    "progress.at_a_glance": lambda seat, _world, _row: progress.at_a_glance(seat),
     "browsers.my_browsers": lambda seat, _world, _row: browsers.my_browsers(seat),
     "browsers.end_my_browser": lambda seat, _world, _row: browsers.end_my_browser(seat, 99),
     "browsers.end_my_other_browsers": lambda seat, _world, _row: browsers.end_my_other_browsers(seat, 99),
@@ -415,7 +414,7 @@ NOTES = {
     "reviewing.open_row": "who does not review opens rows they have answered, with their own part of the history",
     "reviewing.correct": "who does not review corrects rows they have answered",
     "projects.list_projects": "those that the person is a member of",
-    "glances.at_a_glance": "of those that the person is a member of",
+    "progress.at_a_glance": "of those that the person is a member of",
     "projects.put_away": "those that the person owns",
     "members.rights_of": "at no project: what the person may do in any",
     **dict.fromkeys(OWN_SOMEWHERE, "owners of any project, too: their own files"),

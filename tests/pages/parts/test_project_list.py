@@ -95,9 +95,7 @@ def test_who_was_last_is_told_where_it_may_be() -> None:
     assert "Ada, " in project_list._counts(PROJECT, "Bob")
     assert "you, " in project_list._counts(PROJECT, "Ada")
     assert "no answers yet" in project_list._counts(replace(PROJECT, last_answer=None), "Ada")
-    assert re.search(
-        r"answered  \n\d+ \w+ ago$", project_list._counts(replace(PROJECT, last_by=None), "Ada")
-    )
+    assert re.search(r"answered  \n\d+ \w+ ago$", project_list._counts(replace(PROJECT, last_by=None), "Ada"))
 
 
 def test_the_curve_is_numbers_alone_and_ends_at_the_last() -> None:

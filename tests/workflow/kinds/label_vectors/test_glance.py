@@ -9,12 +9,14 @@ from workflow import progress
 from workflow.common.glance import F1, Glance
 from workflow.home import Home
 from workflow.kinds import stop_rules
+from workflow.kinds.label_vectors.glance import glance
 from workflow.seat import Seat
 
 
 def glance_of(seat: Seat) -> Glance:
     with seat.learner() as opened:
-        return opened.kind.glance(opened.learner, stop_rules(opened.project))
+        assert opened.kind.glance is glance
+        return glance(opened.learner, stop_rules(opened.project))
 
 
 def test_it_is_what_progress_says(home: Home, owner: int) -> None:

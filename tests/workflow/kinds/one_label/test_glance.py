@@ -10,12 +10,14 @@ from workflow import progress, stopping
 from workflow.common.glance import RIGHT, Glance
 from workflow.home import Home
 from workflow.kinds import stop_rules
+from workflow.kinds.one_label.glance import glance
 from workflow.seat import Seat
 
 
 def glance_of(seat: Seat) -> Glance:
     with seat.learner() as opened:
-        return opened.kind.glance(opened.learner, stop_rules(opened.project))
+        assert opened.kind.glance is glance
+        return glance(opened.learner, stop_rules(opened.project))
 
 
 def test_it_is_what_progress_says_by_test_rows(home: Home, owner: int) -> None:

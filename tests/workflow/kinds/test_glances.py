@@ -13,10 +13,10 @@ from db import projects as stored
 from plcore.loop import StopRules
 from tests.workflow.kind_worlds import KindWorld
 from tests.workflow.world import annotator, small_project, somebody
-from workflow import answering, glances, projects, stopping
+from workflow import answering, progress, projects, stopping
 from workflow.access import NotAllowed
 from workflow.home import Home
-from workflow.kinds import kind_of
+from workflow.kinds import glances, kind_of
 from workflow.seat import Seat
 
 
@@ -37,9 +37,9 @@ def put_away(home: Home, project: int) -> None:
 
 def test_it_follows_the_answers(world: KindWorld, seat: Seat) -> None:
     number = seat.project_id or 0
-    assert glances.at_a_glance(seat)[number].seq == 0, "the learner of a new project is in memory"
+    assert progress.at_a_glance(seat)[number].seq == 0, "the learner of a new project is in memory"
     world.answer(seat)
-    seen = glances.at_a_glance(seat)[number]
+    seen = progress.at_a_glance(seat)[number]
     with seat.learner() as opened:
         now = opened.kind.glance(opened.learner, StopRules())
         assert (seen.seq, seen.version) == (opened.learner.seq, opened.learner.model_version)
@@ -49,10 +49,10 @@ def test_it_follows_the_answers(world: KindWorld, seat: Seat) -> None:
 def test_it_is_there_after_a_restart_without_a_learner(world: KindWorld, seat: Seat) -> None:
     number, home = seat.project_id or 0, seat.home
     world.answer(seat)
-    before = glances.at_a_glance(seat)
+    before = progress.at_a_glance(seat)
     put_away(home, number)
     forget(home)
-    assert glances.at_a_glance(seat) == before
+    assert progress.at_a_glance(seat) == before
     slot = home.shelf.peek(number)
     assert slot is not None
     assert slot.learner is None, "looking at the list opens nothing"
@@ -60,14 +60,14 @@ def test_it_is_there_after_a_restart_without_a_learner(world: KindWorld, seat: S
 
 def test_a_goal_that_is_set_is_seen_at_once(seat: Seat, world: KindWorld) -> None:
     world.answer(seat)
-    glances.at_a_glance(seat)
+    progress.at_a_glance(seat)
     stopping.change_stop_rules(seat, StopRules(goal=0.85))
-    assert glances.at_a_glance(seat)[seat.project_id or 0].goal == 0.85
+    assert progress.at_a_glance(seat)[seat.project_id or 0].goal == 0.85
 
 
 def test_nobody_waits_for_who_is_at_the_learner(home: Home, owner: int) -> None:
     seat = Seat(home, owner, small_project(home, owner))
-    before = glances.at_a_glance(seat)
+    before = progress.at_a_glance(seat)
     asked = answering.next_question(seat)
     assert asked is not None
     answering.submit_answer(seat, asked.token, "is", asked.choices[:1])
@@ -84,47 +84,47 @@ def test_nobody_waits_for_who_is_at_the_learner(home: Home, owner: int) -> None:
     holder.start()
     there.wait()
     try:
-        assert glances.at_a_glance(seat) == before, "what was known before"
+        assert progress.at_a_glance(seat) == before, "what was known before"
     finally:
         go.set()
         holder.join()
-    assert glances.at_a_glance(seat) != before
+    assert progress.at_a_glance(seat) != before
 
 
 def test_a_file_that_is_damaged_is_made_anew(
     home: Home, owner: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     seat = Seat(home, owner, small_project(home, owner))
-    before = glances.at_a_glance(seat)
+    before = progress.at_a_glance(seat)
     (file,) = kept(home)
     for wrong in (b"", b"\xff", b"[]", b'{"seq": 1}'):
         file.write_bytes(wrong)
         forget(home)
         caplog.clear()
-        assert glances.at_a_glance(seat) == before
+        assert progress.at_a_glance(seat) == before
         assert "made anew" in caplog.text
         assert json.loads(file.read_bytes())["seq"] == 0
 
 
 def test_what_is_known_of_a_longer_log_is_of_another_database(home: Home, owner: int) -> None:
     seat = Seat(home, owner, small_project(home, owner))
-    (number,) = glances.at_a_glance(seat)
+    (number,) = progress.at_a_glance(seat)
     put_away(home, number)
     forget(home)
     (file,) = kept(home)
     file.write_text(json.dumps({**json.loads(file.read_text()), "seq": 99}))
-    assert glances.at_a_glance(seat) == {}
+    assert progress.at_a_glance(seat) == {}
 
 
 def test_each_sees_their_own_projects(home: Home, owner: int) -> None:
     first, second = small_project(home, owner), small_project(home, owner, "second")
     ada = annotator(home, owner, "Ada", "viewer")
-    assert set(glances.at_a_glance(Seat(home, ada))) == {first, second}
+    assert set(progress.at_a_glance(Seat(home, ada))) == {first, second}
     projects.archive_project(Seat(home, owner, second))
-    assert set(glances.at_a_glance(Seat(home, ada))) == {first}
-    assert glances.at_a_glance(Seat(home, somebody(home, owner, "Eve"))) == {}
+    assert set(progress.at_a_glance(Seat(home, ada))) == {first}
+    assert progress.at_a_glance(Seat(home, somebody(home, owner, "Eve"))) == {}
     with pytest.raises(NotAllowed):
-        glances.at_a_glance(Seat(home, 99))
+        progress.at_a_glance(Seat(home, 99))
 
 
 def test_a_first_row_with_a_picture_shows_it(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,7 +132,7 @@ def test_a_first_row_with_a_picture_shows_it(home: Home, owner: int, monkeypatch
     monkeypatch.setattr(
         glances, "row_images", lambda table, row: ("data:image/png;base64,AAAA",) * (row == 0)
     )
-    assert glances.at_a_glance(seat)[seat.project_id or 0].picture == "data:image/png;base64,AAAA"
+    assert progress.at_a_glance(seat)[seat.project_id or 0].picture == "data:image/png;base64,AAAA"
 
 
 def test_a_full_disk_ends_no_list(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,7 +141,7 @@ def test_a_full_disk_ends_no_list(home: Home, owner: int, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(glances, "whole_file", full)
     seat = Seat(home, owner, small_project(home, owner))
-    assert seat.project_id in glances.at_a_glance(seat)
+    assert seat.project_id in progress.at_a_glance(seat)
     assert kept(home) == []
 
 

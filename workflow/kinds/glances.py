@@ -9,25 +9,21 @@ from __future__ import annotations
 import json
 import logging
 import threading
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from db import entries
 from db.engine import Database
-from workflow import kinds
-from workflow.access import visible_projects
 from workflow.common.glance import Glance
 from workflow.common.rows import row_images
 from workflow.common.thumbnails import small_url
 from workflow.common.whole_file import whole_file
+from workflow.kinds import kind_of, stop_rules
 
 if TYPE_CHECKING:
     from db.projects import Project
     from workflow.home import Home
-    from workflow.seat import Seat
 
 _log = logging.getLogger("winnow")
 
@@ -35,23 +31,7 @@ _known: WeakKeyDictionary[Database, dict[Path, Glance | None]] = WeakKeyDictiona
 _keeping = threading.Lock()
 
 
-def at_a_glance(seat: Seat) -> Mapping[int, Glance]:
-    """{number: glance} of the projects in use that the person may see, where anything is known of them.
-
-    Raises
-    ------
-    NotAllowed
-        The person is unknown or disabled.
-    """
-    with seat.reading() as reading:
-        seen = [one for one, _ in visible_projects(reading.session, reading.person) if one.in_use]
-        heights = {one.id: entries.last_seq(reading.session, one.id) for one in seen}
-    found = {one.id: _glance(seat.home, one) for one in seen}
-    # One of a log that is longer than this is of a database that another one has replaced.
-    return {key: one for key, one in found.items() if one is not None and one.seq <= heights[key]}
-
-
-def _glance(home: Home, project: Project) -> Glance | None:
+def glance_of(home: Home, project: Project) -> Glance | None:
     """What the learner says, where it is in memory and nobody is at it; else what it said last."""
     path = home.cache_dir / "glances" / f"{project.id}-{project.table_hash[:16]}.json"
     kept = _kept(home, path)
@@ -62,14 +42,14 @@ def _glance(home: Home, project: Project) -> Glance | None:
         learner = slot.learner
         if learner is None:
             return kept
-        rules = kinds.stop_rules(project)
+        rules = stop_rules(project)
         if kept is not None and (kept.seq, kept.version, kept.goal) == (
             learner.seq,
             learner.model_version,
             rules.goal,
         ):
             return kept
-        now, table = kinds.kind_of(project).glance(learner, rules), learner.table
+        now, table = kind_of(project).glance(learner, rules), learner.table
     finally:
         slot.lock.release()
     images = row_images(table, 0) if kept is None else ()
