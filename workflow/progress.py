@@ -1,4 +1,4 @@
-"""What the Progress page shows, and Home of each project: how good the model is, what is settled, what is left, the pace."""
+"""What the Progress page shows, how good, settled and left, and the pace; and what Home shows of each project."""
 
 from __future__ import annotations
 
