@@ -63,7 +63,8 @@ first = page.person.is_owner and all(one.name == demo.NAME for one in known)
 if first:
     first_steps()
     if known:
-        st.markdown("Or answer a few questions of the demo first:")
+        st.subheader("Projects", anchor=False)
+        st.caption("Or answer a few questions of the demo first: press the digit you see.")
 else:
     title, bring = st.columns([4, 1], vertical_alignment="center")
     title.title("Projects", anchor=False)

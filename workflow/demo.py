@@ -29,8 +29,8 @@ DESCRIPTION = (
     "1,797 small scans of handwritten digits. Nine of ten rows carry several candidate digits; "
     "your answers make them exact. A third of the rows is held out to measure accuracy."
 )
-WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-"""The labels: not the digits themselves, which are the keys of other candidates."""
+LABELS = tuple("0123456789")
+"""Each is its own key."""
 CONTAMINATED_SHARE = 0.9
 JOIN_PROBABILITY = 0.9
 SEED = 7
@@ -67,9 +67,9 @@ def demo_cells() -> tuple[pd.DataFrame, Roles]:
     cells = pd.DataFrame(digits.data.astype(int).astype(str), columns=pixels)
     cells.insert(0, "image", [_png(image) for image in digits.images])
     cells.insert(
-        1, "candidates", ["|".join(WORDS[digit] for digit in np.flatnonzero(row)) for row in candidates]
+        1, "candidates", ["|".join(LABELS[digit] for digit in np.flatnonzero(row)) for row in candidates]
     )
-    cells.insert(2, "digit", [WORDS[digit] for digit in digits.target])
+    cells.insert(2, "digit", [LABELS[digit] for digit in digits.target])
     return cells.astype("str"), Roles(
         candidates="candidates", separator="|", truth="digit", image="image", numbers=tuple(pixels)
     )

@@ -9,7 +9,7 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pages.parts.answers import first_of
-from pages.parts.question_card import bare, keys_of, view_of
+from pages.parts.question_card import bare, keys_of, none_key, view_of
 from pages.parts.words import counted
 from workflow.people.disputes import Dispute, DisputeList, Opinion
 
@@ -83,8 +83,9 @@ def _question(
                 "probability": round(opened.shares.get(label, 0.0), 4),
                 "shown": not opened.why_not,
             }
-            for key, label in zip_longest(keys_of(opened.view)[: len(labels)], labels)
+            for key, label in zip_longest(keys_of(opened.view, labels)[: len(labels)], labels)
         ],
+        "noneKey": none_key(opened.view),
         "list": [
             {
                 "row": one.row,

@@ -68,7 +68,7 @@ def _question(now: Qualifying | Judged, descriptions: Mapping[str, str]) -> dict
     view = now.view
     if view is None:
         raise ValueError("Without a row there is no question. Fix: show what is offered.")
-    keys = keys_of(view)[: len(now.choices)]
+    keys = keys_of(view, now.choices)[: len(now.choices)]
     return {
         "rows": [
             {"key": key, "label": label, "about": descriptions.get(label, ""), "probability": 0}

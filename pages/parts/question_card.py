@@ -43,10 +43,25 @@ EXCERPT = 400
 """Characters of a similar row's text that are shown."""
 
 
-def keys_of(view: RowView) -> str:
+def keys_of(view: RowView, labels: Sequence[str] = ()) -> str:
     """Keys of the candidates in order: the digits, then the letters that are no command. Where rows have recordings,
-    their players have some of them (see `card/sound.js`): on every row, lest a key that plays here answers there."""
+    their players have some of them (see `card/sound.js`): on every row, lest a key that plays here answers there.
+
+    labels : the candidates; where classes are digits, each is its own key
+    """
+    if labels and has_own_keys(view):
+        return "".join(labels)
     return "".join(key for key in _KEYS if not view.heard or key not in _SOUND_KEYS)
+
+
+def has_own_keys(view: RowView) -> bool:
+    """Whether each class is its own key: the classes are digits, and no player has the key that then says "none"."""
+    return view.digits and not view.heard
+
+
+def none_key(view: RowView) -> str:
+    """The key that says that it is none of the candidates."""
+    return "-" if has_own_keys(view) else "0"
 
 
 Drawing = Callable[[Standing, str | None, Callable[[], None]], None]

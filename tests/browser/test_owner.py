@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser import room
 from tests.browser.server import Server
-from workflow.demo import WORDS
+from workflow.demo import LABELS
 
 pytestmark = pytest.mark.browser
 
@@ -23,7 +23,7 @@ def test_an_answer_is_found_and_corrected_without_a_mouse(
     page.locator(room.CARD).wait_for()
     given = page.locator(".choice .label").first.inner_text()
     asked = room.answer(page, given)
-    right = next(word for word in WORDS if word != given)
+    right = next(label for label in LABELS if label != given)
 
     page.goto(f"{server.base}/review")
     page.get_by_text("1 answered row").wait_for()
@@ -82,12 +82,12 @@ def test_a_refused_change_of_classes_leaves_the_owner_where_they_were(page: Page
     page.goto(f"{server.base}/settings")
     tab = page.get_by_role("tab", name="Classes")
     tab.click()
-    page.get_by_role("textbox", name="New class").fill("seven")
+    page.get_by_role("textbox", name="New class").fill("7")
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Add the class").click()
-    expect(page.get_by_text("class 'seven' already")).to_be_visible()
+    expect(page.get_by_text("class '7' already")).to_be_visible()
     expect(tab).to_have_attribute("aria-selected", "true")
-    expect(page.get_by_role("textbox", name="New class")).to_have_value("seven")
+    expect(page.get_by_role("textbox", name="New class")).to_have_value("7")
 
 
 def test_a_class_is_renamed_and_people_see_the_new_name(page: Page, server: Server) -> None:

@@ -208,3 +208,13 @@ def test_each_kind_is_said_to_be_saved(
     assert words_said in latest["words"]
     assert data["undoable"] == latest["seq"]
     assert "history" not in data, "it is asked for when it is opened"
+
+
+def test_digits_that_are_classes_are_their_own_keys() -> None:
+    digits = replace(SILENT, digits=True)
+    assert question_card.keys_of(digits, ("7", "0")) == "70"
+    assert question_card.none_key(digits) == "-", "0 is a digit there"
+    assert question_card.keys_of(digits)[:3] == "123", "of anything else, such as groups, in order"
+    for other in (SILENT, replace(digits, heard=True)):
+        assert question_card.keys_of(other, ("7", "0")).startswith("12"), "in order, as ever"
+        assert question_card.none_key(other) == "0"

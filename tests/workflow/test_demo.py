@@ -60,7 +60,7 @@ def test_its_first_question_shows_the_digit(made: Seat) -> None:
     question = answering.next_question(made)
     assert question is not None
     assert len(question.choices) > 1
-    assert set(question.choices) <= set(demo.WORDS)
+    assert set(question.choices) <= set(demo.LABELS)
     assert oracle.can_answer(made)
     head, content = (question.view.image or "").split(",")
     assert head == "data:image/png;base64"

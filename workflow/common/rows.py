@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from plcore import LabelTable
 
 
+_DIGITS = frozenset("0123456789")
+
+
 @dataclass(frozen=True)
 class RowView:
     """`image` and `audio` are addresses a browser can show: a data URL, or a path of this server (see
@@ -21,6 +24,7 @@ class RowView:
     the recording between which the row lies, None for its begin or end, and None in all for the whole recording.
 
     heard : whether rows of the table have recordings, so that the keys of a player are a player's on every row
+    digits : whether every class of the table is one digit
     images : all of the row, `image` the first      caption : (column, text) of the columns that are no features and are
         to be shown, without those whose cell is empty
     """
@@ -35,6 +39,7 @@ class RowView:
     images: tuple[str, ...] = ()
     caption: tuple[tuple[str, str], ...] = ()
     heard: bool = False
+    digits: bool = False
 
 
 def row_view(table: LabelTable, row: int) -> RowView:
@@ -46,6 +51,7 @@ def row_view(table: LabelTable, row: int) -> RowView:
     return RowView(
         row=row,
         heard=roles.audio is not None,
+        digits=len(table.classes) <= len(_DIGITS) and all(label in _DIGITS for label in table.classes),
         row_id=str(table.ids[row]),
         image=images[0] if images else None,
         audio=_file(table.media.audio, row),

@@ -21,13 +21,13 @@ import { asksYesNo, isTooLate, noteForm, openButton, yesNo } from "./yes_no.js";
 /** @type {Room<CandidateQuestion>} */
 export const candidates = {
   keys: [
-    ["1 – 9, then letters", "It is this one"],
+    ["1 – 9, then letters; digits that are labels", "It is this one"],
     ["Shift + its key", "Rule it out"],
     ["M, keys, Enter", "Mark several: it is one of these"],
     ["W, key", "Wider: it is one of a group, such as a genus, where the row has some"],
     ["Y or 1, N or 2", "Yes, no, where one candidate or a group is asked about; A shows all choices"],
     [".", "More: the choices that are not shown first, where some are not"],
-    ["0", "None of these: search all classes and groups, or say that you cannot name it"],
+    ["0, or − where digits are labels", "None of these: search all classes and groups, or say that you cannot name it"],
     ["C", "Cannot tell: you are not asked about this row again"],
     ["S", "Skip: it comes back later"],
     ["X", "Bad item: take the row out"],
@@ -149,7 +149,7 @@ function actions(state, question) {
         find(state.holder, ".foot .actions").replaceWith(actions(state, question));
         drawn(state, question);
       }),
-    actionButton("0", question.none ? "None of these…" : "Find a class…", () => noneOf(state, question), {
+    actionButton(question.noneKey, question.none ? "None of these…" : "Find a class…", () => noneOf(state, question), {
       "aria-haspopup": "dialog",
     }),
     listed &&

@@ -20,6 +20,7 @@ from pages.parts.question_card import (
     coming_of,
     draw_card,
     keys_of,
+    none_key,
     send,
     view_of,
     why_stop,
@@ -91,7 +92,7 @@ def voters_in_words(names: Sequence[str]) -> str:
 
 def _question(question: ShownQuestion) -> dict[str, Any]:
     listed = question.candidates[:LISTED]
-    keys = keys_of(question.view)
+    keys = keys_of(question.view, [one.label for one in listed])
     telling = question.telling
     places = {one.label: place for place, one in enumerate(listed)}
     return {
@@ -109,11 +110,14 @@ def _question(question: ShownQuestion) -> dict[str, Any]:
         ],
         "groups": [
             {"key": key, "name": name, "labels": labels}
-            for key, (name, labels) in zip_longest(keys[: len(question.groups)], question.groups.items())
+            for key, (name, labels) in zip_longest(
+                keys_of(question.view)[: len(question.groups)], question.groups.items()
+            )
         ],
         "yesNo": _yes_no(question, question.yes_no) if question.yes_no else None,
         "hidden": len(question.candidates) - len(listed),
         "first": question.first,
+        "noneKey": none_key(question.view),
         "none": len(question.candidates) < question.n_classes,
         "nClasses": question.n_classes,
         "model": _model(question),

@@ -224,7 +224,7 @@ function actions(state, question) {
       disabled: true,
       "data-save": "",
     }),
-    actionButton("0", "Another…", () => openSearch(state, question), { "aria-haspopup": "dialog" }),
+    actionButton(question.noneKey, "Another…", () => openSearch(state, question), { "aria-haspopup": "dialog" }),
     actionButton("t", "Note", () => openNote(state), { "aria-expanded": String(Boolean(state.note)) }),
     actionButton("Shift+t", "Leave only the note", leave, { title: "For the other reviewers; it settles nothing" }),
     capped("↑", "ArrowUp", "Before", () => go(-1), { disabled: !step(-1) }),

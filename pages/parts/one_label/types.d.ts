@@ -40,6 +40,8 @@ export interface CandidateQuestion extends Question {
   yesNo: YesNo | null;
   hidden: number;
   first: number | null;
+  /** The key that says "none of these", or searches. */
+  noneKey: string;
   none: boolean;
   nClasses: number;
   /** Pieces of the text that speak for a candidate: from and to in characters, its place in `rows`, how strongly (0 to 1). */
@@ -61,6 +63,8 @@ export interface DisputeQuestion extends Question {
   total: number;
   said: { person: string; words: string; when: string; note: string }[];
   notes: { person: string; when: string; text: string }[];
+  /** The key that says "none of these", or searches. */
+  noneKey: string;
   none: boolean;
   nClasses: number;
   groups: CandidateGroup[];

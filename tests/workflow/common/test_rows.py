@@ -100,3 +100,12 @@ def test_where_any_row_may_be_heard_all_say_so() -> None:
     for audio in (None, "song"):
         table = LabelTable.from_cells(cells, Roles(candidates="candidates", numbers=("n",), audio=audio))
         assert {row_view(table, row).heard for row in range(2)} == {audio is not None}
+
+
+@pytest.mark.parametrize(
+    ("candidates", "digits"), [(["1|7", "0"], True), (["1|10", "0"], False), (["1|x", "0"], False)]
+)
+def test_a_row_says_whether_all_classes_are_digits(candidates: list[str], *, digits: bool) -> None:
+    cells = pd.DataFrame({"c": candidates, "n": ["1", "2"]}, dtype="str")
+    table = LabelTable.from_cells(cells, Roles(candidates="c", numbers=("n",)))
+    assert row_view(table, 1).digits is digits, "whatever this row's own are"
