@@ -145,8 +145,9 @@ def test_home_tells_reviewers_alone_of_the_open_disputes(home: Home, owner: int,
     assert projects.get_project(seat).disputes == 1
     assert projects.get_project(ada).disputes == 0
     for who, told in ((owner, True), (ada.person_id, False)):
-        links = [one.proto.label for one in show(who, "home.py").get("page_link")]
-        assert ("1 dispute to settle" in links) is told
+        test = show(who, "home.py")
+        assert ("1 dispute waits for you" in words(test)) is told
+        assert ("Settle" in [one.label for one in test.button]) is told
 
 
 def test_progress_says_which_blind_checks_are_not_counted(home: Home, owner: int, show: Open) -> None:
