@@ -15,6 +15,7 @@ from plcore import LabelTable, LearnerSettings
 from tests.workflow.media.test_finding import ZIP
 from tests.workflow.world import ROLES, small_frame
 from workflow import answering, importing, projects
+from workflow.common.whole_file import make_folder
 from workflow.home import open_home
 from workflow.outgoing.backups import making
 from workflow.people import members, team
@@ -57,7 +58,7 @@ def main(journal: str, n_people: int) -> None:
         table = importing.check(found, found.suggest_roles()).table
         assert table is not None
         make(f"files {number}", table, projects.default_settings(table))
-        home.backups_dir.mkdir(mode=0o700, exist_ok=True)
+        make_folder(home.backups_dir)
         path = (
             home.backups_dir / f"beside-{number}.zip"
         )  # the server makes some of its own, named by the second

@@ -27,6 +27,7 @@ def backup(file: Path | None, project_id: int | None) -> None:
     FILE is new; it is read again before it has its name. Without it, or where it is a folder, the name is the time:
     default is the folder 'backups' of the data folder.
     """
+    from workflow.common.whole_file import make_folder
     from workflow.outgoing.backups import making, one_project
 
     with home() as here:
@@ -38,7 +39,7 @@ def backup(file: Path | None, project_id: int | None) -> None:
             return
         folder = here.backups_dir if file is None else file
         if file is None:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_folder(folder)
         target = folder / making.name_at(datetime.now(UTC)) if folder.is_dir() else folder
         manifest = making.make(here, target, _teller())
     for said in _lacks(manifest):

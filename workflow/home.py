@@ -16,6 +16,7 @@ from workflow.common.machine import machine_memory
 from workflow.common.prepared import PreparedFiles
 from workflow.common.private import keep_private
 from workflow.common.store import files_of, open_database
+from workflow.common.whole_file import make_folder
 from workflow.people.attempts import Attempts
 from workflow.settings import Settings, SettingsError
 from workflow.shelf import Shelf
@@ -143,7 +144,7 @@ def open_home(settings: Settings, *, accept: bool = False) -> Home:
     tables_dir = settings.home / "tables"
     try:
         for folder in (settings.home, tables_dir):
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_folder(folder)
         shared = in_use.share(settings.home)
     except in_use.InUseError as error:
         raise SettingsError(str(error)) from error

@@ -42,6 +42,15 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         raise
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder for this user alone, with those above it, where they are missing: their names survive a power cut,
+    or what is put into them would be gone with them. Raises OSError."""
+    missing = [one for one in (folder, *folder.parents) if not one.exists()]
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for one in missing:
+        sync_folder(one.parent)
+
+
 def sync_folder(folder: Path) -> None:
     """Have the names in a folder survive a power cut: syncing a file keeps its bytes, not its name. Raises OSError."""
     if os.name != "posix":

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.workflow.world import full_disk
-from workflow.common.whole_file import whole_file
+from workflow.common.whole_file import make_folder, whole_file
 
 
 def test_it_is_there_when_it_is_whole_and_not_before(tmp_path: Path) -> None:
@@ -95,3 +95,16 @@ def test_who_may_read_it_stays_as_it_was(tmp_path: Path) -> None:
     with whole_file(path) as file:
         file.write(b"new")
     assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"new", 0o600)
+
+
+def test_a_folder_is_named_on_the_disk_with_all_above_it_that_were_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[tuple[int, bool]] = []
+    folder = tmp_path / "a" / "b"
+    monkeypatch.setattr(os, "fsync", lambda handle: synced.append((os.fstat(handle).st_ino, folder.is_dir())))
+    make_folder(folder)
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert sorted(synced) == sorted([(tmp_path.stat().st_ino, True), (folder.parent.stat().st_ino, True)])
+    make_folder(folder)
+    assert len(synced) == 2, "what is there was named before"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from workflow import training
 from workflow.common import in_use
+from workflow.common.whole_file import make_folder
 from workflow.importing.encoding_worker import EncodingWorker
 from workflow.outgoing.backups import keeping, making, staging
 from workflow.outgoing.backups.archive import check_archive
@@ -60,7 +61,7 @@ class BackupWorker(EncodingWorker):
         folder = self.home.backups_dir
         with ExitStack() as stack:
             try:
-                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                make_folder(folder)
                 stack.enter_context(in_use.alone(folder))
             except in_use.InUseError:
                 return

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from db.engine import revisions
+from workflow.common.whole_file import make_folder
 from workflow.outgoing.backups import making
 from workflow.outgoing.backups.manifest import BackupError
 
@@ -30,7 +31,7 @@ def copy_before(database: Database, folder: Path) -> Path | None:
     moment = datetime.now(UTC)
     path = folder / f"before-{newest}-{moment:%Y%m%d-%H%M%S}-{os.getpid()}.zip"
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(folder)
         making.make_of(database, folder, folder, path, alone=True)
     except (BackupError, OSError) as error:
         raise BackupError(

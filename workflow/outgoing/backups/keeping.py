@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workflow.common import in_use
-from workflow.common.whole_file import whole_file
+from workflow.common.whole_file import make_folder, whole_file
 
 if TYPE_CHECKING:
     from workflow.settings import Settings
@@ -116,7 +116,7 @@ def work(folder: Path) -> BackupWork | None:
 
 def note_work(folder: Path, now: BackupWork) -> None:
     """Write how it stands. Raises OSError."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(folder)
     _write(folder / STATE, asdict(now) | {"at": now.at.isoformat()})
 
 

@@ -21,7 +21,7 @@ from db.sqlite_engine import path_in
 from plcore.loop import EntryKind
 from workflow.common.left_behind import RESTORED
 from workflow.common.store import KEPT, NOTE, where
-from workflow.common.whole_file import flush_all, sync_folder
+from workflow.common.whole_file import flush_all, make_folder, sync_folder
 from workflow.outgoing.backups.manifest import BackupError
 
 if TYPE_CHECKING:
@@ -171,5 +171,5 @@ class PostgresPlace:
 def _kept(home: Path) -> Path:
     """A new name for the database that is there."""
     kept = home / KEPT / f"before-restore-{datetime.now(UTC):%Y%m%d-%H%M%S}.sqlite3"
-    kept.parent.mkdir(mode=0o700, exist_ok=True)
+    make_folder(kept.parent)
     return kept

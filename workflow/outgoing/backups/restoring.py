@@ -24,7 +24,7 @@ from db.restored_copy import end_access
 from plcore.loop import EntryKind
 from workflow.common import in_use, left_behind
 from workflow.common.store import KEPT
-from workflow.common.whole_file import flush_all
+from workflow.common.whole_file import flush_all, make_folder
 from workflow.outgoing.backups.archive import Tell, check_archive, extract_all
 from workflow.outgoing.backups.manifest import ALONE, DATABASE, PROJECT, BackupError, Manifest
 from workflow.outgoing.backups.places import DatabasePlace, place_of
@@ -55,7 +55,7 @@ def restore(settings: Settings, path: Path, *, replace: bool = False, tell: Tell
         manifest = check_archive(path, tell)
         _check_kind(path, manifest)
         place = place_of(settings)
-        settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(settings.home)
         with in_use.alone(settings.home):
             left_behind.clear(settings, older=0.0)  # of a restore that was killed: nobody else is here
             _check_place(settings.home, place, manifest, replace=replace)

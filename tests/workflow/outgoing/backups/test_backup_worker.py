@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -51,6 +52,23 @@ def test_one_that_is_due_is_made_and_the_old_ones_are_read_and_go(daily: Home) -
     assert said.state == keeping.DONE
     worker.look()
     assert made_in(daily)[0] == new, "once"
+
+
+def test_the_folder_of_the_first_backup_is_named_on_the_disk_before_it_is_told_of(
+    daily: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A power cut takes a folder whose name was not synced, and whatever backups are in it."""
+    real, synced = os.fsync, set[int]()
+
+    def fsync(handle: int) -> None:
+        real(handle)
+        synced.add(os.fstat(handle).st_ino)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    assert not daily.backups_dir.exists()
+    BackupWorker(daily, "one").back_up()
+    assert made_in(daily)
+    assert {daily.settings.home.stat().st_ino, daily.backups_dir.stat().st_ino} <= synced
 
 
 def test_as_many_stay_as_the_settings_say(daily: Home) -> None:
