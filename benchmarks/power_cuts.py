@@ -18,6 +18,7 @@ import threading
 import time
 from bisect import bisect
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -73,12 +74,11 @@ class Cuts:
     wrong: Counter[str] = field(default_factory=Counter)
 
 
-def record(folder: Path) -> tuple[list[Op], Disk]:
-    """Everything that happened from the first start on; and the disk before that."""
+def record(folder: Path) -> tuple[list[Op], Path, int]:
+    """Everything that happened from the first start on; the folder, and its inode."""
     library, journal, home = folder / "power.so", str(folder / "journal"), folder / "home"
     build(SOURCE, library)
     home.mkdir(mode=0o700)
-    disk = Disk(home, home.stat().st_ino)
     watched = {"LD_PRELOAD": str(library), "POWER_ROOT": str(home), "POWER_JOURNAL": journal}
     place = {**watched, "WINNOW_HOME": str(home), "WINNOW_DATABASE_URL": "", "WINNOW_BACKUP_EVERY": ""}
     work = subprocess.Popen(
@@ -118,7 +118,7 @@ def record(folder: Path) -> tuple[list[Op], Disk]:
         work.wait()
     ops = read_journal(Path(journal))
     compare(ops, home)
-    return ops, disk
+    return ops, home, home.stat().st_ino
 
 
 def compare(ops: list[Op], home: Path) -> None:
@@ -190,13 +190,22 @@ def compare_home(home: Home, told: list[list[str]], answers: dict[str, list[str]
     cuts.lost += sum(stored.get(token) != (one[3],) for token, one in answers.items())
 
 
-def cut_often(ops: list[Op], disk: Disk, folder: Path, seed: int = 1) -> Cuts:
-    """A third of the cuts right after a change or a sync of names, half of the others before the people begin."""
-    dice, cuts = random.Random(seed), Cuts()
+def often(ops: list[Op], dice: random.Random) -> list[int]:
+    """Moments of cuts at random, a third of them right after a change or a sync of names."""
     names = [number for number, op in enumerate(ops) if op.kind in b"crul"]
-    moments = sorted(
+    return sorted(
         dice.choice(names) + 1 if dice.random() < 1 / 3 else dice.randrange(len(ops)) for _ in range(CUTS)
     )
+
+
+def of_the_start(ops: list[Op]) -> range:
+    """All moments before anybody was told of anything."""
+    return range(next(number for number, op in enumerate(ops) if op.kind == SAID))
+
+
+def cut(ops: list[Op], disk: Disk, moments: Sequence[int], folder: Path, dice: random.Random) -> Cuts:
+    """A cut at each of these moments, which are in order. disk : before everything"""
+    cuts = Cuts()
     said = [number for number, op in enumerate(ops) if op.kind == SAID]
     taken = 0
     for number, moment in enumerate(moments):
@@ -213,6 +222,11 @@ def cut_often(ops: list[Op], disk: Disk, folder: Path, seed: int = 1) -> Cuts:
     return cuts
 
 
+def row(when: str, cuts: Cuts) -> str:
+    figures = [f"{one:,}" for one in (cuts.cuts, cuts.acknowledged, cuts.lost, cuts.doubled)]
+    return f"| {' | '.join([when, *figures, counted(cuts.wrong), counted(cuts.refused)])} |"
+
+
 def counted(found: Counter[str]) -> str:
     return "; ".join(f"{count} x {what}" for what, count in sorted(found.items())) or "none"
 
@@ -223,11 +237,11 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name).resolve()
-        ops, disk = record(folder)
-        cuts = cut_often(ops, disk, folder)
+        ops, home, inode = record(folder)
+        dice = random.Random(1)
+        first = cut(ops, Disk(home, inode), of_the_start(ops), folder, dice)
+        cuts = cut(ops, Disk(home, inode), often(ops, dice), folder, dice)
     kinds = Counter(op.kind for op in ops)
-    figures = [f"{one:,}" for one in (cuts.cuts, cuts.acknowledged, cuts.lost, cuts.doubled)]
-    figures += [counted(cuts.wrong), counted(cuts.refused)]
     told = Counter(json.loads(op.a)[0] for op in ops if op.kind == SAID)
     report.write(
         "power_cuts",
@@ -241,15 +255,17 @@ websocket, a model is trained, and beside them projects are made with tables, im
 follow from the journal are compared with those on the disk: nothing has passed it by. It does not see what is written
 through a mapping: SQLite's `-shm`, which is left out and made anew.
 
-A cut is a random moment of it, every third right after a name. What was synced by then is there; of the rest nothing,
+A cut is a moment of it: at first each one of the first start, before anybody was told of anything; then random ones,
+every third right after a name. What was synced by then is there; of the rest nothing,
 all, the first of it, or any choice of sectors of 512 bytes and of names (`benchmarks/power_disk.py`), which is harder
 than most file systems are. Winnow is opened on what is left. *Acknowledged* adds up, over all cuts, the answers of
 which somebody had been told before the cut. After every cut SQLite checks itself, log and table of every project are
 folded anew, its files are hashed, the acknowledged backups are read, and a question of each project is answered.
 
-| cuts | acknowledged | lost | doubled | anything else wrong | refused, in words, before anything was acknowledged |
-|--:|--:|--:|--:|---|---|
-| {" | ".join(figures)} |
+| when | cuts | acknowledged | lost | doubled | anything else wrong | refused in words, when nothing was told |
+|---|--:|--:|--:|--:|---|---|
+{row("every moment of the first start", first)}
+{row("random", cuts)}
 """,
         ("SQLAlchemy", "numpy"),
     )

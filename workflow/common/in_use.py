@@ -5,6 +5,7 @@ The system gives the lock back when a process ends, however it ends.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -54,6 +55,20 @@ def only_restore(home: Path) -> Iterator[bool]:
     """Whether no other start puts a backup back, nor can during the block. Raises OSError."""
     with (home / RESTORING).open("ab") as file:
         yield _lock(file, alone=True)
+
+
+@contextmanager
+def one_at_a_time(folder: Path) -> Iterator[None]:
+    """Whoever asks the same of this folder waits until the block has ended. Raises OSError."""
+    if sys.platform == "win32":
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _lock(file: IO[bytes], *, alone: bool) -> bool:

@@ -6,7 +6,7 @@ that takes a word of whoever runs Winnow, the command `winnow accept-store`.
 
 from __future__ import annotations
 
-import time
+import sqlite3
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,10 +15,9 @@ from sqlalchemy.exc import DBAPIError
 
 from db.engine import Database, NewerTablesError, is_damaged, revisions
 from db.identity import Identity, Note, NoteError
+from workflow.common.first_database import begin
 from workflow.settings import Settings, SettingsError
 
-MAKING = 1.0
-"""Seconds that another process may need to make its database, which is empty at first."""
 KEPT = "backups"
 """The folder of a home in which its backups lie."""
 NOTE = "database.seen"
@@ -44,11 +43,12 @@ def open_database(settings: Settings, tables_dir: Path, *, accept: bool = False)
     """
     note = note_of(settings)
     database = Database(settings.database_url, note)
-    there = database.path is not None and database.path.exists()
     try:
         if not accept:
             _check_there(settings, database, tables_dir, _noted(settings))
             _check_same(settings, database, note)
+        if database.path is not None and not database.path.exists():
+            begin(database.path)
         _copy_before(settings, database)
         database.migrate()
     except NewerTablesError as error:
@@ -57,10 +57,8 @@ def open_database(settings: Settings, tables_dir: Path, *, accept: bool = False)
             f"The database {where(settings)} was written by a newer Winnow: {error}. Fix: start that version; or put "
             "back the backup from before it."
         ) from error
-    except DBAPIError as error:
+    except (DBAPIError, sqlite3.Error, OSError) as error:
         database.close()
-        if database.path is not None and not there and database.is_emptied():
-            database.path.unlink()  # what is left of a start on a full disk must not keep the next one from starting
         raise BrokenHomeError(_why(settings, error)) from error
     except BaseException:
         database.close()
@@ -97,11 +95,8 @@ def _noted(settings: Settings) -> Identity | None:
 
 def _check_there(settings: Settings, database: Database, tables_dir: Path, noted: Identity | None) -> None:
     """Raise BrokenHomeError where a copy that failed, or half a backup put back, would be taken for a first start."""
-    given_up = time.monotonic() + MAKING
-    while database.is_emptied():
-        if time.monotonic() >= given_up:
-            raise BrokenHomeError(f"The database {where(settings)} is empty (0 bytes). {_choice(settings)}")
-        time.sleep(MAKING / 20)
+    if database.is_emptied():
+        raise BrokenHomeError(f"The database {where(settings)} is empty (0 bytes). {_choice(settings)}")
     if database.is_no_sqlite():  # asked before SQLite opens it, which may delete what is left beside it
         raise BrokenHomeError(_damaged(settings))
     tables = sum(1 for _ in tables_dir.glob("*.parquet"))
@@ -166,11 +161,11 @@ def where(settings: Settings) -> str:
     )
 
 
-def _why(settings: Settings, error: DBAPIError) -> str:
+def _why(settings: Settings, error: DBAPIError | sqlite3.Error | OSError) -> str:
     """Why the database cannot be opened, in one line."""
-    if is_damaged(error):
+    if isinstance(error, DBAPIError) and is_damaged(error):
         return _damaged(settings)
-    said = " ".join(str(error.orig).split())
+    said = " ".join(str(error.orig if isinstance(error, DBAPIError) else error).split())
     if not make_url(settings.database_url).drivername.startswith("sqlite"):
         return f"The database {where(settings)} does not answer: {said}. Fix: start it, or correct WINNOW_DATABASE_URL."
     return (

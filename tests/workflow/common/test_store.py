@@ -68,27 +68,12 @@ def test_a_database_without_projects_beside_tables_is_no_first_start(used: Path)
 
 
 @pytest.mark.parametrize("with_tables", [True, False])
-def test_a_database_of_no_bytes_is_no_first_start(
-    used: Path, monkeypatch: pytest.MonkeyPatch, with_tables: bool
-) -> None:
-    monkeypatch.setattr(store, "MAKING", 0.0)
+def test_a_database_of_no_bytes_is_no_first_start(used: Path, with_tables: bool) -> None:
     if not with_tables:
         for path in (used / "tables").iterdir():
             path.unlink()
     (used / "winnow.sqlite3").write_bytes(b"")
     refused(used, r"winnow.sqlite3 is empty \(0 bytes\)")
-
-
-def test_a_database_that_another_process_makes_now_is_waited_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "winnow.sqlite3").touch()
-    other = Database(settings(tmp_path).database_url)
-    monkeypatch.setattr(store.time, "sleep", lambda _seconds: other.migrate())
-    home = open_home(settings(tmp_path))
-    assert not home.database.is_new()
-    home.close()
-    other.close()
 
 
 def test_a_database_that_is_none_is_said(used: Path) -> None:
@@ -232,10 +217,7 @@ def test_a_newer_winnows_tables_are_said(used: Path) -> None:
 
 
 @pytest.mark.parametrize("what", ["empty", "damaged", "missing"])
-def test_what_is_none_is_kept_under_another_name_and_a_new_one_begun(
-    used: Path, monkeypatch: pytest.MonkeyPatch, what: str
-) -> None:
-    monkeypatch.setattr(store, "MAKING", 0.0)
+def test_what_is_none_is_kept_under_another_name_and_a_new_one_begun(used: Path, what: str) -> None:
     path = used / "winnow.sqlite3"
     bad = b"x" * path.stat().st_size if what == "damaged" else b""
     path.write_bytes(bad)
