@@ -19,8 +19,8 @@ from sqlalchemy.orm import Session
 
 from db.as_sqlite import read_sqlite, write_sqlite
 from db.faults import is_damaged
-from db.file_header import MAGIC
 from db.identity import Identity, Note, check_same, count_commit, read_identity
+from db.lost_commits import Committing, CommitUnknownError, certain
 from db.opened_file import DatabaseBusyError, DatabaseReplacedError, DatabaseUnavailableError, OpenedFile
 from db.postgres_engine import alone_with_tables, postgres_engine, reader_of
 from db.revisions import MIGRATIONS, NewerTablesError, check_known, revisions, upgrade
@@ -30,6 +30,7 @@ _STAMP = {True: "PRAGMA data_version", False: "SELECT pg_current_wal_insert_lsn(
 
 __all__ = [
     "MIGRATIONS",
+    "CommitUnknownError",
     "Database",
     "DatabaseBusyError",
     "DatabaseReplacedError",
@@ -50,7 +51,7 @@ class Database:
     def __init__(self, url: str, note: Note | None = None) -> None:
         self._note = note
         self._id: str | None = None
-        self._committing = threading.local()
+        self._committing = Committing()
         parsed = make_url(url)
         self.is_sqlite = parsed.get_backend_name() == "sqlite"
         if self.is_sqlite:
@@ -84,14 +85,18 @@ class Database:
         lasting : it is on the disk when the block has ended. False: it waits for no disk; a power cut may lose it until
             something that lasts is committed, so that nobody is to be told that it was stored
         On SQLite what was read inside is still true at the commit (BEGIN IMMEDIATE).
-        Blocks must not be nested. Raises DatabaseBusyError, and DatabaseReplacedError, before or after the commit,
-        where what was written is not in the file that is there.
+        Blocks must not be nested. Raises DatabaseBusyError; DatabaseReplacedError, before or after the commit, where
+        what was written is not in the file that is there; CommitUnknownError.
         """
         with self._one_writer():
             self.check_file()
-            self._committing.height = None  # that of a commit before is not of this one
             engine = self._writer if lasting else self._passing
-            with self._in_use(), Session(engine) as session, session.begin():
+            with (
+                certain(self._committing, self._reader),
+                self._in_use(),
+                Session(engine) as session,
+                session.begin(),
+            ):
                 yield session
                 self._check_before_commit()
             self._after_commit()
@@ -120,17 +125,6 @@ class Database:
             return None
         with self.read() as session:
             return session.execute(text("SELECT version_num FROM alembic_version")).scalar_one_or_none()
-
-    def is_emptied(self) -> bool:
-        """Whether SQLite's file is there with 0 bytes. A database that SQLite has opened for writing has a header."""
-        return self._file is not None and self._file.path.is_file() and not self._file.path.stat().st_size
-
-    def is_no_sqlite(self) -> bool:
-        """Whether SQLite's file is there and does not begin as such files do. To be asked before it is opened here."""
-        if self._file is None or not self._file.path.is_file():
-            return False
-        with self._file.path.open("rb") as file:
-            return file.read(len(MAGIC)) != MAGIC
 
     def check(self) -> None:
         """Raise where the database does not answer, or would lose what is written to it now.
@@ -221,9 +215,9 @@ class Database:
             self._note.try_to_write(found)
 
     def _count(self, connection: Connection) -> None:
-        """Just before a commit that lasts: the height that the database will have with it."""
+        """Just before a commit that lasts."""
         if not connection.get_execution_options().keys() & {"postgresql_readonly", PASSING}:
-            self._committing.height = count_commit(connection)
+            self._committing.sent = count_commit(connection)
 
     def _check_same(self, connection: Any, _record: Any) -> None:
         """Of a new connection to PostgreSQL."""
@@ -236,9 +230,10 @@ class Database:
 
     def _after_commit(self) -> None:
         """The commit is in the file that is there, or DatabaseReplacedError; then it is noted."""
-        height = getattr(self._committing, "height", None)
-        if height is None:
+        sent = self._committing.sent
+        if sent is None or sent.height is None:
             return
+        height = sent.height
         if self._file is not None:
             before, self._file.height = self._file.height, height
             try:
@@ -262,9 +257,9 @@ class Database:
     def fill_from(self, path: Path) -> None:
         """Put what `copy_to` has written in the place of all that is Winnow's in PostgreSQL, at once or not at all.
 
-        Raises as `db.as_sqlite.read_sqlite`.
+        Raises CommitUnknownError, and as `db.as_sqlite.read_sqlite`.
         """
-        with self._writer.begin() as connection:
+        with certain(self._committing, self._reader), self._writer.begin() as connection:
             read_sqlite(path, connection)
 
     def close(self) -> None:

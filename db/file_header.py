@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import struct
 from dataclasses import dataclass
+from pathlib import Path
 
 MAGIC = b"SQLite format 3\0"
 """What every file of SQLite begins with."""
@@ -34,3 +35,16 @@ def read_header(descriptor: int) -> FileHeader | None:
         return None
     page, pages, cookie, height, mark = _FIELDS.unpack_from(found)
     return FileHeader(mark, height, cookie, pages * (_LARGEST_PAGE if page == 1 else page))
+
+
+def is_empty(path: Path) -> bool:
+    """Whether there is a file of 0 bytes. A database that SQLite has opened for writing has a header."""
+    return path.is_file() and not path.stat().st_size
+
+
+def is_none(path: Path) -> bool:
+    """Whether there is a file that does not begin as those of SQLite do. To be asked before SQLite opens it."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(MAGIC)) != MAGIC

@@ -23,9 +23,11 @@ from db.opened_file import DatabaseUnavailableError
 _WIDTH = 128
 """Bytes of a note: it is written over in one piece."""
 _COUNT = """
-    SELECT CASE WHEN pg_current_xact_id_if_assigned() IS NOT NULL THEN nextval(to_regclass('identity_height')) END
+    SELECT CASE WHEN mine IS NOT NULL THEN nextval(to_regclass('identity_height')) END, mine::text,
+        pg_stat_get_bgwriter_stat_reset_time()::text
+    FROM pg_current_xact_id_if_assigned() AS mine
 """
-"""Of PostgreSQL: NULL where nothing was written, and in tables from before there was a height."""
+"""Of PostgreSQL. The height is NULL in tables from before there was one, the number where nothing was written."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,19 @@ class Identity:
     def mark(self) -> int:
         """What of the id is in the header of SQLite's file: 31 bits."""
         return int(self.id[:8], 16) & 0x7FFFFFFF
+
+
+@dataclass(frozen=True)
+class Commit:
+    """One that changes something and is about to be sent.
+
+    height : that of the database with it; None in tables from before there was one
+    number, since : of PostgreSQL, the transaction's, and when the server began its figures (`db.lost_commits`)
+    """
+
+    height: int | None
+    number: str | None = None
+    since: str | None = None
 
 
 class NoteError(ValueError):
@@ -118,19 +133,19 @@ def begin_counting(connection: Connection) -> None:
     connection.info["changes"] = _driver(connection).total_changes
 
 
-def count_commit(connection: Connection) -> int | None:
-    """To be called just before a commit: the height that the database has with it; None where nothing was changed."""
+def count_commit(connection: Connection) -> Commit | None:
+    """To be called just before a commit, which it counts; None where nothing was changed."""
     if connection.dialect.name == "sqlite":
         driver = _driver(connection)
         if driver.total_changes == connection.info["changes"]:
             return None
         height = int(driver.execute("PRAGMA user_version").fetchone()[0]) + 1
         driver.execute(f"PRAGMA user_version = {height}")
-        return height
+        return Commit(height)
     if _driver(connection).info.transaction_status.name == "INERROR":
         return None  # an error of it was passed over: PostgreSQL will roll it back
-    counted = connection.exec_driver_sql(_COUNT).scalar_one()
-    return None if counted is None else int(counted)
+    height, number, since = connection.exec_driver_sql(_COUNT).one()
+    return None if number is None else Commit(None if height is None else int(height), number, since)
 
 
 def check_same(connection: Any, mine: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from db.file_header import MAGIC, FileHeader, read_header
+from db.file_header import MAGIC, FileHeader, is_empty, is_none, read_header
 
 
 def header_of(path: Path) -> FileHeader | None:
@@ -36,3 +36,15 @@ def test_it_is_what_sqlite_says(tmp_path: Path, page: int) -> None:
 def test_what_is_none_has_none(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a").write_bytes(content)
     assert header_of(tmp_path / "a") is None
+
+
+@pytest.mark.parametrize(
+    ("content", "said"), [(b"", (True, True)), (b"x" * 4096, (False, True)), (MAGIC, (False, False))]
+)
+def test_it_is_said_of_a_path_before_it_is_opened(
+    tmp_path: Path, content: bytes, said: tuple[bool, bool]
+) -> None:
+    path = tmp_path / "a"
+    assert (is_empty(path), is_none(path)) == (False, False), "there is nothing"
+    path.write_bytes(content)
+    assert (is_empty(path), is_none(path)) == said

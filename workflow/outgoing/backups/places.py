@@ -16,7 +16,7 @@ from sqlalchemy import inspect, make_url, text
 from sqlalchemy.exc import DBAPIError
 
 from db.copies import AlienObjectError, DamagedCopyError, look_into
-from db.engine import Database, DatabaseUnavailableError, revisions
+from db.engine import CommitUnknownError, Database, DatabaseUnavailableError, revisions
 from db.sqlite_engine import path_in
 from plcore.loop import EntryKind
 from workflow.common.left_behind import RESTORED
@@ -140,6 +140,8 @@ class PostgresPlace:
                     look_into(kept, EntryKind.ROWS)
                 flush_all()
                 database.fill_from(copy)
+            except CommitUnknownError:
+                raise  # what was there may be gone, and is in that file
             except BaseException:
                 if kept is not None:
                     kept.unlink(missing_ok=True)

@@ -1,0 +1,186 @@
+"""A connection to PostgreSQL that is lost around a commit: what was stored is known, or it is said that it is not."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import OperationalError
+
+from db import lost_commits, people
+from db.engine import CommitUnknownError, Database
+from db.identity import Commit, Note, count_commit
+from tests.postgres import running
+from tests.postgres_programs import find
+from tests.postgres_proxy import Proxy, proxied
+
+from .conftest import NOW
+
+pytestmark = pytest.mark.postgres
+
+
+@pytest.fixture
+def proxy(postgres_url: str) -> Iterator[Proxy]:
+    with proxied(postgres_url) as made:
+        yield made
+
+
+@pytest.fixture
+def note(tmp_path: Path) -> Note:
+    return Note(tmp_path / "seen")
+
+
+@pytest.fixture
+def through(proxy: Proxy, note: Note) -> Iterator[Database]:
+    made = Database(proxy.url, note)
+    made.migrate()
+    yield made
+    made.close()
+
+
+def add(database: Database, name: str) -> None:
+    with database.write() as session:
+        people.add(session, name, "annotator", NOW)
+
+
+def names(url: str) -> list[str]:
+    direct = Database(url)
+    with direct.read() as session:
+        found = [one.name for one in people.listed(session)]
+    direct.close()
+    return found
+
+
+def test_a_commit_that_the_server_has_not_heard_of_is_none(
+    through: Database, proxy: Proxy, postgres_url: str
+) -> None:
+    proxy.cuts = "before"
+    with pytest.raises(OperationalError):
+        add(through, "ada")
+    assert (proxy.times, names(postgres_url)) == (1, [])
+    add(through, "ada")
+    assert names(postgres_url) == ["ada"]
+
+
+def test_a_commit_whose_answer_was_lost_is_stored_and_nobody_hears_of_it(
+    through: Database, proxy: Proxy, postgres_url: str, note: Note
+) -> None:
+    proxy.cuts = "after"
+    add(through, "ada")
+    assert (proxy.times, names(postgres_url)) == (1, ["ada"])
+    assert note.read() == through.identity(), "and it is noted as any other"
+    add(through, "bob")
+    assert names(postgres_url) == ["ada", "bob"]
+
+
+@pytest.mark.parametrize(("how", "stored"), [("before", []), ("after", ["ada"])])
+def test_where_nobody_can_be_asked_it_is_said_that_it_is_not_known(
+    through: Database,
+    proxy: Proxy,
+    postgres_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+    how: str,
+    stored: list[str],
+) -> None:
+    monkeypatch.setattr(lost_commits, "PATIENCE", 0.0)
+    proxy.cuts, proxy.closed = how, True
+    with pytest.raises(
+        CommitUnknownError, match="not known whether it was stored: look before you do it again"
+    ):
+        add(through, "ada")
+    assert names(postgres_url) == stored
+
+
+def sent(database: Database) -> tuple[Commit, int]:
+    """A commit about to be sent, and its process in the server."""
+    commits: list[Commit] = []
+    with database.write() as session:
+        people.add(session, "ada", "annotator", NOW)
+        commit = count_commit(session.connection())
+        assert commit is not None
+        commits.append(commit)
+        pid = session.execute(text("SELECT pg_backend_pid()")).scalar_one()
+    return commits[0], pid
+
+
+def test_a_server_that_has_begun_its_figures_anew_is_not_believed(
+    through: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after a crash, when the number may be that of another transaction."""
+    commit, _ = sent(through)
+    assert lost_commits.came_through(through._reader, commit)
+    with through.write() as session:
+        session.execute(text("SELECT pg_stat_reset_shared('bgwriter')"))
+    with pytest.raises(CommitUnknownError):
+        lost_commits.came_through(through._reader, commit)
+    ahead = Commit(
+        1, str(2**40), commit.since
+    )  # a number that this server has not given yet is not asked for
+    with pytest.raises(CommitUnknownError):
+        lost_commits.came_through(through._reader, ahead)
+
+
+def test_one_that_the_server_is_still_at_is_waited_for(
+    through: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[float] = []
+    with through.write() as session:
+        people.add(session, "ada", "annotator", NOW)
+        commit = count_commit(session.connection())
+        assert commit is not None
+        monkeypatch.setattr(lost_commits, "PATIENCE", 0.0)
+        with pytest.raises(CommitUnknownError):
+            lost_commits.came_through(through._reader, commit)
+        monkeypatch.undo()
+        pid = session.execute(text("SELECT pg_backend_pid()")).scalar_one()
+
+        def end_it(seconds: float) -> None:
+            looks.append(seconds)
+            with through.read() as other:
+                other.execute(text("SELECT pg_terminate_backend(:pid, 10000)"), {"pid": pid})
+
+        monkeypatch.setattr(lost_commits.time, "sleep", end_it)
+        assert not lost_commits.came_through(through._reader, commit)
+        session.invalidate()
+    assert looks == [lost_commits.PAUSE]
+
+
+def test_a_fault_of_the_block_is_none_of_the_commit_before(through: Database, proxy: Proxy) -> None:
+    add(through, "ada")
+
+    def fail() -> None:
+        with through.write() as session:
+            session.execute(text("SELECT pg_terminate_backend(pg_backend_pid())"))
+
+    with pytest.raises(OperationalError):
+        fail()
+
+
+def test_all_of_a_database_that_is_put_back_is_there_though_the_answer_was_lost(
+    through: Database, proxy: Proxy, postgres_url: str, tmp_path: Path
+) -> None:
+    add(through, "ada")
+    through.copy_to(tmp_path / "copy")
+    add(through, "bob")
+    proxy.cuts = "after"
+    through.fill_from(tmp_path / "copy")
+    assert (proxy.times, names(postgres_url)) == (1, ["ada"])
+
+
+@pytest.mark.slow
+def test_after_a_crash_of_the_server_its_numbers_are_not_believed() -> None:
+    """It does not even start anew as a whole: the postmaster goes on, and its processes with it."""
+    programs = find()
+    assert programs is not None
+    with running(programs) as server:
+        database = Database(server.lend())
+        commit, pid = sent(database)
+        assert lost_commits.came_through(database._reader, commit)
+        os.kill(pid, signal.SIGKILL)
+        with pytest.raises(CommitUnknownError):
+            lost_commits.came_through(database._reader, commit)
+        database.close()
