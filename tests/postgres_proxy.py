@@ -14,8 +14,8 @@ from pathlib import Path
 from sqlalchemy import make_url
 
 BEGIN, COMMIT = b"BEGIN ISOLATION", b"\0\0\0\x0bCOMMIT\0"
-WRITES, PASSES = b"READ WRITE", b"synchronous_commit = off"
-"""What is said after the first by who may write, and by who waits for no disk."""
+READS, PASSES = b"READ ONLY", b"synchronous_commit = off"
+"""What is said after the first by who only reads, and by who waits for no disk."""
 
 
 class Proxy:
@@ -50,7 +50,7 @@ class Proxy:
     def _pass_on(self, mine: socket.socket) -> None:
         with mine, socket.socket(socket.AF_UNIX) as server, suppress(OSError):
             server.connect(str(self._there))
-            lasts = False
+            lasts, set_up = False, False
             while True:
                 ready, _, _ = select.select([mine, server], [], [])
                 for one, other in ((mine, server), (server, mine)):
@@ -59,8 +59,9 @@ class Proxy:
                     if not (data := one.recv(1 << 16)):
                         return
                     if one is mine and BEGIN in data:
-                        lasts = WRITES in data
+                        lasts = READS not in data and set_up
                     lasts = lasts and PASSES not in data
+                    set_up = set_up or (one is mine and COMMIT in data)  # the first is of what is said to all
                     how = self.cuts if one is mine and lasts and COMMIT in data else None
                     if how is not None:
                         self.cuts = None

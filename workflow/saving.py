@@ -1,4 +1,4 @@
-"""Writing what a person has done: it is stored whole, or they are told in words that it was not."""
+"""Writing what a person has done: it is stored whole, or they are told in words that it was not, or may not be."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ LEAST_FREE = 256 * 1024
 
 class NotSaved(RuntimeError):  # noqa: N818 - a state of affairs, which the page words
     """Nothing could be written, to the database or beside it: a full disk, a lost connection, a database file that is
-    not at its place any more. Nothing was stored."""
+    not at its place any more. Nothing was stored; or, where the connection was lost during the commit and PostgreSQL
+    cannot be asked what became of it, it is not known, which the message says."""
 
 
 @contextmanager

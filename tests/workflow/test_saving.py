@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
 from sqlalchemy import make_url, text
 
-from db import entries
+from db import entries, lost_commits
 from db.engine import Database
 from plcore import LabelTable
 from tests.databases import on_postgres, on_sqlite
+from tests.postgres_proxy import Proxy, proxied
 from tests.workflow.world import annotator, answer_next, full_disk, small_project, stored, unwritable
 from workflow import answering, classes, projects, reviewing, room, saving, stopping, undoing
 from workflow.home import Home, open_home
@@ -286,3 +287,67 @@ def hang(home: Home) -> None:
 def test_whose_transaction_was_ended_is_told(home: Home) -> None:
     with pytest.raises(saving.NotSaved, match=r"took too long|connection to PostgreSQL was lost"):
         hang(home)
+
+
+@pytest.fixture
+def proxy(home: Home) -> Iterator[Proxy]:
+    with proxied(home.settings.database_url) as made:
+        yield made
+
+
+@pytest.fixture
+def behind(home: Home, proxy: Proxy) -> Iterator[Home]:
+    """The same home, which reaches PostgreSQL through a proxy."""
+    made = replace(home, database=Database(proxy.url), shelf=Shelf())
+    yield made
+    made.shelf.close()
+    made.database.close()
+
+
+@on_postgres
+@pytest.mark.parametrize(
+    "name", sorted(USES.keys() - {"own link"})
+)  # whose first transaction has nothing to store
+def test_what_is_stored_though_the_connection_was_lost_is_not_said_to_have_failed(
+    home: Home, owner: int, project: int, behind: Home, proxy: Proxy, name: str
+) -> None:
+    annotator(home, owner, "Ada")
+    answer_next(home, owner, project)
+    answering.next_question(Seat(behind, owner, project))
+    before = stored(home)
+    proxy.cuts = "before"
+    with pytest.raises(saving.NotSaved, match=r"connection to PostgreSQL was lost\. Nothing was stored"):
+        USES[name](behind, owner, project)
+    assert stored(home) == before
+    proxy.cuts = "after"
+    USES[name](behind, owner, project)
+    assert proxy.times == 2
+    assert stored(home) != before
+
+
+@on_postgres
+@pytest.mark.parametrize("how", ["before", "after"])
+def test_where_nobody_knows_it_is_said_and_an_answer_is_stored_once_all_the_same(
+    home: Home,
+    owner: int,
+    project: int,
+    behind: Home,
+    proxy: Proxy,
+    how: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(lost_commits, "PATIENCE", 0.0)
+    question = answering.next_question(Seat(behind, owner, project))
+    proxy.cuts, proxy.closed = how, True
+    words = "not known whether it was stored: look before you do it again"
+    with pytest.raises(saving.NotSaved, match=words) as said:
+        answering.submit_answer(Seat(behind, owner, project), question.token, "is", [question.choices[0]])
+    assert "Nothing was stored" not in str(said.value)
+    proxy.closed = False
+    again = answering.submit_answer(Seat(behind, owner, project), question.token, "is", [question.choices[0]])
+    assert again.repeated == (how == "after")
+    assert projects.get_project(Seat(home, owner, project)).answered == 1
+    proxy.cuts, proxy.closed, proxy.times = how, True, 0
+    with pytest.raises(saving.NotSaved, match=words):
+        projects.rename_project(Seat(behind, owner, project), "new", "")
+    assert projects.get_project(Seat(home, owner, project)).name == ("small" if how == "before" else "new")
