@@ -1,0 +1,131 @@
+"""The command line: a project of another Winnow comes in, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.test_cli import Shell, shell, table
+from tests.workflow.outgoing.backups.forging import forged
+from workflow.home import close_home
+
+__all__ = ["shell", "table"]
+
+
+@pytest.fixture
+def taken(shell: Shell, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file of a project with three answers, taken along from a first Winnow. The shell is at a second one."""
+    shell.done("import", table, "--setting", "truth_role=hidden")
+    shell.done("simulate", 1, "--answers", 3)
+    file = tmp_path / "birds.zip"
+    assert shell.done("backup", "--project", 1, file).endswith(f"winnow bring-in {file}\n")
+    elsewhere(shell, tmp_path, monkeypatch)
+    return file
+
+
+def elsewhere(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The shell is at a new Winnow from now on."""
+
+    close_home()
+    monkeypatch.setenv("WINNOW_HOME", str(tmp_path / "elsewhere"))
+
+
+def there(shell: Shell) -> list[tuple[int, str, int]]:
+    return [(one["id"], one["name"], one["answered"]) for one in json.loads(shell.done("projects", "--json"))]
+
+
+def refused_and_nothing_stored(shell: Shell, tmp_path: Path, *words: object) -> str:
+    before = there(shell)
+    line = shell.refused("bring-in", *words)
+    assert there(shell) == before
+    home = tmp_path / "elsewhere"
+    assert not list(home.glob("tables/*")), "no table of it is left"
+    assert not list(home.glob(".bringing-*"))
+    return line
+
+
+def test_a_project_comes_in_with_its_log_and_its_answers(shell: Shell, taken: Path) -> None:
+    status, out, err = shell("bring-in", taken)
+    assert (status, out) == (0, "Project 1: birds.\n"), err
+    assert "Known here by the same name: owner.\n" in err
+    assert there(shell) == [(1, "birds", 3)]
+    assert "holds" in shell.done("verify", 1)
+    assert shell("simulate", 1, "--answers", 1)[0] == 0, "and it goes on"
+
+
+def test_a_name_that_is_taken_is_refused_and_another_can_be_given(
+    shell: Shell, taken: Path, tmp_path: Path
+) -> None:
+    shell.done("bring-in", taken)
+    line = shell.refused("bring-in", taken)
+    assert "birds" in line
+    assert there(shell) == [(1, "birds", 3)]
+    assert shell.done("bring-in", taken, "--name", "birds of before") == "Project 2: birds of before.\n"
+    assert there(shell) == [(1, "birds", 3), (2, "birds of before", 3)]
+    assert "80" in shell.refused("bring-in", taken, "--name", "x" * 81)
+
+
+@pytest.mark.parametrize("at", [100, -1, "middle"])
+def test_a_damaged_file_is_refused_in_one_line(
+    shell: Shell, taken: Path, tmp_path: Path, at: int | str
+) -> None:
+    content = bytearray(taken.read_bytes())
+    content[len(content) // 2 if isinstance(at, str) else at] ^= 1
+    taken.write_bytes(content)
+    line = refused_and_nothing_stored(shell, tmp_path, taken)
+    assert "birds.zip is damaged at " in line
+
+
+def test_one_that_is_cut_off_is_refused_in_one_line(shell: Shell, taken: Path, tmp_path: Path) -> None:
+    taken.write_bytes(taken.read_bytes()[:-1000])
+    assert "birds.zip is damaged at its end" in refused_and_nothing_stored(shell, tmp_path, taken)
+
+
+def test_one_that_nobody_has_sealed_is_refused_in_one_line(shell: Shell, taken: Path, tmp_path: Path) -> None:
+    """The same members, packed by another program: nothing says that they are as they were."""
+    other = tmp_path / "packed.zip"
+    with zipfile.ZipFile(taken) as given, zipfile.ZipFile(other, "w") as packed:
+        for name in given.namelist():
+            packed.writestr(name, given.read(name))
+    line = refused_and_nothing_stored(shell, tmp_path, other)
+    assert "packed.zip is damaged at its end" in line
+    assert "the seal that ends every backup" in line
+
+
+def test_one_that_was_changed_and_sealed_anew_is_refused_in_one_line(
+    shell: Shell, taken: Path, tmp_path: Path
+) -> None:
+    """The answer is a class that the table does not have: it is looked at beside the seal of the file."""
+
+    def change(content: dict[str, Any]) -> None:
+        content["rows"]["entries"][0]["labels"] = ["unheard of"]
+
+    line = refused_and_nothing_stored(shell, tmp_path, forged(taken, tmp_path, change))
+    assert "holds no project that works" in line
+
+
+@pytest.mark.parametrize("what", ["backup", "text", "missing"])
+def test_what_is_no_file_of_a_project_is_refused_in_one_line(
+    shell: Shell, taken: Path, tmp_path: Path, what: str
+) -> None:
+    file = tmp_path / f"{what}.zip"
+    if what == "backup":
+        shell.done("backup", file)
+    elif what == "text":
+        file.write_text("id,candidates\n")
+    line = refused_and_nothing_stored(shell, tmp_path, file)
+    assert f"{what}.zip" in line
+    assert {"backup": "restore", "text": "no backup of Winnow's", "missing": "does not exist"}[what] in line
+
+
+def test_a_setting_that_is_wrong_is_refused_in_one_line(
+    shell: Shell, taken: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WINNOW_PORT", "x")
+
+    close_home()
+    assert "WINNOW_PORT" in shell.refused("bring-in", taken)
