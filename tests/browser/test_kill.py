@@ -6,15 +6,62 @@ import csv
 import io
 import json
 import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from db.engine import Database
 from tests.browser import room
 from tests.browser.server import Server
+from tests.databases import backend, postgres_databases, postgres_server, postgres_url
+from workflow.common.store import NOTE
+
+__all__ = ["backend", "postgres_databases", "postgres_server", "postgres_url"]
 
 pytestmark = pytest.mark.browser
+
+
+class Homes:
+    """Folders with their databases, and servers on them. databases : makes one of PostgreSQL; None: SQLite"""
+
+    def __init__(self, folder: Path, databases: Callable[[], str] | None) -> None:
+        self.folder, self.databases = folder, databases
+
+    def new(self) -> Server:
+        """A server that is not started yet, on a home of its own."""
+        return self._server("home", "" if self.databases is None else self.databases())
+
+    def copy(self, server: Server) -> Server:
+        """One on a copy of what the other has stored by now, whether that one is there or not."""
+        folder = self.folder / "copy"
+        shutil.copytree(server.home, folder)
+        if self.databases is None:
+            return self._server("copy", "")
+        (folder / NOTE).unlink()  # the height is copied as of a moment after
+        url = self.databases()
+        there, here = Database(server.database_url), Database(url)
+        there.copy_to(self.folder / "carried.sqlite3")
+        here.fill_from(self.folder / "carried.sqlite3")
+        for one in (there, here):
+            one.close()
+        return self._server("copy", url)
+
+    def _server(self, name: str, url: str) -> Server:
+        return Server(self.folder / name, more={"WINNOW_DATABASE_URL": url})
+
+
+def again(server: Server) -> Server:
+    """Another one in the place of one that was killed."""
+    url = server.environment["WINNOW_DATABASE_URL"]
+    return Server(server.home, server.port, more={"WINNOW_DATABASE_URL": url}).start()
+
+
+@pytest.fixture
+def homes(backend: str, request: pytest.FixtureRequest, tmp_path: Path) -> Homes:
+    databases = request.getfixturevalue("postgres_databases") if backend == "postgres" else None
+    return Homes(tmp_path, databases)
 
 
 def downloaded_log(page: Page, server: Server) -> list[dict[str, str]]:
@@ -28,20 +75,22 @@ def downloaded_log(page: Page, server: Server) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text())))
 
 
-def annotating(context: BrowserContext, tmp_path: Path) -> tuple[Server, Page]:
+@pytest.fixture
+def annotating(context: BrowserContext, homes: Homes) -> Iterator[tuple[Server, Page]]:
     """A server of its own, and its owner's browser with a question of the demo."""
-    server = Server(tmp_path / "home").start()
+    server = homes.new().start()
     page = context.new_page()
     page.goto(server.link)
     page.goto(f"{server.base}/annotate")
     page.locator(room.CARD).wait_for()
-    return server, page
+    yield server, page
+    server.stop()
 
 
 def test_acknowledged_answers_survive_and_the_next_question_is_the_same(
-    context: BrowserContext, tmp_path: Path
+    context: BrowserContext, annotating: tuple[Server, Page], homes: Homes
 ) -> None:
-    server, page = annotating(context, tmp_path)
+    server, page = annotating
     acknowledged = {}
     for _ in range(6):
         label = page.locator(".choice .label").first.inner_text()
@@ -51,50 +100,46 @@ def test_acknowledged_answers_survive_and_the_next_question_is_the_same(
     page.keyboard.press("1")  # in flight while the process dies: stored or not, but never half
     server.kill()
     page.close()
-    # A second copy of the folder as the crash left it: what would have come next without that last press.
-    shutil.copytree(server.home, tmp_path / "copy")
-    try:
-        for folder in (server.home, tmp_path / "copy"):
-            again = Server(folder, port=server.port).start()
-            tab = context.new_page()
-            tab.goto(again.link)
-            log = {entry["row_id"]: entry for entry in downloaded_log(tab, again)}
-            for row, label in acknowledged.items():
-                assert log[row]["labels"] == label
-            tab.goto(f"{again.base}/annotate")
-            tab.locator(room.CARD).wait_for()
-            if len(log) == len(acknowledged):
-                assert (room.row_id(tab), room.token(tab)) == (next_row, next_token)
-            else:
-                assert room.row_id(tab) not in log
-            tab.close()
-            again.stop()
-    finally:
-        server.stop()
+    # A second copy of what the crash has left: what would have come next without that last press.
+    copy = homes.copy(server)
+    for one in (again(server), copy.start()):
+        tab = context.new_page()
+        tab.goto(one.link)
+        log = {entry["row_id"]: entry for entry in downloaded_log(tab, one)}
+        for row, label in acknowledged.items():
+            assert log[row]["labels"] == label
+        tab.goto(f"{one.base}/annotate")
+        tab.locator(room.CARD).wait_for()
+        if len(log) == len(acknowledged):
+            assert (room.row_id(tab), room.token(tab)) == (next_row, next_token)
+        else:
+            assert room.row_id(tab) not in log
+        tab.close()
+        one.stop()
 
 
-def test_a_card_that_was_open_answers_again_after_a_restart(context: BrowserContext, tmp_path: Path) -> None:
-    server, page = annotating(context, tmp_path)
-    asked, label = room.row_id(page), page.locator(".choice .label").first.inner_text()
+def test_a_card_that_was_open_answers_again_after_a_restart(annotating: tuple[Server, Page]) -> None:
+    server, page = annotating
+    asked, label, shown = (
+        room.row_id(page),
+        page.locator(".choice .label").first.inner_text(),
+        room.token(page),
+    )
     server.kill()
-    again = Server(server.home, port=server.port).start()
+    other = again(server)
     try:
-        page.wait_for_timeout(1500)
         page.keyboard.press("1")
-        # Stored at once, or the page finds out by itself that it has to be loaded anew: never deaf for ever.
-        page.wait_for_timeout(9000)
-        if room.row_id(page) == asked:
-            room.answer(page, label)
-        log = downloaded_log(page, again)
+        room.wait_for_next(page, shown)
+        log = downloaded_log(page, other)
         assert [(entry["row_id"], entry["labels"]) for entry in log] == [(asked, label)]
     finally:
-        again.stop()
+        other.stop()
 
 
 def test_a_press_while_the_server_is_gone_is_stored_once_it_is_back_with_its_note(
-    context: BrowserContext, tmp_path: Path
+    annotating: tuple[Server, Page],
 ) -> None:
-    server, page = annotating(context, tmp_path)
+    server, page = annotating
     asked, label, shown = (
         room.row_id(page),
         page.locator(".choice .label").first.inner_text(),
@@ -105,36 +150,38 @@ def test_a_press_while_the_server_is_gone_is_stored_once_it_is_back_with_its_not
     page.keyboard.press("Escape")
     server.kill()
     page.keyboard.press("1")
-    again = Server(server.home, port=server.port).start()
+    other = again(server)
     try:
         room.wait_for_next(page, shown)
         expect(page.locator(".saved")).to_contain_text(f"Saved: row {asked} is {label}")
-        (entry,) = room.log_of(again, project=1)
+        (entry,) = room.log_of(other, project=1)
         assert (json.loads(entry["labels"]), entry["note"]) == ([label], "typed before")
     finally:
-        again.stop()
+        other.stop()
 
 
-def test_a_kill_between_questions_changes_nothing(context: BrowserContext, tmp_path: Path) -> None:
-    server, page = annotating(context, tmp_path)
+def test_a_kill_between_questions_changes_nothing(
+    context: BrowserContext, annotating: tuple[Server, Page], homes: Homes
+) -> None:
+    server, page = annotating
     for _ in range(3):
         room.answer(page, page.locator(".choice .label").first.inner_text())
     # Without the kill: what one more answer leads to.
     before = (room.row_id(page), room.token(page))
     label = page.locator(".choice .label").first.inner_text()
-    shutil.copytree(server.home, tmp_path / "copy")
+    copy = homes.copy(server)
     room.answer(page, label)
     led_to = room.row_id(page)
     server.kill()
     page.close()
-    again = Server(tmp_path / "copy").start()
+    copy.start()
     try:
         tab = context.new_page()
-        tab.goto(again.link)
-        tab.goto(f"{again.base}/annotate")
+        tab.goto(copy.link)
+        tab.goto(f"{copy.base}/annotate")
         tab.locator(room.CARD).wait_for()
         assert (room.row_id(tab), room.token(tab)) == before
         room.answer(tab, label)
         assert room.row_id(tab) == led_to
     finally:
-        again.stop()
+        copy.stop()
