@@ -130,3 +130,31 @@ def test_a_sign_in_is_one_for_both_and_whoever_loses_one_goes_on_at_the_other(
     expect(page).to_have_url(f"{proxy.base}/signin?left=1")
     page.context.add_cookies([one for one in held if one["name"].startswith("winnow_signin_")])  # type: ignore[misc]
     assert [status(one, "/account", page) for one in servers] == [401, 401], "at once at both"
+
+
+def test_an_open_card_goes_on_at_the_other_with_what_was_typed(
+    page: Page, servers: tuple[Server, Server], proxy: Proxy
+) -> None:
+    """Nobody loads the page again: neither the person, nor the page by itself."""
+    room.import_csv(page, proxy.base, small_frame(), "open")
+    address = prepared_file(page)
+    mine, other = servers if status(servers[0], address, page) == 200 else servers[::-1]
+    room.annotate_at(page, f"{proxy.base}/annotate?project=1")
+    answer_some(page, {}, 1)
+    page.evaluate("window.stays = true")
+    shown, label = room.token(page), room.labels_on_screen(page)[0]
+    page.keyboard.press("t")
+    page.keyboard.type("typed before")
+    with page.expect_websocket():  # the page's own, anew
+        mine.kill()
+        page.keyboard.type(" and after")
+    page.wait_for_load_state("networkidle")
+    expect(page.locator(".note")).to_have_value("typed before and after")
+    page.keyboard.press("Escape")
+    page.keyboard.press(room.key_for(page, label))
+    room.wait_for_next(page, shown)
+    entry = room.log_of(other, 1)[-1]
+    assert (entry["token"], entry["note"]) == (shown, "typed before and after")
+    answer_some(page, {}, 2)
+    assert len(room.log_of(other, 1)) == 4
+    assert page.evaluate("window.stays") is True

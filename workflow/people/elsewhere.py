@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from db import accounts, people, sign_ins
+from plcore.common import unstorable_in
 from workflow.access import NotFound
 from workflow.people import audit
 from workflow.people.audit import EventKind
@@ -66,6 +67,8 @@ def sign_in_by_openid(home: Home, claims: dict[str, Any], visit: Visit = NOWHERE
     """
     issuer, email = str(claims["iss"]), str(claims.get("email") or "")
     subject = f"{issuer} {claims['sub']}"
+    if (found := unstorable_in(subject)) is not None:
+        raise NotKnown(f"Your provider calls you by a name with {found}, which cannot be stored here.")
     verified = claims.get("email_verified") is True
     domains = home.settings.sign_in.oidc_domains
     if domains and (not verified or email.rpartition("@")[2].casefold() not in domains):
