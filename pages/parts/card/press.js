@@ -60,7 +60,7 @@ export function press(state, button, kind, labels, seq = null) {
  * @param {State} state
  */
 async function whenLate(state) {
-  state.saved.textContent = "Still saving… An answer that is not shown as saved was not stored.";
+  state.saved.textContent = "Still saving… Until an answer is shown as saved it may not be stored.";
   while (state.busy && state.listener) {
     await new Promise((resolve) => setTimeout(resolve, 2000));
     if (state.posted) continue; // what the route was sent is sent again by itself

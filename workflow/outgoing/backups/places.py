@@ -140,8 +140,12 @@ class PostgresPlace:
                     look_into(kept, EntryKind.ROWS)
                 flush_all()
                 database.fill_from(copy)
-            except CommitUnknownError:
-                raise  # what was there may be gone, and is in that file
+            except CommitUnknownError as error:
+                was = "" if kept is None else f" What was there is in {kept}."
+                raise BackupError(
+                    "The connection to PostgreSQL was lost at the very end: it is not known whether the backup is in "
+                    f"its place.{was} Fix: start PostgreSQL, then restore again (winnow restore FILE --replace)."
+                ) from error
             except BaseException:
                 if kept is not None:
                     kept.unlink(missing_ok=True)

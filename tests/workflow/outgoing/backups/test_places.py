@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,14 @@ import pytest
 from alembic import command
 from sqlalchemy import Column, Table, select, text
 
-from db import as_sqlite
+from db import as_sqlite, lost_commits
 from db.base import Base
 from db.engine import Database, revisions
 from tests.databases import on_postgres, on_sqlite
 from tests.db.test_migrations import move
 from tests.migrated import lay_database
 from tests.postgres import Server
+from tests.postgres_proxy import proxied
 from tests.workflow.outgoing.backups.drill import files_of, rows_of, settings_of, three_projects
 from tests.workflow.vector_world import answer_truly
 from tests.workflow.world import annotator, answer_next
@@ -151,6 +153,39 @@ def test_one_that_is_not_empty_is_left_alone_unless_told(
     assert done.before is not None
     assert len(rows_of(done.before)["entries"]) == 1, "what was there can be had again"
     assert done.before.stat().st_mode & 0o777 == 0o600
+
+
+@on_postgres
+@pytest.mark.parametrize(("how", "entries"), [("before", 1), ("after", 0)])
+def test_where_nobody_knows_whether_it_is_in_its_place_what_was_there_is_kept(
+    home: Home,
+    owner: int,
+    project: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    how: str,
+    entries: int,
+) -> None:
+    monkeypatch.setattr(lost_commits, "PATIENCE", 0.0)
+    making.make(home, tmp_path / "a.zip")
+    answer_next(home, owner, project)
+    home.close()
+    with proxied(home.settings.database_url) as proxy:
+        through = replace(home.settings, database_url=proxy.url)
+        proxy.cuts, proxy.closed = how, True
+        with pytest.raises(
+            BackupError, match=r"it is not known whether .* What was there is in .*restore again"
+        ):
+            restore(through, tmp_path / "a.zip", replace=True)
+    (kept,) = (home.settings.home / "backups").glob("before-restore-*.sqlite3")
+    assert len(rows_of(kept)["entries"]) == 1
+    restored = Database(home.settings.database_url)
+    with restored.read() as session:
+        assert len(session.execute(text("SELECT 1 FROM entries")).all()) == entries
+    restored.close()
+    restore(home.settings, tmp_path / "a.zip", replace=True)
+    with reopened(home.settings) as there:
+        assert stored(there)["entries"] == []
 
 
 @on_postgres
