@@ -42,7 +42,7 @@ def is_empty(path: Path) -> bool:
     return path.is_file() and not path.stat().st_size
 
 
-def is_none(path: Path) -> bool:
+def is_no_sqlite(path: Path) -> bool:
     """Whether there is a file that does not begin as those of SQLite do. To be asked before SQLite opens it."""
     if not path.is_file():
         return False

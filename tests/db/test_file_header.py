@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from db.file_header import MAGIC, FileHeader, is_empty, is_none, read_header
+from db.file_header import MAGIC, FileHeader, is_empty, is_no_sqlite, read_header
 
 
 def header_of(path: Path) -> FileHeader | None:
@@ -45,6 +45,6 @@ def test_it_is_said_of_a_path_before_it_is_opened(
     tmp_path: Path, content: bytes, said: tuple[bool, bool]
 ) -> None:
     path = tmp_path / "a"
-    assert (is_empty(path), is_none(path)) == (False, False), "there is nothing"
+    assert (is_empty(path), is_no_sqlite(path)) == (False, False), "there is nothing"
     path.write_bytes(content)
-    assert (is_empty(path), is_none(path)) == said
+    assert (is_empty(path), is_no_sqlite(path)) == said

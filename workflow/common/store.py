@@ -14,7 +14,7 @@ from sqlalchemy import make_url
 from sqlalchemy.exc import DBAPIError
 
 from db.engine import Database, NewerTablesError, is_damaged, revisions
-from db.file_header import is_empty, is_none
+from db.file_header import is_empty, is_no_sqlite
 from db.identity import Identity, Note, NoteError
 from workflow.common.first_database import begin
 from workflow.settings import Settings, SettingsError
@@ -98,7 +98,7 @@ def _check_there(settings: Settings, database: Database, tables_dir: Path, noted
     """Raise BrokenHomeError where a copy that failed, or half a backup put back, would be taken for a first start."""
     if database.path is not None and is_empty(database.path):
         raise BrokenHomeError(f"The database {where(settings)} is empty (0 bytes). {_choice(settings)}")
-    if database.path is not None and is_none(
+    if database.path is not None and is_no_sqlite(
         database.path
     ):  # asked before SQLite opens it, which may delete what is left beside it
         raise BrokenHomeError(_damaged(settings))
@@ -134,7 +134,7 @@ def _check_same(settings: Settings, database: Database, note: Note) -> None:
 def set_aside_what_is_none(settings: Settings) -> list[Path]:
     """Rename the files of an SQLite database that is empty or damaged; where they are now. Raises OSError."""
     database = Database(settings.database_url)
-    if database.path is None or not (is_none(database.path) or _is_damaged(database)):
+    if database.path is None or not (is_no_sqlite(database.path) or _is_damaged(database)):
         return []
     moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
     moved = []
