@@ -13,6 +13,7 @@ from plcore.kernels.margin import (
     smooth_rows,
     spread,
 )
+from plcore.kernels.near import add_listed_votes, count_labels, find_most_listed, number_labels
 from plcore.kernels.online import MASS, MISTAKES, OBJECTIVE, ROUNDS, SCALE, UPDATES, learn_dense, learn_sparse
 from plcore.kernels.possible import search_effects
 from plcore.kernels.scores import (
@@ -35,10 +36,10 @@ from plcore.kernels.votes import (
     add_scaled_votes,
     add_votes,
     change_scaled_votes,
-    change_votes,
     count_places,
     fill_masks,
     fill_places,
+    find_most_votes,
     has_repeated,
 )
 
@@ -53,6 +54,7 @@ __all__ = [
     "SETTLED",
     "SHARE_UNIT",
     "UPDATES",
+    "add_listed_votes",
     "add_rows",
     "add_scaled_votes",
     "add_scores",
@@ -63,7 +65,7 @@ __all__ = [
     "candidate_losses",
     "change_maxima",
     "change_scaled_votes",
-    "change_votes",
+    "count_labels",
     "count_open",
     "count_places",
     "fill_masks",
@@ -71,6 +73,8 @@ __all__ = [
     "find_best",
     "find_effects",
     "find_imprecise",
+    "find_most_listed",
+    "find_most_votes",
     "find_sets",
     "hard_rows",
     "has_repeated",
@@ -79,6 +83,7 @@ __all__ = [
     "learn_sparse",
     "margins",
     "mean_weights",
+    "number_labels",
     "offer_proposed",
     "pick_batch",
     "place_rows",

@@ -56,14 +56,35 @@ def fill_places(neighbors: AnyArray, weights: IntArray, start: IntArray, places:
 
 
 @kernel
-def add_votes(neighbors: AnyArray, weights: IntArray, masks: IntArray, votes: IntArray) -> None:
-    """Add the votes of Eq. 1 to votes int64 (T, m)."""
+def add_votes(targets: IntArray, neighbors: AnyArray, weights: IntArray, masks: IntArray, votes: IntArray) -> None:
+    """Add the votes of Eq. 1 about some targets int64 (B,) to votes int64 (B, m)."""
     n_classes = votes.shape[1]
-    for target in range(neighbors.shape[0]):
+    for place in range(len(targets)):
+        target = targets[place]
         for slot in range(neighbors.shape[1]):
             row, weight = neighbors[target, slot], weights[target, slot]
             for label in range(n_classes):
-                votes[target, label] += weight & -((masks[row, label >> 6] >> (label & 63)) & 1)
+                votes[place, label] += weight & -((masks[row, label >> 6] >> (label & 63)) & 1)
+
+
+@kernel
+def find_most_votes(
+    targets: IntArray, neighbors: AnyArray, weights: IntArray, masks: IntArray, n_classes: int, best: IntArray
+) -> None:
+    """The label with the most votes of Eq. 1 of each target int64 (B,), the lowest of several; -1 where none has any."""
+    votes = np.empty(n_classes, dtype=np.int64)
+    for place in range(len(targets)):
+        target = targets[place]
+        votes[:] = 0
+        for slot in range(neighbors.shape[1]):
+            row, weight = neighbors[target, slot], weights[target, slot]
+            for label in range(n_classes):
+                votes[label] += weight & -((masks[row, label >> 6] >> (label & 63)) & 1)
+        most, first = 0, -1
+        for label in range(n_classes):
+            if votes[label] > most:
+                most, first = votes[label], label
+        best[place] = first
 
 
 @kernel
@@ -85,16 +106,3 @@ def change_scaled_votes(places: AnyArray, weights: IntArray, change: IntArray, v
         target, slot = place // n_voters, place % n_voters
         for label in range(votes.shape[1]):
             votes[target, label] += weights[target, slot] * change[label]
-
-
-@kernel
-def change_votes(
-    places: AnyArray, weights: IntArray, old: BoolArray, new: BoolArray, votes: IntArray
-) -> None:
-    """Votes after the row at these places changes its candidates from `old` to `new`, bool (m,)."""
-    n_voters = weights.shape[1]
-    for number in range(len(places)):
-        place = np.int64(places[number])
-        target, slot = place // n_voters, place % n_voters
-        for label in range(votes.shape[1]):
-            votes[target, label] += weights[target, slot] * (np.int64(new[label]) - np.int64(old[label]))

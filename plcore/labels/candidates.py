@@ -20,6 +20,7 @@ from scipy import sparse
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from plcore.common.candidate_sets import CandidateSets
 from plcore.common.types import AnyArray, BoolArray, IntArray
 from plcore.common.words import shortened
 
@@ -119,6 +120,11 @@ def check_candidates(y: Any) -> tuple[BoolArray, AnyArray]:
         raise CandidateError("The candidate matrix has no columns. Fix: give one column for every class.")
     refuse_empty_rows(candidates)
     return candidates, classes
+
+
+def kept_candidates(y: Any) -> BoolArray:
+    """The candidates of `check_candidates`, or a copy of `CandidateSets` as such."""
+    return y.copy() if isinstance(y, CandidateSets) else check_candidates(y)[0]
 
 
 def column_names(frame: pd.DataFrame) -> AnyArray:

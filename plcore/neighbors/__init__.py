@@ -15,7 +15,8 @@ from plcore.neighbors.graph import (
     neighbor_weights,
 )
 from plcore.neighbors.search import SEARCHES, compile_search, make_search
-from plcore.neighbors.votes import VoteTable, check_graph, pack
+from plcore.neighbors.near import pack
+from plcore.neighbors.votes import VoteTable, check_graph
 
 __all__ = [
     "SCALINGS",

@@ -144,7 +144,7 @@ class PLKNeighborsClassifier(PartialLabelClassifier):
         """Take in the votes about these rows, ascending; return the rows whose distributions are others now."""
         if self.class_mass > 0:  # what moves one row moves the sums of its classes, and with them all rows
             rows = np.arange(len(self.candidates_))
-        now = votes_to_distributions(self._own_votes.votes[rows], self.candidates_[rows])
+        now = votes_to_distributions(self._own_votes.of(rows), self.candidates_[rows])
         if self.class_mass > 0:
             prior = prior_labels(self.candidates_, self._candidate_weights)
             now = ClassMasses.of(prior, self._sample_weight).pull(now, self.class_mass)

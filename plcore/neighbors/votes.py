@@ -13,18 +13,20 @@ from typing import Any
 
 import numpy as np
 
+from plcore.common.candidate_sets import CandidateSets
 from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.kernels.near import add_listed_votes, find_most_listed
 from plcore.kernels.votes import (
     add_scaled_votes,
     add_votes,
     change_scaled_votes,
-    change_votes,
     count_places,
-    fill_masks,
     fill_places,
+    find_most_votes,
     has_repeated,
 )
-from plcore.labels.candidates import check_candidates, name_rows
+from plcore.labels.candidates import kept_candidates, name_rows
+from plcore.neighbors.near import kept_form
 
 WEIGHT_UNIT = 2**24  # the integer that stands for weight 1.0
 LARGEST_SUM = 2**52  # weight sums stay below, so that they are exact in int64 and in double alike
@@ -62,11 +64,11 @@ def check_graph(neighbors: Any, weights: Any, candidates: Any) -> tuple[AnyArray
     """Check a neighbour graph; return (neighbors int32 (T, K), weights int64 (T, K), candidates bool (n, m)).
 
     A row listed twice for a target is one voter: its weights are added up on its first place, 0 elsewhere.
-    C-contiguous arrays that have these types are not copied.
+    C-contiguous arrays that have these types are not copied. `CandidateSets` are copied as such.
     Raises ValueError for shapes that do not match, for neighbours that are not whole numbers in 0..n-1 and
     for weights as `fixed_weights` says; CandidateError for candidates that break the convention.
     """
-    candidates, _ = check_candidates(candidates)
+    candidates = kept_candidates(candidates)
     rows = np.asarray(neighbors)
     if rows.ndim != 2 or rows.shape[1] == 0 or rows.dtype.kind not in "iu":
         raise ValueError(
@@ -100,14 +102,6 @@ def _merge_repeated(neighbors: AnyArray, weights: IntArray) -> IntArray:
     return weights
 
 
-def pack(candidates: BoolArray) -> IntArray:
-    """Bit masks int64 (n, words) of bool (n, m): bit l % 64 of word l // 64 = label l is a candidate."""
-    n, m = candidates.shape
-    masks: IntArray = np.zeros((n, -(-m // 64)), dtype=np.int64)
-    fill_masks(np.ascontiguousarray(candidates), masks)
-    return masks
-
-
 class SlotIndex:
     """Who has a row among its neighbours: row -> its (target, slot) places of positive weight, in target order.
 
@@ -138,59 +132,87 @@ class SlotIndex:
 
 
 class VoteTable:
-    """The votes of Eq. 1 for fixed targets, kept right while candidate rows change.
+    """The votes of Eq. 1 for fixed targets, which follow candidate rows as these change.
 
     neighbors, weights : integers (T, K), checked, distinct neighbours for each target
     candidates : bool (n, m); a row without a candidate (an item taken out) casts no vote
-    Inputs are already valid. `masks` int64 (n, words) are the candidates now, packed. `votes` int64 (T, m) is
-    made when first asked for.
+    Inputs are already valid. `masks` are the candidates now, as `plcore.neighbors.near.kept_form` has them. No votes
+    are kept: those of a target are counted when somebody asks, which costs no more than to keep them right.
     """
 
     def __init__(self, neighbors: AnyArray, weights: IntArray, candidates: BoolArray) -> None:
         self.neighbors: AnyArray = np.ascontiguousarray(neighbors, dtype=np.int32)
         self.weights: IntArray = np.ascontiguousarray(weights, dtype=np.int64)
         self.index = SlotIndex(self.neighbors, self.weights, len(candidates))
-        self.masks = pack(candidates)
+        self.masks = kept_form(candidates)
         self.n_classes = candidates.shape[1]
-        self._votes: IntArray | None = None
 
     @property
     def votes(self) -> IntArray:
-        """(T, m) votes now; a view that `update` changes."""
-        if self._votes is None:
-            self._votes = np.zeros((len(self.neighbors), self.n_classes), dtype=np.int64)
-            add_votes(self.neighbors, self.weights, self.masks, self._votes)
-        return self._votes
+        """(T, m) votes now, a new array."""
+        return self.of(np.arange(len(self.neighbors)))
+
+    def of(self, targets: IntArray) -> IntArray:
+        """(B, m) votes about these targets now."""
+        votes: IntArray = np.zeros((len(targets), self.n_classes), dtype=np.int64)
+        graph = targets, self.neighbors, self.weights
+        if isinstance(sets := self.masks, CandidateSets):
+            add_listed_votes(*graph, sets.words, sets.start, sets.size, self.n_classes, votes)
+        else:
+            add_votes(*graph, sets, votes)
+        return votes
+
+    def most(self, targets: IntArray) -> IntArray:
+        """(B,) the class with the most votes about each of these targets, the first of several; -1 without a vote."""
+        best = np.empty(len(targets), dtype=np.int64)
+        graph = targets, self.neighbors, self.weights
+        if isinstance(sets := self.masks, CandidateSets):
+            find_most_listed(*graph, sets.words, sets.start, sets.size, self.n_classes, best)
+        else:
+            find_most_votes(*graph, sets, self.n_classes, best)
+        return best
 
     def update(self, row: int, old: BoolArray, new: BoolArray) -> IntArray:
         """Replace what `row` votes for, `old` -> `new` (m,); return the targets whose votes changed, ascending."""
         targets, _ = self.index.places(row)
         if np.array_equal(old, new):
             return targets[:0]
-        self.masks[row] = pack(new[None])[0]
-        if self._votes is not None:
-            change_votes(self.index.of(row), self.weights, old, new, self._votes)
+        self._put(row, new)
         return targets
+
+    def _put(self, row: int, new: BoolArray) -> None:
+        if isinstance(self.masks, CandidateSets):
+            self.masks[row] = new
+        else:
+            self.masks[row] = kept_form(new[None])[0]
 
 
 class ScaledVoteTable(VoteTable):
     """Votes in which a row counts more for one label than for another: scales int64 (n, m), 0 where it does not vote.
 
-    Its weight in a neighbourhood times these is what it votes, in integers, so that updates stay exact.
+    Its weight in a neighbourhood times these is what it votes, in integers, so that updates stay exact. The votes are
+    kept.
     """
 
     def __init__(self, neighbors: AnyArray, weights: IntArray, scales: IntArray) -> None:
         super().__init__(neighbors, weights, scales > 0)
-        self._votes = np.zeros((len(self.neighbors), self.n_classes), dtype=np.int64)
+        self._votes: IntArray = np.zeros((len(self.neighbors), self.n_classes), dtype=np.int64)
         add_scaled_votes(self.neighbors, self.weights, scales, self._votes)
+
+    def of(self, targets: IntArray) -> IntArray:
+        return self._votes[targets]
+
+    def most(self, targets: IntArray) -> IntArray:
+        votes = self._votes[targets]
+        return np.where(votes.any(axis=1), votes.argmax(axis=1), -1)
 
     def update(self, row: int, old: AnyArray, new: AnyArray) -> IntArray:
         """Replace what `row` counts for the labels, `old` -> `new` int64 (m,); return the targets that changed."""
         targets, _ = self.index.places(row)
         if np.array_equal(old, new):
             return targets[:0]
-        self.masks[row] = pack(new[None] > 0)[0]
-        change_scaled_votes(self.index.of(row), self.weights, new - old, self.votes)
+        self._put(row, new > 0)
+        change_scaled_votes(self.index.of(row), self.weights, new - old, self._votes)
         return targets
 
 

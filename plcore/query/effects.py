@@ -7,18 +7,20 @@ conditions misfire there.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from plcore.common.candidate_sets import CandidateSets
 from plcore.common.checks import check_choice
 from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.kernels.effects import NARROW, SETTLED, find_effects, find_imprecise
 from plcore.kernels.possible import search_effects
 from plcore.kernels.scores import SHARE_UNIT, add_scores, add_shares
-from plcore.neighbors.votes import check_graph, pack
+from plcore.neighbors.near import Kept, NearGraph, kept_form, near_graphs
+from plcore.neighbors.votes import check_graph
 from plcore.query.possible import MAX_NODES, check_count, warn_undecided
 
 RULES = ("mw", "apl", "pl")
@@ -35,7 +37,7 @@ class Rule(NamedTuple):
 
     neighbors: AnyArray  # int32 (T, K)
     weights: IntArray  # int64 (T, K)
-    masks: IntArray  # int64 (n, words), the candidates now
+    masks: Kept  # the candidates now
     n_classes: int
     rule: str
     decision: str
@@ -50,33 +52,49 @@ class Rule(NamedTuple):
         "mw": every imprecise neighbour with weight. "apl", "pl": those that could, by one answer, change h, NL
         or (A)PL of the target.
         """
-        sure = np.empty((len(targets), self.neighbors.shape[1]), dtype=bool)
         if self.rule == "mw":
-            find_imprecise(targets, self.neighbors, self.weights, self.masks, sure)
             if settled is not None:
                 self.settle(targets, settled)
-            return sure, 0
-        approximate, state = np.empty_like(sure), np.empty(len(targets), dtype=np.int64)
-        self._find(targets, sure, approximate, state)
-        if settled is not None:
-            settled[targets] = state & SETTLED
-        if self.rule == "apl":
-            return np.logical_or(sure, approximate, out=sure), 0
-        undecided = search_effects(
-            targets, self.neighbors, self.weights, self.masks, self.n_classes, int(self.max_nodes), False,
-            state, sure, approximate, NO_SETS, NO_SETS,
-        )  # fmt: skip
+            return self._imprecise(targets), 0
+        sure = np.empty((len(targets), self.neighbors.shape[1]), dtype=bool)
+        undecided = 0
+        for places, near in self._near(targets):
+            part = np.empty((len(near.targets), sure.shape[1]), dtype=bool)
+            approximate, state = np.empty_like(part), np.empty(len(part), dtype=np.int64)
+            self._find(near, part, approximate, state)
+            if settled is not None:
+                settled[targets[places]] = state & SETTLED
+            if self.rule == "apl":
+                np.logical_or(part, approximate, out=part)
+            else:
+                undecided += search_effects(
+                    near.targets, near.neighbors, near.weights, near.masks, near.n_classes, int(self.max_nodes),
+                    False, state, part, approximate, NO_SETS, NO_SETS,
+                )  # fmt: skip
+            sure[places] = part
         return sure, undecided
 
     def settle(self, targets: IntArray, settled: BoolArray) -> None:
         """Fill settled bool (T,) for these targets, without looking at answers."""
-        state = np.empty(len(targets), dtype=np.int64)
-        self._find(targets, NO_SETS, NO_SETS, state)
-        settled[targets] = state & SETTLED
+        for places, near in self._near(targets):
+            state = np.empty(len(near.targets), dtype=np.int64)
+            self._find(near, NO_SETS, NO_SETS, state)
+            settled[targets[places]] = state & SETTLED
 
-    def _find(self, targets: IntArray, sure: BoolArray, approximate: BoolArray, state: IntArray) -> None:
+    def _near(self, targets: IntArray) -> Iterator[tuple[IntArray | slice, NearGraph]]:
+        return near_graphs(targets, self.neighbors, self.weights, self.masks, self.n_classes)
+
+    def _imprecise(self, targets: IntArray) -> BoolArray:
+        """(B, K) the neighbours with weight that have two candidates or more."""
+        if isinstance(self.masks, CandidateSets):
+            return (self.masks.size[self.neighbors[targets]] >= 2) & (self.weights[targets] > 0)
+        sure = np.empty((len(targets), self.neighbors.shape[1]), dtype=bool)
+        find_imprecise(targets, self.neighbors, self.weights, self.masks, sure)
+        return sure
+
+    def _find(self, near: NearGraph, sure: BoolArray, approximate: BoolArray, state: IntArray) -> None:
         find_effects(
-            targets, self.neighbors, self.weights, self.masks, self.n_classes, self.decision == "incumbent",
+            near.targets, near.neighbors, near.weights, near.masks, near.n_classes, self.decision == "incumbent",
             self.like, sure, approximate, state,
         )  # fmt: skip
 
@@ -125,10 +143,11 @@ def add_all_scores(
     return total, sum(undecided)
 
 
-def many_candidates(masks: IntArray) -> BoolArray:
-    """(n,) rows with two candidates or more, from their masks int64 (n, words)."""
-    within: BoolArray = np.asarray(((masks & (masks - 1)) != 0).any(axis=1))
-    return within if masks.shape[1] == 1 else within | ((masks != 0).sum(axis=1) > 1)
+def many_candidates(masks: Kept) -> BoolArray:
+    """(n,) rows with two candidates or more."""
+    if isinstance(masks, CandidateSets):
+        return masks.size >= 2
+    return np.asarray(((masks & (masks - 1)) != 0).any(axis=1))
 
 
 def mw_scores(rule: Rule, targets: IntArray, ambiguous: BoolArray, n_jobs: int) -> IntArray:
@@ -169,7 +188,7 @@ def effect_scores(
     check_count("max_nodes", max_nodes)
     check_count("n_jobs", n_jobs)
     rows, fixed, known = check_graph(neighbors, weights, candidates)
-    asked = Rule(rows, fixed, pack(known), known.shape[1], rule, decision, max_nodes, lanes_for(fixed))
+    asked = Rule(rows, fixed, kept_form(known), known.shape[1], rule, decision, max_nodes, lanes_for(fixed))
     targets = np.arange(len(rows))
     if rule == "mw":
         return mw_scores(asked, targets, many_candidates(asked.masks), n_jobs) / float(SHARE_UNIT)

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plcore.common.types import BoolArray, IntArray
+from plcore.common.types import IntArray
+from plcore.neighbors.near import NearGraph, near_graphs
 from plcore.query.effects import Rule
-from plcore.query.possible import exact_possible
-from plcore.query.sets import sets_of_targets
+from plcore.query.possible import near_possible
+from plcore.query.sets import near_sets
 
 
 @dataclass(frozen=True)
@@ -41,36 +42,42 @@ class Explanation:
 
 def answer_effects(rule: Rule, row: int, targets: IntArray, slots: IntArray) -> tuple[AnswerEffect, ...]:
     """What each answer about `row`, neighbour number slots[i] of targets[i], would change for these targets."""
-    answers = np.flatnonzero(
-        (rule.masks[row, np.arange(rule.n_classes) >> 6] >> np.arange(rule.n_classes) % 64) & 1
-    )
-    if not len(targets):
-        return ()
-    # A small graph of its own: each target once as it is, and once for each answer.
-    copies = len(answers) + 1
-    single = np.zeros((len(answers), rule.masks.shape[1]), dtype=np.int64)
+    found: dict[int, list[AnswerEffect]] = {}
+    for places, near in near_graphs(targets, rule.neighbors, rule.weights, rule.masks, rule.n_classes):
+        numbers = np.arange(len(targets))[places]
+        for number, own in zip(numbers.tolist(), near.targets.tolist(), strict=True):
+            found[number] = _of_target(rule, near, own, int(targets[number]), int(slots[number]))
+    return tuple(effect for number in sorted(found) for effect in found[number])
+
+
+def _of_target(rule: Rule, near: NearGraph, own: int, target: int, slot: int) -> list[AnswerEffect]:
+    """What answers about its neighbour at this slot would change for one target. own : its number in its graph"""
+    rows = near.neighbors[own]
+    masks = near.masks[rows]
+    labels = np.arange(near.n_classes)
+    answers = labels[(masks[slot, labels >> 6] >> (labels & 63)) & 1 != 0]
+    if not len(answers):
+        return []
+    # A small graph of its own: the target once as it is, and once for each answer.
+    single = np.zeros((len(answers), masks.shape[1]), dtype=np.int64)
     single[np.arange(len(answers)), answers >> 6] = np.left_shift(np.int64(1), answers & 63)
-    rows = rule.neighbors[targets]
-    masks = np.concatenate([rule.masks[rows.ravel()], single])
-    neighbors = np.repeat(np.arange(rows.size).reshape(rows.shape), copies, axis=0)
-    place = np.arange(len(targets) * copies).reshape(-1, copies)
-    neighbors[place[:, 1:], slots[:, None]] = rows.size + np.arange(len(answers))
-    graph = neighbors.astype(np.int32), np.repeat(rule.weights[targets], copies, axis=0), masks
-    sets = sets_of_targets(place.ravel(), *graph, rule.n_classes)
+    neighbors = np.tile(np.arange(len(rows), dtype=np.int32), (len(answers) + 1, 1))
+    neighbors[1:, slot] = len(rows) + np.arange(len(answers))
+    weights = np.tile(near.weights[own], (len(neighbors), 1))
+    every = np.arange(len(neighbors))
+    graph = NearGraph(every, neighbors, weights, np.concatenate([masks, single]), near.n_classes, None)
+    sets = near_sets(graph)
     if rule.rule == "pl":
-        possible, _ = exact_possible(place.ravel(), *graph, rule.n_classes, rule.max_nodes)
-        sets = sets._replace(possible=possible)
-    found = []
-    for number, target in enumerate(targets.tolist()):
-        before, after = place[number, 0], place[number, 1:]
-        moved = np.zeros(len(answers), dtype=bool)
-        for each in sets:
-            moved |= (each[after] != each[before]).any(axis=1)
-        for at in np.flatnonzero(moved):
-            pairs = ((_labels(each[before]), _labels(each[after[at]])) for each in sets)
-            found.append(AnswerEffect(target, int(answers[at]), *pairs))
-    return tuple(found)
-
-
-def _labels(mask: BoolArray) -> tuple[int, ...]:
-    return tuple(np.flatnonzero(mask).tolist())
+        sets = sets._replace(possible=near_possible(graph, rule.max_nodes)[0])
+    names = labels if near.names is None else near.names[np.flatnonzero(near.targets == own)[0]]
+    moved = np.zeros(len(answers), dtype=bool)
+    for each in sets:
+        moved |= (each[1:] != each[0]).any(axis=1)
+    return [
+        AnswerEffect(
+            target,
+            int(names[answers[at]]),
+            *((tuple(names[each[0]].tolist()), tuple(names[each[1 + at]].tolist())) for each in sets),
+        )
+        for at in np.flatnonzero(moved).tolist()
+    ]

@@ -10,7 +10,8 @@ import numpy as np
 
 from plcore.common.types import AnyArray, BoolArray, IntArray
 from plcore.kernels.possible import search_effects
-from plcore.neighbors.votes import check_graph, pack
+from plcore.neighbors.near import Kept, NearGraph, kept_form, near_graphs
+from plcore.neighbors.votes import check_graph
 from plcore.query.sets import approximate_possible_labels
 
 MAX_NODES = 100_000  # placements tried for one label of one target before it counts as undecided
@@ -22,7 +23,7 @@ def exact_possible(
     targets: IntArray,
     neighbors: AnyArray,
     weights: IntArray,
-    masks: IntArray,
+    masks: Kept,
     n_classes: int,
     max_nodes: int,
     plain_search: bool = False,
@@ -31,11 +32,23 @@ def exact_possible(
 
     plain_search : leave out greedy placement and maximum flow (a test compares the ways).
     """
-    possible = np.zeros((len(targets), n_classes), dtype=bool)
+    possible = np.empty((len(targets), n_classes), dtype=bool)
+    undecided = np.empty_like(possible)
+    for places, near in near_graphs(targets, neighbors, weights, masks, n_classes):
+        found = near_possible(near, max_nodes, plain_search)
+        possible[places], undecided[places] = (near.by_class(one, n_classes) for one in found)
+    return possible, undecided
+
+
+def near_possible(
+    near: NearGraph, max_nodes: int, plain_search: bool = False
+) -> tuple[BoolArray, BoolArray]:
+    """As `exact_possible`, over the targets' own labels."""
+    possible = np.zeros((len(near.targets), near.n_classes), dtype=bool)
     undecided = np.zeros_like(possible)
     search_effects(
-        targets, neighbors, weights, masks, n_classes, int(max_nodes), plain_search, NO_STATE, NO_EFFECTS,
-        NO_EFFECTS, possible, undecided,
+        near.targets, near.neighbors, near.weights, near.masks, near.n_classes, int(max_nodes), plain_search,
+        NO_STATE, NO_EFFECTS, NO_EFFECTS, possible, undecided,
     )  # fmt: skip
     return possible, undecided
 
@@ -82,7 +95,7 @@ def possible_labels(
         return (approximate, np.zeros_like(approximate)) if return_undecided else approximate
     rows, fixed, known = check_graph(neighbors, weights, candidates)
     possible, undecided = exact_possible(
-        np.arange(len(rows)), rows, fixed, pack(known), known.shape[1], max_nodes
+        np.arange(len(rows)), rows, fixed, kept_form(known), known.shape[1], max_nodes
     )
     if return_undecided:
         return possible, undecided

@@ -13,7 +13,8 @@ import numpy as np
 
 from plcore.common.types import AnyArray, BoolArray, IntArray
 from plcore.kernels.sets import find_sets
-from plcore.neighbors.votes import check_graph, pack
+from plcore.neighbors.near import Kept, NearGraph, kept_form, near_graphs
+from plcore.neighbors.votes import check_graph
 
 
 class LabelSets(NamedTuple):
@@ -25,11 +26,21 @@ class LabelSets(NamedTuple):
 
 
 def sets_of_targets(
-    targets: IntArray, neighbors: AnyArray, weights: IntArray, masks: IntArray, n_classes: int
+    targets: IntArray, neighbors: AnyArray, weights: IntArray, masks: Kept, n_classes: int
 ) -> LabelSets:
-    """The sets of some targets int64 (B,) of a graph as the compiled loops take it; inputs are already valid."""
-    sets = LabelSets(*(np.zeros((len(targets), n_classes), dtype=bool) for _ in range(3)))
-    find_sets(targets, neighbors, weights, masks, *sets)
+    """The sets of some targets int64 (B,) of a graph, masks as it keeps them; inputs are already valid."""
+    sets = LabelSets(*(np.empty((len(targets), n_classes), dtype=bool) for _ in range(3)))
+    for places, near in near_graphs(targets, neighbors, weights, masks, n_classes):
+        found = near_sets(near)
+        for whole, own in zip(sets, found, strict=True):
+            whole[places] = near.by_class(own, n_classes)
+    return sets
+
+
+def near_sets(near: NearGraph) -> LabelSets:
+    """The sets of its targets, over their own labels."""
+    sets = LabelSets(*(np.zeros((len(near.targets), near.n_classes), dtype=bool) for _ in range(3)))
+    find_sets(near.targets, near.neighbors, near.weights, near.masks, *sets)
     return sets
 
 
@@ -56,6 +67,6 @@ def approximate_possible_labels(neighbors: Any, weights: Any, candidates: Any) -
 def sets_in_blocks(neighbors: AnyArray, weights: IntArray, candidates: BoolArray, name: str) -> BoolArray:
     """One kind of set, "winners", "necessary" or "possible", for all targets; inputs are already valid."""
     rows, fixed = np.ascontiguousarray(neighbors, np.int32), np.ascontiguousarray(weights, np.int64)
-    sets = sets_of_targets(np.arange(len(rows)), rows, fixed, pack(candidates), candidates.shape[1])
+    sets = sets_of_targets(np.arange(len(rows)), rows, fixed, kept_form(candidates), candidates.shape[1])
     result: BoolArray = getattr(sets, name)
     return result

@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array, check_consistent_length
 
 from plcore.common.types import BoolArray, FloatArray, IntArray
-from plcore.labels.candidates import CandidateError, check_candidates
+from plcore.labels.candidates import CandidateError, kept_candidates
 from plcore.neighbors.graph import SCALINGS, make_scaler
 from plcore.neighbors.search import make_search
 from plcore.query.parameters import allowed_rows
@@ -68,12 +68,12 @@ class Baseline:
         self.random_state = random_state
 
     def fit(self, X: Any, candidates: Any) -> Self:
-        """Start on X (n, d), dense or CSR, and candidates as `check_candidates`.
+        """Start on X (n, d), dense or CSR, and candidates as `check_candidates`, or `CandidateSets`.
 
         Raises ValueError for wrong parameters or features, CandidateError for wrong candidates.
         """
         features = check_array(X, accept_sparse="csr", dtype=np.float64, order="C")
-        known, _ = check_candidates(candidates)
+        known = kept_candidates(candidates)
         check_consistent_length(features, known)
         n_rows = len(known)
         self._tie_order = np.arange(n_rows)

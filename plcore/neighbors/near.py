@@ -1,0 +1,92 @@
+"""The labels near each target: a target's neighbours have few of many classes, and nothing else matters to its votes.
+
+Votes, label sets and effects of a target follow from weights and from which labels its neighbours share, whatever these
+are called. Up to FEW_CLASSES classes sets are bit masks of one word; of more, they are `CandidateSets`, and targets are
+handed on with a numbering of their own labels, ascending, so that ties and searches come out as if all classes were
+there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from plcore.common.candidate_sets import FEW_CLASSES, CandidateSets
+from plcore.common.types import AnyArray, BoolArray, IntArray
+from plcore.kernels.near import count_labels, number_labels
+from plcore.kernels.votes import fill_masks
+
+MOST_WORDS = 2**21
+"""Words of masks that are made at a time: 16 MB."""
+
+Kept = IntArray | CandidateSets
+"""Candidates as the compiled loops take them: bit masks int64 (n, words), or sets."""
+
+
+class NearGraph(NamedTuple):
+    """A neighbour graph as the loops over effects and label sets take it.
+
+    targets : int64 (B,), those that are meant of the graph      neighbors, weights : (T, K)
+    masks : int64 (rows, words)      n_classes : the labels there are
+    names : int32 (B, n_classes), the class that each target's own label stands for, ascending, -1 beyond those it has;
+        None where they are the classes
+    """
+
+    targets: IntArray
+    neighbors: AnyArray
+    weights: IntArray
+    masks: IntArray
+    n_classes: int
+    names: AnyArray | None
+
+    def by_class(self, sets: BoolArray, n_classes: int) -> BoolArray:
+        """Sets (B, own labels) of the targets as sets (B, n_classes) of classes."""
+        if self.names is None:
+            return sets
+        whole = np.zeros((len(sets), n_classes), dtype=bool)
+        rows, labels = np.nonzero(sets)
+        whole[rows, self.names[rows, labels]] = True
+        return whole
+
+
+def pack(candidates: BoolArray) -> IntArray:
+    """Bit masks int64 (n, words) of bool (n, m): bit l % 64 of word l // 64 = label l is a candidate."""
+    n, m = candidates.shape
+    masks: IntArray = np.zeros((n, -(-m // 64)), dtype=np.int64)
+    fill_masks(np.ascontiguousarray(candidates), masks)
+    return masks
+
+
+def kept_form(candidates: BoolArray) -> Kept:
+    """Candidates (n, m) as they are kept beside a graph; a copy."""
+    if isinstance(candidates, CandidateSets):
+        return candidates.copy()
+    return pack(candidates) if candidates.shape[1] <= FEW_CLASSES else CandidateSets.of_mask(candidates)
+
+
+def near_graphs(
+    targets: IntArray, neighbors: AnyArray, weights: IntArray, kept: Kept, n_classes: int
+) -> Iterator[tuple[IntArray | slice, NearGraph]]:
+    """(places among the targets int64 (B,), their graph), in parts that share a width and are bounded in memory."""
+    if not isinstance(kept, CandidateSets):
+        yield slice(None), NearGraph(targets, neighbors, weights, kept, n_classes, None)
+        return
+    sets = kept.words, kept.start, kept.size, kept.n_classes
+    counts = np.empty(len(targets), dtype=np.int64)
+    count_labels(targets, neighbors, *sets, counts)
+    width = neighbors.shape[1]
+    # Words a row, rounded up to a power of two: a part is as wide as its widest target.
+    words = 2 ** np.ceil(np.log2(np.maximum(-(-counts // 64), 1))).astype(np.int64)
+    for size in np.unique(words).tolist():
+        same = np.flatnonzero(words == size)
+        block = max(1, MOST_WORDS // (size * max(width, 64)))  # names are half a word each, of 64 labels a word
+        for begin in range(0, len(same), block):
+            places = same[begin : begin + block]
+            chosen, most = targets[places], max(int(counts[places].max()), 1)
+            masks = np.zeros((len(places) * width, -(-most // 64)), dtype=np.int64)
+            names = np.full((len(places), most), -1, dtype=np.int32)
+            number_labels(chosen, neighbors, *sets, masks, names)
+            rows = np.arange(len(masks), dtype=np.int32).reshape(-1, width)
+            yield places, NearGraph(np.arange(len(places)), rows, weights[chosen], masks, most, names)
