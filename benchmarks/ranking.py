@@ -25,7 +25,7 @@ from benchmarks.table8 import load_sets
 from plcore import compile_kernels
 from plcore.evaluation import contaminate, error_rate
 from plcore.neighbors.graph import NeighborGraph
-from plcore.neighbors.votes import pack
+from plcore.neighbors.near import pack
 from plcore.query import EffectRanker, effect_scores, memory_order, winners
 from plcore.query.effects import Rule, add_all_scores, lanes_for
 from plcore.query.possible import MAX_NODES

@@ -98,7 +98,8 @@ def classes_view(seat: Seat) -> ClassesView:
         class_map = opened.learner.pool.class_map
         left = opened.learner.candidates
         alone = left.sum(axis=1) == 1
-        decided, several = left[alone].sum(axis=0).tolist(), left[~alone].sum(axis=0).tolist()
+        decided = left.take(np.flatnonzero(alone), axis=0).sum(axis=0).tolist()
+        several = left.take(np.flatnonzero(~alone), axis=0).sum(axis=0).tolist()
     counts = (
         ClassCount(name, tuple(one for one in class_map.names_of(name) if one != name), some, one)
         for name, some, one in zip(class_map.classes, several, decided, strict=True)

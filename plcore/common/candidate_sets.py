@@ -26,9 +26,9 @@ class CandidateSets:
 
     Attributes
     ----------
-    words : int32; the set of row r lies in them from start[r] on. Where size[r] is at most ceil(m / 32) these are its
+    words : int32; the set of row r lies in them from start[r] on. Where sizes[r] is at most ceil(m / 32) these are its
         labels, ascending; else ceil(m / 32) words of bits, bit l % 32 of word l // 32 for label l.
-    start, size : int64 (n,)      n_classes : m
+    start, sizes : int64 (n,)      n_classes : m
 
     Copies share the words until one of the two is written to. Do not write to these arrays.
     """
@@ -36,8 +36,8 @@ class CandidateSets:
     ndim = 2
     dtype = np.dtype(np.bool_)
 
-    def __init__(self, words: AnyArray, start: IntArray, size: IntArray, n_classes: int) -> None:
-        self.words, self.start, self.size, self.n_classes = words, start, size, n_classes
+    def __init__(self, words: AnyArray, start: IntArray, sizes: IntArray, n_classes: int) -> None:
+        self.words, self.start, self.sizes, self.n_classes = words, start, sizes, n_classes
         self._used = len(words)  # what lies beyond is room for sets that grow
         self._shared = False
         self.writeable = True
@@ -77,9 +77,14 @@ class CandidateSets:
         return len(self.start), self.n_classes
 
     @property
+    def size(self) -> int:
+        """Rows times classes."""
+        return len(self) * self.n_classes
+
+    @property
     def nbytes(self) -> int:
         """Bytes that it takes, those that copies share included."""
-        return int(self.words.nbytes + self.start.nbytes + self.size.nbytes)
+        return int(self.words.nbytes + self.start.nbytes + self.sizes.nbytes)
 
     def __len__(self) -> int:
         return len(self.start)
@@ -87,7 +92,7 @@ class CandidateSets:
     def pairs(self, rows: AnyArray | None = None) -> tuple[IntArray, IntArray]:
         """(places, labels) of all candidates of these rows (r,), by place in `rows`, then label. None: all rows"""
         chosen = np.arange(len(self)) if rows is None else np.asarray(rows, dtype=np.int64)
-        size, start = self.size[chosen], self.start[chosen]
+        size, start = self.sizes[chosen], self.start[chosen]
         place = np.repeat(np.arange(len(chosen)), size)
         first = np.cumsum(size) - size
         labels: IntArray = np.empty(len(place), dtype=np.int64)
@@ -143,16 +148,16 @@ class CandidateSets:
             new = np.zeros(self.n_words, dtype=np.uint32)
             np.bitwise_or.at(new, labels >> 5, np.left_shift(np.uint32(1), (labels & 31).astype(np.uint32)))
             new = new.view(np.int32)
-        if length > min(int(self.size[row]), self.n_words):
+        if length > min(int(self.sizes[row]), self.n_words):
             self.start[row] = self._room(length)
         self.words[self.start[row] : self.start[row] + length] = new
-        self.size[row] = len(labels)
+        self.sizes[row] = len(labels)
 
     def put_exact(self, rows: AnyArray, labels: AnyArray) -> None:
         """Leave each of these distinct rows, which have a candidate or more, this label alone."""
         self._own()
         self.words[self.start[rows]] = labels
-        self.size[rows] = 1
+        self.sizes[rows] = 1
 
     def _own(self) -> None:
         if not self.writeable:
@@ -163,7 +168,7 @@ class CandidateSets:
     def _room(self, length: int) -> int:
         """Where so many more words can lie; sets that have moved or become shorter are closed up first."""
         if self._used + length > len(self.words):
-            kept = np.minimum(self.size, self.n_words)
+            kept = np.minimum(self.sizes, self.n_words)
             if self._used > SPARE * int(kept.sum()) + len(self):
                 self.words, self.start = _gathered(self.words, self.start, kept)
                 self._used = len(self.words)
@@ -175,34 +180,34 @@ class CandidateSets:
     def take(self, rows: AnyArray, axis: int = 0) -> CandidateSets:
         """The sets of these rows, in this order."""
         assert axis == 0  # noqa: S101 - of rows alone
-        size = self.size[rows]
+        size = self.sizes[rows]
         words, start = _gathered(self.words, self.start[rows], np.minimum(size, self.n_words))
         return CandidateSets(words, start, size, self.n_classes)
 
     def copy(self) -> CandidateSets:
         """The same sets, which may be written to."""
         self._shared = True
-        copy = CandidateSets(self.words, self.start.copy(), self.size.copy(), self.n_classes)
+        copy = CandidateSets(self.words, self.start.copy(), self.sizes.copy(), self.n_classes)
         copy._used, copy._shared = self._used, True
         return copy
 
     def sum(self, axis: int) -> IntArray:
         """(n,) how many candidates each row has, or (m,) in how many rows each class is one."""
         if axis == 1:
-            return self.size.copy()
+            return self.sizes.copy()
         counts: IntArray = np.zeros(self.n_classes, dtype=np.int64)
         for rows in self._blocks():
             counts += np.bincount(self.pairs(rows)[1], minlength=self.n_classes)
         return counts
 
-    def any(self, axis: int) -> BoolArray:
-        """(n,) whether a row has a candidate, or (m,) whether a class is one of a row."""
-        return np.asarray(self.sum(axis) > 0)
+    def any(self, axis: int | None = None) -> Any:
+        """(n,) whether a row has a candidate, (m,) whether a class is one of a row; None: whether there is any."""
+        return bool((self.sizes > 0).any()) if axis is None else self.sum(axis) > 0
 
     def lowest(self, rows: AnyArray) -> IntArray:
         """(r,) the first candidate of each of these rows, 0 where there is none."""
         first: IntArray = np.zeros(len(rows), dtype=np.int64)
-        some = np.flatnonzero(self.size[rows] > 0)
+        some = np.flatnonzero(self.sizes[rows] > 0)
         place, labels = self.pairs(np.asarray(rows)[some])
         first[some] = labels[np.searchsorted(place, np.arange(len(some)))]
         return first
@@ -215,7 +220,7 @@ class CandidateSets:
 
     def _blocks(self) -> list[AnyArray]:
         """All rows, in parts that have about FEW_CELLS candidates at most."""
-        total = np.cumsum(self.size)
+        total = np.cumsum(self.sizes)
         n = int(total[-1] // FEW_CELLS) + 1 if len(self) else 1
         return np.split(np.arange(len(self)), np.searchsorted(total, np.arange(1, n) * FEW_CELLS))
 

@@ -25,14 +25,13 @@ def with_classes(table: TableT, class_map: ClassMap) -> TableT:
         raise ClassError(f"The table has other classes than the map: {given.classes} and {class_map.tabled}.")
     truth, weights = given.truth, given.candidate_weights
     if truth is not None:
-        column = class_map.onto(class_map.rooted(np.eye(len(given.classes), dtype=bool))).argmax(axis=1)
+        column = np.maximum(class_map.column_of_tabled, 0)
         truth = np.where(truth >= 0, column[truth], -1).astype(np.int64)
     weights = None if weights is None else class_map.onto(class_map.rooted(weights))
     candidates = class_map.onto(class_map.rooted(given.candidates))
     mapped = {"candidates": candidates, "candidate_weights": weights, "truth": truth}
     if (votes := getattr(given, "votes", None)) is not None:
-        now = class_map.onto(class_map.rooted(np.eye(len(given.classes), dtype=bool)))
-        mapped["votes"] = votes.relabelled(np.where(now.any(axis=1), now.argmax(axis=1), -1))
+        mapped["votes"] = votes.relabelled(class_map.column_of_tabled)
     changed: TableT = dataclasses.replace(given, classes=class_map.classes, **mapped)
     return changed
 

@@ -19,7 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plcore.common.types import AnyArray, BoolArray
+from plcore.common.candidate_sets import CandidateSets
+from plcore.common.types import AnyArray, BoolArray, IntArray
 from plcore.loop.changes import ASIDE, ROWS, ClassChange, ClassError, aside_after
 
 
@@ -80,6 +81,11 @@ class ClassMap:
             self._tabled = [self._root[name] for name in self.tabled]  # the root of each class of the table
         except KeyError as error:
             raise ClassError(f"The table has a class {error.args[0]!r} that was never added.") from None
+
+    @property
+    def column_of_tabled(self) -> IntArray:
+        """(n_tabled,) the effective column of each class of the table, -1 where its `add` was taken back."""
+        return np.asarray(self.columns[self._tabled])
 
     @property
     def aside(self) -> frozenset[str]:
@@ -182,6 +188,8 @@ class ClassMap:
         these are the same."""
         if self._tabled == list(range(len(self.columns))):
             return columns
+        if isinstance(columns, CandidateSets):
+            return columns.mapped(np.array(self._tabled), len(self.columns))
         roots = np.zeros((*columns.shape[:-1], len(self.columns)), dtype=columns.dtype)
         roots[..., self._tabled] = columns
         return roots
@@ -189,6 +197,8 @@ class ClassMap:
     def onto(self, roots: AnyArray) -> AnyArray:
         """(..., m) the sum over the roots of each effective class; of bools whether any is set.
         roots : (..., n_roots)"""
+        if isinstance(roots, CandidateSets):
+            return roots.mapped(self.columns, len(self.classes))
         sums = np.zeros((*roots.shape[:-1], len(self.classes)), dtype=roots.dtype)
         for root in range(roots.shape[-1]):
             if self.columns[root] >= 0:

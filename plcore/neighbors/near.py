@@ -73,7 +73,7 @@ def near_graphs(
     if not isinstance(kept, CandidateSets):
         yield slice(None), NearGraph(targets, neighbors, weights, kept, n_classes, None)
         return
-    sets = kept.words, kept.start, kept.size, kept.n_classes
+    sets = kept.words, kept.start, kept.sizes, kept.n_classes
     counts = np.empty(len(targets), dtype=np.int64)
     count_labels(targets, neighbors, *sets, counts)
     width = neighbors.shape[1]

@@ -157,7 +157,7 @@ class VoteTable:
         votes: IntArray = np.zeros((len(targets), self.n_classes), dtype=np.int64)
         graph = targets, self.neighbors, self.weights
         if isinstance(sets := self.masks, CandidateSets):
-            add_listed_votes(*graph, sets.words, sets.start, sets.size, self.n_classes, votes)
+            add_listed_votes(*graph, sets.words, sets.start, sets.sizes, self.n_classes, votes)
         else:
             add_votes(*graph, sets, votes)
         return votes
@@ -167,7 +167,7 @@ class VoteTable:
         best = np.empty(len(targets), dtype=np.int64)
         graph = targets, self.neighbors, self.weights
         if isinstance(sets := self.masks, CandidateSets):
-            find_most_listed(*graph, sets.words, sets.start, sets.size, self.n_classes, best)
+            find_most_listed(*graph, sets.words, sets.start, sets.sizes, self.n_classes, best)
         else:
             find_most_votes(*graph, sets, self.n_classes, best)
         return best

@@ -87,7 +87,7 @@ class Rule(NamedTuple):
     def _imprecise(self, targets: IntArray) -> BoolArray:
         """(B, K) the neighbours with weight that have two candidates or more."""
         if isinstance(self.masks, CandidateSets):
-            return (self.masks.size[self.neighbors[targets]] >= 2) & (self.weights[targets] > 0)
+            return (self.masks.sizes[self.neighbors[targets]] >= 2) & (self.weights[targets] > 0)
         sure = np.empty((len(targets), self.neighbors.shape[1]), dtype=bool)
         find_imprecise(targets, self.neighbors, self.weights, self.masks, sure)
         return sure
@@ -146,7 +146,7 @@ def add_all_scores(
 def many_candidates(masks: Kept) -> BoolArray:
     """(n,) rows with two candidates or more."""
     if isinstance(masks, CandidateSets):
-        return masks.size >= 2
+        return masks.sizes >= 2
     return np.asarray(((masks & (masks - 1)) != 0).any(axis=1))
 
 

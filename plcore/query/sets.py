@@ -14,7 +14,7 @@ import numpy as np
 from plcore.common.types import AnyArray, BoolArray, IntArray
 from plcore.kernels.sets import find_sets
 from plcore.neighbors.near import Kept, NearGraph, kept_form, near_graphs
-from plcore.neighbors.votes import check_graph
+from plcore.neighbors.votes import VoteTable, check_graph
 
 
 class LabelSets(NamedTuple):
@@ -70,3 +70,8 @@ def sets_in_blocks(neighbors: AnyArray, weights: IntArray, candidates: BoolArray
     sets = sets_of_targets(np.arange(len(rows)), rows, fixed, kept_form(candidates), candidates.shape[1])
     result: BoolArray = getattr(sets, name)
     return result
+
+
+def necessary_of(votes: VoteTable, targets: IntArray) -> BoolArray:
+    """NL (B, m) of some targets of a table of votes, as its candidates stand."""
+    return sets_of_targets(targets, votes.neighbors, votes.weights, votes.masks, votes.n_classes).necessary

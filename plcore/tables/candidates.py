@@ -9,6 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from plcore.common.candidate_sets import place_candidates
 from plcore.common.types import BoolArray, FloatArray, IntArray
 from plcore.common.words import listed, quoted
 from plcore.tables.candidate_cells import Named, as_names, checked_weights, named_labels
@@ -19,7 +20,8 @@ from plcore.tables.named_votes import NamedVotes, believed_weights, read_voters
 from plcore.tables.problems import Problem, TableError
 from plcore.tables.roles import Roles
 
-MAX_CLASSES = 4096  # beyond it, a wrong column or separator was chosen; candidates are a dense matrix
+MAX_CLASSES = 100_000  # beyond it, a wrong column or separator was chosen
+MAX_COLUMNS = 4096  # of labels, a column each: these are a dense matrix, as label vectors are
 MAX_WEIGHTS = 100_000_000  # of all rows and classes together: 0.8 GB, and as much again while they are cut
 YES = pa.array(["1", "1.0", "true"], pa.large_string())
 NO = pa.array(["0", "0.0", "false"], pa.large_string())
@@ -53,7 +55,8 @@ def parse_candidates(cells: pd.DataFrame, roles: Roles, finder: Finder) -> Candi
         votes = votes or read_voters(cells, roles, candidates, classes, finder)
         weightless[named.rows[np.asarray(pc.not_equal(named.labels, ""))]] = True
     if roles.vote_weights == "dawid-skene" and votes is not None:
-        weights = believed_weights(votes, candidates)
+        _check_weights(len(cells), classes, roles)
+        weights = believed_weights(votes, np.asarray(candidates))
     if weights is not None:
         weights = cut_weights(weights, roles.cut, roles.cut_at)
         candidates = weights > 0
@@ -124,9 +127,7 @@ def _from_labels(
     class_of = np.array([place[spelling[name]] if name else -1 for name in names] or [-1])[places]
     given = class_of >= 0
     if named.weights is None and not roles.annotators:  # a label that is listed twice weighs no more
-        candidates = np.zeros((n_rows, len(classes)), dtype=bool)
-        candidates[named.rows[given], class_of[given]] = True
-        return candidates, None, classes, None
+        return place_candidates(n_rows, len(classes), named.rows[given], class_of[given]), None, classes, None
     _check_weights(n_rows, classes, roles)
     weights = np.zeros((n_rows, len(classes)))
     each = np.ones(len(places)) if named.weights is None else named.weights
@@ -170,8 +171,8 @@ def _from_score_columns(
 ) -> tuple[FloatArray, tuple[str, ...]]:
     """A number for each label and row; an empty cell is 0."""
     columns = roles.score_columns
-    if len(columns) > MAX_CLASSES:
-        message = f"{len(columns)} columns of scores were chosen; at most {MAX_CLASSES} can be handled."
+    if len(columns) > MAX_COLUMNS:
+        message = f"{len(columns)} columns of scores were chosen; at most {MAX_COLUMNS} can be handled."
         raise TableError(Problem(None, None, columns[0], message, "Choose fewer of them."))
     _check_weights(len(cells), columns, roles)
     scores = np.nan_to_num(parse_numbers(cells, columns, finder))

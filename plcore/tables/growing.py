@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 import scipy.sparse as sp
 
+from plcore.common.candidate_sets import pairs_of, place_candidates
 from plcore.common.words import listed
 from plcore.tables.candidates import parse_candidates, parse_truth
 from plcore.tables.class_names import check_class_names
@@ -188,18 +189,18 @@ def _candidates(
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Fields of the table of all rows, and the classes that are new. called : what the table calls other names"""
     n, r = table.n_rows, len(fresh)
-    # Among the table's own cells, for what a label is called can hang on all of them. The new ones first: of its own,
-    # which were read as they were, no problem matters.
+    # Among the cells of the table: what a label is called can hang on them. Of these, the last, no problem matters.
     found = parse_candidates(pd.concat([fresh, table.cells], ignore_index=True), table.roles, finder)
-    truth = parse_truth(fresh, table.roles, found.candidates[:r], found.classes, finder)
-    used = np.flatnonzero(found.candidates[:r].any(axis=0))
-    before = tuple(dict.fromkeys([*table.classes, *called.values()]))
+    fresh_sets = found.candidates.take(np.arange(r), axis=0)
+    truth = parse_truth(fresh, table.roles, fresh_sets, found.classes, finder)
+    used = np.flatnonzero(fresh_sets.any(axis=0))
+    before = dict.fromkeys([*table.classes, *called.values()])
     spelt = spelt_as(table.classes, found.classes)
     names = [called.get(name, spelt[name] if spelt[name] in before else name) for name in found.classes]
     new = tuple(dict.fromkeys(names[place] for place in used if names[place] not in before))
     check_class_names(new, fresh, table.roles, finder)
-    classes = before + new
-    column = np.array([classes.index(name) if name in classes else -1 for name in names])
+    classes = (*before, *new)
+    column = np.asarray(pd.Index(classes).get_indexer(names))
 
     def of_classes(first: npt.NDArray[Any], more: npt.NDArray[Any]) -> npt.NDArray[Any]:
         matrix = np.zeros((n + r, len(classes)), dtype=first.dtype)
@@ -210,14 +211,14 @@ def _candidates(
 
     weights = None
     if table.candidate_weights is not None or found.weights is not None:
-        first = table.candidates.astype(float) if table.candidate_weights is None else table.candidate_weights
-        weights = of_classes(
-            first, found.candidates.astype(float) if found.weights is None else found.weights
-        )
+        both = (table.candidate_weights, table.candidates), (found.weights, found.candidates)
+        weights = of_classes(*(np.asarray(sets if one is None else one, dtype=float) for one, sets in both))
     if truth is not None:
         truth = np.concatenate([np.asarray(table.truth), np.where(truth < 0, -1, column[truth])])
+    own, more = pairs_of(table.candidates), pairs_of(fresh_sets)
+    pairs = np.concatenate([own[0], n + more[0]]), np.concatenate([own[1], column[more[1]]])
     labels = {
-        "candidates": of_classes(table.candidates, found.candidates),
+        "candidates": place_candidates(n + r, len(classes), *pairs),
         "classes": classes,
         "truth": truth,
         "candidate_weights": weights,

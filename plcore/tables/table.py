@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
 
+from plcore.common.candidate_sets import read_only
 from plcore.tables.candidates import Candidates, parse_candidates, parse_truth
 from plcore.tables.class_names import check_class_names
 from plcore.tables.columns import Finder, first_rows, parse_ids, parse_numbers
@@ -51,8 +52,8 @@ class LabelTable:
     roles : what the columns are for.
     ids : (n,) str objects; the row numbers from 1 where no id column was chosen.
     numbers : (n, p) float64 in the order of `roles.numbers`; NaN where the cell is empty.
-    candidates : (n, m) bool, True = may be the label; every row has at least one True. Of label vectors: all that
-        is not a known no.
+    candidates : (n, m) bool, True = may be the label; every row has at least one True. Where many rows have many
+        classes, `plcore.common.CandidateSets` in its place. Of label vectors: all that is not a known no.
     classes : the m label names, in column order for 0/1 columns, else sorted (integers as numbers).
     truth : (n,) int64, the class number or -1 where unknown; None where no truth column was chosen.
         A known truth is always among the row's candidates.
@@ -79,7 +80,8 @@ class LabelTable:
     votes: NamedVotes | None = None
 
     def __post_init__(self) -> None:
-        checked = (self.ids, self.numbers, self.candidates, self.truth)
+        read_only(self.candidates)
+        checked = (self.ids, self.numbers, self.truth)
         vectors = self.embeddings
         if vectors is not None and sp.issparse(vectors):
             vectors = vectors.data

@@ -32,6 +32,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet
 import scipy.sparse as sp
 
+from plcore.common.candidate_sets import pairs_of, place_candidates
 from plcore.common.types import BoolArray, FloatArray, IntArray
 from plcore.tables.columns import Finder, parse_ids
 from plcore.tables.embeddings import Vectors
@@ -133,7 +134,7 @@ def _to_arrow(table: TableParts) -> pa.Table:
     for place, name in enumerate(table.roles.numbers):
         columns[f"number:{name}"] = pa.array(table.numbers[:, place], from_pandas=True)
     classes = pa.array(table.classes, pa.large_string())
-    rows, labels = np.nonzero(table.candidates)
+    rows, labels = pairs_of(table.candidates)
     offsets = np.searchsorted(rows, np.arange(len(table.ids) + 1))
     starts = pa.array(offsets, pa.int32())
     columns["candidates"] = pa.ListArray.from_arrays(starts, classes.take(pa.array(labels)))
@@ -190,9 +191,8 @@ def _from_arrow(data: pa.Table) -> TableParts:
     index = pa.array(classes, pa.large_string())
     lists = data["candidates"].combine_chunks()
     labels = pc.index_in(pc.list_flatten(lists), value_set=index).to_numpy(zero_copy_only=False)
-    candidates = np.zeros((data.num_rows, len(classes)), dtype=bool)
     rows = pc.list_parent_indices(lists).to_numpy(zero_copy_only=False)
-    candidates[rows, labels] = True
+    candidates = place_candidates(data.num_rows, len(classes), rows, labels)
     weights = None
     if "candidate_weights" in data.column_names:
         weights = np.zeros(candidates.shape)

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from plcore.common.types import AnyArray, IntArray
 from plcore.common.words import quoted
 from plcore.tables.candidate_cells import labels_in
-from plcore.tables.candidates import MAX_CLASSES, NO, YES, classes_of_columns
+from plcore.tables.candidates import MAX_COLUMNS, NO, YES, classes_of_columns
 from plcore.tables.columns import Finder, first_rows, sorted_classes, stripped
 from plcore.tables.problems import Problem, TableError
 from plcore.tables.roles import Roles
@@ -39,8 +39,8 @@ def parse_vectors(cells: pd.DataFrame, roles: Roles, finder: Finder) -> tuple[An
 def _from_columns(
     cells: pd.DataFrame, columns: tuple[str, ...], finder: Finder
 ) -> tuple[AnyArray, tuple[str, ...]]:
-    if len(columns) > MAX_CLASSES:
-        message = f"{len(columns)} label columns were chosen; at most {MAX_CLASSES} can be handled."
+    if len(columns) > MAX_COLUMNS:
+        message = f"{len(columns)} label columns were chosen; at most {MAX_COLUMNS} can be handled."
         raise TableError(
             Problem(None, None, columns[0], message, "Choose fewer of them, or join rare labels.")
         )
@@ -67,8 +67,8 @@ def _from_lists(cells: pd.DataFrame, roles: Roles, finder: Finder) -> tuple[AnyA
     pairs = [_listed(cells, column, roles, finder) for column, _ in lists]
     names = {name for _, labels in pairs for name in labels if name}
     labels = sorted_classes(sorted(names))
-    if len(labels) > MAX_CLASSES:
-        message = f"{len(labels)} different labels were found; at most {MAX_CLASSES} can be handled."
+    if len(labels) > MAX_COLUMNS:
+        message = f"{len(labels)} different labels were found; at most {MAX_COLUMNS} can be handled."
         fix = "Check that this column lists labels and that the separator is right."
         raise TableError(Problem(None, None, lists[0][0], message, fix))
     place = {name: number for number, name in enumerate(labels)}

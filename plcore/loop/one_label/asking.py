@@ -42,7 +42,7 @@ class RowChooser:
         opening = settings.opening_entry
         by_votes = entry.needs is Need.GRAPH or settings.model_entry.upkeep is Upkeep.VOTES
         by_graph = by_votes or opening is not None
-        first = pool.first[pool.train]
+        first = pool.first.take(pool.train, axis=0)
         X, unseen = np.zeros((len(first), 1)), None
         if entry.needs is Need.FEATURES or (by_graph and graph is None):
             features = pool.table.features()

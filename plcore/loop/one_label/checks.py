@@ -19,6 +19,8 @@ from plcore.evaluation.shortlists import conformity_scores
 from plcore.loop.one_label.models import Model
 from plcore.loop.one_label.pool import OneLabelPool
 
+BLOCK_CELLS = 4_000_000
+"""Rows times classes that are looked at at a time."""
 FEWEST_CHECKS = 20
 """Checks from which on the rate of truths outside is estimated for single rows."""
 LEAST_RATE = 0.01
@@ -93,9 +95,13 @@ def rows_at_risk(pool: OneLabelPool[Any], model: Model) -> FloatArray | None:
     ):
         return None
     risk = np.full(len(pool.first), np.nan)
-    as_imported = ~(pool.candidates & ~pool.first).any(axis=1)
-    rows = np.flatnonzero(~pool.test_rows & as_imported & (pool.sizes >= 2))
-    candidates = pool.candidates[rows]
-    shares = model.unseen_shares(rows, np.ones_like(candidates))
-    risk[rows] = outside_probabilities(shares, candidates, rate.share)
+    asked = np.flatnonzero(~pool.test_rows & (pool.sizes >= 2))
+    block = max(1, BLOCK_CELLS // len(pool.classes))
+    for begin in range(0, len(asked), block):
+        rows = asked[begin : begin + block]
+        candidates = pool.candidates[rows]
+        as_imported = ~(candidates & ~pool.first[rows]).any(axis=1)
+        rows, candidates = rows[as_imported], candidates[as_imported]
+        shares = model.unseen_shares(rows, np.ones_like(candidates))
+        risk[rows] = outside_probabilities(shares, candidates, rate.share)
     return risk

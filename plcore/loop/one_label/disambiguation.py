@@ -11,7 +11,10 @@ from plcore.common.types import BoolArray, FloatArray, IntArray
 from plcore.loop.one_label.pool import OneLabelPool
 from plcore.loop.one_label.reports import Disambiguation
 from plcore.neighbors.votes import VoteTable
-from plcore.query.sets import sets_in_blocks
+from plcore.query.sets import necessary_of
+
+BLOCK_CELLS = 4_000_000
+"""Rows times classes that are looked at at a time."""
 
 
 def disambiguate(
@@ -28,22 +31,28 @@ def disambiguate(
     votes : votes of the training rows' neighbours, which prove some labels; None: nothing is proven
     outside : (n,) as `Disambiguation` has it
     """
-    candidates = pool.candidates
-    share = shares(np.arange(len(candidates)))
-    sure: BoolArray = np.zeros_like(candidates)
-    if votes is not None:
-        own = candidates[pool.train]
-        sure[pool.train] = own & sets_in_blocks(votes.neighbors, votes.weights, own, "necessary")
-    proven = sure.sum(axis=1) == 1
-    label = np.where(proven, sure.argmax(axis=1), share.argmax(axis=1))
-    size = candidates.sum(axis=1)
+    n, m = pool.candidates.shape
+    proven, label, share = np.zeros(n, dtype=bool), np.zeros(n, dtype=np.int64), np.zeros(n)
+    held = pool.test_rows | pool.control_rows
+    block = max(1, BLOCK_CELLS // m)
+    for begin in range(0, n, block):  # n times m numbers are never there at once
+        rows = np.arange(begin, min(begin + block, n))
+        found = shares(rows)
+        label[rows] = found.argmax(axis=1)
+        train = rows[~held[rows]]
+        if votes is not None and len(train):
+            sure = pool.candidates[train] & necessary_of(votes, pool.place[train])
+            one = sure.sum(axis=1) == 1
+            proven[train[one]], label[train[one]] = True, sure[one].argmax(axis=1)
+        share[rows] = found[np.arange(len(rows)), label[rows]]
+    size = pool.sizes
     source = np.where(proven, "necessary", "model" if has_model else "open")
     said = np.where(pool.by_verdict, "verdict", np.where(pool.answered, "oracle", "given"))
     source = np.where(size == 1, said, source)
     exact = pool.test_rows | pool.exact
     told = (size > 0) & (source != "open")
     label = np.where(exact, pool.truth, np.where(told, label, -1))
-    confidence = np.where(told, share[np.arange(len(label)), label], np.nan)
+    confidence = np.where(told, share, np.nan)
     return Disambiguation(
         labels=label,
         sources=np.where(exact, "truth", np.where(size > 0, source, "bad")),

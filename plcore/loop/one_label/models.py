@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from plcore.common.candidate_sets import CandidateSets
 from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.kernels.shares import margins, softmax_margins, softmax_rows
 from plcore.loop.one_label.pool import CandidateChange, OneLabelPool
@@ -78,16 +79,12 @@ class NeighborModel(Model):
     def __init__(self, pool: OneLabelPool[Any], ranker: EffectRanker, graph: Graph) -> None:
         super().__init__(pool)
         self._ranker = ranker
-        self.held_votes = VoteTable(graph.test_neighbors, graph.test_weights, pool.candidates[pool.train])
-        self.score.say_all(self._likeliest(np.arange(len(pool.held))))
+        self.held_votes = VoteTable(graph.test_neighbors, graph.test_weights, pool.candidates.take(pool.train, axis=0))
+        self.score.say_all(self.held_votes.most(np.arange(len(pool.held))))
 
     def learn(self, change: CandidateChange) -> None:
         places = self.held_votes.update(int(self._pool.place[change.row]), change.old, change.new)
-        self.score.say(places, self._likeliest(places))
-
-    def _likeliest(self, places: IntArray) -> IntArray:
-        votes = self.held_votes.votes[places]
-        return np.where(votes.any(axis=1), votes.argmax(axis=1), -1)
+        self.score.say(places, self.held_votes.most(places))
 
     def shares(self, rows: IntArray, inside: BoolArray | None = None) -> FloatArray:
         inside = self._pool.candidates[rows] if inside is None else inside
@@ -107,8 +104,8 @@ class NeighborModel(Model):
         pool = self._pool
         held = pool.test_rows[rows] | pool.control_rows[rows]
         votes = np.zeros((len(rows), len(pool.classes)), dtype=np.int64)
-        votes[~held] = self._ranker.votes_.votes[pool.place[rows[~held]]]
-        votes[held] = self.held_votes.votes[pool.place[rows[held]]]
+        votes[~held] = self._ranker.votes_.of(pool.place[rows[~held]])
+        votes[held] = self.held_votes.of(pool.place[rows[held]])
         return votes
 
 
@@ -157,7 +154,7 @@ class ScoredModel(Model):
         return softmax_inside(np.asarray(self._scores[rows]), candidates)
 
     def margins(self, rows: IntArray) -> FloatArray:
-        if self._scores is None:
+        if self._scores is None or isinstance(self._pool.candidates, CandidateSets):
             return super().margins(rows)
         # All open rows after every version: the shares themselves would take four times as long.
         return softmax_margins(np.asarray(self._scores), self._pool.candidates, rows)

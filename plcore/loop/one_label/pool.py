@@ -10,8 +10,9 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from plcore.common.candidate_sets import lowest_of, read_only, set_exact
 from plcore.common.types import BoolArray, FloatArray, IntArray, Table
-from plcore.labels.candidates import check_candidates
+from plcore.labels.candidates import kept_candidates
 from plcore.labels.weights import weights_after_answers
 from plcore.loop.base import Pool, row_batches
 from plcore.loop.changes import ClassChange, batches_of
@@ -58,7 +59,8 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
     share_ambiguous : of the rows that control rows are drawn from, those that had two candidates or more at first
     answered, by_verdict : bool (n,), rows with an answer that counts; those that a verdict has settled
     changed_at : (n,) seq of the standing entry since which a row is as it is, 0 for none
-    candidates : bool (n, m) as they stand, none of a bad item      sizes : (n,) how many. Do not write to them.
+    original, first, candidates : bool (n, m), or `CandidateSets` where that is large: at import, before any answer, and as
+        they stand, none of a bad item      sizes : (n,) how many. Do not write to them.
     """
 
     KINDS = KINDS
@@ -71,11 +73,11 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         controls: IntArray | None = None,
     ) -> None:
         self.class_map = ClassMap(table.classes, changes)
-        roots = self.class_map.rooted(np.asarray(table.candidates))
+        roots = self.class_map.rooted(table.candidates)
         self.table = table = with_classes(table, self.class_map)
         self.settings = settings
         self.classes = tuple(table.classes)
-        self.original, _ = check_candidates(table.candidates)
+        self.original = kept_candidates(table.candidates)
         n = len(self.original)
         truth = table.truth
         self.truth: IntArray = np.full(n, -1) if truth is None else np.array(truth, dtype=np.int64)
@@ -84,12 +86,13 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         self.test_rows = self._draw_test_rows(self.truth >= 0)
         self.exact = (self.truth >= 0) & ~self.test_rows & (settings.truth_role == "given")
         self.first = first = self.original.copy()
-        first[self.exact] = np.eye(len(self.classes), dtype=bool)[self.truth[self.exact]]
+        set_exact(first, np.flatnonzero(self.exact), self.truth[self.exact])
+        self._sizes_at_first: IntArray = first.sum(axis=1)
         drawn = self._draw_control_rows() if controls is None else controls
         self.control_rows = np.isin(np.arange(n), drawn)
-        self._control_order = drawn[first[drawn].sum(axis=1) >= 2]
+        self._control_order = drawn[self._sizes_at_first[drawn] >= 2]
         for shared in (self.original, self.test_rows, self.control_rows, self.first):
-            shared.flags.writeable = False  # callers see these arrays themselves
+            read_only(shared)  # callers see these arrays themselves
         held = self.test_rows | self.control_rows
         self.train, self.held = np.flatnonzero(~held), np.flatnonzero(held)
         self.place: IntArray = np.where(held, np.cumsum(held), np.cumsum(~held)) - 1
@@ -97,7 +100,6 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         closed = dict.fromkeys(np.flatnonzero(self.test_rows).tolist(), "it is held out to measure accuracy")
         closed |= dict.fromkeys(np.flatnonzero(self.exact).tolist(), "its exact label was given at import")
         self.candidates = first.copy()
-        self._sizes_at_first: IntArray = first.sum(axis=1)
         self.sizes = self._sizes_at_first.copy()
         among = self._sizes_at_first[~self.test_rows & ~self.exact]
         self.share_ambiguous = float((among >= 2).mean()) if len(among) else 0.0
@@ -232,7 +234,7 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
 
     def known(self) -> IntArray:
         """(n_held,) the label of each held-out row as far as it is known: true, given or answered; else -1."""
-        label = np.where(self.sizes[self.held] == 1, self.candidates[self.held].argmax(axis=1), -1)
+        label = np.where(self.sizes[self.held] == 1, lowest_of(self.candidates, self.held), -1)
         return np.where(self.test_rows[self.held], self.truth[self.held], label)
 
     def held_score(self, said: IntArray | None = None) -> HeldScore:
@@ -288,9 +290,9 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
 
     def answers_per_label(self) -> dict[str, int]:
         """How many rows people's answers have narrowed to each label; labels without any are left out."""
-        narrowed = self.candidates[self.answered & (self.sizes == 1)]
-        counts = dict(zip(self.classes, narrowed.sum(axis=0).tolist(), strict=True))
-        return {label: count for label, count in sorted(counts.items(), key=lambda one: -one[1]) if count}
+        narrowed = lowest_of(self.candidates, np.flatnonzero(self.answered & (self.sizes == 1)))
+        counts = np.bincount(narrowed, minlength=len(self.classes))
+        return {self.classes[label]: int(counts[label]) for label in np.argsort(-counts, kind="stable") if counts[label]}
 
     def names(self, mask: BoolArray) -> tuple[str, ...]:
         """The classes that are True in mask (m,)."""

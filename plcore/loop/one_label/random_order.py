@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from plcore.common.candidate_sets import lowest_of
 from plcore.common.types import BoolArray, FloatArray, IntArray, StepProgress, Table
 from plcore.evaluation.random_order import (
     FEWEST_ORDERS,
@@ -222,10 +223,10 @@ class RandomOrderRuns:
             rows = learn[np.isin(learn, asked)]
             for order in range(ORDERS_OF_CHECKS):
                 drawn = np.random.default_rng([seed, 7, order]).permutation(rows)
-                labels = pool.candidates[drawn].argmax(axis=1)
+                labels = lowest_of(pool.candidates, drawn)
                 for place, said in enumerate(self._run_through(run, drawn, labels, answers, clock)):
                     says = said[run.pool.place[known[here]]]
-                    right[order, place, here] = says == pool.candidates[known[here]].argmax(axis=1)
+                    right[order, place, here] = says == lowest_of(pool.candidates, known[here])
         return RandomRuns(
             answers, right, self._weights(len(asked), len(free)), right_now, len(self._answered())
         )

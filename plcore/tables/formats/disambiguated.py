@@ -43,7 +43,7 @@ class Disambiguated:
     ids : (n,) str
     cells : (n, n_columns) DataFrame of str, the columns as they came
     classes : the m class names
-    candidates_before, candidates_after : (n, m) bool; a row that was set aside may have none after
+    candidates_before, candidates_after : (n, m) bool, or `CandidateSets` where that is large; a row that was set aside may have none after
     weights : (n, m) float, how much spoke for each candidate before, above 0, and 0 for what was none; None where
         nothing was weighed
     label : (n,) int, class numbers; -1 where it is open
@@ -98,8 +98,8 @@ class Disambiguated:
             self,
             ids=self.ids[rows],
             cells=self.cells.iloc[rows],
-            candidates_before=self.candidates_before[rows],
-            candidates_after=self.candidates_after[rows],
+            candidates_before=_rows(self.candidates_before, rows),
+            candidates_after=_rows(self.candidates_after, rows),
             weights=None if self.weights is None else self.weights[rows],
             label=self.label[rows],
             source=self.source[rows],
@@ -195,3 +195,8 @@ def names_beside(columns: Collection[str], added: Sequence[str]) -> dict[str, st
         taken.add(new)
         names[name] = new
     return names
+
+
+def _rows(candidates: BoolArray, rows: IntArray | slice) -> BoolArray:
+    """Those of a piece as a matrix; of chosen rows, which may be nearly all, as they are kept."""
+    return candidates[rows] if isinstance(rows, slice) else candidates.take(rows, axis=0)

@@ -239,7 +239,7 @@ def _labels(learner: Learner) -> tuple[LabelCount, ...]:
     memory = _memories.setdefault(learner, _Memory())
     if memory.given is None:
         single = learner.original.sum(axis=1) == 1
-        memory.given = learner.original[single].sum(axis=0)
+        memory.given = learner.original.take(np.flatnonzero(single), axis=0).sum(axis=0)
     answered = learner.pool.answers_per_label()
     counts = [
         LabelCount(label, answered.get(label, 0), int(given))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from workflow.common.room import Groups, RoomSettings
 
 SAMPLE = 2_000
-"""Rows that the moments of the features are taken from, drawn with a fixed seed."""
+"""Rows that the moments of the features are taken from, drawn with a fixed seed; fewer for many classes."""
 
 MOST_TOLD = 5_000_000
 """Rows times classes up to which the model's own label distributions are used: with more they would cost seconds."""
@@ -230,11 +230,11 @@ def _moments(memory: _Memory, learner: ActiveLearner[LabelTable]) -> LabelMoment
     """The moments by the model's label distributions; in huge tables by even shares of each row's candidates."""
     if memory.sample is None:
         rows = np.flatnonzero(~learner.test_rows)
-        drawn = np.random.default_rng(0).permutation(rows)[:SAMPLE]
+        drawn = np.random.default_rng(0).permutation(rows)[: min(SAMPLE, max(1, MOST_TOLD // len(learner.classes)))]
         memory.sample = np.sort(drawn)
     sample = memory.sample
     if learner.original.size <= MOST_TOLD:
-        distributions = learner.label_distributions[sample]
+        distributions = learner.shares_of(sample)
     else:
         candidates = np.array([learner.candidates_of(int(row)) for row in sample])
         distributions = candidates / np.maximum(candidates.sum(axis=1, keepdims=True), 1)
