@@ -50,7 +50,9 @@ class CandidateSets:
     @classmethod
     def of_pairs(cls, n: int, m: int, rows: AnyArray, labels: AnyArray) -> CandidateSets:
         """The sets of n rows in which these rows have these labels; a pair that comes twice counts once."""
-        keys = np.unique(np.asarray(rows, dtype=np.int64) * m + np.asarray(labels, dtype=np.int64))
+        keys = np.asarray(rows, dtype=np.int64) * m + np.asarray(labels, dtype=np.int64)
+        if not (keys[1:] > keys[:-1]).all():
+            keys = np.unique(keys)
         row, label = keys // m, (keys % m).astype(np.int32)
         size = np.bincount(row, minlength=n).astype(np.int64)
         n_words = -(-m // 32)

@@ -26,7 +26,7 @@ from plcore.kernels.votes import (
     has_repeated,
 )
 from plcore.labels.candidates import kept_candidates, name_rows
-from plcore.neighbors.near import kept_form
+from plcore.neighbors.near import kept_form, pack
 
 WEIGHT_UNIT = 2**24  # the integer that stands for weight 1.0
 LARGEST_SUM = 2**52  # weight sums stay below, so that they are exact in int64 and in double alike
@@ -184,7 +184,7 @@ class VoteTable:
         if isinstance(self.masks, CandidateSets):
             self.masks[row] = new
         else:
-            self.masks[row] = kept_form(new[None])[0]
+            self.masks[row] = pack(new[None])[0]
 
 
 class ScaledVoteTable(VoteTable):
