@@ -164,7 +164,7 @@ def _says(saved: Saved, press: Press, after: Next | None) -> bool:
     may be what another tab has answered instead. Of a class that has another name by now it is believed."""
     if press.kind in _STORED_AS_OTHERS:
         return True
-    renamed = after is not None and not set(press.labels) <= set(after.standing.classes)
+    renamed = after is not None and not all(label in after.standing.classes for label in press.labels)
     same = not press.labels or renamed or set(saved.labels) == set(press.labels)
     return saved.kind == press.kind and same
 

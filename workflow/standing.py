@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from hashlib import blake2s
 from typing import TYPE_CHECKING, Any
 
@@ -91,8 +92,14 @@ def standing_in(opened: Opened[Any], reserved: Collection[tuple[int, str | None]
         history=history,
         classes=learner.classes,
         height=learner.seq,
-        frame=_stamp(opened.project.room, learner.classes),
+        frame=_stamp(opened.project.room, _of_classes(learner.classes)),
     )
+
+
+@lru_cache(maxsize=64)
+def _of_classes(classes: tuple[str, ...]) -> str:
+    """The stamp of all names, of which there may be many: it is wanted with every press."""
+    return _stamp(classes)
 
 
 def _stamp(*parts: Any) -> str:

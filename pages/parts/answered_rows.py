@@ -13,6 +13,7 @@ from streamlit.elements.lib.column_types import ColumnConfig
 
 from pages.parts import frame, state
 from pages.parts.answers import first_of, said
+from pages.parts.class_box import class_box
 from pages.parts.frame import ProjectPage
 from pages.parts.instance import instance
 from pages.parts.small_pictures import ROW_HEIGHT, picture_column
@@ -78,9 +79,7 @@ def search_form(key: str, options: SearchOptions, kinds: Mapping[str, str]) -> S
             key=f"{key}-words",
             width=225,
         )
-        label = st.selectbox(
-            "Label", options.classes, index=None, placeholder="any", key=f"{key}-label", width=140
-        )
+        label = class_box("Label", options.classes, placeholder="any", key=f"{key}-label", width=140)
         kind = st.selectbox(
             "Answer",
             list(kinds),

@@ -200,6 +200,9 @@ class ClassMap:
         if isinstance(roots, CandidateSets):
             return roots.mapped(self.columns, len(self.classes))
         sums = np.zeros((*roots.shape[:-1], len(self.classes)), dtype=roots.dtype)
+        if roots.ndim == 1:
+            np.add.at(sums, self.columns[self.alive], roots[self.alive])
+            return sums
         for root in range(roots.shape[-1]):
             if self.columns[root] >= 0:
                 sums[..., self.columns[root]] += roots[..., root]

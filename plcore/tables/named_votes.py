@@ -72,6 +72,11 @@ class NamedVotes:
         masks[np.cumsum(first) - 1, self.labels] = True
         return self.rows[first].astype(np.int64), self.who[first].astype(np.int64), masks
 
+    def labels_in(self, row: int) -> list[int]:
+        """The classes that anybody named in this row, ascending."""
+        begin, end = np.searchsorted(self.rows, [row, row + 1])
+        return np.unique(self.labels[begin:end]).tolist()
+
     def who_said(self, row: int, label: int) -> tuple[str, ...]:
         """The names of those who named this class in this row."""
         begin, end = np.searchsorted(self.rows, [row, row + 1])

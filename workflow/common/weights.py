@@ -34,8 +34,7 @@ def voters_of(table: LabelTable, row: int) -> dict[str, tuple[str, ...]]:
     """Who named each label of a row, by label; labels that nobody named are left out."""
     if table.votes is None:
         return {}
-    said = {name: table.votes.who_said(row, place) for place, name in enumerate(table.classes)}
-    return {name: people for name, people in said.items() if people}
+    return {table.classes[place]: table.votes.who_said(row, place) for place in table.votes.labels_in(row)}
 
 
 def _are_votes(table: LabelTable) -> bool:

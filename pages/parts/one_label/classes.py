@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
 from pages.parts import state
+from pages.parts.class_box import LISTED, class_box, with_in_name
 from pages.parts.frame import ProjectPage, escape, refusals_said_later
 from workflow import classes as use_case
-from workflow.classes import ClassError, ClassesView
+from workflow.classes import ClassCount, ClassError, ClassesView
 
 ADD, RENAME, MERGE = "Add", "Rename", "Merge"
 
@@ -17,17 +18,18 @@ ADD, RENAME, MERGE = "Add", "Rename", "Merge"
 def classes_part(page: ProjectPage) -> None:
     """Draw everything about classes."""
     view = use_case.classes_view(page.seat)
+    key = f"{state.SETTINGS}-classes-{page.project.id}-{view.version}"
+    shown = _found(key, view.classes)
     st.dataframe(
         {
-            "Class": [one.name for one in view.classes],
-            "Earlier names": [", ".join(one.earlier) for one in view.classes],
-            "Rows with it among others": [one.open for one in view.classes],
-            "Rows with it alone": [one.decided for one in view.classes],
+            "Class": [one.name for one in shown],
+            "Earlier names": [", ".join(one.earlier) for one in shown],
+            "Rows with it among others": [one.open for one in shown],
+            "Rows with it alone": [one.decided for one in shown],
         },
         hide_index=True,
-        height=min(390, 38 + 35 * len(view.classes)),
+        height=min(390, 38 + 35 * max(1, len(shown))),
     )
-    key = f"{state.SETTINGS}-classes-{page.project.id}-{view.version}"
     what = st.radio("Change the classes", [ADD, RENAME, MERGE], horizontal=True, key=f"{key}-what")
     names = [one.name for one in view.classes]
 
@@ -50,6 +52,17 @@ def classes_part(page: ProjectPage) -> None:
     )
 
 
+def _found(key: str, classes: Sequence[ClassCount]) -> Sequence[ClassCount]:
+    """Those that are listed: of thousands the first that have what is looked for in their name."""
+    if len(classes) <= LISTED:
+        return classes
+    words = st.text_input("Find a class", placeholder="part of its name", key=f"{key}-find", width=300)
+    names = set(with_in_name([one.name for one in classes], words))
+    found = [one for one in classes if one.name in names]
+    st.caption(f"{min(len(found), LISTED):,} of {len(classes):,} classes are listed.")
+    return found[:LISTED]
+
+
 def _add(key: str, change: Callable[..., None]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.text_input("New class", key=f"{key}-new", width=300)
@@ -66,7 +79,7 @@ def _add(key: str, change: Callable[..., None]) -> None:
 
 def _rename(page: ProjectPage, names: list[str], key: str, change: Callable[..., None]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        old = st.selectbox("Class", names, index=None, placeholder="choose one", key=f"{key}-old", width=240)
+        old = class_box("Class", names, placeholder="choose one", key=f"{key}-old", width=240)
         new = st.text_input("New name", key=f"{key}-name", width=240)
     if old and new.strip():
         st.markdown(f"{escape(old)} will be called {escape(new.strip())} in {_touched(page, old)}.")
@@ -77,13 +90,9 @@ def _rename(page: ProjectPage, names: list[str], key: str, change: Callable[...,
 
 def _merge(page: ProjectPage, names: list[str], key: str, change: Callable[..., None]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        away = st.selectbox(
-            "Merge", names, index=None, placeholder="choose one", key=f"{key}-from", width=240
-        )
+        away = class_box("Merge", names, placeholder="choose one", key=f"{key}-from", width=240)
         others = [name for name in names if name != away]
-        into = st.selectbox(
-            "into", others, index=None, placeholder="choose one", key=f"{key}-into", width=240
-        )
+        into = class_box("into", others, placeholder="choose one", key=f"{key}-into", width=240)
     if away and into:
         st.markdown(
             f"{escape(away)} will become {escape(into)} in {_touched(page, away)}. "

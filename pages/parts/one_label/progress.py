@@ -256,13 +256,14 @@ def _confusion(view: ProgressView) -> None:
     if not found.total:
         return
     st.markdown("###### Model against answers, blind checks")
-    answered, predicted = np.nonzero(found.counts)
+    cells = found.counts.tocoo()
+    shown = found.counts[: charts.MOST_LABELS, : charts.MOST_LABELS].toarray()
     charts.show(
-        charts.confusion_map(found.labels, found.counts),
+        charts.confusion_map(found.labels, shown),
         {
-            "answered": [found.labels[place] for place in answered],
-            "model_said": [found.labels[place] for place in predicted],
-            "rows": found.counts[answered, predicted],
+            "answered": [found.labels[place] for place in cells.row],
+            "model_said": [found.labels[place] for place in cells.col],
+            "rows": cells.data,
         },
         key="confusion",
         alt=f"Confusion: of {found.total} control answers the model had said {found.agreed}",

@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages.parts import answered_rows, frame
 from pages.parts.answers import candidates, said
+from pages.parts.class_box import offered
 from pages.parts.frame import ProjectPage
 from workflow.answering import AnswerError, Saved
 from workflow.kinds.one_label.reviewing import RowReview
@@ -40,15 +41,21 @@ def _correction_form(page: ProjectPage, key: str, row: RowReview) -> None:
     alone = len(row.candidates) == 1
     with st.form(f"{about}-form", border=False):
         if way == "is":
+            listed = offered(row.classes, row.candidates[:1] if alone else ())
             st.selectbox(
                 "Label",
-                row.classes,
-                index=row.classes.index(row.candidates[0]) if alone else None,
+                index=listed["options"].index(row.candidates[0]) if alone else None,
                 placeholder="choose one",
                 key=f"{about}-label",
+                **listed,
             )
         elif way == "among":
-            st.multiselect("Labels", row.classes, default=row.candidates, key=f"{about}-labels")
+            st.multiselect(
+                "Labels",
+                default=row.candidates,
+                key=f"{about}-labels",
+                **offered(row.classes, row.candidates),
+            )
         answered_rows.end_of_form(about, flagged=row.flagged, save=partial(_save, page, about, row, way))
 
 

@@ -8,11 +8,12 @@ people answer, the rule of the settings makes one answer of theirs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from plcore.common.candidate_sets import lowest_of
 from plcore.common.types import BoolArray, FloatArray, IntArray
 from plcore.evaluation.outside import OutsideRate, outside_probabilities, outside_rate
 from plcore.evaluation.shortlists import conformity_scores
@@ -50,12 +51,19 @@ def known_checks(pool: OneLabelPool[Any], until: int | None = None) -> Checks:
     if until is not None:
         counted &= pool.changed_at <= until
     rows = np.flatnonzero(counted)
-    first, now = pool.first[rows], pool.candidates[rows]
-    ambiguous = first.sum(axis=1) >= 2
-    inside = ambiguous & (now.sum(axis=1) == 1) & (now & first).any(axis=1)
-    outside = ambiguous & ~(now & first).any(axis=1)
-    counts = inside | outside
-    return Checks(rows[counts], np.where(inside, now.argmax(axis=1), -1)[counts])
+    ambiguous = pool.first.take(rows, axis=0).sum(axis=1) >= 2
+    overlap = np.zeros(len(rows), dtype=bool)
+    for part in _parts(pool, rows):
+        overlap[part] = (pool.candidates[rows[part]] & pool.first[rows[part]]).any(axis=1)
+    inside = ambiguous & (pool.sizes[rows] == 1) & overlap
+    counts = inside | (ambiguous & ~overlap)
+    return Checks(rows[counts], np.where(inside, lowest_of(pool.candidates, rows), -1)[counts])
+
+
+def _parts(pool: OneLabelPool[Any], rows: IntArray) -> Iterator[slice]:
+    """Places among the rows (r,), so many that their classes can be looked at at a time."""
+    block = max(1, BLOCK_CELLS // len(pool.classes))
+    return (slice(begin, begin + block) for begin in range(0, len(rows), block))
 
 
 def check_scores(
@@ -69,7 +77,10 @@ def check_scores(
     until : as for `known_checks`
     """
     rows, truth = known_checks(pool, until)
-    return conformity_scores(shares_of(rows, pool.first[rows]), truth)
+    parts = [np.zeros(0)]
+    for part in _parts(pool, rows):
+        parts.append(conformity_scores(shares_of(rows[part], pool.first[rows[part]]), truth[part]))
+    return np.concatenate(parts)
 
 
 def rate_outside(pool: OneLabelPool[Any]) -> OutsideRate:
@@ -96,9 +107,8 @@ def rows_at_risk(pool: OneLabelPool[Any], model: Model) -> FloatArray | None:
         return None
     risk = np.full(len(pool.first), np.nan)
     asked = np.flatnonzero(~pool.test_rows & (pool.sizes >= 2))
-    block = max(1, BLOCK_CELLS // len(pool.classes))
-    for begin in range(0, len(asked), block):
-        rows = asked[begin : begin + block]
+    for part in _parts(pool, asked):
+        rows = asked[part]
         candidates = pool.candidates[rows]
         as_imported = ~(candidates & ~pool.first[rows]).any(axis=1)
         rows, candidates = rows[as_imported], candidates[as_imported]

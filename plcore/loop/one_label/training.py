@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.preprocessing import StandardScaler
 
+from plcore.common.candidate_sets import MOST_CELLS
 from plcore.common.types import AnyArray, RoundProgress
 from plcore.loop.one_label.first_update import Footing
 from plcore.loop.one_label.fits import Fits, KernelFits, WholeFits
@@ -67,7 +68,17 @@ class Trainer:
 
 
 def standardized_features(pool: OneLabelPool[Any]) -> Any:
-    """(n, d) features of all rows, fitted and standardised on the training rows; sparse ones are not shifted."""
+    """(n, d) features of all rows, fitted and standardised on the training rows; sparse ones are not shifted.
+
+    For models that score all classes of a row at once. Raises ValueError where rows and classes make more scores than
+    are ever kept.
+    """
+    n, m = pool.original.shape
+    if n * m > MOST_CELLS:
+        raise ValueError(
+            f"This model scores every class of every row: {n:,} rows and {m:,} classes make {n * m:,} scores; at most "
+            f"{MOST_CELLS:,} are kept. Fix: take PL-KNN, which needs none."
+        )
     features = pool.table.features()
     features.fit(pool.table, pool.train)
     X = features.transform(pool.table, np.arange(len(pool.original)))

@@ -211,7 +211,7 @@ def test_export_then_import_is_the_same(vectors: list[list[int]], seed: int) -> 
 
 
 def test_more_label_columns_than_can_be_handled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("plcore.tables.vector_columns.MAX_CLASSES", 1)
+    monkeypatch.setattr("plcore.tables.vector_columns.MAX_COLUMNS", 1)
     with pytest.raises(TableError, match="2 label columns were chosen; at most 1 can be handled"):
         LabelTable.read_csv(b"w,sea,sand\n1,1,0\n2,1,1\n", COLUMNS)
     with pytest.raises(TableError, match="2 different labels were found; at most 1 can be handled"):

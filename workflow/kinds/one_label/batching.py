@@ -107,12 +107,16 @@ def _known(learner: Learner) -> tuple[FloatArray, BoolArray]:
     it gives them among their first candidates, and whether that is right. None where these tell of no other row."""
     pool = learner.pool
     known = pool.known()
-    judged = (known >= 0) & (pool.first[pool.held].sum(axis=1) >= 2)
+    judged = (known >= 0) & (pool.first.take(pool.held, axis=0).sum(axis=1) >= 2)
     rows = pool.held[judged]
     if not len(rows) or weighs_own(pool):
         return np.zeros(0), np.zeros(0, dtype=bool)
-    shares = learner.shares_asked(rows, pool.first[rows])
-    return shares.max(axis=1), np.asarray(shares.argmax(axis=1) == known[judged])
+    largest, said = np.zeros(len(rows)), np.zeros(len(rows), dtype=np.int64)
+    block = max(1, MOST_SHARES // len(pool.classes))
+    for part in (slice(begin, begin + block) for begin in range(0, len(rows), block)):
+        shares = learner.shares_asked(rows[part], pool.first[rows[part]])
+        largest[part], said[part] = shares.max(axis=1), shares.argmax(axis=1)
+    return largest, said == known[judged]
 
 
 def _shares(learner: Learner, rows: np.ndarray) -> FloatArray:

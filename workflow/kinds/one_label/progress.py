@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from scipy import sparse
 
 from db import entries, random_orders
 from plcore import ActiveLearner, CurvePoint, LabelTable
@@ -66,11 +67,11 @@ class Curve:
 class Confusion:
     """Blind checks: what the model said of each when it was shown, against the answer.
 
-    counts : int (k, k), [answered, predicted]; labels : the k that occur, most often first
+    counts : int CSR (k, k), [answered, predicted]; labels : the k that occur, most often first
     """
 
     labels: tuple[str, ...]
-    counts: np.ndarray
+    counts: sparse.csr_matrix
 
     @property
     def total(self) -> int:
@@ -269,10 +270,9 @@ def _confusion(session: Session, project_id: int, learner: Learner) -> Confusion
     often = Counter(name for pair in pairs for name in pair)
     labels = tuple(sorted(often, key=lambda name: (-often[name], name)))
     place = {name: number for number, name in enumerate(labels)}
-    counts = np.zeros((len(labels), len(labels)), dtype=np.int64)
-    for answered, predicted in pairs:
-        counts[place[answered], place[predicted]] += 1
-    return Confusion(labels, counts)
+    cells = np.array([(place[answered], place[predicted]) for answered, predicted in pairs], np.int64)
+    counts = np.ones(len(pairs), dtype=np.int64), tuple(cells.reshape(-1, 2).T)
+    return Confusion(labels, sparse.csr_matrix(counts, shape=(len(labels), len(labels))))
 
 
 def _name_now(class_map: ClassMap, name: str) -> str:

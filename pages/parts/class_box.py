@@ -1,0 +1,42 @@
+"""Choosing a class: of thousands a box lists the first, and takes the name of any other as it is typed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import streamlit as st
+
+from pages.parts.frame import escape
+
+LISTED = 1_000
+"""Classes that are sent to the browser with a box or a list."""
+
+NEAR = 5
+"""Classes that are named where no class has the name that was typed."""
+
+
+def offered(classes: Sequence[str], chosen: Collection[str] = ()) -> dict[str, Any]:
+    """What `st.selectbox` and `st.multiselect` get: the options, and whether others may be typed. chosen : are among
+    them"""
+    options = dict.fromkeys((*chosen, *classes[:LISTED])) if len(classes) > LISTED else classes
+    return {"options": list(options), "accept_new_options": len(classes) > LISTED}
+
+
+def class_box(words: str, classes: Sequence[str], **how: Any) -> str | None:
+    """A box to choose one class, none at first. how : as `st.selectbox` takes it"""
+    chosen: str | None = st.selectbox(words, index=None, **offered(classes), **how)
+    if chosen is None or chosen in classes:
+        return chosen
+    near = with_in_name(classes, chosen)[:NEAR]
+    st.caption(
+        f"No class is called {escape(chosen)}."
+        + (f" These have it in their name: {escape(', '.join(near))}." if near else "")
+    )
+    return None
+
+
+def with_in_name(classes: Sequence[str], words: str) -> list[str]:
+    """The classes that have these words in their name, capitals or not."""
+    wanted = words.casefold().strip()
+    return [name for name in classes if wanted in name.casefold()]
