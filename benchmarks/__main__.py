@@ -17,6 +17,7 @@ NAMES = (
     "restart",
     "growing",
     "put_away",
+    "wide_sets",
     "press_rows",
     "commit_checks",
     "retraining",

@@ -10,6 +10,7 @@ import numpy as np
 from numba.core import event
 from scipy import sparse
 
+from plcore.common.candidate_sets import FEW_CLASSES
 from plcore.common.types import BoolArray, IntArray, StepProgress
 from plcore.crowd import DawidSkene
 from plcore.kernels.shares import margins, softmax_margins
@@ -52,7 +53,17 @@ def _ranker() -> None:
         ranker.next(2)
         ranker.explain(0)
         assert ranker.votes_.votes.size and ranker.settled_ >= 0  # noqa: S101, PT018  (both are made when asked for)
+        ranker.votes_.most(np.arange(3))
         ranker.update(0, [True, False, False])
+
+
+def _many_classes() -> None:
+    neighbors, weights, sets = _graph(1)
+    wide = np.zeros((len(sets), FEW_CLASSES + 1), dtype=bool)
+    wide[:, : sets.shape[1]] = sets
+    ranker = EffectRanker("pl").fit_graph(neighbors, weights, wide, np.arange(3))
+    assert ranker.votes_.votes.size  # noqa: S101  (made when asked for)
+    ranker.votes_.most(np.arange(3))
 
 
 def _scaled_votes() -> None:
@@ -102,6 +113,7 @@ STEPS: tuple[tuple[str, Callable[[], None]], ...] = (
     ("effect scores", _effects),
     ("exact possible labels", _search),
     ("ranking", _ranker),
+    ("many classes", _many_classes),
     ("neighbour search", compile_search),
     ("scaled votes", _scaled_votes),
     ("online learners", _online),

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from db import entries, projects, reservations, review
 from db.entries import NO_ROW, DuplicateEntry, NewEntry
 from plcore.common import forbidden_in_name

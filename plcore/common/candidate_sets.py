@@ -252,7 +252,8 @@ def pairs_of(candidates: BoolArray) -> tuple[IntArray, IntArray]:
     """(rows, labels) of all candidates, by row, then label."""
     if isinstance(candidates, CandidateSets):
         return candidates.pairs()
-    return np.nonzero(candidates)
+    rows, labels = np.nonzero(candidates)
+    return rows, labels
 
 
 def set_exact(candidates: BoolArray, rows: AnyArray, labels: AnyArray) -> None:

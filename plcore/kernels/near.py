@@ -108,9 +108,7 @@ def number_labels(
     own, number_of = np.empty(n_classes, dtype=np.int32), np.empty(n_classes, dtype=np.int32)
     for place in range(len(targets)):
         target = targets[place]
-        found = collect_labels(
-            target, neighbors, words, start, size, n_classes, seen, own, names[place]
-        )
+        found = collect_labels(target, neighbors, words, start, size, n_classes, seen, own, names[place])
         for number in range(found):
             number_of[names[place, number]] = number
         for slot in range(n_voters):
@@ -154,7 +152,7 @@ def find_most_listed(
     n_classes: int,
     best: IntArray,
 ) -> None:
-    """The label with the most votes of Eq. 1 of each target int64 (B,), the lowest of several; -1 where none has any."""
+    """The label with the most votes of Eq. 1 of each target int64 (B,), the lowest of several; -1 without a vote."""
     own, total = np.empty(n_classes, dtype=np.int32), np.zeros(n_classes, dtype=np.int64)
     for place in range(len(targets)):
         target = targets[place]

@@ -56,7 +56,9 @@ def fill_places(neighbors: AnyArray, weights: IntArray, start: IntArray, places:
 
 
 @kernel
-def add_votes(targets: IntArray, neighbors: AnyArray, weights: IntArray, masks: IntArray, votes: IntArray) -> None:
+def add_votes(
+    targets: IntArray, neighbors: AnyArray, weights: IntArray, masks: IntArray, votes: IntArray
+) -> None:
     """Add the votes of Eq. 1 about some targets int64 (B,) to votes int64 (B, m)."""
     n_classes = votes.shape[1]
     for place in range(len(targets)):
@@ -71,7 +73,7 @@ def add_votes(targets: IntArray, neighbors: AnyArray, weights: IntArray, masks: 
 def find_most_votes(
     targets: IntArray, neighbors: AnyArray, weights: IntArray, masks: IntArray, n_classes: int, best: IntArray
 ) -> None:
-    """The label with the most votes of Eq. 1 of each target int64 (B,), the lowest of several; -1 where none has any."""
+    """The label with the most votes of Eq. 1 of each target int64 (B,), the lowest of several; -1 without a vote."""
     votes = np.empty(n_classes, dtype=np.int64)
     for place in range(len(targets)):
         target = targets[place]

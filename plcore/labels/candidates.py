@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from itertools import chain
 from numbers import Number
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -124,7 +124,7 @@ def check_candidates(y: Any) -> tuple[BoolArray, AnyArray]:
 
 def kept_candidates(y: Any) -> BoolArray:
     """The candidates of `check_candidates`, or a copy of `CandidateSets` as such."""
-    return y.copy() if isinstance(y, CandidateSets) else check_candidates(y)[0]
+    return cast("BoolArray", y.copy()) if isinstance(y, CandidateSets) else check_candidates(y)[0]
 
 
 def column_names(frame: pd.DataFrame) -> AnyArray:

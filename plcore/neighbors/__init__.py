@@ -14,8 +14,8 @@ from plcore.neighbors.graph import (
     make_scaler,
     neighbor_weights,
 )
-from plcore.neighbors.search import SEARCHES, compile_search, make_search
 from plcore.neighbors.near import pack
+from plcore.neighbors.search import SEARCHES, compile_search, make_search
 from plcore.neighbors.votes import VoteTable, check_graph
 
 __all__ = [

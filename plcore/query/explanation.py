@@ -40,8 +40,8 @@ class Explanation:
     answers: tuple[AnswerEffect, ...] = ()  # by target, then answer: every answer that changes something
 
 
-def answer_effects(rule: Rule, row: int, targets: IntArray, slots: IntArray) -> tuple[AnswerEffect, ...]:
-    """What each answer about `row`, neighbour number slots[i] of targets[i], would change for these targets."""
+def answer_effects(rule: Rule, targets: IntArray, slots: IntArray) -> tuple[AnswerEffect, ...]:
+    """What each answer about a row, neighbour number slots[i] of targets[i], would change for these targets."""
     found: dict[int, list[AnswerEffect]] = {}
     for places, near in near_graphs(targets, rule.neighbors, rule.weights, rule.masks, rule.n_classes):
         numbers = np.arange(len(targets))[places]

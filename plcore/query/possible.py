@@ -40,9 +40,7 @@ def exact_possible(
     return possible, undecided
 
 
-def near_possible(
-    near: NearGraph, max_nodes: int, plain_search: bool = False
-) -> tuple[BoolArray, BoolArray]:
+def near_possible(near: NearGraph, max_nodes: int, plain_search: bool = False) -> tuple[BoolArray, BoolArray]:
     """As `exact_possible`, over the targets' own labels."""
     possible = np.zeros((len(near.targets), near.n_classes), dtype=bool)
     undecided = np.zeros_like(possible)

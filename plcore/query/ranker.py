@@ -289,7 +289,7 @@ class EffectRanker:
             targets=tuple(targets.tolist()),
             changes=tuple(targets[decided].tolist()),
             undecided=self.n_undecided_,
-            answers=answer_effects(rule, row, targets[decided], slots[decided]) if answers else (),
+            answers=answer_effects(rule, targets[decided], slots[decided]) if answers else (),
         )
 
     def _check_row(self, row: int) -> int:

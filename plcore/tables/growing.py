@@ -200,7 +200,7 @@ def _candidates(
     new = tuple(dict.fromkeys(names[place] for place in used if names[place] not in before))
     check_class_names(new, fresh, table.roles, finder)
     classes = (*before, *new)
-    column = np.asarray(pd.Index(classes).get_indexer(names))
+    column = np.asarray(pd.Index(classes).get_indexer(pd.Index(names)))
 
     def of_classes(first: npt.NDArray[Any], more: npt.NDArray[Any]) -> npt.NDArray[Any]:
         matrix = np.zeros((n + r, len(classes)), dtype=first.dtype)

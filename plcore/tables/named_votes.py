@@ -75,7 +75,7 @@ class NamedVotes:
     def labels_in(self, row: int) -> list[int]:
         """The classes that anybody named in this row, ascending."""
         begin, end = np.searchsorted(self.rows, [row, row + 1])
-        return np.unique(self.labels[begin:end]).tolist()
+        return [int(label) for label in np.unique(self.labels[begin:end])]
 
     def who_said(self, row: int, label: int) -> tuple[str, ...]:
         """The names of those who named this class in this row."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from plcore.common.types import BoolArray, FloatArray, IntArray
+from plcore.common.types import FloatArray, IntArray
 from plcore.loop.one_label.pool import OneLabelPool
 from plcore.loop.one_label.reports import Disambiguation
 from plcore.neighbors.votes import VoteTable

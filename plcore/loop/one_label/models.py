@@ -79,7 +79,9 @@ class NeighborModel(Model):
     def __init__(self, pool: OneLabelPool[Any], ranker: EffectRanker, graph: Graph) -> None:
         super().__init__(pool)
         self._ranker = ranker
-        self.held_votes = VoteTable(graph.test_neighbors, graph.test_weights, pool.candidates.take(pool.train, axis=0))
+        self.held_votes = VoteTable(
+            graph.test_neighbors, graph.test_weights, pool.candidates.take(pool.train, axis=0)
+        )
         self.score.say_all(self.held_votes.most(np.arange(len(pool.held))))
 
     def learn(self, change: CandidateChange) -> None:

@@ -59,8 +59,8 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
     share_ambiguous : of the rows that control rows are drawn from, those that had two candidates or more at first
     answered, by_verdict : bool (n,), rows with an answer that counts; those that a verdict has settled
     changed_at : (n,) seq of the standing entry since which a row is as it is, 0 for none
-    original, first, candidates : bool (n, m), or `CandidateSets` where that is large: at import, before any answer, and as
-        they stand, none of a bad item      sizes : (n,) how many. Do not write to them.
+    original, first, candidates : bool (n, m), or `CandidateSets` where that is large: at import, before any answer,
+        and as they stand, none of a bad item      sizes : (n,) how many. Do not write to them.
     """
 
     KINDS = KINDS
@@ -292,7 +292,8 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         """How many rows people's answers have narrowed to each label; labels without any are left out."""
         narrowed = lowest_of(self.candidates, np.flatnonzero(self.answered & (self.sizes == 1)))
         counts = np.bincount(narrowed, minlength=len(self.classes))
-        return {self.classes[label]: int(counts[label]) for label in np.argsort(-counts, kind="stable") if counts[label]}
+        order = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
+        return {self.classes[label]: int(counts[label]) for label in order}
 
     def names(self, mask: BoolArray) -> tuple[str, ...]:
         """The classes that are True in mask (m,)."""

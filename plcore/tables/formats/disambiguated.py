@@ -43,7 +43,8 @@ class Disambiguated:
     ids : (n,) str
     cells : (n, n_columns) DataFrame of str, the columns as they came
     classes : the m class names
-    candidates_before, candidates_after : (n, m) bool, or `CandidateSets` where that is large; a row that was set aside may have none after
+    candidates_before, candidates_after : (n, m) bool, or `CandidateSets` where that is large;
+        a row that was set aside may have none after
     weights : (n, m) float, how much spoke for each candidate before, above 0, and 0 for what was none; None where
         nothing was weighed
     label : (n,) int, class numbers; -1 where it is open

@@ -45,7 +45,10 @@ def test_of_many_the_first_are_listed_and_any_can_be_typed() -> None:
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ("9876", "No class is called 9876. These have it in their name: class 09876, class 19876, class 29876, "),
+        (
+            "9876",
+            "No class is called 9876. These have it in their name: class 09876, class 19876, class 29876, ",
+        ),
         ("<b>", "No class is called \\<b\\>."),
     ],
 )

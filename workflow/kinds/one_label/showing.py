@@ -230,7 +230,9 @@ def _moments(memory: _Memory, learner: ActiveLearner[LabelTable]) -> LabelMoment
     """The moments by the model's label distributions; in huge tables by even shares of each row's candidates."""
     if memory.sample is None:
         rows = np.flatnonzero(~learner.test_rows)
-        drawn = np.random.default_rng(0).permutation(rows)[: min(SAMPLE, max(1, MOST_TOLD // len(learner.classes)))]
+        drawn = np.random.default_rng(0).permutation(rows)[
+            : min(SAMPLE, max(1, MOST_TOLD // len(learner.classes)))
+        ]
         memory.sample = np.sort(drawn)
     sample = memory.sample
     if learner.original.size <= MOST_TOLD:
