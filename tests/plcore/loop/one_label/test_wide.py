@@ -13,7 +13,7 @@ from plcore.common.candidate_sets import CandidateSets
 from plcore.loop.changes import ClassChange
 from plcore.loop.classed_table import with_classes
 from plcore.loop.classes import ClassMap
-from plcore.loop.one_label import FEWEST_CHECKS
+from plcore.loop.one_label import FEWEST_CHECKS, Trainer
 from plcore.neighbors import near
 from tests.plcore.loop.fake_table import FakeTable, blobs
 
@@ -21,7 +21,7 @@ from tests.plcore.loop.fake_table import FakeTable, blobs
 @pytest.fixture(autouse=True)
 def sets_of_any_size(monkeypatch):
     for name in ("FEW_CELLS", "FEW_CLASSES"):
-        monkeypatch.setattr(candidate_sets, name, 0)
+        monkeypatch.setattr(candidate_sets, name, 1)
     monkeypatch.setattr("plcore.loop.one_label.disambiguation.BLOCK_CELLS", 100)
     monkeypatch.setattr("plcore.loop.one_label.checks.BLOCK_CELLS", 100)
 
@@ -123,3 +123,13 @@ def test_classes_that_change_map_sets_as_they_map_a_matrix():
         class_map.classes.index(class_map.now(name)) for name in table.classes
     ]
     assert with_classes(table, ClassMap(table.classes)) is table
+
+
+@pytest.mark.parametrize("model", ["plsvc", "kernelridge"])
+def test_models_that_score_every_class_are_refused_where_these_are_too_many(model, monkeypatch):
+    monkeypatch.setattr("plcore.loop.one_label.training.MOST_CELLS", 60 * 5 - 1)
+    table, _ = blobs(60, m=5)
+    settings = LearnerSettings(model=model)
+    with pytest.raises(ValueError, match=r"60 rows and 5 classes make 300 scores; at most 299 are kept\. Fix: take"):
+        Trainer(ActiveLearner(table, settings).pool)
+    assert ActiveLearner(table, LearnerSettings()).next_question("ann") is not None
