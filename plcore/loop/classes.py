@@ -15,13 +15,13 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, KeysView, Sequence
 from functools import cached_property
 from itertools import takewhile
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from plcore.common.candidate_sets import CandidateSets
 from plcore.common.types import AnyArray, BoolArray, IntArray
 from plcore.loop.changes import ASIDE, ROWS, ClassChange, ClassError, aside_after
+from plcore.loop.moved_columns import class_names, moved
 
 
 class Era(NamedTuple):
@@ -100,7 +100,7 @@ class ClassMap:
         root = self._root.get(name)
         if root is None:
             raise ClassError(
-                f"{name!r} is not a class and never was. The classes: {', '.join(self.classes)}."
+                f"{name!r} is not a class and never was. The classes: {class_names(self.classes)}."
             )
         return self.classes[int(self.columns[root])]
 
@@ -157,7 +157,7 @@ class ClassMap:
         mask = np.zeros(len(self.columns), dtype=bool)
         for name in names:
             if name not in era.names:
-                raise ClassError(f"{name!r} is not a class. The classes: {', '.join(era.names)}.")
+                raise ClassError(f"{name!r} is not a class. The classes: {class_names(era.names)}.")
             mask[list(era.roots[era.names.index(name)])] = True
         return mask & self.alive
 
@@ -183,30 +183,17 @@ class ClassMap:
                 found.append(left[-1].seq if left else 0)
         return tuple(found)
 
-    def rooted(self, columns: AnyArray) -> AnyArray:
+    def rooted(self, columns: AnyArray) -> Any:
         """(..., n_roots) what the table says of each of its classes (..., n_tabled), at their roots; no copy where
         these are the same."""
         if self._tabled == list(range(len(self.columns))):
             return columns
-        if isinstance(columns, CandidateSets):
-            return columns.mapped(np.array(self._tabled), len(self.columns))
-        roots = np.zeros((*columns.shape[:-1], len(self.columns)), dtype=columns.dtype)
-        roots[..., self._tabled] = columns
-        return roots
+        return moved(columns, np.array(self._tabled), len(self.columns))
 
-    def onto(self, roots: AnyArray) -> AnyArray:
+    def onto(self, roots: AnyArray) -> Any:
         """(..., m) the sum over the roots of each effective class; of bools whether any is set.
         roots : (..., n_roots)"""
-        if isinstance(roots, CandidateSets):
-            return roots.mapped(self.columns, len(self.classes))
-        sums = np.zeros((*roots.shape[:-1], len(self.classes)), dtype=roots.dtype)
-        if roots.ndim == 1:
-            np.add.at(sums, self.columns[self.alive], roots[self.alive])
-            return sums
-        for root in range(roots.shape[-1]):
-            if self.columns[root] >= 0:
-                sums[..., self.columns[root]] += roots[..., root]
-        return sums
+        return moved(roots, self.columns, len(self.classes))
 
     def _take(self, change: ClassChange) -> None:
         before = self.eras[-1]
@@ -284,7 +271,7 @@ class ClassMap:
     def _place(self, name: str) -> int:
         names = self.eras[-1].names
         if name not in names:
-            raise ClassError(f"{name!r} is not a class. The classes: {', '.join(names)}.")
+            raise ClassError(f"{name!r} is not a class. The classes: {class_names(names)}.")
         return names.index(name)
 
     def _check_new(self, name: str, of: str | None = None) -> None:

@@ -21,6 +21,7 @@ import numpy as np
 
 from plcore.common.types import BoolArray
 from plcore.loop.entries import PUT_ASIDE, AnswerError, Entry, EntryFold, EntryKind
+from plcore.loop.moved_columns import class_names
 
 ANSWERS: tuple[str, ...] = (
     EntryKind.IS,
@@ -124,7 +125,7 @@ class CandidateFold(EntryFold[FoldedCandidates]):
         unknown = [label for label in given if label not in self.column]
         if unknown:
             raise AnswerError(
-                f"{where}: {unknown[0]!r} is not a class. The classes: {', '.join(self.column)}."
+                f"{where}: {unknown[0]!r} is not a class. The classes: {class_names(tuple(self.column))}."
             )
         if entry.kind == EntryKind.VERDICT:
             return  # it may name any class: it settles what people did not
@@ -151,4 +152,5 @@ class CandidateFold(EntryFold[FoldedCandidates]):
         return mask
 
     def _names(self, mask: BoolArray) -> str:
-        return ", ".join(repr(name) for name, number in self.column.items() if mask[number])
+        names = tuple(self.column)
+        return class_names([repr(names[number]) for number in np.flatnonzero(mask)])
