@@ -115,7 +115,9 @@ def read_parts(path: Path) -> TableParts:
         try:
             stored = pa.parquet.ParquetFile(file, page_checksum_verification=True)
             # read_table takes four times the memory of a wide one, and threads, each with a heap, as much again
-            return _from_arrow(stored.read(use_threads=False))
+            parts = _from_arrow(stored.read(use_threads=False))
+            pa.default_memory_pool().release_unused()  # else Arrow keeps twice of what is left of it
+            return parts
         except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, IndexError) as error:
             if (
                 getattr(error, "errno", None) is not None
