@@ -253,6 +253,26 @@ def test_a_merge_says_what_it_touches_before_it_is_done(home: Home, owner: int, 
     ]
 
 
+def test_of_many_classes_some_are_listed_and_the_others_found(
+    home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pages.parts.one_label.classes.LISTED", 2)
+    project = small_project(home, owner)
+    test = show(owner, "project_page.py", project=str(project))
+
+    def listed() -> list[str]:
+        tables = (one.value for one in test.dataframe)
+        return next(one["Class"].tolist() for one in tables if "Earlier names" in one.columns)
+
+    assert listed() == ["ant", "bee"]
+    assert "2 of 3 classes are listed" in words(test)
+    box(test.text_input, "Find a class").set_value("CA").run()
+    assert listed() == ["cat"]
+    box(test.text_input, "Find a class").set_value("x").run()
+    assert listed() == []
+    assert "0 of 3 classes are listed" in words(test)
+
+
 def test_a_refused_change_of_classes_is_said(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))

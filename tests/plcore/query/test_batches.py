@@ -180,7 +180,7 @@ def test_memory_order_changes_nothing_but_the_order():
 LEFT_TO_COMPILE = """
 import numpy as np
 import plcore
-from plcore.kernels import effects, placing, possible, scores, votes
+from plcore.kernels import effects, near, placing, possible, scores, votes
 from plcore.kernels import sets as label_sets
 steps = []
 assert plcore.compile_kernels(lambda *step: steps.append(step)) > 0
@@ -190,7 +190,7 @@ def signatures():
     return {
         f"{module.__name__}.{name}": len(value.signatures)
         for module in (
-            effects, placing, possible, scores, label_sets, votes
+            effects, near, placing, possible, scores, label_sets, votes
         )
         for name, value in vars(module).items()
         if hasattr(value, "signatures") and name != "kernel"
