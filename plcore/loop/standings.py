@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
-from plcore.loop.entries import Entry, EntryFold, EntryKind
+from plcore.loop.entries import Entry, EntryKind
+from plcore.loop.entry_fold import EntryFold
 from plcore.loop.places import Place
 
 SKIP_LASTS = 20
