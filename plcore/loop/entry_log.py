@@ -48,9 +48,9 @@ class EntryLog:
         return self._past.get(seq) if found is None and self._past is not None else found
 
     def to_arrays(self) -> dict[str, AnyArray]:
-        """The entries in columns (e,), in order: `seq`, `row`, and the numbers of `kind`, `annotator` and `labels` in
-        `words`, the lists of those there are; and `withdrawn` (w,), ascending."""
-        past = None if self._past is None else self._past
+        """`columns` int64 (e, 5): the entries in order, of each seq, row, and the numbers of its kind, annotator and
+        labels in `words`, the lists of those there are. `withdrawn` int64 (w,), ascending."""
+        past = self._past
         lists: list[list[Any]] = [[], [], []] if past is None else [list(one) for one in past.words]
         numbers = [{word: number for number, word in enumerate(one)} for one in lists]
         columns = np.array(
@@ -60,7 +60,9 @@ class EntryLog:
                     one.row,
                     *(
                         known.setdefault(word, len(known))
-                        for known, word in zip(numbers, (str(one.kind), one.annotator, one.labels), strict=True)
+                        for known, word in zip(
+                            numbers, (str(one.kind), one.annotator, one.labels), strict=True
+                        )
                     ),
                 )
                 for one in self._new.values()

@@ -58,7 +58,8 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
     share_ambiguous : of the rows that control rows are drawn from, those that had two candidates or more at first
     answered, by_verdict : bool (n,), rows with an answer that counts; those that a verdict has settled
     changed_at : (n,) seq of the standing entry since which a row is as it is, 0 for none
-    candidates : bool (n, m) as they stand, none of a bad item      sizes : (n,) how many. Do not write to them.
+    candidates : bool (n, m) as they stand, none of a bad item      sizes, sizes_at_first : (n,) how many, now and at
+        first. Do not write to them.
     """
 
     KINDS = KINDS
@@ -97,9 +98,9 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         closed = dict.fromkeys(np.flatnonzero(self.test_rows).tolist(), "it is held out to measure accuracy")
         closed |= dict.fromkeys(np.flatnonzero(self.exact).tolist(), "its exact label was given at import")
         self.candidates = first.copy()
-        self._sizes_at_first: IntArray = first.sum(axis=1)
-        self.sizes = self._sizes_at_first.copy()
-        among = self._sizes_at_first[~self.test_rows & ~self.exact]
+        self.sizes_at_first: IntArray = first.sum(axis=1)
+        self.sizes = self.sizes_at_first.copy()
+        among = self.sizes_at_first[~self.test_rows & ~self.exact]
         self.share_ambiguous = float((among >= 2).mean()) if len(among) else 0.0
         self.asked = RowsToAsk(self.sizes)
         if settings.several:
@@ -110,7 +111,7 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         self.seq, self.answers = 0, 0  # unwithdrawn answers
         self.answered, self.bad, self.by_verdict = np.zeros((3, n), dtype=bool)
         self.changed_at: IntArray = np.zeros(n, dtype=np.int64)
-        self._narrowing = Narrowing(self._sizes_at_first, held)
+        self.narrowing = Narrowing(self.sizes_at_first, held)
         self.counts = RowCounts(self.asked.waiting(), self.train, self.test_rows)
 
     def _draw_control_rows(self) -> IntArray:
@@ -163,7 +164,7 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         since, self.changed_at[row] = self.changed_at[row], self.fold.changed_at(row)
         if np.array_equal(new, old) and since == self.changed_at[row]:
             return None
-        self._narrowing.note(row, int(self.sizes[row]), int(new.sum()))
+        self.narrowing.note(row, int(self.sizes[row]), int(new.sum()))
         self.candidates[row] = new
         self.sizes[row] = new.sum()
         return CandidateChange(row, old, new)
@@ -237,7 +238,7 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
 
     def held_score(self, said: IntArray | None = None) -> HeldScore:
         """The score of a model that says these labels (n_held,) of the held-out rows; None: there is none yet."""
-        return HeldScore(self.test_rows[self.held], self._sizes_at_first[self.held] >= 2, self.known(), said)
+        return HeldScore(self.test_rows[self.held], self.sizes_at_first[self.held] >= 2, self.known(), said)
 
     def point(
         self,
@@ -255,8 +256,8 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
             seq=self.seq,
             answers=self.answers,
             accuracy=score.accuracy,
-            settled=self._narrowing.settled if settled is None else settled,
-            candidates_left=self._narrowing.left,
+            settled=self.narrowing.settled if settled is None else settled,
+            candidates_left=self.narrowing.left,
             model_version=model_version,
             control=score.control,
             progressive_error=progressive_error,
