@@ -76,7 +76,8 @@ def _columns_of(points: Sequence[CurvePoint]) -> dict[str, AnyArray]:
 
 def _points_of(columns: Mapping[str, AnyArray]) -> list[CurvePoint]:
     shares: FloatArray = columns["shares"]
-    told = np.where(np.isnan(shares), None, shares).tolist()
+    told = shares.astype(object)
+    told[np.isnan(shares)] = None
     return [
         CurvePoint(
             seq=seq,
@@ -89,6 +90,6 @@ def _points_of(columns: Mapping[str, AnyArray]) -> list[CurvePoint]:
             progressive_error=error,
         )
         for (seq, answers, left, version, *control), (settled, accuracy, error) in zip(
-            columns["counts"].tolist(), told, strict=True
+            columns["counts"].tolist(), told.tolist(), strict=True
         )
     ]
