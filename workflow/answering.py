@@ -21,7 +21,7 @@ from workflow.common.answers import Given, Saved
 from workflow.common.notes import NOTE_LENGTH, checked_note
 from workflow.common.places import place_of
 from workflow.common.turn import StaleQuestion
-from workflow.kinds.opening import keep_checkpoint
+from workflow.kinds.opening import take_checkpoint
 from workflow.people.qualifying import NotQualified, require_qualified
 from workflow.saving import NotSaved
 
@@ -73,7 +73,9 @@ def get_ready(seat: Seat) -> None:
     """
     with seat.learner(Right.ANSWER) as opened:
         opened.kind.get_ready(opened)
-        keep_checkpoint(opened)
+        checkpoint = take_checkpoint(opened)
+    if checkpoint is not None:
+        checkpoint.write()
 
 
 def ask_next(seat: Seat, row: int, label: str | None = None, *, drawn: bool = False) -> Any:

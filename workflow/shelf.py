@@ -1,4 +1,4 @@
-"""The learners in memory: one for each project, always rebuilt from table + log, never stored.
+"""The learners in memory: one for each project, always rebuilt from table + log, or checkpoint + the log since.
 
 Where they grow too many, those unused longest are put away, and opened again when somebody comes.
 """

@@ -16,7 +16,7 @@ import zipfile
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from db.projects import Project
-    from plcore.loop import ClassChange
+    from plcore.loop import ClassChange, Learner
     from workflow.home import Home
     from workflow.kinds.kind import Kind
 
@@ -55,6 +55,25 @@ class Checkpoint:
 
     seq: int
     arrays: dict[str, AnyArray]
+
+
+class Unwritten(NamedTuple):
+    """A checkpoint in memory. It does not follow the learner, so that it can be written while somebody else uses it."""
+
+    path: Path
+    arrays: dict[str, AnyArray]
+
+    def write(self) -> None:
+        """Put it on disk. Where that cannot be done the next start takes longer, nothing else."""
+        file = io.BytesIO()
+        np.savez(file, **self.arrays)  # type: ignore[arg-type]
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with whole_file(self.path) as whole:
+                whole.write(hashlib.sha256(file.getbuffer()).digest())
+                whole.write(file.getbuffer())
+        except OSError:
+            logger.exception("The checkpoint %s could not be written.", self.path.name)
 
 
 def is_due(last: int, seq: int) -> bool:
@@ -90,32 +109,16 @@ def kept(
     return Checkpoint(seq, arrays)
 
 
-def keep_if_due(home: Home, session: Session, project: Project, kind: Kind, learner: Any, last: int) -> int:
-    """Write a checkpoint in place of the project's last, after entry `last`, where the learner is worth one; the seq of
-    the latest then. A full disk costs time at the next start, nothing else.
+def take(home: Home, session: Session, project: Project, kind: Kind, learner: Learner) -> Unwritten | None:
+    """A checkpoint of the learner, to take the place of the project's last; None where it has none.
 
-    session : a transaction in which the log has every entry that the learner has taken in
+    session : a transaction in which the log ends with the last entry that the learner has taken in
     """
-    if not is_due(last, learner.seq):
-        return last
-    if (arrays := kind.checkpoint_of(learner)) is not None:
-        _keep(home, session, project, learner, arrays)
-    return learner.seq  # also where there is none to be had, or no room: it is tried once
-
-
-def _keep(home: Home, session: Session, project: Project, learner: Any, arrays: dict[str, AnyArray]) -> None:
+    if (arrays := kind.checkpoint_of(learner)) is None:
+        return None
     changes = read_class_changes(session, project.id)
-    state = _state(session, project, learner.settings, changes, learner.seq).encode()
-    file = io.BytesIO()
-    np.savez(file, **(arrays | {_OF: np.frombuffer(state, dtype=np.uint8)}))  # type: ignore[arg-type]
-    path = _path(home, project.id)
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with whole_file(path) as whole:
-            whole.write(hashlib.sha256(file.getbuffer()).digest())
-            whole.write(file.getbuffer())
-    except OSError:
-        logger.exception("The checkpoint %s could not be written.", path.name)
+    state = _state(session, project, learner.settings, changes, learner.seq)
+    return Unwritten(_path(home, project.id), arrays | {_OF: np.frombuffer(state.encode(), dtype=np.uint8)})
 
 
 def _path(home: Home, project_id: int) -> Path:
@@ -149,7 +152,7 @@ def _code() -> str:
     """Names the code that makes learners of logs, and the libraries it computes with."""
     found = hashlib.sha256()
     folder = Path(plcore.__file__).parent
-    for path in (*sorted(folder.rglob("*.py")), Path(log.__file__)):
+    for path in (*sorted(folder.rglob("*.py")), Path(log.__file__), Path(__file__)):
         found.update(path.name.encode())
         found.update(path.read_bytes())
     libraries = [version(name) for name in ("numpy", "numba", "scipy", "scikit-learn")]

@@ -117,11 +117,13 @@ def open_to_write(
                 pass  # to build it, or to catch up, takes too long for others to wait for their turn to write
 
 
-def keep_checkpoint(opened: Opened[Any]) -> None:
-    """Write a checkpoint of the learner that is open to be read, where it is worth one."""
-    slot = opened.home.shelf.slot(opened.project_id)
-    known = opened.home, opened.session, opened.project, opened.kind, opened.learner
-    slot.checkpoint = checkpoints.keep_if_due(*known, slot.checkpoint)
+def take_checkpoint(opened: Opened[Any]) -> checkpoints.Unwritten | None:
+    """A checkpoint of the learner that is open to be read, where it is worth one: to be written once others have it."""
+    slot, learner = opened.home.shelf.slot(opened.project_id), opened.learner
+    if not checkpoints.is_due(slot.checkpoint, learner.seq):
+        return None
+    slot.checkpoint = learner.seq  # also where there is none to be had, or no room: it is tried once
+    return checkpoints.take(opened.home, opened.session, opened.project, opened.kind, learner)
 
 
 def _opened(home: Home, reading: Reading, kind: Kind, learner: Learner, kept: KeptLog) -> Opened[Any]:
@@ -165,10 +167,15 @@ def _build(home: Home, kind: Kind, reading: Reading, changes: tuple[ClassChange,
     given = None if kept is None else kept.arrays
     learner = kind.build_learner(home, project.table_hash, settings, changes, given)
     with home.database.read() as session:
-        if follow(session, project.id, learner.pool, learner.apply):
-            at = 0 if kept is None else kept.seq
-            return learner, checkpoints.keep_if_due(home, session, project, kind, learner, at)
-    return learner, 0  # a change of the classes came in between: it is built once more
+        if not follow(session, project.id, learner.pool, learner.apply):
+            return learner, 0  # a change of the classes came in between: it is built once more
+        at = 0 if kept is None else kept.seq
+        if not checkpoints.is_due(at, learner.seq):
+            return learner, at
+        made = checkpoints.take(home, session, project, kind, learner)
+    if made is not None:
+        made.write()
+    return learner, learner.seq
 
 
 def _training(home: Home, project_id: int, slot: Slot, enter: Enter, learner: Learner) -> BackgroundTraining:
