@@ -15,7 +15,7 @@ _CONTROL = ("right_asked", "asked", "right_free", "free")
 _SHARES = ("settled", "accuracy", "progressive_error")
 
 
-class Curve:
+class LearnerCurve:
     """start : the point before any entry      points : it and those after it, in order; None: none came yet"""
 
     def __init__(self, start: CurvePoint, points: Sequence[CurvePoint] | None = None) -> None:
@@ -24,7 +24,7 @@ class Curve:
         self._past: Mapping[str, AnyArray] | None = None  # points before these, which nobody has asked for
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, AnyArray]) -> Curve:
+    def from_arrays(cls, arrays: Mapping[str, AnyArray]) -> LearnerCurve:
         """The curve of which `to_arrays` gave these."""
         start = _points_of({name: one[:1] for name, one in arrays.items()})[0]
         curve = cls(start, ())

@@ -18,7 +18,7 @@ from plcore.loop.entries import AnswerError, Entry
 from plcore.loop.one_label import checkpoint as checkpoints
 from plcore.loop.one_label.asking import RowChooser
 from plcore.loop.one_label.checks import rows_at_risk
-from plcore.loop.one_label.curve import Curve
+from plcore.loop.one_label.curve import LearnerCurve
 from plcore.loop.one_label.disambiguation import disambiguate
 from plcore.loop.one_label.first_update import FirstUpdate
 from plcore.loop.one_label.making import make_model
@@ -67,7 +67,7 @@ class ActiveLearner(Generic[TableT]):
         self._model = make_model(pool, self._chooser)
         self.model_version = 0
         curve = None if checkpoint is None else checkpoints.part(checkpoint, "curve")
-        self._curve = Curve(self._curve_point()) if curve is None else Curve.from_arrays(curve)
+        self._curve = LearnerCurve(self._curve_point()) if curve is None else LearnerCurve.from_arrays(curve)
         self.model_version = self._curve.version
 
     # The two verbs, and a third where the model is trained elsewhere
@@ -114,7 +114,7 @@ class ActiveLearner(Generic[TableT]):
             raise ValueError(f"points must be of versions after {versions[0]}, in order. Got {versions[1:]}.")
         self._model.publish(scores, effects)
         before = self._curve.points() if versions[0] >= 0 else []  # the start without a model says nothing
-        self._curve = Curve(self._curve.start, [*before, *points])
+        self._curve = LearnerCurve(self._curve.start, [*before, *points])
         self.model_version = versions[-1]
         self._chooser.model_changed()
 
