@@ -24,7 +24,7 @@ from workflow.people import team
 from workflow.seat import Seat
 from workflow.settings import Settings
 
-ROWS, ENTRIES, SINCE = (100_000, 1_000_000), 100_000, 2_000
+ROWS, ENTRIES = (100_000, 1_000_000), 100_000
 TARGETS = {100_000: (3, 30), 1_000_000: (15, 120)}  # CPU s with a checkpoint, and without
 MOST_MB = 1_500
 K = LearnerSettings().n_neighbors
