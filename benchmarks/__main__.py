@@ -15,6 +15,7 @@ NAMES = (
     "trust",
     "power_cuts",
     "restart",
+    "opening",
     "growing",
     "put_away",
     "wide_sets",

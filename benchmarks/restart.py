@@ -21,7 +21,10 @@ import numpy as np
 RUNS = 2
 LENGTHS = (20_000, 200_000)
 PRESSES = 20
-WHAT = ("first question", "Progress", "Progress once more", "Export: the answer log", "a press")
+WHAT = (
+    "first question", "Progress", "Progress once more", "Export: the answer log", "a press",
+    "first question after another restart",
+)  # fmt: skip
 
 
 def run(length: int) -> None:
@@ -54,6 +57,11 @@ def run(length: int) -> None:
             found.append(time.process_time() - begun)
         found.append(float(np.median([sum(one[:2]) for one in press_run.presses(seat, PRESSES)])) / 1e3)
         home.close()
+        begun = time.process_time()
+        home = open_home(settings)
+        answering.next_question(Seat(home, made.person_id, made.project_id))
+        found.append(time.process_time() - begun)
+        home.close()
     print(json.dumps(found))
 
 
@@ -82,7 +90,8 @@ def main() -> None:
         f"""
 CPU seconds of the process; one label, PL-KNN, {ROWS:,} rows, three candidates each. Of 200,000 entries most
 answer a row once more. Least of {RUNS} runs. *A press*: the median of {PRESSES}, with the next question and all that
-the page asks beside. Processes that wanted a core meanwhile, on average of 15 minutes: {os.getloadavg()[2]:.1f}.
+the page asks beside. *Another restart*: the first has left a checkpoint.
+Processes that wanted a core meanwhile, on average of 15 minutes: {os.getloadavg()[2]:.1f}.
 
 | entries | what | CPU seconds |{more}
 |---|---|--:|{ruler}

@@ -10,7 +10,7 @@ from sqlalchemy import Select, Text, bindparam, cast, select
 from sqlalchemy.orm import Session
 
 from db.base import Base
-from db.entries import READ_AT_ONCE
+from db.entries import NO_ROW, READ_AT_ONCE
 
 _TABLE = Base.metadata.tables["entries"]
 _TOLD: Select[Any] = (
@@ -26,6 +26,35 @@ _TOLD: Select[Any] = (
 )
 
 
+_ASKED_TEXT = cast(_TABLE.c.asked, Text)
+_PUT: Select[Any] = (
+    select(
+        *(_TABLE.c[name] for name in ("seq", "kind", "row", "token")),
+        cast(_TABLE.c.labels, Text),
+        _ASKED_TEXT,
+    )
+    .where(
+        _TABLE.c.project_id == bindparam("project"),
+        _TABLE.c.seq > bindparam("seq"),
+        _TABLE.c.seq <= bindparam("last"),
+        _TABLE.c.target_seq.is_(None),
+        _ASKED_TEXT.like(bindparam("like")),
+    )
+    .order_by(_TABLE.c.seq)
+)
+_PREDICTED: Select[Any] = (
+    select(_TABLE.c.seq, _TABLE.c.row, _TABLE.c.predicted)
+    .where(
+        _TABLE.c.project_id == bindparam("project"),
+        _TABLE.c.seq > bindparam("seq"),
+        _TABLE.c.seq <= bindparam("last"),
+        _TABLE.c.row > NO_ROW,
+        _TABLE.c.predicted.is_not(None),
+    )
+    .order_by(_TABLE.c.seq)
+)
+
+
 class ToldEntry(NamedTuple):
     """The part of an entry that learners need; see `NewEntry`."""
 
@@ -35,6 +64,17 @@ class ToldEntry(NamedTuple):
     person_id: int
     labels: tuple[str, ...]
     target_seq: int | None
+
+
+class PutEntry(NamedTuple):
+    """The part of an entry that says how its question was put; see `NewEntry`."""
+
+    seq: int
+    kind: str
+    row: int
+    token: str
+    labels: tuple[str, ...]
+    asked: dict[str, Any]
 
 
 def each(session: Session, project_id: int, seq: int) -> Iterator[ToldEntry]:
@@ -47,3 +87,20 @@ def each(session: Session, project_id: int, seq: int) -> Iterator[ToldEntry]:
             if text not in labels:
                 labels[text] = tuple(json.loads(text))
             yield ToldEntry(number, kind, row, person_id, labels[text], target_seq)
+
+
+def each_put(session: Session, project_id: int, seq: int, last: int, name: str) -> Iterator[PutEntry]:
+    """That part of the entries after `seq` up to `last`, in order, that take back none and have this in `asked`."""
+    here = {"project": project_id, "seq": seq, "last": last, "like": f"%{json.dumps(name)}%"}
+    with session.execute(_PUT, here, execution_options={"yield_per": READ_AT_ONCE}) as found:
+        for number, kind, row, token, labels, text in found:
+            asked = json.loads(text)
+            if name in asked:  # it may be a label, too
+                yield PutEntry(number, kind, row, token, tuple(json.loads(labels)), asked)
+
+
+def each_predicted(session: Session, project_id: int, seq: int, last: int) -> Iterator[tuple[int, int, str]]:
+    """(seq, row, prediction) of the entries about rows after `seq` up to `last`, in order, that have one."""
+    here = {"project": project_id, "seq": seq, "last": last}
+    with session.execute(_PREDICTED, here, execution_options={"yield_per": READ_AT_ONCE}) as found:
+        yield from map(tuple, found)

@@ -21,6 +21,7 @@ from workflow.common.answers import Given, Saved
 from workflow.common.notes import NOTE_LENGTH, checked_note
 from workflow.common.places import place_of
 from workflow.common.turn import StaleQuestion
+from workflow.kinds.opening import take_checkpoint
 from workflow.people.qualifying import NotQualified, require_qualified
 from workflow.saving import NotSaved
 
@@ -63,7 +64,8 @@ def next_question(seat: Seat) -> Any:
 
 def get_ready(seat: Seat) -> None:
     """Do now what the person would otherwise wait for at their next press: take in a model version that was trained
-    meanwhile, sort the open rows, and learn which words speak for a label.
+    meanwhile, sort the open rows, and learn which words speak for a label. And now and then what whoever opens the
+    project next would: write a checkpoint of the learner.
 
     Raises
     ------
@@ -71,6 +73,9 @@ def get_ready(seat: Seat) -> None:
     """
     with seat.learner(Right.ANSWER) as opened:
         opened.kind.get_ready(opened)
+        checkpoint = take_checkpoint(opened)
+    if checkpoint is not None:
+        checkpoint.write()
 
 
 def ask_next(seat: Seat, row: int, label: str | None = None, *, drawn: bool = False) -> Any:

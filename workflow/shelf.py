@@ -1,4 +1,4 @@
-"""The learners in memory: one for each project, always rebuilt from table + log, never stored.
+"""The learners in memory: one for each project, always rebuilt from table + log, or checkpoint + the log since.
 
 Where they grow too many, those unused longest are put away, and opened again when somebody comes.
 """
@@ -73,6 +73,8 @@ class Slot:
     """Of which database file the learner's log was read (`Database.times_replaced`)."""
     training: BackgroundTraining | None = None
     past: PastLearner = field(default_factory=PastLearner)
+    checkpoint: int = 0
+    """Seq of the learner's latest checkpoint on disk (`workflow.kinds.checkpoints`), 0 for none."""
     looked_at: float = -math.inf
     out_of_use: list[BackgroundTraining] = field(default_factory=list)
     """Trainings of learners that were replaced; a fit of theirs may still be under way."""
@@ -91,10 +93,10 @@ class Slot:
             self.training = self.training or training(self.learner)
             self.training.look()
 
-    def renew(self, learner: Learner) -> None:
+    def renew(self, learner: Learner, checkpoint: int = 0) -> None:
         """Replace the learner; fits for the one before are of no use any more, and once they have ended nothing holds
         it in memory."""
-        self.learner = learner
+        self.learner, self.checkpoint = learner, checkpoint
         self._leave_training()
 
     def _leave_training(self) -> None:

@@ -250,9 +250,7 @@ def place_candidates(n: int, m: int, rows: AnyArray, labels: AnyArray) -> BoolAr
 
 def pairs_of(candidates: BoolArray) -> tuple[IntArray, IntArray]:
     """(rows, labels) of all candidates, by row, then label."""
-    if isinstance(candidates, CandidateSets):
-        return candidates.pairs()
-    rows, labels = np.nonzero(candidates)
+    rows, labels = candidates.pairs() if isinstance(candidates, CandidateSets) else np.nonzero(candidates)
     return rows, labels
 
 
@@ -272,9 +270,29 @@ def lowest_of(candidates: BoolArray, rows: AnyArray) -> IntArray:
     return np.asarray(candidates[rows].argmax(axis=1))
 
 
+def put_sets(candidates: BoolArray, rows: AnyArray, places: AnyArray, labels: AnyArray) -> None:
+    """Replace the sets of these distinct rows by those that `pairs_of` gave of them."""
+    if isinstance(candidates, CandidateSets):
+        edges = np.searchsorted(places, np.arange(len(rows) + 1))
+        for place, row in enumerate(np.asarray(rows).tolist()):
+            candidates.put(row, labels[edges[place] : edges[place + 1]])
+        return
+    candidates[rows] = False
+    candidates[np.asarray(rows)[places], labels] = True
+
+
+def rows_that_differ(one: BoolArray, other: BoolArray) -> IntArray:
+    """The rows, ascending, that have other candidates in the one than in the other."""
+    if not isinstance(one, CandidateSets) or not isinstance(other, CandidateSets):
+        return np.flatnonzero((one != other).any(axis=1))
+    differs = one.sizes != other.sizes
+    for rows in one._blocks():
+        level = rows[~differs[rows]]
+        (place, labels), (_, others) = one.pairs(level), other.pairs(level)
+        differs[level[place[labels != others]]] = True
+    return np.flatnonzero(differs)
+
+
 def read_only(candidates: BoolArray) -> None:
     """Refuse all writing to these candidates from now on."""
-    if isinstance(candidates, CandidateSets):
-        candidates.writeable = False
-    else:
-        candidates.flags.writeable = False
+    (candidates if isinstance(candidates, CandidateSets) else candidates.flags).writeable = False

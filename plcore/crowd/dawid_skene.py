@@ -125,13 +125,31 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
             together, candidates, len(annotators), pooled.confusions[0], strength, mass, self.max_iter
         )
         self.label_distributions_ = own.distributions
-        self.class_masses_ = own.masses
-        self.annotators_ = annotators
-        # Kernels read (people, said, true); the last is whoever is not known.
-        self._confusions = np.concatenate([own.confusions, pooled.confusions])
+        self._learnt(annotators, own.masses, np.concatenate([own.confusions, pooled.confusions]))
+        self.objective_, self.n_iter_, self.converged_ = own.objective, len(own.objective), own.converged
+
+    def parameters(self) -> dict[str, FloatArray]:
+        """What `posterior` goes by: masses (m,) and confusions (people + 1, said, true), the last of whoever is not
+        known."""
+        check_is_fitted(self)
+        return {"masses": self.class_masses_, "confusions": self._confusions}
+
+    @classmethod
+    def from_parameters(
+        cls, annotators: tuple[Hashable, ...], masses: FloatArray, confusions: FloatArray
+    ) -> DawidSkene:
+        """A model that says of rows what the one said of which `parameters` gave these; what a fit leaves besides,
+        such as label_distributions_, it has not. annotators : its annotators_"""
+        model = cls()
+        model._learnt(annotators, masses, confusions)
+        model.classes_ = np.arange(len(masses))
+        return model
+
+    def _learnt(self, annotators: tuple[Hashable, ...], masses: FloatArray, confusions: FloatArray) -> None:
+        self.class_masses_, self.annotators_ = masses, annotators
+        self._confusions = confusions  # as kernels read them
         self.confusion_ = {name: self._confusions[place].T for place, name in enumerate(annotators)}
         self.pooled_confusion_ = self._confusions[-1].T
-        self.objective_, self.n_iter_, self.converged_ = own.objective, len(own.objective), own.converged
 
     def _posterior(
         self, rows: IntArray, who: IntArray, masks: BoolArray, candidates: BoolArray

@@ -10,7 +10,8 @@ from plcore.loop.changes import NO_ROW, ClassChange, ClassError, asides_after, c
 from plcore.loop.classed_table import map_labels, with_classes
 from plcore.loop.classes import ClassMap
 from plcore.loop.comparison import ModelComparison, ModelFigures
-from plcore.loop.entries import PUT_ASIDE, VERDICTS, AnswerError, Entry, EntryFold, EntryKind
+from plcore.loop.entries import PUT_ASIDE, VERDICTS, AnswerError, Entry, EntryKind
+from plcore.loop.entry_fold import EntryFold
 from plcore.loop.places import Place, as_places
 from plcore.loop.registry import MODEL_ENTRIES, ModelEntry, Upkeep
 from plcore.loop.standings import SKIP_LASTS, Standings

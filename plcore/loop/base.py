@@ -11,7 +11,8 @@ import numpy as np
 
 from plcore.common.checks import is_whole
 from plcore.common.types import AnyArray, BoolArray, IntArray
-from plcore.loop.entries import AnswerError, Entry, EntryFold, check_form
+from plcore.loop.entries import AnswerError, Entry, check_form
+from plcore.loop.entry_fold import EntryFold
 from plcore.loop.places import Place
 from plcore.loop.standings import Standings
 

@@ -1,15 +1,12 @@
-"""Log entries: their kinds, their form, and the fold of all entries of a table, whatever a project is about."""
+"""Log entries: their kinds and their form, whatever a project is about."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import ClassVar, Generic, Protocol, TypeVar
 
 from plcore.common.checks import is_whole
-from plcore.common.types import AnyArray
 
 
 class EntryKind(StrEnum):
@@ -92,129 +89,3 @@ def check_form(entry: Entry, kinds: Collection[str]) -> None:
         raise AnswerError(
             f"{where}: target must be the seq of an entry, an int, or None. Got {entry.target!r}."
         )
-
-
-FoldedT = TypeVar("FoldedT")
-
-
-class Merger(Protocol[FoldedT]):
-    """Makes one fold of what several people say of a row (`several.Several` of each kind)."""
-
-    @property
-    def since(self) -> int:
-        """Seq of the last entry before people answered for themselves."""
-
-    def merge(
-        self, row: int, entries: Sequence[Entry], chain: Callable[[Sequence[Entry]], FoldedT]
-    ) -> FoldedT:
-        """entries : answers that count, in order"""
-
-
-class EntryFold(ABC, Generic[FoldedT]):
-    """The entries of all rows. What those of one row make of it, its fold, is what each kind of project adds to this.
-
-    first : (n, m), the rows before any answer      classes : the m names
-    closed : {row: reason} rows about which no entry is allowed (test rows, rows with a given exact label)
-    merger : makes one of the answers of several people; None: each answer counts after those before it, whoever gave it
-    aside : annotators whose answers do not count
-    """
-
-    ANSWERS: ClassVar[tuple[str, ...]]
-    """Kinds of entries that say something about the labels of a row."""
-
-    def __init__(
-        self,
-        first: AnyArray,
-        classes: Sequence[str],
-        closed: dict[int, str],
-        merger: Merger[FoldedT] | None = None,
-        aside: Collection[str] = frozenset(),
-    ) -> None:
-        self._merger, self._aside = merger, frozenset(aside)
-        self.first = first
-        self.column = {name: number for number, name in enumerate(classes)}
-        self._closed = closed
-        self._entries: dict[int, list[Entry]] = {}
-        self._by_seq: dict[int, Entry] = {}
-        self._withdrawn: set[int] = set()
-
-    def entries(self, row: int) -> list[Entry]:
-        """The unwithdrawn entries of a row, in order."""
-        return [entry for entry in self._entries.get(row, ()) if entry.seq not in self._withdrawn]
-
-    def entry(self, seq: int) -> Entry:
-        """The entry with this seq (withdrawals are not kept)."""
-        return self._by_seq[seq]
-
-    def fold(self, row: int) -> FoldedT:
-        """What the unwithdrawn entries of a row make of it."""
-        return self.fold_of(row, self.entries(row))
-
-    def counted(self, row: int, *, aside: bool = False) -> list[Entry]:
-        """The answers about a row that count: neither withdrawn nor set aside; in order. aside : these too"""
-        entries = self.entries(row)
-        return [one for one in entries if one.kind in self.ANSWERS] if aside else self._counted(entries)
-
-    def _counted(self, entries: Sequence[Entry]) -> list[Entry]:
-        return [one for one in entries if one.kind in self.ANSWERS and one.annotator not in self._aside]
-
-    def view(self, row: int, entries: Sequence[Entry], annotator: str, seq: int | None = None) -> FoldedT:
-        """What this annotator has before them after these entries of a row: what they made of it themselves, where
-        people answer for themselves; else what all did.
-
-        seq : of the entry that they write; None: the next one
-        """
-        since = None if self._merger is None else self._merger.since
-        if since is not None and (seq is None or seq > since):
-            return self.chain(row, [one for one in entries if one.annotator == annotator and one.seq > since])
-        return self.chain(
-            row, [one for one in entries if one.annotator not in self._aside or one.annotator == annotator]
-        )
-
-    @abstractmethod
-    def fold_of(self, row: int, entries: Sequence[Entry]) -> FoldedT:
-        """What these entries alone would make of a row, unchecked; changes nothing."""
-
-    @abstractmethod
-    def chain(self, row: int, entries: Sequence[Entry]) -> FoldedT:
-        """What these entries make of a row, each after those before it, whoever gave them."""
-
-    @abstractmethod
-    def _check_labels(self, entry: Entry) -> None:
-        """Raise AnswerError where the labels of an entry, which is no withdrawal, do not fit."""
-
-    def add(self, entry: Entry) -> None:
-        """Take in an entry that `check` has let pass."""
-        if entry.kind == EntryKind.WITHDRAW and entry.target is not None:
-            self._withdrawn.add(entry.target)
-        else:
-            self._entries.setdefault(entry.row, []).append(entry)
-            self._by_seq[entry.seq] = entry
-
-    def check(self, entry: Entry) -> None:
-        """Raise AnswerError if the entry, which has passed `check_form`, is impossible after those already taken in;
-        changes nothing.
-        """
-        where = f"Entry {entry.seq}"
-        if not 0 <= entry.row < len(self.first):
-            raise AnswerError(f"{where}: row must be in 0..{len(self.first) - 1}. Got {entry.row!r}.")
-        if (entry.target is not None) != (entry.kind == EntryKind.WITHDRAW):
-            raise AnswerError(f"{where}: target is the entry a 'withdraw' takes back. Got {entry.target!r}.")
-        if entry.kind == EntryKind.WITHDRAW:
-            self._check_withdrawal(entry)
-            return
-        if entry.row in self._closed:
-            raise AnswerError(f"{where}: row {entry.row} takes no answers: {self._closed[entry.row]}.")
-        self._check_labels(entry)
-
-    def _check_withdrawal(self, entry: Entry) -> None:
-        where = f"Entry {entry.seq}"
-        earlier = self._by_seq.get(entry.target) if entry.target is not None else None
-        if earlier is None:
-            raise AnswerError(f"{where}: there is no entry {entry.target} that could be withdrawn.")
-        if earlier.seq in self._withdrawn:
-            raise AnswerError(f"{where}: entry {earlier.seq} is already withdrawn.")
-        if earlier.row != entry.row:
-            raise AnswerError(f"{where}: entry {earlier.seq} is about row {earlier.row}, not {entry.row}.")
-        if entry.labels:
-            raise AnswerError(f"{where}: a 'withdraw' has no labels. Got {list(entry.labels)}.")

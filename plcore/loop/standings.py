@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
-from plcore.loop.entries import Entry, EntryFold, EntryKind
+import numpy as np
+
+from plcore.common.types import AnyArray
+from plcore.loop.entries import Entry, EntryKind
+from plcore.loop.entry_fold import EntryFold
+from plcore.loop.packed import packed, unpacked
 from plcore.loop.places import Place
 
 SKIP_LASTS = 20
@@ -61,6 +66,26 @@ class Standings:
                 in_vain.add(place)
             elif standing.kind in self._rests:
                 resting[place] = standing.seq
+
+    def to_arrays(self) -> dict[str, AnyArray]:
+        """How all stands, for a checkpoint."""
+        numbers = self._number
+        return {
+            "counts": packed(self._count),
+            "numbers": np.array([list(numbers), list(numbers.values())], dtype=np.int64),
+            "in_vain": packed({who: sorted(places) for who, places in self._in_vain.items()}),
+            "unsure": packed({who: sorted(places) for who, places in self._unsure.items()}),
+            "resting": packed({who: list(places.items()) for who, places in self._resting.items()}),
+        }
+
+    def put_back(self, arrays: Mapping[str, AnyArray]) -> None:
+        """Take in what `to_arrays` gave, in place of every entry so far."""
+        self._count = unpacked(arrays["counts"])
+        self._number = dict(zip(*arrays["numbers"].tolist(), strict=True))
+        in_vain, unsure, resting = (unpacked(arrays[name]) for name in ("in_vain", "unsure", "resting"))
+        self._in_vain = {who: {Place(*one) for one in places} for who, places in in_vain.items()}
+        self._unsure = {who: {Place(*one) for one in places} for who, places in unsure.items()}
+        self._resting = {who: {Place(*one): seq for one, seq in places} for who, places in resting.items()}
 
     def count(self, annotator: str) -> int:
         """How many entries this annotator has made, those that they took back among them."""

@@ -102,7 +102,7 @@ class EffectRanker:
         return self._start(*graph.neighbors_of(points), known, None)
 
     def fit_graph(
-        self, neighbors: Any, weights: Any, candidates: Any, target_rows: Any = None
+        self, neighbors: Any, weights: Any, candidates: Any, target_rows: Any = None, now: Any = None
     ) -> EffectRanker:
         """Score all rows on a neighbour graph made elsewhere.
 
@@ -110,27 +110,28 @@ class EffectRanker:
             neighbors and int64 weights are kept without a copy: leave them unchanged
         target_rows : int (T,) distinct, the training row each target stands for, needed for "ambiguous" and
             "fixed" to tell targets apart; None: targets are points of their own, and all of them count.
+        now : bool (n, m), not copied: where updates have come to since, for a ranker as if it had seen them; None: none
         Raises ValueError and CandidateError as `plcore.neighbors.votes.check_graph` says.
         """
         parameters.check_parameters(self)
         rows, fixed, known = check_graph(neighbors, weights, candidates)
-        if target_rows is None:
-            return self._start(rows, fixed, known, None)
-        own = parameters.check_target_rows(target_rows, len(rows), len(known))
-        return self._start(rows, fixed, known, own)
+        own = (
+            None if target_rows is None else parameters.check_target_rows(target_rows, len(rows), len(known))
+        )
+        return self._start(rows, fixed, known, own, now)
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "candidates_"):
             raise NotFittedError("This EffectRanker is not fitted yet: call fit or fit_graph first.")
 
     def _start(
-        self, neighbors: AnyArray, weights: IntArray, candidates: BoolArray, target_rows: IntArray | None
+        self, neighbors: AnyArray, weights: IntArray, known: BoolArray, rows: Any, now: Any = None
     ) -> EffectRanker:
-        self.candidates_ = candidates
+        self.candidates_ = candidates = known if now is None else now
         self.n_targets_ = len(neighbors)
         self.votes_ = votes = VoteTable(neighbors, weights, candidates)
         fixed = isinstance(self.targets, str) and self.targets == "fixed"
-        self._targets = Targets(len(neighbors), target_rows, candidates, fixed)
+        self._targets = Targets(len(neighbors), rows, known, fixed, candidates)
         self._rule = Rule(
             votes.neighbors, votes.weights, votes.masks, votes.n_classes, self.rule, self.decision,
             self.max_nodes, lanes_for(votes.weights),

@@ -15,8 +15,8 @@ class Targets:
     """T targets over n rows, kept up to date while candidates change.
 
     rows : int (T,) the row that each target stands for; None: points of their own, all of which count
-    candidates : bool (n, m) at the start      fixed : whether the rows ambiguous at the start count for good, else
-        those that are ambiguous now
+    candidates, now : bool (n, m) at the start, and as they stand
+    fixed : whether the rows ambiguous at the start count for good, else those that are ambiguous now
 
     Attributes
     ----------
@@ -24,14 +24,16 @@ class Targets:
     settled : bool (T,), targets that no answer can change any more; None while nobody has asked for it.
     """
 
-    def __init__(self, n_targets: int, rows: IntArray | None, candidates: BoolArray, fixed: bool) -> None:
+    def __init__(
+        self, n_targets: int, rows: IntArray | None, candidates: BoolArray, fixed: bool, now: BoolArray
+    ) -> None:
         self.n_targets = n_targets
         self._with_rows = rows is not None
         self._rows = NO_ROWS if rows is None else rows
         self._of_row = np.full(len(candidates) if self._with_rows else 0, -1, dtype=np.int32)
         self._of_row[self._rows] = np.arange(len(self._rows))
-        self.ambiguous: BoolArray = candidates.sum(axis=1) >= 2
-        self._initial = self.ambiguous.copy()
+        self._initial: BoolArray = candidates.sum(axis=1) >= 2
+        self.ambiguous: BoolArray = now.sum(axis=1) >= 2
         self._counts = self._initial if fixed else self.ambiguous  # rows whose own targets count
         self.settled: BoolArray | None = None
         self._open: tuple[int, int] | None = None

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from db.answers import SaidEntry
     from db.projects import Project
     from plcore import Entry, LabelTable
-    from plcore.common import BoolArray
+    from plcore.common import AnyArray, BoolArray
     from plcore.evaluation import ScoredCandidates
     from plcore.loop import ClassChange, Learner, Place, StopRules
     from plcore.tables import Doubt, FileFormat
@@ -106,9 +106,19 @@ class Kind(Protocol):
         """The learner of a new project. Raises ValueError where none can be built, or its model not be trained."""
 
     def build_learner(
-        self, home: Home, table_hash: str, settings: Any, changes: Sequence[ClassChange] = ()
+        self,
+        home: Home,
+        table_hash: str,
+        settings: Any,
+        changes: Sequence[ClassChange] = (),
+        checkpoint: Mapping[str, AnyArray] | None = None,
     ) -> Learner:
-        """The learner of a stored table, before the first entry of its log."""
+        """The learner of a stored table, before the first entry of its log; or where an earlier one stood, of which
+        `checkpoint_of` gave this checkpoint."""
+
+    def checkpoint_of(self, learner: Any) -> dict[str, AnyArray] | None:
+        """What another learner of the same table, settings and changes goes on from; None where it must take in the
+        whole log."""
 
     def n_to_ask(self, learner: Any) -> int:
         """How much a person could be asked about in a new project: ambiguous rows, or labels that are not known."""

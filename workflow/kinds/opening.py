@@ -15,7 +15,7 @@ from db import entries
 from workflow.common.kept import KeptLog
 from workflow.common.log import follow, learner_entry, read_class_changes, take_in
 from workflow.common.opened import Opened
-from workflow.kinds import Kind, kind_of
+from workflow.kinds import Kind, checkpoints, kind_of
 from workflow.saving import saving
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def open_to_read(home: Home, project_id: int, enter: Enter) -> Iterator[Opened[A
                     return
                 changes = read_class_changes(session, project_id)
             home.shelf.make_room(project_id, OPENED * home.table_size(reading.project.table_hash))
-            slot.renew(_build(home, kind, reading, changes))
+            slot.renew(*_build(home, kind, reading, changes))
             home.shelf.make_room(project_id)
 
 
@@ -117,6 +117,15 @@ def open_to_write(
                 pass  # to build it, or to catch up, takes too long for others to wait for their turn to write
 
 
+def take_checkpoint(opened: Opened[Any]) -> checkpoints.Unwritten | None:
+    """A checkpoint of the learner that is open to be read, where it is worth one: to be written once others have it."""
+    slot, learner = opened.home.shelf.slot(opened.project_id), opened.learner
+    if not checkpoints.is_due(slot.checkpoint, learner.seq):
+        return None
+    slot.checkpoint = learner.seq  # also where there is none to be had, or no room: it is tried once
+    return checkpoints.take(opened.home, opened.session, opened.project, opened.kind, learner)
+
+
 def _opened(home: Home, reading: Reading, kind: Kind, learner: Learner, kept: KeptLog) -> Opened[Any]:
     return Opened(reading.person, reading.role, home, reading.session, reading.project, kind, learner, kept)
 
@@ -148,14 +157,25 @@ def _caught_up(
     return learner
 
 
-def _build(home: Home, kind: Kind, reading: Reading, changes: tuple[ClassChange, ...]) -> Learner:
+def _build(home: Home, kind: Kind, reading: Reading, changes: tuple[ClassChange, ...]) -> tuple[Learner, int]:
     """The learner of the stored table under these changes of its classes, after the entries of its log: a fit that is
-    begun with it must not be one of an empty log."""
+    begun with it must not be one of an empty log. And the seq of the checkpoint that there is of it, 0 for none."""
     project = reading.project
-    learner = kind.build_learner(home, project.table_hash, kind.read_settings(project.settings), changes)
+    settings = kind.read_settings(project.settings)
     with home.database.read() as session:
-        follow(session, project.id, learner.pool, learner.apply)
-    return learner
+        kept = checkpoints.kept(home, session, project, settings, changes)
+    given = None if kept is None else kept.arrays
+    learner = kind.build_learner(home, project.table_hash, settings, changes, given)
+    with home.database.read() as session:
+        if not follow(session, project.id, learner.pool, learner.apply):
+            return learner, 0  # a change of the classes came in between: it is built once more
+        at = 0 if kept is None else kept.seq
+        if not checkpoints.is_due(at, learner.seq):
+            return learner, at
+        made = checkpoints.take(home, session, project, kind, learner)
+    if made is not None:
+        made.write()
+    return learner, learner.seq
 
 
 def _training(home: Home, project_id: int, slot: Slot, enter: Enter, learner: Learner) -> BackgroundTraining:

@@ -20,7 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from plcore.common.types import AnyArray, BoolArray, IntArray
-from plcore.loop.entries import PUT_ASIDE, VERDICTS, AnswerError, Entry, EntryFold, EntryKind
+from plcore.loop.entries import PUT_ASIDE, VERDICTS, AnswerError, Entry, EntryKind
+from plcore.loop.entry_fold import EntryFold
 
 UNKNOWN = -1
 SAID: dict[str, int] = {EntryKind.YES: 1, EntryKind.NO: 0}

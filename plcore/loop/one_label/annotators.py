@@ -7,12 +7,13 @@ same log gives the same labels wherever it is folded.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from plcore.common.types import BoolArray, FloatArray, IntArray
+from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.crowd import DawidSkene
+from plcore.loop.packed import packed, unpacked
 
 LEAST_SHARE = 0.05
 """Candidates whose probability is below this share of the most probable one's are ruled out."""
@@ -62,7 +63,48 @@ class AnnotatorModel:
     def shares(self) -> tuple[IntArray, FloatArray]:
         """(rows, shares (r, m)): what the model says of every row that has answers."""
         rows = np.array(sorted(self._shares), dtype=np.int64)
-        return rows, np.array([self._shares[row] for row in rows.tolist()]).reshape(len(rows), -1)
+        shares = np.array([self._shares[row] for row in rows.tolist()], dtype=np.float64)
+        return rows, shares.reshape(len(rows), self._first.shape[1])
+
+    def to_arrays(self) -> dict[str, AnyArray]:
+        """How all stands, for a checkpoint: the model as it was fitted last, and what it has heard since."""
+        people = [one for one, _ in self._sets.values()]
+        sets = [one for _, one in self._sets.values()]
+        rows, shares = self.shares()
+        m = self._first.shape[1]
+        arrays = {
+            "names": packed(list(self._numbers)),
+            "counts": np.array([self._entries, self._fitted_at], dtype=np.int64),
+            "taught": np.array(sorted(self._taught), dtype=np.int64),
+            "rows": np.array(list(self._sets), dtype=np.int64),
+            "sizes": np.array([len(one) for one in people], dtype=np.int64),
+            "people": np.concatenate([np.zeros(0, dtype=np.int64), *people]),
+            "sets": np.concatenate([np.zeros((0, m), dtype=bool), *sets]),
+            "share_rows": rows,
+            "shares": shares,
+        }
+        if self._model is not None:
+            arrays |= {f"fitted_{name}": one for name, one in self._model.parameters().items()}
+            arrays["fitted_people"] = np.array(self._model.annotators_, dtype=np.int64)
+        return arrays
+
+    def put_back(self, arrays: Mapping[str, AnyArray]) -> None:
+        """Take in what `to_arrays` gave, in place of every entry so far."""
+        self._numbers = {name: number for number, name in enumerate(unpacked(arrays["names"]))}
+        self._entries, self._fitted_at = arrays["counts"].tolist()
+        self._taught = set(arrays["taught"].tolist())
+        ends = arrays["sizes"].cumsum()[:-1]
+        parts = zip(np.split(arrays["people"], ends), np.split(arrays["sets"], ends), strict=True)
+        self._sets = dict(
+            zip(arrays["rows"].tolist(), parts, strict=False)
+        )  # of no rows there is one empty part
+        self._shares = dict(zip(arrays["share_rows"].tolist(), arrays["shares"], strict=True))
+        self._model = None
+        if "fitted_people" in arrays:
+            people = tuple(arrays["fitted_people"].tolist())
+            self._model = DawidSkene.from_parameters(
+                people, arrays["fitted_masses"], arrays["fitted_confusions"]
+            )
 
     def _number(self, annotators: Sequence[str]) -> IntArray:
         known = self._numbers

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from plcore.common.types import BoolArray, FloatArray, IntArray
+from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.loop.entries import EntryKind
 from plcore.loop.one_label.fold import CandidateFold, FoldedCandidates
 from plcore.loop.one_label.settings import LearnerSettings
@@ -34,6 +34,13 @@ class RowsToAsk:
 
     def settle(self, row: int, folded: FoldedCandidates) -> None:
         """Take note of what the row has come to."""
+
+    def to_arrays(self, rows: IntArray) -> dict[str, AnyArray]:  # noqa: ARG002 - the sizes say it all
+        """How all stands, for a checkpoint. rows : those that answers have changed, or may have"""
+        return {}
+
+    def put_back(self, rows: IntArray, arrays: Mapping[str, AnyArray], fold: CandidateFold) -> None:
+        """Take in what `to_arrays` gave for these rows, in place of every entry so far. fold : has these entries"""
 
     def views(self, row: int) -> Sequence[View]:  # noqa: ARG002 - all answers are one
         """What each person who answers for themselves makes of a row, by their latest answers that count."""
@@ -115,6 +122,7 @@ class RowsForSeveral(RowsToAsk):
         self._enough, self._held = settings.overlap, held
         self._places: IntArray = np.where(self._sizes >= 2, at_first, 0)
         self._answers: IntArray = np.zeros(len(first), dtype=np.int64)  # people whose answer counts
+        self._past: CandidateFold | None = None  # has entries of rows that nobody has looked at yet
         self._views: dict[int, list[View]] = {}
         self._over: dict[int, frozenset[str]] = {}
         self._begun: dict[int, None] = {}
@@ -122,6 +130,17 @@ class RowsForSeveral(RowsToAsk):
         self._by_verdict: set[int] = set()
 
     def take(self, row: int, fold: CandidateFold) -> Sequence[int]:
+        views = self._look(row, fold)
+        if self.rule.model is None:
+            return ()
+        heard = [view for view in views if not view.folded.out]
+        sets = np.array([view.folded.left for view in heard], dtype=bool)
+        people, learn = [view.annotator for view in heard], not self._held[row]
+        changed = self.rule.model.keep(row, people, sets, learn=learn)
+        return [one for one in changed if one != row]
+
+    def _look(self, row: int, fold: CandidateFold) -> list[View]:
+        """What each person makes of a row now, and who has said all they can."""
         answers = [one for one in fold.counted(row, aside=True) if one.kind != EntryKind.VERDICT]
         counted = [one for one in fold.counted(row) if one.kind != EntryKind.VERDICT]
         everybody = self.rule.views(answers, lambda some: fold.chain(row, some))
@@ -132,16 +151,15 @@ class RowsForSeveral(RowsToAsk):
         self._over[row] = frozenset(early.union(view.annotator for view in everybody if view.over))
         self._views[row] = views
         self._answers[row] = len(views)
-        if self.rule.model is None:
-            return ()
-        heard = [view for view in views if not view.folded.out]
-        sets = np.array([view.folded.left for view in heard], dtype=bool)
-        people, learn = [view.annotator for view in heard], not self._held[row]
-        changed = self.rule.model.keep(row, people, sets, learn=learn)
-        return [one for one in changed if one != row]
+        return views
+
+    def _views_of(self, row: int) -> list[View]:
+        if row not in self._views and self._past is not None:
+            self._look(row, self._past)
+        return self._views.get(row, [])
 
     def settle(self, row: int, folded: FoldedCandidates) -> None:
-        views = self._views.get(row, [])
+        views = self._views_of(row)
         self._places[row] = self.rule.places_left(row, views, folded) if self._sizes[row] >= 2 else 0
         if views and self._places[row] and not self._held[row]:
             self._begun.setdefault(row)
@@ -153,8 +171,29 @@ class RowsForSeveral(RowsToAsk):
         if not is_settled and (apart := disagreement(views)):
             self._apart[row] = apart
 
+    def to_arrays(self, rows: IntArray) -> dict[str, AnyArray]:
+        arrays = {
+            "places": self._places[rows],
+            "answers": self._answers[rows],
+            "begun": np.array(list(self._begun), dtype=np.int64),
+            "by_verdict": np.array(sorted(self._by_verdict), dtype=np.int64),
+            "apart_rows": np.array(list(self._apart), dtype=np.int64),
+            "apart": np.array(list(self._apart.values()), dtype=np.float64),
+        }
+        model = {} if self.rule.model is None else self.rule.model.to_arrays()
+        return arrays | {f"model.{name}": one for name, one in model.items()}
+
+    def put_back(self, rows: IntArray, arrays: Mapping[str, AnyArray], fold: CandidateFold) -> None:
+        self._past, self._views, self._over = fold, {}, {}
+        self._places[rows], self._answers[rows] = arrays["places"], arrays["answers"]
+        self._begun = dict.fromkeys(arrays["begun"].tolist())
+        self._by_verdict = set(arrays["by_verdict"].tolist())
+        self._apart = dict(zip(arrays["apart_rows"].tolist(), arrays["apart"].tolist(), strict=True))
+        if self.rule.model is not None:
+            self.rule.model.put_back({name.removeprefix("model."): one for name, one in arrays.items()})
+
     def views(self, row: int) -> Sequence[View]:
-        return tuple(self._views.get(row, ()))
+        return tuple(self._views_of(row))
 
     def disputed(self) -> Mapping[int, float]:
         return self._apart
@@ -176,12 +215,13 @@ class RowsForSeveral(RowsToAsk):
         return waits, waits and answers < self._enough, waits and answers == 0
 
     def has_begun(self, row: int, annotator: str | None) -> bool:
-        return any(view.annotator != annotator for view in self._views.get(row, ()))
+        return any(view.annotator != annotator for view in self._views_of(row))
 
     def begun(self) -> Iterable[int]:
         return tuple(self._begun)
 
     def is_over(self, row: int, annotator: str) -> bool:
+        self._views_of(row)
         return annotator in self._over.get(row, ())
 
     def weights(self, rows: IntArray, candidates: BoolArray, known: FloatArray | None) -> FloatArray | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from plcore.common.candidate_sets import rows_that_differ
 from plcore.common.types import BoolArray, FloatArray, IntArray
 from plcore.loop.one_label.models import Model
 from plcore.loop.one_label.pool import CandidateChange, OneLabelPool
@@ -42,7 +43,7 @@ class RowChooser:
         opening = settings.opening_entry
         by_votes = entry.needs is Need.GRAPH or settings.model_entry.upkeep is Upkeep.VOTES
         by_graph = by_votes or opening is not None
-        first = pool.first.take(pool.train, axis=0)
+        first, now = pool.first.take(pool.train, axis=0), pool.candidates.take(pool.train, axis=0)
         X, unseen = np.zeros((len(first), 1)), None
         if entry.needs is Need.FEATURES or (by_graph and graph is None):
             features = pool.table.features()
@@ -57,7 +58,8 @@ class RowChooser:
         if by_votes and self.graph is not None:
             rule = entry.name if entry.kind is StrategyKind.RULE else "mw"
             self.ranker = EffectRanker(rule, settings.n_neighbors)
-            self.ranker.fit_graph(self.graph.neighbors, self.graph.weights, first, np.arange(len(first)))
+            places = np.arange(len(first))
+            self.ranker.fit_graph(self.graph.neighbors, self.graph.weights, first, places, now)
         self._own: Strategy
         self._by_model: list[ModelStrategy] = []
         if entry.kind is StrategyKind.RULE and self.ranker is not None:
@@ -88,6 +90,8 @@ class RowChooser:
             self._opening.fit_graph(self.graph.neighbors, self.graph.weights, first)
             if told is not None:
                 self._by_model.append(self._opening)
+        for place in rows_that_differ(now, first).tolist():  # a pool that has entries already
+            self._learn(place, now[place])
 
     @property
     def _opens(self) -> bool:
@@ -110,10 +114,14 @@ class RowChooser:
         place = int(self._pool.place[change.row])
         if self.ranker is not None:
             self.ranker.update(place, change.new)
+        self._learn(place, change.new)
+
+    def _learn(self, place: int, new: BoolArray) -> None:
+        """As `learn`, but for the ranker."""
         if self._own is not self.ranker:
-            self._own.update(place, change.new)
+            self._own.update(place, new)
         if self._opening is not None:
-            self._opening.update(place, change.new)
+            self._opening.update(place, new)
 
     def model_changed(self) -> None:
         """The model may say something else of any row now."""

@@ -14,7 +14,8 @@ import numpy as np
 from plcore.common.types import BoolArray
 from plcore.loop.changes import ClassError
 from plcore.loop.classes import ClassMap, Era
-from plcore.loop.entries import AnswerError, Entry, EntryKind, Merger
+from plcore.loop.entries import AnswerError, Entry, EntryKind
+from plcore.loop.entry_fold import Merger
 from plcore.loop.one_label.fold import ANSWERS, CandidateFold, FoldedCandidates
 
 

@@ -20,7 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from plcore.common.types import BoolArray
-from plcore.loop.entries import PUT_ASIDE, AnswerError, Entry, EntryFold, EntryKind
+from plcore.loop.entries import PUT_ASIDE, AnswerError, Entry, EntryKind
+from plcore.loop.entry_fold import EntryFold
 from plcore.loop.moved_columns import class_names
 
 ANSWERS: tuple[str, ...] = (

@@ -6,8 +6,8 @@ same next question. After an entry only what it touches is computed again.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from typing import Any, Generic, TypeVar
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -15,12 +15,14 @@ from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray, Table
 from plcore.loop.base import CONTROL, OVERLAP
 from plcore.loop.changes import ClassChange
 from plcore.loop.entries import AnswerError, Entry
+from plcore.loop.one_label import checkpoint as checkpoints
 from plcore.loop.one_label.asking import RowChooser
 from plcore.loop.one_label.checks import rows_at_risk
+from plcore.loop.one_label.curve import LearnerCurve
 from plcore.loop.one_label.disambiguation import disambiguate
 from plcore.loop.one_label.first_update import FirstUpdate
-from plcore.loop.one_label.models import Model, NeighborModel, ScoredModel, even_shares
-from plcore.loop.one_label.online_model import OnlineModel
+from plcore.loop.one_label.making import make_model
+from plcore.loop.one_label.models import ScoredModel, even_shares
 from plcore.loop.one_label.pool import OneLabelPool
 from plcore.loop.one_label.progress import progress_of
 from plcore.loop.one_label.reports import CurvePoint, Disambiguation, Progress, Question, RowState
@@ -38,12 +40,12 @@ class ActiveLearner(Generic[TableT]):
     The model is that of the settings: PL-KNN on the table's features or an online learner, which follow each
     answer, or one trained elsewhere (`.training`), whose versions come by `publish`, and between two of them first
     updates by `follow`. Questions go by the strategy of the settings; some are blind checks (`.pool`).
-    Held-out rows, test rows and controls alike, are never trained on, and no question is scored by what it says of
-    them.
+    Held-out rows, test rows and controls alike, are never trained on, and what it says of them scores no question.
 
     changes, controls : as for the pool
     graph : the `graph` of an earlier learner of the same table and `graph_key(settings)`, so that neighbours need
         not be found again; None: they are found now, where needed. Raises ValueError for another shape.
+    checkpoint : what `checkpoint()` of an earlier one gave, of the same table, settings and changes; it goes on there
     """
 
     def __init__(
@@ -53,16 +55,20 @@ class ActiveLearner(Generic[TableT]):
         graph: Graph | None = None,
         changes: Iterable[ClassChange] = (),
         controls: IntArray | None = None,
+        checkpoint: Mapping[str, AnyArray] | None = None,
     ) -> None:
         self.settings = settings = settings or LearnerSettings()
-        self.pool: OneLabelPool[TableT] = OneLabelPool(table, settings, changes, controls)
-        pool = self.pool
+        self.pool = pool = OneLabelPool(table, settings, changes, controls)
+        if checkpoint is not None:
+            checkpoints.put_back(pool, checkpoint)
         self.table, self.classes, self.original = pool.table, pool.classes, pool.original
         self.test_rows = pool.test_rows
         self._chooser = RowChooser(pool, graph, lambda: self._model)
-        self._model = _make_model(pool, self._chooser)
+        self._model = make_model(pool, self._chooser)
         self.model_version = 0
-        self._curve = [self._curve_point()]
+        curve = None if checkpoint is None else checkpoints.part(checkpoint, "curve")
+        self._curve = LearnerCurve(self._curve_point()) if curve is None else LearnerCurve.from_arrays(curve)
+        self.model_version = self._curve.version
 
     # The two verbs, and a third where the model is trained elsewhere
 
@@ -72,9 +78,8 @@ class ActiveLearner(Generic[TableT]):
 
     def apply(self, entry: Entry) -> None:
         """Take in one entry. Raises AnswerError, and changes nothing, if it is impossible (see `.fold`)."""
-        settings = self.settings
         changes = self.pool.apply(entry)
-        if not settings.is_online:
+        if not self.settings.is_online:
             changes = [change for change in changes if not np.array_equal(change.old, change.new)]
         for change in changes:
             if not self.pool.control_rows[change.row]:
@@ -82,7 +87,7 @@ class ActiveLearner(Generic[TableT]):
                 self._model.learn(change)
             else:
                 self._model.score.learn(int(self.pool.place[change.row]), change.new)
-        if changes and not settings.is_trained:
+        if changes and not self.settings.is_trained:
             self._chooser.model_changed()
             # After a control answer too, which it does not learn: the version must not tell which one was blind.
             self.model_version = entry.seq
@@ -108,8 +113,8 @@ class ActiveLearner(Generic[TableT]):
         if len(versions) < 2 or sorted(set(versions)) != versions:
             raise ValueError(f"points must be of versions after {versions[0]}, in order. Got {versions[1:]}.")
         self._model.publish(scores, effects)
-        before = self._curve if versions[0] >= 0 else []  # the start without a model says nothing
-        self._curve = [*before, *points]
+        before = self._curve.points() if versions[0] >= 0 else []  # the start without a model says nothing
+        self._curve = LearnerCurve(self._curve.start, [*before, *points])
         self.model_version = versions[-1]
         self._chooser.model_changed()
 
@@ -265,7 +270,12 @@ class ActiveLearner(Generic[TableT]):
     @property
     def curve(self) -> list[CurvePoint]:
         """The start and one point for each entry that changed candidates, or for each version; a new list."""
-        return list(self._curve)
+        return self._curve.points()
+
+    def checkpoint(self) -> dict[str, AnyArray]:
+        """What the entries so far have made of it; versions that were published are not in it."""
+        curve = self._curve.start_alone() if self.settings.is_trained else self._curve.to_arrays()
+        return checkpoints.take(self.pool) | checkpoints.joined({"curve": curve})
 
     def answer_of(self, row: int) -> Entry | None:
         """The latest answer that counts for this row, or None."""
@@ -288,13 +298,3 @@ class ActiveLearner(Generic[TableT]):
     def _curve_point(self) -> CurvePoint:
         settled = None if self._proof is None else self._proof.settled_
         return self.pool.point(self._model.score, settled, self.model_version, self._model.progressive_error)
-
-
-def _make_model(pool: OneLabelPool[Any], chooser: RowChooser) -> Model:
-    """The model of the settings, by how it is kept up to date."""
-    if pool.settings.is_trained:
-        return ScoredModel(pool)
-    if pool.settings.is_online:
-        return OnlineModel(pool)
-    assert chooser.ranker is not None and chooser.graph is not None  # noqa: S101, PT018 - it keeps the votes for it
-    return NeighborModel(pool, chooser.ranker, chooser.graph)

@@ -26,11 +26,13 @@ class OnlineModel(Model):
         super().__init__(pool)
         self._X = standardized_features(pool)
         self._X_held = self._X[pool.held]
-        self._rows: list[int] = []  # answered training rows, in the order of their rounds
+        # Answered training rows, in the order of their rounds.
+        self._rows = self._rounds()
         # Of each round: whether the prediction before it is not among the candidates after it.
         self._wrong: list[bool] = []
-        self._out: frozenset[int] = frozenset()
+        self._out = self._bad()
         self._begin()
+        self._learn(self._rows)
         self.score.say_all(self._predict_held())
 
     @property
@@ -54,9 +56,8 @@ class OnlineModel(Model):
         self._start = self._model.get_state()
 
     def learn(self, change: CandidateChange) -> None:
-        pool, row = self._pool, change.row
-        out = frozenset(pool.train[pool.bad[pool.train]].tolist())
-        rounds = self._rounds()
+        row = change.row
+        out, rounds = self._bad(), self._rounds()
         if out == self._out and rounds == [*self._rows, row]:
             self._rows, new = rounds, rounds[-1:]
         else:
@@ -66,11 +67,19 @@ class OnlineModel(Model):
                 self._out = out
                 self._begin()
             self._rows, self._wrong, new = rounds, [], rounds
-        if new:
-            sets = pool.candidates[new]
-            said = self._model.predict_then_learn(self._X[new], sets)
-            self._wrong += (~sets[np.arange(len(new)), said]).tolist()
+        self._learn(new)
         self.score.say_all(self._predict_held())
+
+    def _learn(self, rows: list[int]) -> None:
+        """A round for each of these rows."""
+        if rows:
+            sets = self._pool.candidates[rows]
+            said = self._model.predict_then_learn(self._X[rows], sets)
+            self._wrong += (~sets[np.arange(len(rows)), said]).tolist()
+
+    def _bad(self) -> frozenset[int]:
+        train = self._pool.train
+        return frozenset(train[self._pool.bad[train]].tolist())
 
     def _rounds(self) -> list[int]:
         """The answered training rows by the entry that changed them last."""

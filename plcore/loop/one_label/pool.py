@@ -60,7 +60,7 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
     answered, by_verdict : bool (n,), rows with an answer that counts; those that a verdict has settled
     changed_at : (n,) seq of the standing entry since which a row is as it is, 0 for none
     original, first, candidates : bool (n, m), or `CandidateSets` where that is large: at import, before any answer,
-        and as they stand, none of a bad item      sizes : (n,) how many. Do not write to them.
+        and as they stand, none of a bad item      sizes, sizes_at_first : (n,) how many. Do not write to them.
     """
 
     KINDS = KINDS
@@ -87,10 +87,10 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         self.exact = (self.truth >= 0) & ~self.test_rows & (settings.truth_role == "given")
         self.first = first = self.original.copy()
         set_exact(first, np.flatnonzero(self.exact), self.truth[self.exact])
-        self._sizes_at_first: IntArray = first.sum(axis=1)
+        self.sizes_at_first: IntArray = first.sum(axis=1)
         drawn = self._draw_control_rows() if controls is None else controls
         self.control_rows = np.isin(np.arange(n), drawn)
-        self._control_order = drawn[self._sizes_at_first[drawn] >= 2]
+        self._control_order = drawn[self.sizes_at_first[drawn] >= 2]
         for shared in (self.original, self.test_rows, self.control_rows, self.first):
             read_only(shared)  # callers see these arrays themselves
         held = self.test_rows | self.control_rows
@@ -100,8 +100,8 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         closed = dict.fromkeys(np.flatnonzero(self.test_rows).tolist(), "it is held out to measure accuracy")
         closed |= dict.fromkeys(np.flatnonzero(self.exact).tolist(), "its exact label was given at import")
         self.candidates = first.copy()
-        self.sizes = self._sizes_at_first.copy()
-        among = self._sizes_at_first[~self.test_rows & ~self.exact]
+        self.sizes = self.sizes_at_first.copy()
+        among = self.sizes_at_first[~self.test_rows & ~self.exact]
         self.share_ambiguous = float((among >= 2).mean()) if len(among) else 0.0
         self.asked = RowsToAsk(self.sizes)
         if settings.several:
@@ -112,7 +112,7 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         self.seq, self.answers = 0, 0  # unwithdrawn answers
         self.answered, self.bad, self.by_verdict = np.zeros((3, n), dtype=bool)
         self.changed_at: IntArray = np.zeros(n, dtype=np.int64)
-        self._narrowing = Narrowing(self._sizes_at_first, held)
+        self.narrowing = Narrowing(self.sizes_at_first, held)
         self.counts = RowCounts(self.asked.waiting(), self.train, self.test_rows)
 
     def _draw_control_rows(self) -> IntArray:
@@ -165,7 +165,7 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         since, self.changed_at[row] = self.changed_at[row], self.fold.changed_at(row)
         if np.array_equal(new, old) and since == self.changed_at[row]:
             return None
-        self._narrowing.note(row, int(self.sizes[row]), int(new.sum()))
+        self.narrowing.note(row, int(self.sizes[row]), int(new.sum()))
         self.candidates[row] = new
         self.sizes[row] = new.sum()
         return CandidateChange(row, old, new)
@@ -239,7 +239,7 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
 
     def held_score(self, said: IntArray | None = None) -> HeldScore:
         """The score of a model that says these labels (n_held,) of the held-out rows; None: there is none yet."""
-        return HeldScore(self.test_rows[self.held], self._sizes_at_first[self.held] >= 2, self.known(), said)
+        return HeldScore(self.test_rows[self.held], self.sizes_at_first[self.held] >= 2, self.known(), said)
 
     def point(
         self,
@@ -257,8 +257,8 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
             seq=self.seq,
             answers=self.answers,
             accuracy=score.accuracy,
-            settled=self._narrowing.settled if settled is None else settled,
-            candidates_left=self._narrowing.left,
+            settled=self.narrowing.settled if settled is None else settled,
+            candidates_left=self.narrowing.left,
             model_version=model_version,
             control=score.control,
             progressive_error=progressive_error,

@@ -23,10 +23,11 @@ class RowStanding(NamedTuple):
 
 
 class RowCounts:
-    """Counts over the rows of a pool, before any answer.
+    """Counts over the rows of a pool.
 
     waiting : bool (n,) rows that wait to be asked about      train : row numbers of those that train
     test_rows : bool (n,)
+    answered, is_open, fresh : bool (n,) how rows stand else (`RowStanding`); None: as before any answer
 
     Attributes
     ----------
@@ -35,11 +36,22 @@ class RowCounts:
     fresh : bool (n_train,), rows that train and can be chosen. Do not write to it.
     """
 
-    def __init__(self, waiting: BoolArray, train: IntArray, test_rows: BoolArray) -> None:
-        self.answered = self.done = 0
-        self.fresh: BoolArray = waiting[train]
-        self.waiting = int(np.count_nonzero(self.fresh))
-        self.open = int(np.count_nonzero(waiting & ~test_rows))
+    def __init__(
+        self,
+        waiting: BoolArray,
+        train: IntArray,
+        test_rows: BoolArray,
+        answered: BoolArray | None = None,
+        is_open: BoolArray | None = None,
+        fresh: BoolArray | None = None,
+    ) -> None:
+        answered = np.zeros_like(waiting) if answered is None else answered
+        is_open = waiting if is_open is None else is_open
+        self.answered = int(np.count_nonzero(answered))
+        self.done = int(np.count_nonzero(answered & ~is_open))
+        self.fresh: BoolArray = (waiting if fresh is None else fresh)[train]
+        self.waiting = int(np.count_nonzero(waiting[train]))
+        self.open = int(np.count_nonzero(is_open & ~test_rows))
 
     def note(self, place: int | None, test: bool, before: RowStanding, after: RowStanding) -> None:
         """A row stood so before an entry, and stands so now. place : among those that train; None for the others"""

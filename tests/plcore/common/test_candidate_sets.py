@@ -14,7 +14,9 @@ from plcore.common.candidate_sets import (
     lowest_of,
     pairs_of,
     place_candidates,
+    put_sets,
     read_only,
+    rows_that_differ,
     set_exact,
 )
 
@@ -132,3 +134,21 @@ def test_which_form_candidates_have():
     wide = place_candidates(200_000, 100, np.array([0, 2]), np.array([1, 4]))
     assert isinstance(wide, CandidateSets)
     assert wide.sum(axis=1)[:3].tolist() == [1, 0, 1]
+
+
+@given(st.integers(0, 2**32), st.integers(0, 12), st.sampled_from([1, 5, 33, 70, 200]))
+@settings(max_examples=60, deadline=None)
+def test_sets_are_put_back_as_pairs_and_differences_are_found(seed, n, m):
+    rng = np.random.default_rng(seed)
+    before, after = matrix(rng, n, m), matrix(rng, n, m)
+    kept = rng.random(n) < 0.5
+    after[kept] = before[kept]
+    changed = np.flatnonzero((before != after).any(axis=1))
+    for form in (np.array, CandidateSets.of_mask):
+        one, other = form(before), form(after)
+        np.testing.assert_array_equal(rows_that_differ(one, other), changed)
+        rows = rng.permutation(n)[: n // 2 + 1]
+        put_sets(one, rows, *pairs_of(other.take(rows, axis=0)))
+        expected = before.copy()
+        expected[rows] = after[rows]
+        np.testing.assert_array_equal(np.asarray(one), expected)

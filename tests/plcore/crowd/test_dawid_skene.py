@@ -304,3 +304,22 @@ def test_shares_of_votes():
     assert votes.voted.tolist() == [True, False, True]
     inside = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1]], dtype=bool)
     assert shares_of_votes(votes, inside).tolist() == [[0.5, 0.5, 0], [0.5, 0, 0.5], [0, 1, 0]]
+
+
+def test_parameters_say_what_the_fitted_model_says():
+    rng = np.random.default_rng(0)
+    rows, people = np.repeat(np.arange(20), 3), np.tile([2, 5, 9], 20)
+    masks = np.eye(3, dtype=bool)[rng.integers(3, size=60)]
+    candidates = np.ones((20, 3), dtype=bool)
+    fitted = DawidSkene().fit_masks(rows, people, masks, candidates)
+    again = DawidSkene.from_parameters(
+        fitted.annotators_, **{name: one.copy() for name, one in fitted.parameters().items()}
+    )
+    strangers = np.where(people == 9, 4, people)
+    for who in (people, strangers):
+        np.testing.assert_array_equal(
+            again.posterior_masks(rows, who, masks, candidates),
+            fitted.posterior_masks(rows, who, masks, candidates),
+        )
+    np.testing.assert_array_equal(again.confusion_[5], fitted.confusion_[5])
+    assert not hasattr(again, "label_distributions_")

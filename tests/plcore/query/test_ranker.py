@@ -291,3 +291,25 @@ def test_wrong_input_is_refused():
     for target_rows in ([0, 0], [0], [0, 40], [0.0, 1.0]):
         with pytest.raises(ValueError, match="target_rows"):
             EffectRanker().fit_graph([[0, 1], [1, 0]], [[1, 1], [1, 1]], sets, target_rows)
+
+
+@pytest.mark.parametrize("rule", ["mw", "apl"])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_ranker_begun_where_updates_have_come_to_is_the_updated_one(rule, seed):
+    rng = np.random.default_rng(seed)
+    first = rng.random((12, 3)) < 0.6
+    first[np.arange(12), rng.integers(3, size=12)] = True
+    neighbors = np.array([[row, *rng.permutation(np.delete(np.arange(12), row))[:2]] for row in range(12)])
+    weights = rng.integers(1, 9, (12, 3))
+    lived = EffectRanker(rule, 3).fit_graph(neighbors, weights, first, np.arange(12))
+    now = first.copy()
+    for row in rng.integers(12, size=8).tolist():
+        now[row] = rng.random(3) < 0.5  # without any candidate, too: an item taken out
+        lived.update(row, now[row])
+    begun = EffectRanker(rule, 3).fit_graph(neighbors, weights, first, np.arange(12), now.copy())
+    for _ in range(2):
+        np.testing.assert_array_equal(begun.scores_, lived.scores_)
+        assert (begun.settled_, begun.n_undecided_) == (lived.settled_, lived.n_undecided_)
+        np.testing.assert_array_equal(begun.next(3), lived.next(3))
+        for ranker in (begun, lived):
+            ranker.update(2, first[2])

@@ -5,7 +5,13 @@ from __future__ import annotations
 from plcore.loop.label_vectors import ANSWERS
 from workflow.kinds.label_vectors.answering import answer
 from workflow.kinds.label_vectors.batching import BATCHING
-from workflow.kinds.label_vectors.build import build_learner, first_learner, keep_beside, n_to_ask
+from workflow.kinds.label_vectors.build import (
+    build_learner,
+    checkpoint_of,
+    first_learner,
+    keep_beside,
+    n_to_ask,
+)
 from workflow.kinds.label_vectors.comparing import (
     choose_model,
     is_automatic,
@@ -82,6 +88,7 @@ __all__ = [
     "background_training",
     "blind_checks",
     "build_learner",
+    "checkpoint_of",
     "choose_model",
     "correct",
     "count",

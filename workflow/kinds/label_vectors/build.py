@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from plcore import LabelTable
+from plcore.common import AnyArray
 from plcore.loop.label_vectors import LabelVectorLearner, LabelVectorSettings
 from workflow.common.machine import machine_memory
 
@@ -29,9 +30,14 @@ def build_learner(
     table_hash: str,
     settings: LabelVectorSettings,
     changes: Sequence[ClassChange] = (),
+    checkpoint: Mapping[str, AnyArray] | None = None,  # noqa: ARG001 - there are none
 ) -> Learner:
     """The learner of a stored table. changes : of its rows; the labels of vectors do not change"""
     return LabelVectorLearner(home.read_table(table_hash), settings, changes)
+
+
+def checkpoint_of(learner: Learner) -> None:
+    """None: BML-CS learns answers in their order, so the whole log is taken in at every start."""
 
 
 def n_to_ask(learner: Learner) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from plcore.loop.one_label import ANSWERS
 from workflow.kinds.one_label.answering import answer
 from workflow.kinds.one_label.batching import BATCHING
-from workflow.kinds.one_label.build import build_learner, first_learner, keep_beside, n_to_ask
+from workflow.kinds.one_label.build import build_learner, checkpoint_of, first_learner, keep_beside, n_to_ask
 from workflow.kinds.one_label.comparing import (
     choose_model,
     is_automatic,
@@ -82,6 +82,7 @@ __all__ = [
     "background_training",
     "blind_checks",
     "build_learner",
+    "checkpoint_of",
     "choose_model",
     "correct",
     "count",

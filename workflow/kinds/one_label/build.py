@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from plcore import ActiveLearner, LabelTable, LearnerSettings
+from plcore.common import AnyArray
 from plcore.loop.one_label import Trainer
 from workflow.kinds.one_label.graphs import keep_graph, kept_graph
 
@@ -30,20 +31,32 @@ def first_learner(table: LabelTable, settings: LearnerSettings) -> Learner:
 
 
 def build_learner(
-    home: Home, table_hash: str, settings: LearnerSettings, changes: Sequence[ClassChange] = ()
+    home: Home,
+    table_hash: str,
+    settings: LearnerSettings,
+    changes: Sequence[ClassChange] = (),
+    checkpoint: Mapping[str, AnyArray] | None = None,
 ) -> Learner:
-    """The learner of a stored table under these changes of its classes, its neighbours from the cache if there."""
+    """The learner of a stored table under these changes of its classes, its neighbours from the cache if there.
+
+    checkpoint : where it goes on; None: before the first entry
+    """
     table = home.read_table(table_hash)
     if (graph := kept_graph(home, table_hash, settings)) is not None:
         try:
-            return ActiveLearner(table, settings, graph, changes)
+            return ActiveLearner(table, settings, graph, changes, checkpoint=checkpoint)
         except ValueError:
             logger.warning(
                 "The stored neighbours of table %s do not fit it; they are found anew.", table_hash[:12]
             )
-    learner = ActiveLearner(table, settings, changes=changes)
+    learner = ActiveLearner(table, settings, changes=changes, checkpoint=checkpoint)
     keep_graph(home, table_hash, learner)
     return learner
+
+
+def checkpoint_of(learner: Learner) -> dict[str, AnyArray]:
+    """What another learner goes on from."""
+    return learner.checkpoint()
 
 
 def n_to_ask(learner: Learner) -> int:

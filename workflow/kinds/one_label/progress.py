@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy import sparse
 
-from db import entries, random_orders
+from db import entries, random_orders, told
 from plcore import ActiveLearner, CurvePoint, LabelTable
 from plcore.evaluation import control_rows_measured, wilson_interval
 from plcore.loop import ClassError, ClassMap, StopRules
@@ -254,11 +254,9 @@ def _confusion(session: Session, project_id: int, learner: Learner) -> Confusion
     """The answers to control rows against what the model had said when each was first shown."""
     pool, memory = learner.pool, _memories.setdefault(learner, _Memory())
     if pool.control_rows.any():
-        for entry in entries.after(session, project_id, memory.seq):
-            if entry.seq > learner.seq:
-                break
-            if entry.predicted is not None and entry.row >= 0 and pool.control_rows[entry.row]:
-                memory.predicted[entry.seq] = entry.predicted
+        for seq, asked, predicted in told.each_predicted(session, project_id, memory.seq, learner.seq):
+            if pool.control_rows[asked]:
+                memory.predicted[seq] = predicted
         memory.seq = learner.seq
     pairs = []
     for row in np.flatnonzero(pool.control_rows & pool.answered & (pool.sizes == 1)):

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from db import entries
+from db import told
 from plcore import ActiveLearner, LabelTable
 from plcore.evaluation import conformal_sets, conformal_threshold
 from plcore.loop import EntryKind
@@ -176,14 +176,10 @@ def shortlist_view(opened: Opened[Learner]) -> ShortlistView:
 def _all_shown(session: Session, project_id: int, learner: Learner) -> dict[int, _Shown]:
     """{seq: question} of all entries whose question had a shortlist; the second entry of a press is left out."""
     memory = _memories.setdefault(learner, _Memory())
-    for entry in entries.after(session, project_id, memory.seq):
-        if entry.seq > learner.seq:
-            break
-        memory.seq = entry.seq
-        if entry.asked is None or entry.target_seq is not None or entry.token.endswith(SECOND):
-            continue
+    for entry in told.each_put(session, project_id, memory.seq, learner.seq, "first"):
         how = AskedAs.from_json(entry.asked)
-        if how.first is not None:
+        if how.first is not None and not entry.token.endswith(SECOND):
             alone = how.form == QuestionForm.WHICH and how.choices == len(how.first)
-            memory.shown[entry.seq] = _Shown(entry.row, entry.kind, tuple(entry.labels), how.first, alone)
+            memory.shown[entry.seq] = _Shown(entry.row, entry.kind, entry.labels, how.first, alone)
+    memory.seq = learner.seq
     return memory.shown

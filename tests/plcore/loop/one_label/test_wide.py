@@ -89,6 +89,11 @@ def test_the_same_entries_give_the_same_questions_and_labels(how, monkeypatch):
     for one, twin in zip(sparse.ranking(), dense.ranking(), strict=True):
         np.testing.assert_array_equal(one, twin)
     same_tables(sparse.disambiguate(), dense.disambiguate())
+    again = ActiveLearner(wide(table), settings, checkpoint=dense.checkpoint())
+    assert isinstance(again.pool.candidates, CandidateSets)
+    np.testing.assert_array_equal(again.candidates, dense.candidates)
+    assert (again.curve, again.progress()) == (dense.curve, dense.progress())
+    assert again.next_question("eve") == dense.next_question("eve")
 
 
 def test_rows_at_risk_are_found_in_parts():

@@ -1,0 +1,293 @@
+"""A project that is opened from its checkpoint is the one whose whole log was read; any other file is passed over."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import logging
+import pickle
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sqlalchemy import text
+
+import plcore
+from plcore import ActiveLearner, Entry
+from tests.databases import on_sqlite
+from tests.workflow.kind_worlds import KindWorld
+from tests.workflow.world import annotator, answer_next, full_disk, small_project
+from workflow import answering, classes, progress, projects, undoing
+from workflow.home import Home, open_home
+from workflow.kinds import checkpoints
+from workflow.seat import Seat
+
+
+@pytest.fixture(autouse=True)
+def often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoints, "MANY", 3)
+
+
+def file_of(home: Home, project: int) -> Path:
+    return home.cache_dir / "checkpoints" / f"{project}.npz"
+
+
+@contextmanager
+def restarted(home: Home, project: int, *, without: bool = False) -> Iterator[Home]:
+    """Another process's home at the same data. without : the checkpoint is gone"""
+    if without:
+        file_of(home, project).unlink()
+    again = open_home(home.settings)
+    try:
+        yield again
+    finally:
+        again.close()
+
+
+@contextmanager
+def taken_in() -> Iterator[list[int]]:
+    """Notes the seq of every entry that a learner takes in meanwhile."""
+    seen: list[int] = []
+    apply = ActiveLearner.apply
+
+    def noted(learner: ActiveLearner[Any], entry: Entry) -> None:
+        seen.append(entry.seq)
+        apply(learner, entry)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ActiveLearner, "apply", noted)
+        yield seen
+
+
+def standing(home: Home, person: int, project: int) -> tuple[Any, ...]:
+    """What people see of the project."""
+    seat = Seat(home, person, project)
+    with seat.learner() as opened:
+        learner = opened.learner
+        told = learner.disambiguate()
+        rows = [str(learner.state(row)) for row in range(len(learner.original))]
+        arrays = [one.tobytes() for one in (told.labels, told.sources, told.confidence, learner.candidates)]
+        known = learner.seq, learner.curve, learner.progress(), learner.pool.standings.put_aside(str(person))
+    return answering.next_question(seat), repr(progress.read_progress(seat)), known, rows, arrays
+
+
+def work(home: Home, person: int, project: int, times: int = 4) -> None:
+    """Answers, a skip, one taken back; after each of them what a page does then."""
+    seat = Seat(home, person, project)
+    for number in range(times):
+        question = answering.next_question(seat)
+        assert question is not None
+        kind = "skip" if number == 1 else "is"
+        answering.submit_answer(seat, question.token, kind, question.choices[: number != 1])
+        answering.get_ready(seat)
+    undoing.undo(seat)
+    answering.get_ready(seat)
+
+
+def test_it_is_due_after_many_entries_and_a_share_of_a_long_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoints, "MANY", 2_000)
+    assert not checkpoints.is_due(0, 1_999)
+    assert checkpoints.is_due(0, 2_000)
+    assert not checkpoints.is_due(1_000_000, 1_019_999)
+    assert checkpoints.is_due(1_000_000, 1_020_000)
+
+
+def test_a_restart_reads_the_entries_since(home: Home, owner: int, project: int) -> None:
+    work(home, owner, project, 6)
+    ada = annotator(home, owner, "Ada")
+    answer_next(home, ada, project)
+    with restarted(home, project) as again, taken_in() as seen:
+        with_one = standing(again, owner, project)
+    assert seen == [7, 8], "the undo, and Ada's; the first six are in the checkpoint"
+    with restarted(home, project, without=True) as again, taken_in() as seen:
+        assert standing(again, owner, project) == with_one
+    assert seen == list(range(1, 9))
+    assert file_of(home, project).exists(), "and it was made again, at once"
+    work(home, ada, project)
+    with restarted(home, project) as again:
+        assert standing(again, ada, project) == standing(home, ada, project)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"overlap": 2, "overlap_share": 0.6, "fold": "majority"},
+        {"overlap": 2, "overlap_share": 1.0, "fold": "dawid-skene", "checks_by_all": True},
+        {"control_share": 0.4, "strategy": "margin"},
+        {"model": "perceptron-max"},
+    ],
+)
+def test_so_it_is_where_several_answer_and_for_other_models(
+    home: Home, owner: int, settings: dict[str, Any]
+) -> None:
+    project = small_project(home, owner, "other", **settings)
+    ada = annotator(home, owner, "Ada")
+    for person in (owner, ada, owner, ada):
+        work(home, person, project)
+    assert file_of(home, project).exists()
+    with restarted(home, project) as again, taken_in() as seen:
+        with_one = [standing(again, person, project) for person in (owner, ada)]
+    assert len(seen) < 10
+    with restarted(home, project, without=True) as again, taken_in() as seen:
+        assert [standing(again, person, project) for person in (owner, ada)] == with_one
+    assert len(seen) == 20
+
+
+def test_a_project_that_was_put_away_comes_back_from_it(home: Home, owner: int, project: int) -> None:
+    work(home, owner, project, 6)
+    before = standing(home, owner, project)
+    assert home.shelf.slot(project).put_away()
+    with taken_in() as seen:
+        assert standing(home, owner, project) == before
+    assert seen == [7]
+
+
+def damaged(whole: bytes) -> dict[str, bytes]:
+    body = io.BytesIO()
+    np.savez(body, other=np.zeros(3))
+    pickled = io.BytesIO()
+    np.save(pickled, np.array([{}], dtype=object), allow_pickle=True)
+    sealed = {
+        "no state": body.getvalue(),
+        "pickle": pickled.getvalue(),
+        "plain pickle": pickle.dumps({}),
+        "nothing": b"",
+    }
+    return {
+        "empty": b"",
+        "half": whole[: len(whole) // 2],
+        "a bit": whole[:2000] + bytes([whole[2000] ^ 1]) + whole[2001:],
+        "text": b"not a checkpoint, but a text that is long enough for a digest and more",
+        **{name: hashlib.sha256(one).digest() + one for name, one in sealed.items()},
+    }
+
+
+@pytest.mark.parametrize(
+    "how", ["empty", "half", "a bit", "text", "no state", "pickle", "plain pickle", "nothing"]
+)
+def test_a_damaged_one_is_passed_over_and_made_again(
+    home: Home, owner: int, project: int, how: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    work(home, owner, project, 6)
+    file = file_of(home, project)
+    before, whole = standing(home, owner, project), file.read_bytes()
+    file.write_bytes(damaged(whole)[how])
+    with restarted(home, project) as again, taken_in() as seen:
+        assert standing(again, owner, project) == before
+    assert seen == list(range(1, 8))
+    assert f"{project}.npz is damaged" in caplog.text
+    with restarted(home, project) as again, taken_in() as seen:
+        assert standing(again, owner, project) == before
+    assert seen == [], "the one that was made again"
+
+
+def test_one_of_other_settings_is_passed_over(
+    home: Home, owner: int, project: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "winnow")
+    work(home, owner, project, 6)
+    projects.change_strategy(Seat(home, owner, project), "random")
+    with taken_in() as seen:
+        before = standing(home, owner, project)
+    assert seen[:7] == list(range(1, 8))
+    assert "is of another state" in caplog.text
+    with restarted(home, project) as again, taken_in() as seen:
+        assert standing(again, owner, project) == before
+    assert len(seen) < 3
+
+
+def test_one_of_before_a_change_of_the_classes_is_passed_over(home: Home, owner: int, project: int) -> None:
+    seat = Seat(home, owner, project)
+    work(home, owner, project, 6)
+    with taken_in() as seen:
+        classes.change_classes(seat, classes.classes_view(seat).version, "merge", ("ant", "bee"))
+        before = standing(home, owner, project)
+    assert seen == list(range(1, 8))
+    with restarted(home, project) as again, taken_in() as seen:
+        assert standing(again, owner, project) == before
+    assert seen == []
+
+
+def test_one_of_other_code_is_passed_over(
+    home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    work(home, owner, project, 6)
+    before = standing(home, owner, project)
+    changed = tmp_path / "plcore"
+    changed.mkdir()
+    (changed / "fold.py").write_text("ANSWERS = ()")
+    with monkeypatch.context() as other:
+        other.setattr(plcore, "__file__", str(changed / "__init__.py"))
+        checkpoints._code.cache_clear()
+        with restarted(home, project) as again, taken_in() as seen:
+            assert standing(again, owner, project) == before
+    checkpoints._code.cache_clear()
+    assert seen == list(range(1, 8))
+
+
+@on_sqlite
+def test_one_of_a_log_that_went_another_way_is_passed_over(home: Home, owner: int, project: int) -> None:
+    """As after a backup was put back: the same person is asked the same, and answers otherwise."""
+    work(home, owner, project, 6)
+    kept = file_of(home, project).read_bytes()
+    with home.database.write() as session:
+        session.execute(text("DROP TRIGGER IF EXISTS entries_no_delete"))
+        session.execute(text("DELETE FROM entries WHERE seq > 3"))
+    home.shelf.slot(project).put_away()
+    for _ in range(4):
+        answer_next(home, owner, project, choice=1)
+    before = standing(home, owner, project)
+    file_of(home, project).write_bytes(kept)
+    with restarted(home, project) as again, taken_in() as seen:
+        assert standing(again, owner, project) == before
+    assert seen == list(range(1, 8))
+
+
+@on_sqlite
+def test_one_that_is_ahead_of_the_log_is_passed_over(home: Home, owner: int, project: int) -> None:
+    work(home, owner, project, 6)
+    with home.database.write() as session:
+        session.execute(text("DROP TRIGGER IF EXISTS entries_no_delete"))
+        session.execute(text("DELETE FROM entries WHERE seq > 2"))
+    with restarted(home, project) as again, taken_in() as seen:
+        standing(again, owner, project)
+    assert seen == [1, 2]
+
+
+def test_a_full_disk_costs_nobody_an_answer(
+    home: Home, owner: int, project: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    seat = Seat(home, owner, project)
+    for _ in range(4):
+        answer_next(home, owner, project)
+    with full_disk():
+        answering.get_ready(seat)
+    assert "could not be written" in caplog.text
+    assert not file_of(home, project).exists()
+    assert not list(home.cache_dir.rglob("*.part"))
+    answering.get_ready(seat)
+    assert not file_of(home, project).exists(), "it is tried once, until many more entries"
+    work(home, owner, project)
+    assert file_of(home, project).exists()
+
+
+def test_every_kind_of_project_is_opened_again_as_it_stood(world: KindWorld, seat: Seat) -> None:
+    for _ in range(5):
+        question = answering.next_question(seat)
+        given = world.true(question)
+        answering.submit_answer(seat, question.token, given.kind, given.labels)
+        answering.get_ready(seat)
+    with seat.learner() as opened:
+        known = opened.learner.seq, [str(opened.learner.state(row)) for row in range(20)]
+        has_one = opened.kind.checkpoint_of(opened.learner) is not None
+    assert file_of(seat.home, opened.project_id).exists() == has_one
+    again = open_home(seat.home.settings)
+    try:
+        with Seat(again, seat.person_id, seat.project_id).learner() as opened:
+            assert opened.learner.seq == known[0]
+            assert [str(opened.learner.state(row)) for row in range(20)] == known[1]
+    finally:
+        again.close()
