@@ -101,7 +101,10 @@ class KernelFeatures:
             if len(rows) > WIDTH_ROWS:
                 rows = np.sort(random.choice(rows, WIDTH_ROWS, replace=False))
             shares = weights[rows] / weights[rows].sum()
-            width = float(shares @ self._distances(X[rows], X[rows]) @ shares)
+            if self.kernel == "laplace" and not sparse.issparse(X):
+                width = _mean_manhattan(X[rows], shares)
+            else:
+                width = float(shares @ self._distances(X[rows], X[rows]) @ shares)
         return width if width > 0 else 1.0
 
     def _find_points(
@@ -135,17 +138,32 @@ class KernelFeatures:
             dense = product.toarray() if sparse.issparse(product) else np.asarray(product)
             dense /= self.width**2
             return dense
-        if self.plain and self.kernel == "rbf":  # no root that would be squared again
-            matrix = np.asarray(euclidean_distances(A, B, squared=True))
-            matrix *= -0.5 / self.width**2
-            return np.asarray(np.exp(matrix, out=matrix))
-        matrix = self._distances(A, B)
-        matrix /= self.width
         if self.kernel == "rbf":
-            np.square(matrix, out=matrix)
-            matrix /= 2
-        np.negative(matrix, out=matrix)
-        return np.exp(matrix, out=matrix)
+            matrix = _exponents(A, B, self.width)
+        else:
+            matrix = self._distances(A, B)
+            matrix /= -self.width
+        return np.asarray(np.exp(matrix, out=matrix))
+
+
+def _exponents(A: Any, B: Any, width: float) -> FloatArray:
+    """(len(A), len(B)) -|a - b|^2 / 2 width^2 of their rows; of dense ones by one product, with two columns more."""
+    if sparse.issparse(A) or sparse.issparse(B):
+        return np.asarray(euclidean_distances(A, B, squared=True)) * (-0.5 / width**2)
+    left, right = A / width, B / width
+    own, other = (-0.5 * np.einsum("ij,ij->i", rows, rows)[:, None] for rows in (left, right))
+    left = np.hstack([left, own, np.ones_like(own)])
+    right = np.hstack([right, np.ones_like(other), other])
+    return np.asarray(left @ right.T)
+
+
+def _mean_manhattan(X: FloatArray, shares: FloatArray) -> float:
+    """The mean of |x - x'|_1 over all pairs of rows X (n, d) by their shares (n,): feature by feature, and there each
+    gap between neighbouring values lies between as many pairs as there are rows below times rows above."""
+    order = X.argsort(axis=0)
+    below = shares[order[:-1]].cumsum(axis=0)
+    gaps = np.diff(np.take_along_axis(X, order, axis=0), axis=0)
+    return float(2.0 * (gaps * below * (1.0 - below)).sum())
 
 
 def _spread(X: Any, weights: FloatArray) -> float:

@@ -16,11 +16,14 @@ from typing import Any
 
 import numpy as np
 from scipy import linalg, sparse
+from scipy.linalg import blas, lapack
 
 from plcore.common.types import AnyArray, FloatArray
 
 SINGLE_FROM = 2000  # rows from which the rounds are computed in float32; their errors stay at 1e-6
 BLOCK = 4096  # rows that are turned at a time, so that they are never all there twice
+# OpenBLAS takes products of so many multiplications as they come, without packing: .6 of the time with few classes.
+SMALL, FEWEST = 500_000, 16  # and rows from which that pays
 FACTOR_BLOCK = 1024  # the same for `FactoredSmoother`: 8 MB of 1,000 features stay in the third-level cache
 LEAST = 1e-12  # eigenvalues below this part of the largest are rounding
 
@@ -77,23 +80,24 @@ class FactoredSmoother:
         rounding = 10.0 * len(gram) * float(np.finfo(float).eps) * float(gram.diagonal().max(initial=0.0))
         gram += alpha * (np.eye(len(gram)) if penalty is None else penalty)
         gram.flat[:: len(gram) + 1] += rounding
-        self._lower = linalg.cholesky(gram, lower=True, overwrite_a=True, check_finite=False)
+        lower = linalg.cholesky(gram, lower=True, overwrite_a=True, check_finite=False)
+        self._inverse = lapack.dtrtri(lower, lower=1, overwrite_c=1)[0]
         self.weights = weights
         self.rows = self.turn(Z, np.float32 if Z.shape[0] >= SINGLE_FROM else np.float64)
 
     def turn(self, Z: Any, kind: Any = np.float64) -> AnyArray:
         """(q, r) of this float type: features Z (q, d), less the mean, in the axes of the factor.
 
-        The solve itself is in float64: columns of the factor may be small, and would magnify what float32 leaves out.
+        The product itself is in float64: columns of the factor may be small, and would magnify what float32 leaves out.
+        With the inverse it takes half of the time of a solve.
         """
         rows = np.empty((Z.shape[0], len(self.mean)), dtype=kind)
         for start in range(0, len(rows), FACTOR_BLOCK):
             part = Z[start : start + FACTOR_BLOCK]
             part = (part.toarray() if sparse.issparse(part) else part) - self.mean
-            solved = linalg.solve_triangular(
-                self._lower, part.T, lower=True, overwrite_b=True, check_finite=False
-            )
-            rows[start : start + FACTOR_BLOCK] = solved.T
+            rows[start : start + FACTOR_BLOCK] = blas.dtrmm(
+                1.0, self._inverse, part.T, lower=1, overwrite_b=1
+            ).T
         return rows
 
     def ridge(self) -> Ridge:
@@ -103,7 +107,7 @@ class FactoredSmoother:
     def weights_of(self, ridge: Ridge, labels: FloatArray) -> tuple[FloatArray, FloatArray]:
         """As `Smoother.weights_of`."""
         inner, mean = ridge.coefficients(labels)
-        outer = linalg.solve_triangular(self._lower, inner, lower=True, trans="T", check_finite=False)
+        outer = np.asarray(blas.dtrmm(1.0, self._inverse, inner, lower=1, trans_a=1))
         return outer, mean - self.mean @ outer
 
 
@@ -149,13 +153,19 @@ class Ridge:
     def coefficients(self, labels: FloatArray) -> tuple[FloatArray, FloatArray]:
         """For soft labels (n, m): (r, m) in the axes of the smoother, and the mean label (m,)."""
         weighted = self.weights[:, None] * labels
-        inner = self.rows.T @ weighted.astype(self.rows.dtype)
-        return self.shrink[:, None] * inner, weighted.sum(axis=0) / self.total
+        inner = weighted.astype(self.rows.dtype).T @ self.rows  # so, it is half as long again as the other way round
+        return self.shrink[:, None] * inner.T, weighted.sum(axis=0) / self.total
 
     def scores(self, labels: FloatArray, rows: AnyArray) -> FloatArray:
         """(q, m) of rows (q, r) in the axes of the smoother, by the regression on soft labels (n, m)."""
         inner, mean = self.coefficients(labels)
-        return np.asarray(rows @ inner.astype(rows.dtype) + mean)
+        inner = inner.astype(rows.dtype)
+        found = np.empty((len(rows), inner.shape[1]))
+        few = SMALL // max(inner.size, 1)
+        size = few if few >= FEWEST else BLOCK
+        for start in range(0, len(rows), size):
+            np.add(rows[start : start + size] @ inner, mean, out=found[start : start + size])
+        return found
 
     def left_out_scores(self, labels: FloatArray) -> FloatArray:
         """(n, m) of each training row by the regression that has not seen it."""
