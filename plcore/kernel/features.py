@@ -82,7 +82,7 @@ class KernelFeatures:
         Z = np.empty((X.shape[0], self.points.shape[0]))
         if self.plain:
             for start in range(0, len(Z), PLAIN_BLOCK):
-                Z[start : start + PLAIN_BLOCK] = self._between(X[start : start + PLAIN_BLOCK], self.points)
+                self._between(X[start : start + PLAIN_BLOCK], self.points, Z[start : start + PLAIN_BLOCK])
             return Z
         for start in range(0, len(Z), BLOCK):
             between = self._between(X[start : start + BLOCK], self.points)
@@ -131,22 +131,21 @@ class KernelFeatures:
             )
         return np.asarray(cdist(A, B, "cityblock"))
 
-    def _between(self, A: Any, B: Any) -> FloatArray:
-        """(len(A), len(B)) the kernel."""
+    def _between(self, A: Any, B: Any, room: FloatArray | None = None) -> FloatArray:
+        """(len(A), len(B)) the kernel; in `room`, where that is given."""
         if self.kernel == "linear":
             product = A @ B.T
             dense = product.toarray() if sparse.issparse(product) else np.asarray(product)
-            dense /= self.width**2
-            return dense
+            return np.divide(dense, self.width**2, out=room)
         if self.kernel == "rbf":
-            matrix = _exponents(A, B, self.width)
+            matrix = _exponents(A, B, self.width, room)
         else:
             matrix = self._distances(A, B)
             matrix /= -self.width
-        return np.asarray(np.exp(matrix, out=matrix))
+        return np.asarray(np.exp(matrix, out=matrix if room is None else room))
 
 
-def _exponents(A: Any, B: Any, width: float) -> FloatArray:
+def _exponents(A: Any, B: Any, width: float, room: FloatArray | None) -> FloatArray:
     """(len(A), len(B)) -|a - b|^2 / 2 width^2 of their rows; of dense ones by one product, with two columns more."""
     if sparse.issparse(A) or sparse.issparse(B):
         return np.asarray(euclidean_distances(A, B, squared=True)) * (-0.5 / width**2)
@@ -154,7 +153,7 @@ def _exponents(A: Any, B: Any, width: float) -> FloatArray:
     own, other = (-0.5 * np.einsum("ij,ij->i", rows, rows)[:, None] for rows in (left, right))
     left = np.hstack([left, own, np.ones_like(own)])
     right = np.hstack([right, np.ones_like(other), other])
-    return np.asarray(left @ right.T)
+    return np.asarray(np.matmul(left, right.T, out=room))
 
 
 def _mean_manhattan(X: FloatArray, shares: FloatArray) -> float:

@@ -20,9 +20,14 @@ FREQUENT = 0.97
 
 def softmax_inside(scores: FloatArray, temperature: float, prior: FloatArray) -> FloatArray:
     """(n, m) prior * exp(scores / temperature), rows scaled to 1; 0 where the prior is 0."""
-    inside = prior > 0
+    logs, inside = logs_inside(prior)
+    return np.asarray(softmax_rows(scores / temperature + logs, inside))
+
+
+def logs_inside(prior: FloatArray) -> tuple[FloatArray, BoolArray]:
+    """(n, m) the logarithms of the prior and where it is above 0: what every round has of it."""
     with np.errstate(divide="ignore"):
-        return np.asarray(softmax_rows(scores / temperature + np.log(prior), inside))
+        return np.log(prior), prior > 0
 
 
 def imported_labels(

@@ -9,9 +9,9 @@ import numpy as np
 
 from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray, RoundProgress
 from plcore.kernel.effects import effects
-from plcore.kernel.masses import softmax_inside
+from plcore.kernel.masses import logs_inside, softmax_inside
 from plcore.kernel.smoother import Ridge
-from plcore.kernels import margins, softmax_rows
+from plcore.kernels import largest_change, margins, softmax_rows
 from plcore.labels.masses import ClassMasses
 
 TOLERANCE = 0.01  # largest change of a row's soft labels, summed over the classes, at which the rounds end
@@ -56,13 +56,14 @@ class Rounds:
         progress : called with (round from 1, largest change) after each; what it raises ends the rounds
         """
         labels = prior if start is None else start
-        present = self.ridge.weights > 0
+        logs, inside = logs_inside(prior)
         changes: list[float] = []
         damped = False
         for _ in range(max_iter):
             scores = self.ridge.left_out_scores(labels)
-            new = self.masses.pull(softmax_inside(scores, self.temperature, prior), self.mass)
-            changes.append(float(np.abs(new - labels).sum(axis=1)[present].max()))
+            soft = softmax_rows(scores / self.temperature + logs, inside)
+            new = self.masses.pull(soft, self.mass)
+            changes.append(largest_change(labels, new, self.ridge.weights))
             damped = damped or (len(changes) > 2 and changes[-1] >= changes[-2])
             done = changes[-1] < TOLERANCE
             labels = (labels + new) / 2 if damped and not done else new

@@ -30,7 +30,7 @@ from plcore.kernels.scores import (
 from plcore.kernels.search import offer_proposed, scan_dense, scan_sparse
 from plcore.kernels.sensing import recover_rows
 from plcore.kernels.sets import find_sets
-from plcore.kernels.shares import margins, softmax_margins, softmax_rows
+from plcore.kernels.shares import largest_change, margins, rescale_rows, softmax_margins, softmax_rows
 from plcore.kernels.transport import place_rows
 from plcore.kernels.votes import (
     add_scaled_votes,
@@ -79,6 +79,7 @@ __all__ = [
     "hard_rows",
     "has_repeated",
     "kernel",
+    "largest_change",
     "learn_dense",
     "learn_sparse",
     "margins",
@@ -88,6 +89,7 @@ __all__ = [
     "pick_batch",
     "place_rows",
     "recover_rows",
+    "rescale_rows",
     "scan_dense",
     "scan_sparse",
     "score_rows",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from plcore.common.types import FloatArray
+from plcore.kernels import rescale_rows
 
 POWER_STEPS = 3
 
@@ -53,8 +54,6 @@ class ClassMasses:
             sums = self.weights @ labels
             told = (self.targets > 0) & (sums > 0)
             factors = np.where(told, self.targets / np.where(told, sums, 1.0), 1.0) ** power
-            moved = labels * factors
-            total = moved.sum(axis=1, keepdims=True)
-            labels = np.where(total > 0, moved / np.where(total > 0, total, 1.0), labels)
+            labels = rescale_rows(labels, factors)
             logs += np.log(factors)
         return labels, logs
