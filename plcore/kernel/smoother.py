@@ -20,7 +20,7 @@ from scipy.linalg import blas, lapack
 
 from plcore.common.types import AnyArray, FloatArray
 
-SINGLE_FROM = 2000  # rows from which the rounds are computed in float32; their errors stay at 1e-6
+SINGLE_FROM = 1000  # rows from which the rounds are computed in float32; their errors stay at 1e-6
 BLOCK = 4096  # rows that are turned at a time, so that they are never all there twice
 # OpenBLAS takes products of so many multiplications as they come, without packing: .6 of the time with few classes.
 SMALL, FEWEST = 500_000, 16  # and rows from which that pays
@@ -164,7 +164,7 @@ class Ridge:
     def scores(self, labels: FloatArray, rows: AnyArray) -> FloatArray:
         """(q, m) of rows (q, r) in the axes of the smoother, by the regression on soft labels (n, m)."""
         inner, mean = self.coefficients(labels)
-        inner = inner.astype(rows.dtype)
+        inner = np.ascontiguousarray(inner, dtype=rows.dtype)
         found = np.empty((len(rows), inner.shape[1]))
         few = SMALL // max(inner.size, 1)
         size = few if few >= FEWEST else BLOCK

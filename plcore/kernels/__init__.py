@@ -8,6 +8,7 @@ from plcore.kernels.linear import mean_weights, score_rows, score_sparse_rows, t
 from plcore.kernels.margin import (
     add_rows,
     best_candidates,
+    candidate_losses,
     hard_rows,
     simplex_quadratic,
     smooth_rows,

@@ -7,12 +7,12 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import linalg
 from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from plcore.common.threads import one_thread
 from plcore.common.types import AnyArray, BoolArray, FloatArray
 from plcore.labels.estimators import ScoreClassifier
 from plcore.labels.temperature import fit_temperature
@@ -22,7 +22,7 @@ from plcore.margin.calibration import probabilities, split_rows
 from plcore.margin.feature_maps import KERNELS, KernelMap, LinearMap, make_map
 from plcore.margin.majorise import Solution
 from plcore.margin.problem import HingeProblem
-from plcore.margin.ridge import gram_matrix, ridge_start, shifted_factor
+from plcore.margin.ridge import gram_matrix, principal_axes, ridge_start, solve_shifted
 
 COMMON_CONSTRAINTS: dict[str, list[Any]] = {
     "C": [Interval(Real, 0, None, closed="neither")],
@@ -43,7 +43,11 @@ KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
 @dataclass(frozen=True)
 class PreparedFit:
     """One fit: X (n, d) as checked, the map to features and Z (n, D) of them, candidates (n, m) of the classes (m,),
-    weights (n,), and where to start from."""
+    weights (n,), and where to start from.
+
+    axes : (D, D) where Z, gram and start are in the principal axes of the features, one a column. Products of rows are
+        what they were; the gram matrix is then a diagonal (D,), and what goes by it costs D instead of D^2.
+    """
 
     X: Any
     map: LinearMap | KernelMap
@@ -54,6 +58,7 @@ class PreparedFit:
     gram: FloatArray | None
     start: FloatArray | None  # (m, D), of the fit before, when warm_start asks for it
     prior: FloatArray | None = None  # (n, m) weights of the candidates, rows sum to 1
+    axes: FloatArray | None = None
 
     def ridge(self) -> FloatArray:
         """(m, D) the ridge regression on the candidates, by their prior weights where there are some."""
@@ -95,6 +100,7 @@ class MarginClassifier(ScoreClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = COMMON_CONSTRAINTS
+    _turns: ClassVar[bool] = True  # whether the solver makes so many steps that `principal_axes` pay
 
     classes_: AnyArray
     transduction_: AnyArray
@@ -119,11 +125,16 @@ class MarginClassifier(ScoreClassifier):
         prior = None if given is None else prior_labels(candidates, given)
         new_map = self._make_map()
         Z = new_map.fit(X, weights)
-        gram = gram_matrix(Z, weights)
-        start = None
-        if before is not None and np.array_equal(before[2], classes):
-            start = _continue_from(before[0], before[1], new_map, X, Z, gram)
-        return PreparedFit(X, new_map, Z, classes, candidates, weights, gram, start, prior)
+        with one_thread():
+            gram, axes = gram_matrix(Z, weights), None
+            turned = principal_axes(Z, gram) if self._turns else None
+            if turned is not None:
+                gram, axes = turned
+                Z = Z @ axes
+            start = None
+            if before is not None and np.array_equal(before[2], classes):
+                start = _continue_from(before[0], before[1], new_map, X, Z, gram, axes)
+        return PreparedFit(X, new_map, Z, classes, candidates, weights, gram, start, prior, axes)
 
     def _make_map(self) -> Any:
         """The features of this learner's kernel."""
@@ -150,12 +161,13 @@ class MarginClassifier(ScoreClassifier):
 
     def _finish(self, training: PreparedFit, solution: Solution, temperature: float | None) -> None:
         """Store what was learned."""
-        W = self._W = solution.W
+        W = solution.W if training.axes is None else solution.W @ training.axes.T
+        self._W = W
         self._map, self.classes_ = training.map, training.classes
         self.objective_ = np.array(solution.objective)
         self.n_iter_, self.converged_ = solution.n_iter, solution.converged
         self._possible = np.asarray(training.candidates[training.weights > 0].any(axis=0))
-        labels = training.problem(1.0, all_others=True).labels(W)
+        labels = training.problem(1.0, all_others=True).labels(solution.W)
         self.transduction_ = self.classes_[labels]
         for name in ("coef_", "intercept_", "dual_coef_", "support_", "support_vectors_", "temperature_"):
             if hasattr(self, name):
@@ -191,14 +203,16 @@ class MarginClassifier(ScoreClassifier):
         return probabilities(self._scores(X), self.temperature_, self._possible)
 
 
-def _continue_from(old: Any, W: FloatArray, new: Any, X: Any, Z: Any, gram: FloatArray | None) -> Any:
-    """The solution W of the old map in the features of the new one; None where there is no way."""
+def _continue_from(
+    old: Any, W: FloatArray, new: Any, X: Any, Z: Any, gram: FloatArray | None, axes: FloatArray | None
+) -> Any:
+    """The solution W of the old map in the features of the new one, in their axes; None where there is no way."""
     if isinstance(old, LinearMap) and isinstance(new, LinearMap):
         same = (old.constant, old.factor, W.shape[1]) == (new.constant, new.factor, Z.shape[1])
-        return W if same else None
+        return None if not same else W if axes is None else W @ axes
     if gram is None or not isinstance(old, KernelMap) or old.rows.shape[1] != X.shape[1]:
         return None
     # The weights whose scores on the training rows are nearest to the old ones.
     right = Z.T @ old.scores(X, W)
-    lower = shifted_factor(gram, 1e-9 * max(float(np.trace(gram)), 1e-300) / max(len(gram), 1))
-    return np.ascontiguousarray(linalg.cho_solve((lower, True), right).T)
+    trace = float((gram if gram.ndim == 1 else gram.diagonal()).sum())
+    return np.ascontiguousarray(solve_shifted(gram, right, 1e-9 * max(trace, 1e-300) / max(len(gram), 1)).T)

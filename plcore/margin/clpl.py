@@ -26,6 +26,7 @@ class CLPLClassifier(MarginClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = COMMON_CONSTRAINTS
+    _turns = False
 
     def __init__(
         self,

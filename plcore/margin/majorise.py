@@ -51,18 +51,23 @@ class Metric:
         self.sharpness = problem.scale / mu
         self._lower: FloatArray | None = None
         if problem.gram is not None:
-            curvature = problem.gram * (self.sharpness * SHARE_ACTIVE)
-            self._lower = shifted_factor(curvature)
-            self._inverse = np.asarray(lapack.dtrtri(self._lower, lower=1)[0])
+            self._lower = shifted_factor(problem.gram * (self.sharpness * SHARE_ACTIVE))
+            diagonal = self._lower.ndim == 1
+            self._inverse = 1.0 / self._lower if diagonal else np.asarray(lapack.dtrtri(self._lower, lower=1)[0])
 
     def inward(self, W: FloatArray) -> FloatArray:
-        return W if self._lower is None else W @ self._lower
+        return W if self._lower is None else _times(W, self._lower)
 
     def outward(self, V: FloatArray) -> FloatArray:
-        return V if self._lower is None else V @ self._inverse
+        return V if self._lower is None else _times(V, self._inverse)
 
     def gradient(self, gradient: FloatArray) -> FloatArray:
-        return gradient if self._lower is None else gradient @ self._inverse.T
+        return gradient if self._lower is None else _times(gradient, self._inverse.T)
+
+
+def _times(rows: FloatArray, matrix: FloatArray) -> FloatArray:
+    """rows (m, d) times a matrix (d, d), or a diagonal one (d,)."""
+    return rows * matrix if matrix.ndim == 1 else rows @ matrix
 
 
 def metric_at(problem: HingeProblem, mu: float) -> Metric:

@@ -60,7 +60,7 @@ class HingeProblem:
     weights: FloatArray
     scale: float
     all_others: bool = False
-    gram: FloatArray | None = None
+    gram: FloatArray | None = None  # (d, d), or (d,) of uncorrelated features
     prior: FloatArray | None = None  # (n, m), rows sum to 1: y_i = arg max of s + log prior; None: of s
     tol: float = 0.0
     costs: FloatArray = field(init=False)
@@ -249,8 +249,9 @@ def _add_product(
     if sparse.issparse(X):
         total += (X.T @ room).T
         return
-    rows = np.flatnonzero(np.diff(ends))
-    if len(rows) > 0.7 * len(room):
+    moved = ends[1:] > ends[:-1]
+    count = np.count_nonzero(moved)
+    if count > 0.7 * len(room):
         total += room.T @ X
-    elif len(rows):
-        total += room[rows].T @ X[rows]
+    elif count:
+        total += room[moved].T @ X[moved]

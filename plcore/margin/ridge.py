@@ -11,6 +11,7 @@ from plcore.common.types import FloatArray
 
 WIDEST = 2048  # features up to which the d x d matrix is made and factored
 STEPS = 200
+TURNED = 8  # rows for each feature up to which features are turned into their principal axes
 
 
 def gram_matrix(X: Any, weights: FloatArray) -> FloatArray | None:
@@ -33,17 +34,37 @@ def ridge_start(X: Any, targets: FloatArray, weights: FloatArray, gram: FloatArr
     """
     right = np.asarray(X.T @ (targets * weights[:, None]))
     if gram is not None:
-        lower = shifted_factor(gram)
-        return np.ascontiguousarray(linalg.cho_solve((lower, True), right).T)
+        return np.ascontiguousarray(solve_shifted(gram, right).T)
     return np.ascontiguousarray(_conjugate_gradients(X, weights, right).T)
 
 
+def principal_axes(X: Any, gram: FloatArray | None) -> tuple[FloatArray, FloatArray] | None:
+    """The gram matrix (d,) of the features X (n, d) in their principal axes, and these (d, d), one a column: there it
+    is diagonal, and the solvers go the same way. None for sparse features, and for so many rows that turning them costs
+    more than it saves."""
+    if gram is None or sparse.issparse(X) or X.shape[0] > TURNED * X.shape[1]:
+        return None
+    values, axes = linalg.eigh(gram, driver="evd", check_finite=False)
+    return np.maximum(values, 0.0), np.asarray(axes)
+
+
 def shifted_factor(gram: FloatArray, shift: float = 1.0) -> FloatArray:
-    """L (d, d) lower triangular, L L' = gram + shift * I, and what rounding needs to keep that positive."""
+    """L (d, d) lower triangular, L L' = gram + shift * I, and what rounding needs to keep that positive; of a diagonal
+    gram matrix (d,) L is diagonal, (d,), too."""
     size = len(gram)
-    largest = float(gram.diagonal().max(initial=0.0))
+    largest = float((gram if gram.ndim == 1 else gram.diagonal()).max(initial=0.0))
     rounding = 10.0 * size * float(np.finfo(np.float64).eps) * largest
+    if gram.ndim == 1:
+        return np.asarray(np.sqrt(gram + (shift + rounding)))
     return np.asarray(linalg.cholesky(gram + (shift + rounding) * np.eye(size), lower=True))
+
+
+def solve_shifted(gram: FloatArray, right: FloatArray, shift: float = 1.0) -> FloatArray:
+    """(gram + shift * I)^-1 right (d, m), as `shifted_factor` has it."""
+    lower = shifted_factor(gram, shift)
+    if lower.ndim == 1:
+        return np.asarray(right / (lower**2)[:, None])
+    return np.asarray(linalg.cho_solve((lower, True), right))
 
 
 def _conjugate_gradients(X: Any, weights: FloatArray, right: FloatArray) -> FloatArray:
