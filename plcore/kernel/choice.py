@@ -8,7 +8,6 @@ is not tried on the others. Leave-one-out consistency, which is free, chooses wo
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -85,6 +84,18 @@ class Rows:
         )
 
 
+@dataclass(frozen=True)
+class _Fold:
+    """What every setting has in common on one fold: the regression of the other rows, and the rows left out."""
+
+    smoother: Smoother
+    prior: FloatArray
+    masses: ClassMasses
+    impossible: BoolArray  # (m,) the classes that none of the other rows may have
+    Z: Any
+    candidates: BoolArray
+
+
 class _Folds:
     """One kernel on all folds: held-out hits for any alpha and mass."""
 
@@ -94,25 +105,33 @@ class _Folds:
         self.rows, self.fold, self.kernel, self.grid, self.progress = rows, fold, kernel, grid, progress
         features = KernelFeatures(kernel, grid.n_components)
         self.Z = features.fit(rows.X, rows.weights, np.random.RandomState(seed))
-
-    @cache  # noqa: B019  (it goes with the folds, which end with the choice)
-    def smoother(self, number: int) -> Smoother:
-        """That of all rows but those of a fold: not made before a setting gets so far."""
-        train = self.fold != number
-        return Smoother(self.Z[train], self.rows.weights[train])
+        self._made: dict[int, _Fold] = {}
 
     def hits(self, alpha: float, mass: float, number: int) -> FloatArray:
         """1 for each row of a fold whose prediction, by a fit on the other folds, is inside its set, else 0."""
-        smoother, train, test = self.smoother(number), self.fold != number, self.fold == number
-        prior = self.rows.prior[train]
-        masses = ClassMasses.of(self.rows.imported[train], self.rows.weights[train])
-        rounds = Rounds(smoother.ridge(alpha), masses, mass, self.grid.temperature)
-        settled = rounds.settle(prior, self.grid.max_iter, progress=self.progress)
-        outer, shift = smoother.weights_of(rounds.ridge, settled.labels)
-        scores = self.Z[test] @ outer + shift
-        scores[:, ~(prior > 0).any(axis=0)] = -np.inf
-        inside = self.rows.candidates[test, scores.argmax(axis=1)]
+        if number not in self._made:  # not before a setting gets so far
+            self._made[number] = self._make(number)
+        part = self._made[number]
+        rounds = Rounds(part.smoother.ridge(alpha), part.masses, mass, self.grid.temperature)
+        settled = rounds.settle(part.prior, self.grid.max_iter, progress=self.progress)
+        outer, shift = part.smoother.weights_of(rounds.ridge, settled.labels)
+        scores = part.Z @ outer + shift
+        scores[:, part.impossible] = -np.inf
+        inside = part.candidates[np.arange(len(scores)), scores.argmax(axis=1)]
         return np.asarray(inside, dtype=float)
+
+    def _make(self, number: int) -> _Fold:
+        others, left = (np.flatnonzero(self.fold != number), np.flatnonzero(self.fold == number))
+        rows = self.rows
+        prior, weights = rows.prior[others], rows.weights[others]
+        return _Fold(
+            Smoother(self.Z[others], weights),
+            prior,
+            ClassMasses.of(rows.imported[others], weights),
+            ~(prior > 0).any(axis=0),
+            self.Z[left],
+            rows.candidates[left],
+        )
 
 
 def choose(rows: Rows, grid: Grid, seed: int, progress: RoundProgress | None = None) -> Chosen:

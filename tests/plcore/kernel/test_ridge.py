@@ -153,15 +153,16 @@ class TestChoice:
 
         def chosen(gains):
             class Folds:
-                def __init__(self, *_):
+                def __init__(self, rows, fold, kernel, *_):
+                    self.fold, self.kernel = fold, kernel
                     self.found = {0.5: np.tile([1.0, 0.0], 100)}
                     for mass, (up, down) in gains.items():
                         hits = self.found[0.5].copy()
                         hits[1 : 2 * up : 2], hits[0 : 2 * down : 2] = 1, 0
                         self.found[mass] = hits
 
-                def hits(self, alpha, mass):
-                    return self.found[mass]
+                def hits(self, alpha, mass, number):
+                    return self.found[mass][self.fold == number]
 
             monkeypatch.setattr(choice, "_Folds", Folds)
             return choice.choose(rows, grid, 0)
@@ -171,6 +172,46 @@ class TestChoice:
         assert chosen({0.0: (0, 5), 1.0: (20, 10)}).mass == 1.0
         better = chosen({0.0: (20, 5), 1.0: (20, 10)})
         assert (better.mass, better.accuracy) == (0.0, pytest.approx(0.575))
+
+    def test_what_is_clearly_worse_on_the_first_fold_is_not_tried_on_the_others(self, monkeypatch):
+        """By more than 1.5 paired standard errors; what is left is compared on all folds."""
+        rows = choice.Rows(np.zeros((300, 1)), *(np.ones((300, 2), dtype=bool),) * 3, np.ones(300))
+        asked = []
+        # Of the 100 rows of each fold so many are hit: the first alpha loses late, the last one early.
+        right = {0.02: (80, 10, 10), 0.1: (79, 90, 90), 0.5: (70, 99, 99), 2.0: (79, 91, 90)}
+
+        class Folds:
+            def __init__(self, rows, fold, kernel, *_):
+                self.kernel = kernel
+                assert np.bincount(fold).tolist() == [100] * 3
+
+            def hits(self, alpha, mass, number):
+                asked.append((alpha, number))
+                return (np.arange(100) < right[alpha][number]).astype(float)
+
+        monkeypatch.setattr(choice, "_Folds", Folds)
+        chosen = choice.choose(rows, choice.Grid(("rbf",), choice.ALPHAS, 0.5, 0.05, 25, 100), 0)
+        assert (chosen.alpha, chosen.mass, chosen.accuracy) == (2.0, 0.5, pytest.approx(260 / 300))
+        assert [alpha for alpha, number in asked if number == 0] == list(choice.ALPHAS)
+        assert {alpha for alpha, number in asked if number} == {0.02, 0.1, 2.0}
+
+    def test_fewer_settings_are_tried_and_the_same_is_chosen(self, monkeypatch, digits):
+        X, candidates, _ = (part[:400] for part in digits)
+        made = []
+
+        class Counted(choice.Rounds):
+            def __init__(self, *args):
+                made.append(1)
+                super().__init__(*args)
+
+        monkeypatch.setattr(choice, "Rounds", Counted)
+        quick = PLKernelRidge().fit(X, candidates)
+        few = len(made)
+        monkeypatch.setattr(choice, "HOPELESS", 1e9)
+        whole = PLKernelRidge().fit(X, candidates)
+        assert few < len(made) - few == 30  # two kernels, four alphas, two more masses, on three folds
+        for name in ("kernel_", "alpha_", "class_mass_", "candidate_accuracy_"):
+            assert getattr(quick, name) == getattr(whole, name)
 
     def test_with_all_given_the_accuracy_is_by_leaving_one_out(self, digits):
         X, candidates, _ = (part[:300] for part in digits)
@@ -203,9 +244,10 @@ class TestChoice:
         class Kept:
             def __init__(self, rows, fold, kernel, grid, *others):
                 grids.append(grid)
+                self.kernel = kernel
 
-            def hits(self, alpha, mass):
-                return np.ones(60)
+            def hits(self, alpha, mass, number):
+                return np.ones(20)
 
         monkeypatch.setattr(choice, "_Folds", Kept)
         monkeypatch.setattr(choice, "MOST_ROWS", 100)
