@@ -29,6 +29,7 @@ LEARNERS = {
     "rbf, settings given, n_components=300": PLKernelRidge("rbf", n_components=300, **GIVEN),
     "linear, settings given": PLKernelRidge("linear", **GIVEN),
 }
+TWICE = 10_000  # rows up to which the least of two fits counts, as of LinearSVC
 TARGET = 1.0  # times the CPU of LinearSVC, at both sizes
 MILLION, MOST_SECONDS, MOST_MB = 1_000_000, 60, 2000  # the seconds are those of a machine of 47 GFLOP/s
 
@@ -85,7 +86,7 @@ def main() -> None:
             )
             print(rows[-1], flush=True)
             for title, model in LEARNERS.items():
-                seconds = fit_time(model, X, candidates, 1)
+                seconds = fit_time(model, X, candidates, 2 if n <= TWICE else 1)
                 verdict = "met" if seconds <= TARGET * baseline else "missed"
                 chosen = (
                     f"{model.kernel_} {model.alpha_:g}, mass {model.class_mass_:g}, {model.n_iter_} rounds"
@@ -103,11 +104,11 @@ def main() -> None:
         "Speed of the kernel ridge",
         f"""
 d = 64, 10 classes, 4 candidates in every row, CPU seconds of one thread, accuracy on 50,000 other rows. Target: at
-most {TARGET:g} x LinearSVC on the true labels of the same rows, in the same run. "As it comes" chooses kernel, alpha
-and mass on three folds of 1,500 drawn rows first; at 10,000 rows that, and the 700 points of the kernel, below which
-accuracy falls by more than .002, are what is left above the target. A million rows: the regression learns from 50,000
-drawn ones, the others follow in blocks; memory is the peak of the process, the features and candidates of the rows in
-it. The seconds allowed, {MOST_SECONDS}, are those of a machine of 47 GFLOP/s and scale with the speed above.
+most {TARGET:g} x LinearSVC on the true labels of the same rows, in the same run; of LinearSVC, and of all at {TWICE:,}
+rows, the least of two fits. "As it comes" chooses kernel, alpha and mass on three folds of 1,500 drawn rows first. A
+million rows: the regression learns from 50,000 drawn ones, the others follow in blocks; memory is the peak of the
+process, the features and candidates of the rows in it. The seconds allowed, {MOST_SECONDS}, are those of a machine of
+47 GFLOP/s and scale with the speed above.
 
 | n | learner | trained on | CPU s | accuracy | against LinearSVC | settings |
 |---|---|---|---|---|---|---|

@@ -13,6 +13,7 @@ from scipy import sparse
 from plcore.common.candidate_sets import FEW_CLASSES
 from plcore.common.types import BoolArray, IntArray, StepProgress
 from plcore.crowd import DawidSkene
+from plcore.kernel import PLKernelRidge
 from plcore.kernels.shares import margins, softmax_margins
 from plcore.loop.one_label.models import softmax_inside
 from plcore.margin import PLSVC, LMPlaneClassifier, M3PLClassifier
@@ -96,6 +97,12 @@ def _margins() -> None:
     softmax_margins(scores, sets, np.arange(2))
 
 
+def _soft_labels() -> None:
+    PLKernelRidge("rbf", alpha=0.1, class_mass=0.5).fit(
+        np.array([[0.0, 1.0], [1.0, 0.0]]), np.ones((2, 2), dtype=bool)
+    )
+
+
 def _sensing() -> None:
     learner = BMLCSClassifier(mode="fast").fit(np.array([[0.0, 1.0], [1.0, 0.0]]), np.eye(2, dtype=bool))
     learner.predict(np.array([[0.5, 0.5]]))
@@ -119,6 +126,7 @@ STEPS: tuple[tuple[str, Callable[[], None]], ...] = (
     ("online learners", _online),
     ("margin learners", _margin),
     ("margins", _margins),
+    ("soft labels", _soft_labels),
     ("label vectors", _sensing),
     ("annotators", _crowd),
 )

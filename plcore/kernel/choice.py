@@ -165,7 +165,9 @@ def choose(rows: Rows, grid: Grid, seed: int, progress: RoundProgress | None = N
     if grid.mass is None:
         others = [(best, alpha, mass) for mass in MASSES if mass != start]
         first = found[: len(weights[0])]
-        for (_, _, mass), hits in _race(others, [best.hits(alpha, one[2], 0) for one in others], weights, first):
+        for (_, _, mass), hits in _race(
+            others, [best.hits(alpha, one[2], 0) for one in others], weights, first
+        ):
             gain = hits - found
             mean = float(np.average(gain, weights=whole))
             if mean > standard_error(gain, whole) and accuracy + mean > chosen.accuracy:

@@ -139,6 +139,27 @@ class TestFactor:
         assert single.rows.dtype == np.float32
         np.testing.assert_allclose(single.left_out_scores(Q), double, atol=1e-4)
 
+    def test_where_single_precision_would_be_magnified_the_product_is_double(self, monkeypatch):
+        """Two features that are nearly the same, and a ridge that holds them apart: the factor is small there."""
+        monkeypatch.setattr("plcore.kernel.smoother.SINGLE_FROM", 40)
+        rng = np.random.default_rng(0)
+        Z, Q = rng.normal(size=(40, 5)), np.eye(40)[:, :3]
+        for near, double in ((1.0, False), (1e-6, True)):
+            Z[:, 4] = Z[:, 3] + near * rng.normal(size=40)
+            smoother = FactoredSmoother(Z, np.ones(40), 1e-13)
+            assert smoother.rows.dtype == np.float32
+            assert smoother.turn(Z[:2]).dtype == np.float64
+            monkeypatch.setattr("plcore.kernel.smoother.SINGLE_FROM", 41)
+            exact = FactoredSmoother(Z, np.ones(40), 1e-13)
+            monkeypatch.setattr("plcore.kernel.smoother.SINGLE_FROM", 40)
+            np.testing.assert_allclose(smoother.rows, exact.rows, atol=1e-5)
+            monkeypatch.setattr(smoother, "_exact", False)
+            off = np.abs(smoother.turn(Z, np.float32) - exact.rows).max()
+            assert (off > 1e-5) == double
+            np.testing.assert_allclose(
+                smoother.ridge().left_out_scores(Q), exact.ridge().left_out_scores(Q), atol=1e-4
+            )
+
     def test_a_point_that_others_nearly_span_is_left_out(self):
         """Its penalty would drown in the rounding of the normal equations."""
         rng = np.random.default_rng(0)
@@ -162,6 +183,18 @@ class TestFactor:
 
 
 class TestFeatures:
+    def test_the_width_is_the_mean_distance_by_the_weights(self, data):
+        X, weights = data[0].copy(), np.tile([1.0, 3.0, 0.4, 0.0], 10)
+        X[1::4] = X[0::4]  # some rows are equal
+        shares = weights / weights.sum()
+        for kernel, norm in (("rbf", 2), ("laplace", 1)):
+            features = KernelFeatures(kernel, 100)
+            features.fit(X, weights, np.random.RandomState(0))
+            distances = np.linalg.norm(X[:, None] - X, ord=norm, axis=2)
+            assert features.width == pytest.approx(shares @ distances @ shares, rel=1e-8)
+            features.fit(X[:2], np.ones(2), np.random.RandomState(0))
+            assert features.width == 1.0  # rows that are all equal have none
+
     @pytest.mark.parametrize("kernel", KERNELS)
     def test_products_are_the_kernel(self, data, kernel):
         X = fit_scaler("standard", data[0], np.ones(40)).transform(data[0])

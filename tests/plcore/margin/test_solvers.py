@@ -7,6 +7,7 @@ import pytest
 from scipy import optimize, sparse
 from sklearn.datasets import load_iris
 
+from plcore import PLSVC
 from plcore.evaluation import contaminate
 from plcore.labels.weights import prior_labels
 from plcore.margin.clpl import convex_objective
@@ -16,7 +17,7 @@ from plcore.margin.majorise import NEAR, ConvexStep, majorise, metric_at
 from plcore.margin.pegasos import pegasos
 from plcore.margin.planes import cutting_planes, most_violated
 from plcore.margin.problem import HingeProblem
-from plcore.margin.ridge import gram_matrix, ridge_start
+from plcore.margin.ridge import gram_matrix, principal_axes, ridge_start
 
 
 def iris():
@@ -383,3 +384,51 @@ class TestManyClasses:
             assert problem.objective(found.W) == pytest.approx(min(found.objective), rel=1e-6)
             ends.append(problem.objective(found.W))
         assert ends[0] == pytest.approx(ends[1], rel=2e-3)
+
+
+class TestPrincipalAxes:
+    """Features turned into their principal axes: the same problem, a diagonal metric."""
+
+    def test_the_gram_matrix_is_diagonal_and_the_steps_are_the_same(self):
+        rng = np.random.default_rng(3)
+        X = rng.normal(size=(60, 12)) @ rng.normal(size=(12, 12))
+        candidates = rng.random((60, 4)) < 0.4
+        candidates[np.arange(60), rng.integers(4, size=60)] = True
+        weights = rng.random(60) + 0.5
+        gram = gram_matrix(X, weights)
+        values, axes = principal_axes(X, gram)
+        Z = X @ axes
+        np.testing.assert_allclose(gram_matrix(Z, weights), np.diag(values), atol=1e-9 * values.max())
+        found = []
+        for features, matrix in ((X, gram), (Z, values)):
+            problem = HingeProblem(features, candidates, weights, 10 / 60, False, matrix)
+            start = ridge_start(features, prior_labels(candidates), weights, matrix)
+            found.append((start, majorise(problem, start, 1e-6, 50)))
+        (start, plain), (turned_start, turned) = found
+        np.testing.assert_allclose(turned_start @ axes.T, start, atol=1e-10)
+        assert turned.objective[-1] == pytest.approx(plain.objective[-1], rel=1e-6)
+        np.testing.assert_allclose(turned.W @ axes.T, plain.W, atol=1e-3)
+
+    def test_neither_sparse_features_nor_many_rows_are_turned(self):
+        X = np.random.default_rng(0).normal(size=(41, 5))
+        ones = np.ones(41)
+        assert principal_axes(X, gram_matrix(X, ones)) is None  # more than 8 rows for each feature
+        assert principal_axes(X[:40], gram_matrix(X[:40], ones[:40])) is not None
+        assert principal_axes(X[:40], None) is None
+        assert principal_axes(sparse.csr_matrix(X[:40]), gram_matrix(X[:40], ones[:40])) is None
+
+    @pytest.mark.parametrize("kernel", ["linear", "rbf"])
+    def test_what_is_learned_is_of_the_features_as_they_came(self, monkeypatch, kernel):
+        rng = np.random.default_rng(1)
+        X, candidates = rng.normal(size=(30, 6)), rng.random((30, 3)) < 0.4
+        candidates[np.arange(30), rng.integers(3, size=30)] = True
+        options = {"kernel": kernel, "tol": 1e-8, "warm_start": True}
+        turned = PLSVC(**options).fit(X, candidates)
+        again = PLSVC(**options).fit(X, candidates).fit(X, candidates)  # from its own solution
+        monkeypatch.setattr("plcore.margin.ridge.TURNED", 0)
+        plain = PLSVC(**options).fit(X, candidates)
+        for other in (plain, again):
+            np.testing.assert_allclose(turned.decision_function(X), other.decision_function(X), atol=1e-3)
+        assert turned.objective_[-1] == pytest.approx(plain.objective_[-1], rel=1e-6)
+        if kernel == "linear":
+            np.testing.assert_allclose(turned.decision_function(X), X @ turned.coef_.T + turned.intercept_)
