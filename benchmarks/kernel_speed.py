@@ -105,11 +105,11 @@ def main() -> None:
         "Speed of the kernel ridge",
         f"""
 d = 64, 10 classes, 4 candidates in every row, CPU seconds of one thread, accuracy on 50,000 other rows. Target: at
-most {TARGET:g} x LinearSVC on the true labels of the same rows, in the same run; at {TWICE:,} rows the least of two fits
-of each. "As it comes" chooses kernel, alpha and mass on three folds of 1,500 drawn rows first. A
-million rows: the regression learns from 50,000 drawn ones, the others follow in blocks; memory is the peak of the
-process, the features and candidates of the rows in it. The seconds allowed, {MOST_SECONDS}, are those of a machine of
-47 GFLOP/s and scale with the speed above.
+most {TARGET:g} x LinearSVC on the true labels of the same rows, in the same run; at {TWICE:,} rows the least of two
+fits of each. "As it comes" chooses kernel, alpha and mass on three folds of 1,500 drawn rows first. A million rows: the
+regression learns from 50,000 drawn ones, the others follow in blocks; memory is the peak of the process, the features
+and candidates of the rows in it. The seconds allowed, {MOST_SECONDS}, are those of a machine of 47 GFLOP/s and scale
+with the speed above.
 
 | n | learner | trained on | CPU s | accuracy | against LinearSVC | settings |
 |---|---|---|---|---|---|---|

@@ -128,7 +128,7 @@ class _Folds:
             Smoother(self.Z[others], weights),
             prior,
             ClassMasses.of(rows.imported[others], weights),
-            ~(prior > 0).any(axis=0),
+            np.asarray(~(prior > 0).any(axis=0)),
             self.Z[left],
             rows.candidates[left],
         )

@@ -136,7 +136,7 @@ class KernelFeatures:
         if self.kernel == "linear":
             product = A @ B.T
             dense = product.toarray() if sparse.issparse(product) else np.asarray(product)
-            return np.divide(dense, self.width**2, out=room)
+            return np.asarray(np.divide(dense, self.width**2, out=room))
         if self.kernel == "rbf":
             matrix = _exponents(A, B, self.width, room)
         else:
