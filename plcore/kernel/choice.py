@@ -121,7 +121,7 @@ class _Folds:
         return np.asarray(inside, dtype=float)
 
     def _make(self, number: int) -> _Fold:
-        others, left = (np.flatnonzero(self.fold != number), np.flatnonzero(self.fold == number))
+        others, left = np.flatnonzero(self.fold != number), np.flatnonzero(self.fold == number)
         rows = self.rows
         prior, weights = rows.prior[others], rows.weights[others]
         return _Fold(
@@ -164,10 +164,8 @@ def choose(rows: Rows, grid: Grid, seed: int, progress: RoundProgress | None = N
     chosen = Chosen(best.kernel, alpha, start, accuracy)
     if grid.mass is None:
         others = [(best, alpha, mass) for mass in MASSES if mass != start]
-        first = found[: len(weights[0])]
-        for (_, _, mass), hits in _race(
-            others, [best.hits(alpha, one[2], 0) for one in others], weights, first
-        ):
+        firsts = [best.hits(alpha, mass, 0) for _, _, mass in others]
+        for (_, _, mass), hits in _race(others, firsts, weights, rival=found[: len(weights[0])]):
             gain = hits - found
             mean = float(np.average(gain, weights=whole))
             if mean > standard_error(gain, whole) and accuracy + mean > chosen.accuracy:

@@ -96,10 +96,8 @@ class FactoredSmoother:
         columns of the factor are small they magnify what float32 leaves out: the product then stays in float64.
         """
         wide = np.float64 if self._exact else kind
-        multiply, inverse = (
-            blas.dtrmm if wide == np.float64 else blas.strmm,
-            self._inverse.astype(wide, order="F"),
-        )
+        multiply = blas.dtrmm if wide == np.float64 else blas.strmm
+        inverse = self._inverse.astype(wide, order="F")
         rows = np.empty((Z.shape[0], len(self.mean)), dtype=kind)
         for start in range(0, len(rows), FACTOR_BLOCK):
             part = Z[start : start + FACTOR_BLOCK]
@@ -161,9 +159,8 @@ class Ridge:
     def coefficients(self, labels: FloatArray) -> tuple[FloatArray, FloatArray]:
         """For soft labels (n, m): (r, m) in the axes of the smoother, and the mean label (m,)."""
         weighted = self.weights[:, None] * labels
-        inner = (
-            weighted.astype(self.rows.dtype).T @ self.rows
-        )  # so, it is half as long again as the other way round
+        # In this order it takes two thirds of the time of rows' @ weighted.
+        inner = weighted.astype(self.rows.dtype).T @ self.rows
         return self.shrink[:, None] * inner.T, weighted.sum(axis=0) / self.total
 
     def scores(self, labels: FloatArray, rows: AnyArray) -> FloatArray:
