@@ -83,7 +83,8 @@ class FactoredSmoother:
         gram += alpha * (np.eye(len(gram)) if penalty is None else penalty)
         gram.flat[:: len(gram) + 1] += rounding
         lower = linalg.cholesky(gram, lower=True, overwrite_a=True, check_finite=False)
-        self._inverse = lapack.dtrtri(lower, lower=1, overwrite_c=1)[0]
+        # LAPACK would complain of a factor of nothing.
+        self._inverse = lapack.dtrtri(lower, lower=1, overwrite_c=1)[0] if len(lower) else lower
         magnified = float((self._inverse**2 @ (spread / weights.sum())).max(initial=0.0))
         self._exact = bool(np.finfo(np.float32).eps * np.sqrt(magnified) > SINGLE_ERROR)
         self.weights = weights

@@ -415,6 +415,17 @@ class TestManyRows:
         expected = fresh.rounds_.settle(prior_labels(answered), 3, start).labels
         np.testing.assert_allclose(model.label_distributions_, expected, atol=1e-10)
 
+    def test_features_that_say_nothing(self, digits, many, capfd):
+        """No point is left, and nothing complains of that."""
+        candidates = digits[1][:200]
+        model = PLKernelRidge("linear", 0.1, 0.5, n_components=10).fit(np.zeros((200, 40)), candidates)
+        assert len(model._features.points) == 0
+        scores = model.decision_function(np.zeros((3, 40)))
+        np.testing.assert_allclose(
+            scores, np.tile(model.label_distributions_.mean(axis=0), (3, 1)), atol=1e-6
+        )
+        assert capfd.readouterr() == ("", "")
+
     def test_sparse_rows_and_equal_ones(self, digits, many):
         X, candidates, _ = (part[:200] for part in digits)
         twice = np.repeat(X, 2, axis=0)
