@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 unexport PYTHONDONTWRITEBYTECODE # or every process of the tests would compile the whole house again
 
-.PHONY: run test check lint bench screenshots access browser postgres audit clean
+.PHONY: run test check lint bench screenshots access browser postgres audit docs clean
 
 run: .venv/.ready  ## start Winnow and print the sign-in link
 	@exec $(BIN)/python app.py
@@ -36,6 +36,10 @@ audit: .venv-audit/.ready  ## what is installed, as dist/winnow.cdx.json, and th
 	.venv-audit/bin/pip-audit --strict --no-deps --disable-pip --progress-spinner off --requirement requirements.txt \
 		|| { echo "NOT ALL RIGHT: a weakness is known, or the service that knows them could not say (see above)."; exit 1; }
 
+docs: .venv-docs/.ready  ## the documentation as a site in dist/site; what is warned of is an error
+	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict --quiet
+	@echo "The site is in dist/site: open dist/site/index.html."
+
 browser: .venv/.ready-dev
 	@$(BIN)/python -m tests.browser.obtain
 
@@ -61,6 +65,11 @@ postgres: .venv/.ready-dev
 	@.venv-audit/bin/python -m pip install --quiet --quiet --disable-pip-version-check --requirement requirements-audit.txt
 	@touch $@
 
+.venv-docs/.ready: requirements-docs.txt
+	@$(PYTHON) -m venv .venv-docs
+	@.venv-docs/bin/python -m pip install --quiet --quiet --disable-pip-version-check --requirement requirements-docs.txt
+	@touch $@
+
 node_modules/.ready: package.json package-lock.json
 	@node -e 'process.exit(process.versions.node.split(".")[0] < 20 ? 1 : 0)' && npm --version > /dev/null \
 		|| { echo "The JavaScript is checked by programs that need Node.js 20 or newer and its npm. Get them from https://nodejs.org or by your system's packages (nodejs, npm)."; exit 1; }
@@ -69,4 +78,4 @@ node_modules/.ready: package.json package-lock.json
 	@touch $@
 
 clean:
-	rm -rf .venv .venv-audit node_modules .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis dist screenshots
+	rm -rf .venv .venv-audit .venv-docs node_modules .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis dist screenshots
