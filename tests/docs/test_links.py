@@ -1,0 +1,44 @@
+"""Every link of every page leads to a file that is there, and to a heading that is on it. Nothing is asked elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.docs.pages import PAGES, anchors, links, name_of
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    wrong = []
+    for link in links(page):
+        at = urlsplit(link)
+        if at.scheme:
+            assert at.scheme == "https", link
+            assert at.hostname, link
+            continue
+        target = (page.parent / at.path).resolve() if at.path else page
+        if not target.exists() or not target.is_relative_to(ROOT):
+            wrong.append(link)
+        elif at.fragment and at.fragment not in anchors(target):
+            wrong.append(link)
+    assert not wrong
+
+
+def test_there_are_links_of_every_sort() -> None:
+    """Or the test above would look at nothing."""
+    found = [link for page in PAGES for link in links(page)]
+    assert any("#" in link for link in found)
+    assert any(link.endswith(".svg") for link in found)
+    assert any(link.startswith("../benchmarks") for link in found)
+    assert len(found) > 150
+
+
+def test_a_wrong_link_is_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# One, two\n\n[a](b.md) `[c](d.md)` ![e](f.svg#g)\n\n```\n[h](i.md)\n```\n\n## A – b\n")
+    assert links(page) == ["b.md", "f.svg#g"]
+    assert anchors(page) == {"one-two"}  # the other has two spellings, and can be linked to by none
