@@ -1,7 +1,7 @@
 """What MkDocs is told when it builds the site: files outside of docs/ that pages link to, and where they are there.
 
-On the site docs/ is the top; README.md stays in the repository, since index.md is the front door there. A link to a file
-that the site does not have (code, licence) becomes its words.
+On the site docs/ is the top; README.md stays in the repository, since index.md is the front door there. A link to a
+file that the site does not have (code, licence) becomes its words.
 """
 
 from __future__ import annotations
@@ -12,7 +12,13 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-_BESIDE = ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "benchmarks/results/*.md", "benchmarks/results/*.svg")
+_BESIDE = (
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "SECURITY.md",
+    "benchmarks/results/*.md",
+    "benchmarks/results/*.svg",
+)
 _LINK = re.compile(r"(?P<picture>!?)\[(?P<words>[^]]*)\]\((?P<target>[^)\s]+)\)")
 _BLOCK = re.compile(r"(^ *```.*?^ *```)", flags=re.S | re.M)
 _ELSEWHERE = re.compile(r"[a-z]+:|#")
@@ -25,7 +31,12 @@ def beside() -> list[str]:
 
 def decisions() -> str:
     """The page that lists all decisions, newest last."""
-    lines = ["# Decisions", "", "Why things are as they are. A decision that no longer holds is changed where it stands.", ""]
+    lines = [
+        "# Decisions",
+        "",
+        "Why things are as they are. A decision that no longer holds is changed where it stands.",
+        "",
+    ]
     for path in sorted((ROOT / "docs" / "decisions").glob("0*.md")):
         title = path.read_text().split("\n", 1)[0].lstrip("# ")
         lines.append(f"- [{title}]({path.name})")

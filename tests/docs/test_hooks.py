@@ -50,7 +50,9 @@ def test_links_are_as_they_have_to_be_on_the_site(at: str, written: str, there: 
 def test_no_page_of_the_site_links_to_what_the_site_does_not_have() -> None:
     """MkDocs says so, too, where it is installed; here it is seen without it."""
     there = {hooks.site_path(path) for path in hooks.beside()} | {"index.md", "decisions/index.md"}
-    there |= {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*") if path.is_file()}
+    there |= {
+        path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*") if path.is_file()
+    }
     for page in PAGES:
         name = name_of(page)
         if name == "README.md":

@@ -48,7 +48,9 @@ def test_the_api_page_names_public_packages() -> None:
 
 
 def test_what_the_site_needs_is_pinned() -> None:
-    lines = [line for line in (ROOT / "requirements-docs.txt").read_text().splitlines() if line and line[0] != "#"]
+    lines = [
+        line for line in (ROOT / "requirements-docs.txt").read_text().splitlines() if line and line[0] != "#"
+    ]
     assert all(re.fullmatch(r"[\w.-]+==[\w.]+", line) for line in lines)
     names = [line.partition("==")[0].lower() for line in lines]
     assert {"mkdocs", "mkdocs-material", "mkdocstrings", "mkdocstrings-python"} <= set(names)

@@ -1,0 +1,213 @@
+"""The recipes of docs/deploy.md, as far as they can be tried without a container engine and without root's systemd."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.conftest import ROOT
+from tests.packaging.wheel import Installed
+from workflow.settings import Settings
+
+CONTAINERFILE = (ROOT / "Containerfile").read_text()
+COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text())
+UNIT = (ROOT / "docs" / "winnow.service").read_text()
+CADDYFILE = ROOT / "docs" / "Caddyfile"
+PAGE = (ROOT / "docs" / "deploy.md").read_text()
+SETTINGS = set(re.findall(r"WINNOW_[A-Z_]+", (ROOT / "workflow" / "settings.py").read_text()))
+
+
+def instructions() -> list[tuple[str, str]]:
+    """[(FROM, ...), (WORKDIR, ...), ...] of the Containerfile, lines joined, comments left out."""
+    text = re.sub(r"^#.*\n", "", CONTAINERFILE, flags=re.M).replace("\\\n", " ")
+    return [
+        (word, rest.strip()) for word, _, rest in (line.partition(" ") for line in text.splitlines() if line)
+    ]
+
+
+def given(word: str) -> list[str]:
+    return [rest for name, rest in instructions() if name == word]
+
+
+def environment() -> dict[str, str]:
+    return dict(re.findall(r"(\w+)=(\S+)", " ".join(given("ENV"))))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [CONTAINERFILE, (ROOT / "compose.yaml").read_text(), UNIT, CADDYFILE.read_text(), PAGE],
+    ids=["Containerfile", "compose.yaml", "winnow.service", "Caddyfile", "deploy.md"],
+)
+def test_every_setting_that_a_recipe_names_is_one(text: str) -> None:
+    assert set(re.findall(r"WINNOW_[A-Z_]+", text)) <= SETTINGS
+    assert not re.search(r"(?i)(password|secret)[\"']?[:=] *(?!\$|put-your-own)\w", text)
+
+
+class TestContainer:
+    def test_base_user_health_and_volume(self) -> None:
+        bases = [rest.split()[0] for rest in given("FROM")]
+        assert set(bases) == {"docker.io/library/python:3.11-slim"}
+        assert sys.version_info[:2] >= (3, 11)
+        (user,) = given("USER")
+        assert int(user) > 0
+        assert given("VOLUME") == [environment()["WINNOW_HOME"]]
+        (health,) = given("HEALTHCHECK")
+        assert f":{environment()['WINNOW_PORT']}/healthz" in health
+        assert any(f"install -d -m 1777 {environment()['WINNOW_HOME']}" in run for run in given("RUN"))
+
+    def test_what_is_written_lies_in_the_volume_or_in_tmp(self) -> None:
+        """So that the root may be read-only, as in the recipes."""
+        ours = environment()
+        assert all(ours[key].startswith("/tmp") for key in ("HOME", "NUMBA_CACHE_DIR"))  # noqa: S108
+        assert "--read-only --tmpfs /tmp" in PAGE
+        assert COMPOSE["services"]["winnow"]["read_only"] is True
+        assert COMPOSE["services"]["winnow"]["tmpfs"] == ["/tmp"]  # noqa: S108
+
+    def test_the_settings_are_taken_with_an_address_for_people(self) -> None:
+        ours = {key: value for key, value in environment().items() if key.startswith("WINNOW_")}
+        taken = Settings.from_environment({**ours, "WINNOW_PUBLIC_URL": "http://localhost:8501"})
+        assert (taken.host, str(taken.home)) == ("0.0.0.0", given("VOLUME")[0])  # noqa: S104
+
+    def test_the_image_is_made_of_what_the_wheel_needs_and_no_more(self) -> None:
+        left_out = (ROOT / ".dockerignore").read_text().split("\n")
+        wheel = (
+            (ROOT / "pyproject.toml").read_text().split("[tool.hatch.build.targets.wheel.force-include]")[1]
+        )
+        wanted = re.findall(r'^"([^"]+)" = ', wheel.split("\n[")[0], flags=re.M)
+        assert ".streamlit/config.toml" in wanted
+        for path in (
+            *wanted,
+            "plcore",
+            "winnow",
+            "README.md",
+            "LICENSE",
+            "pyproject.toml",
+            "requirements.txt",
+        ):
+            assert path not in left_out
+            assert not path.startswith(".") or f"!{path}" in left_out, path
+        assert {".*", "tests", "**/__pycache__"} <= set(left_out)
+
+    @pytest.mark.slow
+    @pytest.mark.timeout(1200)
+    def test_its_steps_make_an_environment_that_compiles_nothing_at_its_start(self, tmp_path: Path) -> None:
+        """Each RUN as it stands, below a folder instead of below /, but that packages of others are not fetched anew: a
+        .pth file names the folders where this interpreter has them, as in tests/packaging."""
+        source, root = tmp_path / "src", tmp_path / "root"
+        leave = shutil.ignore_patterns(
+            ".git", ".venv*", "node_modules", "tests", "docs", "benchmarks", "__pycache__"
+        )
+        shutil.copytree(ROOT, source, ignore=leave)
+        made = Installed(root / "opt" / "winnow")
+        at = source
+        for word, rest in instructions():
+            if word == "WORKDIR":
+                at = source if rest == "/src" else root
+            if word != "RUN" or rest.startswith("install -d"):
+                continue
+            at.mkdir(exist_ok=True)
+            if "--requirement" in rest:
+                folders = [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages")]
+                (made.packages / "dependencies.pth").write_text("\n".join(folders))
+                continue
+            step = rest.replace("/opt/", f"{root}/opt/").replace(
+                "python -m venv", f"{sys.executable} -m venv"
+            )
+            step = step.replace("pip install --no-cache-dir", "pip install --no-index --no-build-isolation")
+            made.run("sh", "-c", step, cwd=at)
+        kernels = root / "opt" / "kernels"
+        assert list(kernels.rglob("*.nbc"))
+        (words,) = given("CMD")
+        start = words.split('"')[-2].replace("/opt/", f"{root}/opt/")
+        copying, _, serve = start.rpartition(" && ")
+        assert serve == "exec winnow serve"
+        copy = str(tmp_path / "tmp" / "kernels")
+        made.run("sh", "-c", copying, cwd=tmp_path, NUMBA_CACHE_DIR=copy)
+        code = (
+            "import plcore; print(plcore.__file__);"
+            "plcore.compile_kernels(compiling=lambda done, of, name: print('compiles', name))"
+        )
+        said = made.run(made.python, "-c", code, cwd=tmp_path, NUMBA_CACHE_DIR=copy).stdout.splitlines()
+        assert said == [str(made.packages / "plcore" / "__init__.py")]
+
+
+class TestCompose:
+    def test_winnow_waits_for_its_database(self) -> None:
+        winnow, database = COMPOSE["services"]["winnow"], COMPOSE["services"]["database"]
+        assert winnow["depends_on"]["database"]["condition"] == "service_healthy"
+        assert database["healthcheck"]["test"][:2] == ["CMD", "pg_isready"]
+        url = winnow["environment"]["WINNOW_DATABASE_URL"]
+        filled = re.sub(r"\$\{[^}]*\}", "aPassword1", url)
+        assert Settings.from_environment({"WINNOW_DATABASE_URL": filled}).database_url == filled
+        assert f"//{database['environment']['POSTGRES_USER']}:" in url
+        assert url.endswith(f"@database/{database['environment']['POSTGRES_DB']}")
+
+    def test_postgresql_is_one_that_winnow_runs_on(self) -> None:
+        (version,) = re.findall(r":(\d+)$", COMPOSE["services"]["database"]["image"])
+        assert int(version) >= 15
+
+    def test_it_is_reached_on_this_machine_alone_and_may_do_little(self) -> None:
+        winnow = COMPOSE["services"]["winnow"]
+        assert all(port.startswith("127.0.0.1:") for port in winnow["ports"])
+        assert "ports" not in COMPOSE["services"]["database"]
+        assert winnow["cap_drop"] == ["ALL"]
+        assert winnow["security_opt"] == ["no-new-privileges:true"]
+        assert int(winnow["user"].partition(":")[0]) > 0
+
+    def test_what_is_kept_lies_in_volumes(self) -> None:
+        named = [volume.partition(":") for one in COMPOSE["services"].values() for volume in one["volumes"]]
+        assert {name for name, _, _ in named} == set(COMPOSE["volumes"])
+        assert given("VOLUME")[0] in [place for _, _, place in named]
+
+    def test_it_gives_the_settings_that_the_page_has_people_write(self) -> None:
+        text = (ROOT / "compose.yaml").read_text()
+        asked = set(re.findall(r"\$\{(\w+)", text))
+        assert asked == {"POSTGRES_PASSWORD", "WINNOW_PUBLIC_URL", "WINNOW_TRUSTED_PROXIES"}
+        assert all(name in PAGE for name in asked)
+        assert {"home", "public_url"} <= {field.name for field in fields(Settings)}
+
+
+class TestSystemd:
+    def test_the_settings_of_the_unit_are_taken(self) -> None:
+        ours = dict(re.findall(r"^Environment=(\w+)=(\S+)$", UNIT, flags=re.M))
+        taken = Settings.from_environment(ours)
+        assert taken.sign_in.trusted_proxies == ("127.0.0.1/32",)
+        assert f"StateDirectory={taken.home.name}\n" in UNIT
+        assert ours["NUMBA_CACHE_DIR"] == "/var/cache/winnow"
+        assert "CacheDirectory=winnow\n" in UNIT
+
+    def test_machine_code_may_be_made_and_a_refused_start_is_not_tried_again(self) -> None:
+        assert not re.search(r"^MemoryDenyWriteExecute", UNIT, flags=re.M)
+        assert "RestartPreventExitStatus=2\n" in UNIT
+
+    @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
+    def test_systemd_takes_the_unit(self, tmp_path: Path) -> None:
+        """With a program that is there: it looks for it."""
+        unit = tmp_path / "winnow.service"
+        unit.write_text(UNIT.replace("/opt/winnow/bin/winnow", "/bin/true"))
+        done = subprocess.run(
+            ["systemd-analyze", "verify", str(unit)], capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+class TestCaddy:
+    def test_it_passes_to_where_winnow_listens(self) -> None:
+        said = CADDYFILE.read_text()
+        assert f"reverse_proxy 127.0.0.1:{Settings.from_environment({}).port}\n" in said
+        (url,) = re.findall(r"WINNOW_PUBLIC_URL=https://(\S+)", UNIT)
+        assert f"\n{url} {{\n" in said
+
+    @pytest.mark.skipif(shutil.which("caddy") is None, reason="caddy is not installed")
+    def test_caddy_takes_the_file(self, tmp_path: Path) -> None:
+        command = ["caddy", "validate", "--adapter", "caddyfile", "--config", str(CADDYFILE)]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
