@@ -25,8 +25,8 @@ BESIDE = ("benchmarks", "tests")
 ENDINGS = (".py", ".js", ".ts", ".css", ".md", ".toml", ".txt", ".grit", ".jsonc")
 PAPERS = sorted([ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
 """Those whose paths must lead somewhere."""
-ELSEWHERE = {"screenshots/", "../shared/data"}
-"""Folders that lie in no checkout: a command makes the one, the public data sets are the other."""
+ELSEWHERE = {"screenshots/", "dist/site", "../shared/data"}
+"""Folders that lie in no checkout: commands make two of them, the public data sets are the other."""
 
 
 # What the paper says

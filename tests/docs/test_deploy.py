@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import fields
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from itertools import takewhile
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
 import yaml
 
+from tests.browser.server import free_port
 from tests.conftest import ROOT
 from tests.packaging.wheel import Installed
 from workflow.settings import Settings
@@ -22,6 +30,7 @@ COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text())
 UNIT = (ROOT / "docs" / "winnow.service").read_text()
 CADDYFILE = ROOT / "docs" / "Caddyfile"
 PAGE = (ROOT / "docs" / "deploy.md").read_text()
+WITH_CADDY = pytest.mark.skipif(shutil.which("caddy") is None, reason="caddy is not installed")
 SETTINGS = set(re.findall(r"WINNOW_[A-Z_]+", (ROOT / "workflow" / "settings.py").read_text()))
 
 
@@ -206,8 +215,62 @@ class TestCaddy:
         (url,) = re.findall(r"WINNOW_PUBLIC_URL=https://(\S+)", UNIT)
         assert f"\n{url} {{\n" in said
 
-    @pytest.mark.skipif(shutil.which("caddy") is None, reason="caddy is not installed")
+    @WITH_CADDY
     def test_caddy_takes_the_file(self, tmp_path: Path) -> None:
         command = ["caddy", "validate", "--adapter", "caddyfile", "--config", str(CADDYFILE)]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
+
+    @WITH_CADDY
+    def test_what_browsers_claim_of_themselves_is_dropped(self, behind_caddy: int) -> None:
+        """By Caddy itself, without TLS, before a server that writes down what it is told."""
+        with closing(HTTPConnection("127.0.0.1", behind_caddy, timeout=60)) as browser:
+            browser.request(
+                "GET", "/", headers={"X-Forwarded-For": "203.0.113.7", "X-Forwarded-Proto": "https"}
+            )
+            answer = browser.getresponse()
+            told = dict(line.split(": ", 1) for line in answer.read().decode().splitlines())
+        assert answer.headers["Strict-Transport-Security"] == "max-age=31536000"
+        assert (told["x-forwarded-for"], told["x-forwarded-proto"]) == ("127.0.0.1", "http")
+        assert told["host"] == f"127.0.0.1:{behind_caddy}"
+
+
+class _Telling(BaseHTTPRequestHandler):
+    """Answers with the headers of the request."""
+
+    def do_GET(self) -> None:
+        said = "\n".join(f"{name.lower()}: {value}" for name, value in self.headers.items()).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(said)))
+        self.end_headers()
+        self.wfile.write(said)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def behind_caddy(tmp_path: Path) -> Iterator[int]:
+    """Where Caddy answers, by the file of the recipe with other addresses, before a server that tells what it hears."""
+    server, port = HTTPServer(("127.0.0.1", 0), _Telling), free_port()
+    Thread(target=server.serve_forever, daemon=True).start()
+    said = CADDYFILE.read_text().replace("127.0.0.1:8501", f"127.0.0.1:{server.server_port}")
+    file = tmp_path / "Caddyfile"
+    file.write_text(
+        "{\n\tadmin off\n}\n" + said.replace("\nwinnow.example.org {", f"\nhttp://127.0.0.1:{port} {{")
+    )
+    command = ["caddy", "run", "--adapter", "caddyfile", "--config", str(file)]
+    with (
+        closing(server.socket),
+        subprocess.Popen(
+            command, env={**os.environ, "HOME": str(tmp_path)}, stderr=subprocess.PIPE, text=True
+        ) as caddy,
+    ):
+        try:
+            assert caddy.stderr is not None
+            lines = list(takewhile(lambda line: "serving initial configuration" not in line, caddy.stderr))
+            assert caddy.poll() is None, lines
+            yield port
+        finally:
+            caddy.terminate()
+            server.shutdown()
