@@ -38,7 +38,7 @@ audit: .venv-audit/.ready  ## what is installed, as dist/winnow.cdx.json, and th
 
 docs: .venv-docs/.ready  ## the documentation as a site in dist/site; what is warned of is an error
 	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict --quiet
-	@echo "The site is in dist/site: open dist/site/index.html."
+	@echo "The site is in dist/site. To look at it, search included: $(PYTHON) -m http.server --directory dist/site"
 
 browser: .venv/.ready-dev
 	@$(BIN)/python -m tests.browser.obtain

@@ -30,6 +30,8 @@ def test_every_page_is_in_the_menu_once() -> None:
 def test_nothing_is_fetched_from_elsewhere() -> None:
     assert CONFIGURATION["theme"]["font"] is False
     assert not {"extra_css", "extra_javascript"} & set(CONFIGURATION)
+    names = [one if isinstance(one, str) else next(iter(one)) for one in CONFIGURATION["plugins"]]
+    assert names == ["search", "mkdocstrings"]
 
 
 def test_what_is_warned_of_is_an_error_and_ci_builds_it() -> None:
