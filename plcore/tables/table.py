@@ -26,14 +26,16 @@ from plcore.tables.csv_writing import to_csv_bytes
 from plcore.tables.embeddings import Vectors, parse_embeddings
 from plcore.tables.features import FeatureTransformer
 from plcore.tables.frame_text import frame_as_text
+from plcore.tables.mapped import let_go
 from plcore.tables.media import Media, parse_media
 from plcore.tables.media_files import MediaFiles
 from plcore.tables.named_votes import NamedVotes
 from plcore.tables.problems import Problem, TableError, table_error
 from plcore.tables.roles import Roles, role_problems
 from plcore.tables.suggestion import suggest_roles
-from plcore.tables.table_file import TableParts, read_parts, write_parts
-from plcore.tables.text_columns import columns_of_text
+from plcore.tables.table_columns import TableParts
+from plcore.tables.table_file import read_parts, write_parts
+from plcore.tables.text_columns import bytes_of, columns_of_text
 from plcore.tables.vector_columns import parse_vectors
 
 
@@ -218,14 +220,17 @@ def _check_text(cells: pd.DataFrame) -> None:
     finder = Finder(None)
     types = zip(cells.columns, cells.dtypes, strict=True)
     other = [name for name, kind in types if not isinstance(kind, pd.StringDtype)]
-    columns = [] if other else list(columns_of_text(cells))
-    other += [name for name, column in zip(cells.columns, columns, strict=bool(columns)) if column.null_count]
+    if not other:
+        other += [name for name, column in cells.items() if column.isna().any()]
     if other:
         raise TypeError(
             f"Column {other[0]!r} must hold str only, none missing; use from_frame for other frames."
         )
-    for name, column in zip(cells.columns, columns, strict=True):
+    for name, column in zip(cells.columns, columns_of_text(cells), strict=True):
+        if b"\0" not in bytes_of(column):
+            continue
         for row in first_rows(pc.match_substring(column, "\0")):
             finder.add(row, str(name), "the text holds a NUL character.", "Remove it.")
+    let_go()
     if problems or finder.problems:
         raise table_error([*problems, *finder.problems])
