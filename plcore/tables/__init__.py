@@ -34,6 +34,7 @@ from plcore.tables.formats.csv_rows import cell_form
 from plcore.tables.formats.disambiguated import Disambiguated, Tell, names_beside
 from plcore.tables.formats.nature import NATURE_FORMATS
 from plcore.tables.formats.stored_reading import read_stored, store_reading
+from plcore.tables.formats.streaming import store_plain_csv
 from plcore.tables.formats.vector_table import LabelVectorTable
 from plcore.tables.formats.vector_writing import VECTOR_FORMATS
 from plcore.tables.formats.writing import FILE_FORMATS, FileFormat, format_of
@@ -135,6 +136,7 @@ __all__ = [
     "shaped",
     "sound_facts",
     "spectrogram",
+    "store_plain_csv",
     "store_reading",
     "suggest_reading",
     "suggest_roles",
