@@ -43,6 +43,7 @@ from plcore.tables.image_reading import MAX_PIXELS, thumbnail
 from plcore.tables.kept_files import KeptFiles, lay_out
 from plcore.tables.label_text import MISSING
 from plcore.tables.looking import look_through
+from plcore.tables.mapped import let_go, mapped_numbers
 from plcore.tables.media_files import CONTENT_TYPES, MediaFiles, is_kept_name
 from plcore.tables.named_votes import NamedVotes
 from plcore.tables.pictures import is_inline, listed_images
@@ -122,8 +123,10 @@ __all__ = [
     "joined",
     "lacks_rows",
     "lay_out",
+    "let_go",
     "listed_images",
     "look_through",
+    "mapped_numbers",
     "marks_of",
     "names_beside",
     "read_cells",

@@ -32,7 +32,9 @@ class ColumnSample:
 
     name: str
     cells: tuple[str, ...]  # stripped, non-empty, from a sample of rows
-    whole: pa.LargeStringArray | pa.ChunkedArray = field(repr=False, compare=False)  # all of them, as they are
+    whole: pa.LargeStringArray | pa.ChunkedArray = field(
+        repr=False, compare=False
+    )  # all of them, as they are
 
     @cached_property
     def unique(self) -> bool:

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import BinaryIO
 from weakref import WeakSet
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 _maps: WeakSet[mmap.mmap] = WeakSet()
@@ -30,6 +32,11 @@ def mapped_file(file: BinaryIO) -> pa.Buffer:
     bytes_of = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     _maps.add(bytes_of)
     return pa.py_buffer(bytes_of)
+
+
+def mapped_numbers(path: Path) -> npt.NDArray[np.float64]:
+    """The doubles in a file, which is not empty, as `numpy.ndarray.tofile` writes them; read-only."""
+    return np.frombuffer(mapped(path))
 
 
 def let_go() -> None:

@@ -6,7 +6,7 @@ for what the columns mean, `plcore.tables.csv_text` for CSV and `plcore.tables.t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -34,7 +34,7 @@ from plcore.tables.problems import Problem, TableError, table_error
 from plcore.tables.roles import Roles, role_problems
 from plcore.tables.suggestion import suggest_roles
 from plcore.tables.table_columns import TableParts
-from plcore.tables.table_file import read_parts, write_parts
+from plcore.tables.table_file import Written, copy_written, read_beside, read_parts, write_parts
 from plcore.tables.text_columns import bytes_of, columns_of_text
 from plcore.tables.vector_columns import parse_vectors
 
@@ -51,7 +51,8 @@ class LabelTable:
     cells : DataFrame of str, every column of the source, text untouched, rows 0..n-1; a copy, cheap (no cell is
         copied), that the caller may change.
     roles : what the columns are for.
-    ids : (n,) str objects; the row numbers from 1 where no id column was chosen.
+    ids : (n,) str objects; the row numbers from 1 where no id column was chosen. Made when first asked for: whoever
+        wants a few of them asks `id_of`.
     numbers : (n, p) float64 in the order of `roles.numbers`; NaN where the cell is empty.
     candidates : (n, m) bool, True = may be the label; every row has at least one True. Of label vectors: all that
         is not a known no.
@@ -65,11 +66,11 @@ class LabelTable:
     candidate_weights : (n, m) float64, how much speaks for each candidate, above 0; 0 for what is no candidate. Of
         annotators' columns it is how many of them named it. None where all candidates of a row weigh the same.
     votes : who named which label before the import, where the source says it; None where it does not.
+    written : the file that this program has just written the table into, so that keeping the table copies it.
     """
 
     _cells: pd.DataFrame
     roles: Roles
-    ids: npt.NDArray[np.object_]
     numbers: npt.NDArray[np.float64]
     candidates: npt.NDArray[np.bool_]
     classes: tuple[str, ...]
@@ -79,9 +80,10 @@ class LabelTable:
     embeddings: Vectors | None = None
     label_vectors: npt.NDArray[np.int8] | None = None
     votes: NamedVotes | None = None
+    written: Written | None = None
 
     def __post_init__(self) -> None:
-        checked = (self.ids, self.numbers, self.candidates, self.truth)
+        checked = (self.numbers, self.candidates, self.truth)
         vectors = self.embeddings
         if vectors is not None and sp.issparse(vectors):
             vectors = vectors.data
@@ -102,9 +104,21 @@ class LabelTable:
         """The columns as they lie in memory; none is copied."""
         return {str(name): pa.array(column) for name, column in self._cells.items()}
 
+    @cached_property
+    def ids(self) -> npt.NDArray[np.object_]:
+        ids = parse_ids(self._cells, self.roles.id, Finder(None))
+        ids.flags.writeable = False
+        return ids
+
+    def id_of(self, row: int) -> str:
+        """The id of one row, without making all of them."""
+        if self.roles.id is None:
+            return str(range(1, self.n_rows + 1)[row])
+        return str(pc.utf8_trim_whitespace(self._columns[self.roles.id][int(row)]).as_py())
+
     @property
     def n_rows(self) -> int:
-        return len(self.ids)
+        return len(self.candidates)
 
     def features(self) -> FeatureTransformer:
         """A transformer, not yet fitted, that turns rows of this table into a feature matrix."""
@@ -139,7 +153,7 @@ class LabelTable:
             found = parse_candidates(cells, roles, finder)
         check_class_names(found.classes, cells, roles, finder)
         truth = parse_truth(cells, roles, found.candidates, found.classes, finder)
-        ids = parse_ids(cells, roles.id, finder)
+        parse_ids(cells, roles.id, finder)
         numbers = parse_numbers(cells, roles.numbers, finder)
         media = parse_media(cells, roles, files, finder)
         embeddings = parse_embeddings(cells, roles.embedding, arrays, finder)
@@ -147,7 +161,7 @@ class LabelTable:
             raise table_error(finder.problems)
         cells = cells.reset_index(drop=True)
         return cls(
-            *(cells, roles, ids, numbers, found.candidates, found.classes, truth, media, found.weights),
+            *(cells, roles, numbers, found.candidates, found.classes, truth, media, found.weights),
             embeddings,
             label_vectors,
             found.votes,
@@ -180,27 +194,46 @@ class LabelTable:
         The same table always gives the same bytes. The file appears whole or not at all, and stays after a crash.
         """
         target = Path(path)
-        return write_parts(self._parts, target.parent, lambda _digest: target.name)
+        return self._write(target.parent, lambda _digest: target.name)
 
     def write_named(self, folder: str | Path) -> str:
         """`write` as SHA-256.parquet in this folder. The same table twice is harmless."""
-        return write_parts(self._parts, Path(folder), "{}.parquet".format)
+        return self._write(Path(folder), "{}.parquet".format)
+
+    def _write(self, folder: Path, name_of: Callable[[str], str]) -> str:
+        if self.written is not None and self.written.holds(self._parts):
+            return copy_written(self.written, folder, name_of)
+        return write_parts(self._parts, folder, name_of)
 
     @classmethod
     def read(cls, path: str | Path) -> LabelTable:
         """The table that `write` put there. Raises TableError where the file is something else or damaged."""
-        parts = read_parts(Path(path))
+        return cls._of(read_parts(Path(path)))
+
+    @classmethod
+    def read_beside(
+        cls, path: str | Path, cells: pd.DataFrame, numbers: npt.NDArray[np.float64], held: object
+    ) -> LabelTable:
+        """The table that this program has just written there, of cells and numbers that are at hand: neither is read
+        again, and keeping the table copies the file.
+
+        held : keeps the file where it is as long as it lives. Raises OSError.
+        """
+        parts = read_beside(Path(path), cells.reset_index(drop=True), numbers)
+        return cls._of(parts, Written(Path(path), parts, held))
+
+    @classmethod
+    def _of(cls, parts: TableParts, written: Written | None = None) -> LabelTable:
         # Nothing of label vectors is stored but their cells, which were found good before they were.
         is_vectors = parts.roles.label_vectors
         vectors = parse_vectors(parts.cells, parts.roles, Finder(None))[0] if is_vectors else None
-        return cls(*parts[:-1], vectors, parts.votes)
+        return cls(*parts[:-1], vectors, parts.votes, written)
 
     @property
     def _parts(self) -> TableParts:
         return TableParts(
             self._cells,
             self.roles,
-            self.ids,
             self.numbers,
             self.candidates,
             self.classes,

@@ -14,7 +14,6 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 
 from plcore.common.types import BoolArray, FloatArray, IntArray
-from plcore.tables.columns import Finder, parse_ids
 from plcore.tables.embeddings import Vectors
 from plcore.tables.media import Media
 from plcore.tables.named_votes import NamedVotes
@@ -27,7 +26,6 @@ class TableParts(NamedTuple):
 
     cells: pd.DataFrame
     roles: Roles
-    ids: npt.NDArray[np.object_]
     numbers: FloatArray
     candidates: BoolArray
     classes: tuple[str, ...]
@@ -58,7 +56,6 @@ def rows_of(table: TableParts, rows: slice) -> TableParts:
         votes = NamedVotes(*lines, votes.voters)
     return table._replace(
         cells=table.cells.iloc[rows],
-        ids=table.ids[rows],
         numbers=table.numbers[rows],
         candidates=table.candidates[rows],
         truth=None if table.truth is None else table.truth[rows],
@@ -79,7 +76,7 @@ def to_arrow(table: TableParts) -> pa.Table:
         columns[f"number:{name}"] = pa.array(table.numbers[:, place], from_pandas=True)
     classes = pa.array(table.classes, pa.large_string())
     rows, labels = np.nonzero(table.candidates)
-    offsets = np.searchsorted(rows, np.arange(len(table.ids) + 1))
+    offsets = np.searchsorted(rows, np.arange(len(table.candidates) + 1))
     starts = pa.array(offsets, pa.int32())
     columns["candidates"] = pa.ListArray.from_arrays(starts, classes.take(pa.array(labels)))
     if table.candidate_weights is not None:
@@ -113,7 +110,7 @@ def to_arrow(table: TableParts) -> pa.Table:
             columns[f"embedding:{name}"] = pa.ListArray.from_arrays(starts, pa.array(values))
         about["width"] = sparse.shape[1]
     if (votes := table.votes) is not None:
-        starts = pa.array(np.searchsorted(votes.rows, np.arange(len(table.ids) + 1)), pa.int32())
+        starts = pa.array(np.searchsorted(votes.rows, np.arange(len(table.candidates) + 1)), pa.int32())
         for name, values in (("who", votes.who), ("label", votes.labels)):
             columns[f"votes:{name}"] = pa.ListArray.from_arrays(starts, pa.array(values))
         about["voters"] = votes.voters
@@ -148,10 +145,9 @@ def from_arrow(
     truth = None
     if roles.truth is not None:
         truth = pc.fill_null(pc.index_in(data["truth"], value_set=index), -1).to_numpy().astype(np.int64)
-    ids = parse_ids(cells, roles.id, Finder(None))
     embeddings = _sparse(data, about["width"]) if "width" in about else _vectors(data, "embedding")
     return TableParts(
-        *(cells, roles, ids, numbers, candidates, classes, truth, _media(data), weights, embeddings),
+        *(cells, roles, numbers, candidates, classes, truth, _media(data), weights, embeddings),
         _votes(data, about["voters"]) if "voters" in about else None,
     )
 

@@ -18,10 +18,12 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import tempfile
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -31,6 +33,7 @@ import pyarrow.parquet
 
 from plcore.common.types import FloatArray
 from plcore.tables.mapped import let_go, mapped_file, nameless_file
+from plcore.tables.media import Media
 from plcore.tables.problems import Problem, TableError
 from plcore.tables.table_columns import TableParts, from_arrow, rows_of, to_arrow
 
@@ -44,10 +47,38 @@ def write_parts(table: TableParts, folder: Path, name_of: Callable[[str], str]) 
 
     name_of : makes the file's name from that SHA-256. When this returns, the file survives a power cut.
     """
+    return _named(folder, name_of, lambda file: _write_groups(table, file))
+
+
+class Written(NamedTuple):
+    """A file that holds these parts. held : keeps it where it is as long as it lives"""
+
+    path: Path
+    parts: TableParts
+    held: object
+
+    def holds(self, parts: TableParts) -> bool:
+        """Whether these are the very parts, wherever the bytes of images are to be had."""
+        pairs = [*zip(self.parts, parts, strict=True)]
+        media = [
+            (getattr(self.parts.media, one.name), getattr(parts.media, one.name))
+            for one in fields(Media)
+            if one.name != "files"
+        ]
+        return all(one is other for one, other in (*pairs, *media) if not isinstance(one, Media))
+
+
+def copy_written(written: Written, folder: Path, name_of: Callable[[str], str]) -> str:
+    """`write_parts` of what has been written into a file already: the same bytes, which are not made again."""
+    with written.path.open("rb") as source:
+        return _named(folder, name_of, lambda file: shutil.copyfileobj(source, file, 1 << 20))
+
+
+def _named(folder: Path, name_of: Callable[[str], str], fill: Callable[[BinaryIO], None]) -> str:
     handle, name = tempfile.mkstemp(dir=folder, prefix=".new-", suffix=".part")
     try:
         with os.fdopen(handle, "w+b") as file:
-            _write_groups(table, file)
+            fill(file)
             file.flush()
             os.fsync(file.fileno())
             file.seek(0)
@@ -64,7 +95,7 @@ def _write_groups(table: TableParts, file: BinaryIO) -> None:
     """One group of rows after the other: no more than one of them is in memory as Parquet."""
     writer: pa.parquet.ParquetWriter | None = None
     try:
-        for start in range(0, len(table.ids), _ROWS_PER_GROUP):
+        for start in range(0, len(table.candidates), _ROWS_PER_GROUP):
             data = to_arrow(rows_of(table, slice(start, start + _ROWS_PER_GROUP)))
             writer = writer or pa.parquet.ParquetWriter(
                 file,

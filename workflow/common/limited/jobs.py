@@ -28,7 +28,7 @@ from plcore.tables import (
     with_rows,
     with_vectors,
 )
-from workflow.common.limited.asking import TABLE
+from workflow.common.limited.asking import NUMBERS, TABLE
 from workflow.common.limited.look_jobs import model_inputs, small_picture, spectrogram, warm
 
 __all__ = ["check", "grow", "model_inputs", "read", "small_picture", "spectrogram", "warm"]
@@ -69,13 +69,16 @@ def check(given: Mapping[str, Any], folder: Path, tell: Callable[[float], None])
     """Make a table of the reading that lies in the folder, under these roles.
 
     given : `roles`, as JSON; `out`, the folder that the table is left in, with its files
-    Gives its `doubts` and where its files lie, by their kept names. Raises TableError.
+    Gives its `doubts` and where its files lie, by their kept names. Its numbers lie beside it, row by row, as doubles
+    of this machine. Raises TableError.
     """
     reading, roles = read_stored(folder), Roles.from_json(given["roles"])
     if reading.files is not None:
         look_through(reading.files, reading.cells, roles, tell)
     table = LabelTable.from_cells(reading.cells, roles, reading.files, reading.arrays)
-    return {**_left(table, Path(given["out"]), frozenset()), "doubts": _as_json(find_doubts(table))}
+    out = Path(given["out"])
+    table.numbers.tofile(out / NUMBERS)
+    return {**_left(table, out, frozenset()), "doubts": _as_json(find_doubts(table))}
 
 
 def grow(given: Mapping[str, Any], folder: Path, _tell: Callable[[float], None]) -> dict[str, Any]:

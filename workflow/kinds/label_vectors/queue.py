@@ -107,7 +107,7 @@ def _queue_row(learner: Learner, place: int, row: int, label: str | None, score:
     return VectorQueueRow(
         place=place,
         row=row,
-        row_id=str(learner.table.ids[row]),
+        row_id=learner.table.id_of(row),
         label=label,
         probability=None if label is None else question.probabilities[learner.classes.index(label)],
         unknown=sum(cell < 0 for cell in question.cells),

@@ -92,7 +92,7 @@ def _queue_row(learner: Learner, place: int, row: int, score: float) -> QueueRow
     return QueueRow(
         place=place,
         row=row,
-        row_id=str(learner.table.ids[row]),
+        row_id=learner.table.id_of(row),
         candidates=question.choices,
         score=score,
         reason=reason(
