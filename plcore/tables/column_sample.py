@@ -135,7 +135,7 @@ def sample_columns(cells: pd.DataFrame) -> list[ColumnSample]:
         looked_at = whole if places is None else whole.take(places)
         sample = tuple(cell for cell in map(str.strip, looked_at.to_pylist()) if cell)
         columns.append(ColumnSample(str(name), sample, whole))
-    let_go()
+        let_go()
     return columns
 
 

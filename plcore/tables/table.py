@@ -212,15 +212,20 @@ class LabelTable:
 
     @classmethod
     def read_beside(
-        cls, path: str | Path, cells: pd.DataFrame, numbers: npt.NDArray[np.float64], held: object
+        cls,
+        path: str | Path,
+        digest: str,
+        cells: pd.DataFrame,
+        numbers: npt.NDArray[np.float64],
+        held: object,
     ) -> LabelTable:
         """The table that this program has just written there, of cells and numbers that are at hand: neither is read
         again, and keeping the table copies the file.
 
-        held : keeps the file where it is as long as it lives. Raises OSError.
+        digest : what `write` gave back      held : keeps the file where it is as long as it lives. Raises OSError.
         """
         parts = read_beside(Path(path), cells.reset_index(drop=True), numbers)
-        return cls._of(parts, Written(Path(path), parts, held))
+        return cls._of(parts, Written(Path(path), digest, parts, held))
 
     @classmethod
     def _of(cls, parts: TableParts, written: Written | None = None) -> LabelTable:

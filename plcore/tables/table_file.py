@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import secrets
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -51,9 +52,10 @@ def write_parts(table: TableParts, folder: Path, name_of: Callable[[str], str]) 
 
 
 class Written(NamedTuple):
-    """A file that holds these parts. held : keeps it where it is as long as it lives"""
+    """A file that holds these parts. digest : its SHA-256 in hex      held : keeps it where it is while it lives"""
 
     path: Path
+    digest: str
     parts: TableParts
     held: object
 
@@ -69,9 +71,19 @@ class Written(NamedTuple):
 
 
 def copy_written(written: Written, folder: Path, name_of: Callable[[str], str]) -> str:
-    """`write_parts` of what has been written into a file already: the same bytes, which are not made again."""
-    with written.path.open("rb") as source:
-        return _named(folder, name_of, lambda file: shutil.copyfileobj(source, file, 1 << 20))
+    """`write_parts` of what has been written into a file already: the same bytes, which are not made again, and where
+    the folder lies on the same disk not copied either."""
+    target = folder / name_of(written.digest)
+    aside = folder / f".new-{secrets.token_hex(8)}.part"
+    try:
+        os.link(written.path, aside)
+    except OSError:  # another disk, or one without links
+        with written.path.open("rb") as source:
+            return _named(folder, name_of, lambda file: shutil.copyfileobj(source, file, 1 << 20))
+    aside.replace(target)
+    aside.unlink(missing_ok=True)  # where the target was this very file, nothing was renamed
+    _sync_folder(folder)
+    return written.digest
 
 
 def _named(folder: Path, name_of: Callable[[str], str], fill: Callable[[BinaryIO], None]) -> str:

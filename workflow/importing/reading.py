@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -175,17 +176,16 @@ class Out:
         weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
 
 
-def checked_table(upload: Upload, roles: Roles, out: Out, files: Mapping[str, str] | None) -> LabelTable:
-    """The table that a job has made of an upload's cells; neither they nor its numbers are read again.
+def checked_table(upload: Upload, roles: Roles, out: Out, found: Mapping[str, Any]) -> LabelTable:
+    """The table that the job `check` has made of an upload's cells; neither they nor its numbers are read again.
 
-    files : where each of its files lies, by kept name
+    found : what the job gave back
     """
     n_rows, n_numbers = len(upload.cells), len(roles.numbers)
     flat = mapped_numbers(out.folder / limited.NUMBERS) if n_numbers else np.empty(0)
-    table = LabelTable.read_beside(
-        out.folder / limited.TABLE, upload.cells, flat.reshape(n_rows, n_numbers), out
-    )
-    return _with_files(table, out, files)
+    numbers = flat.reshape(n_rows, n_numbers)
+    table = LabelTable.read_beside(out.folder / limited.TABLE, found["digest"], upload.cells, numbers, out)
+    return _with_files(table, out, found["files"])
 
 
 def table_of(out: Out, files: Mapping[str, str] | None) -> LabelTable:

@@ -90,7 +90,7 @@ def check(
     except TableError as error:
         return Checked(None, problems=error.problems)
     doubts = tuple(Doubt(**one) for one in found["doubts"])
-    return Checked(checked_table(upload, roles, out, found["files"]), doubts=doubts)
+    return Checked(checked_table(upload, roles, out, found), doubts=doubts)
 
 
 def create(

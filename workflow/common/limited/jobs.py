@@ -100,14 +100,13 @@ def grow(given: Mapping[str, Any], folder: Path, _tell: Callable[[float], None])
 
 
 def _left(table: LabelTable, folder: Path, there: frozenset[str]) -> dict[str, Any]:
-    """Where the files of a table lie. there : those that are kept already"""
-    table.write(folder / TABLE)
-    files = table.media.files
+    """The SHA-256 of a table's file, and where the files lie that its rows name. there : those that are kept already"""
+    digest, files = table.write(folder / TABLE), table.media.files
     if not isinstance(files, MediaFiles):
-        return {"files": None}
+        return {"digest": digest, "files": None}
     kept = folder / "kept"
     names = sorted(table.media.kept_names() - there)
-    return {"files": {name: str(path) for name, path in lay_out(files, names, kept).items()}}
+    return {"digest": digest, "files": {name: str(path) for name, path in lay_out(files, names, kept).items()}}
 
 
 def _as_json(doubts: Iterable[Doubt]) -> list[dict[str, Any]]:
