@@ -1,4 +1,4 @@
-"""A plain CSV file that is read block by block gives what the reader gives that has all of it; others are left to it."""
+"""A plain CSV file read block by block gives what the reader gives that has all of it; others are left to that one."""
 
 from __future__ import annotations
 
