@@ -18,6 +18,7 @@ NAMES = (
     "growing",
     "put_away",
     "press_rows",
+    "import_rows",
     "commit_checks",
     "retraining",
     "start",
