@@ -259,7 +259,7 @@ def _check_text(cells: pd.DataFrame) -> None:
     types = zip(cells.columns, cells.dtypes, strict=True)
     other = [name for name, kind in types if not isinstance(kind, pd.StringDtype)]
     if not other:
-        other += [name for name, column in cells.items() if column.isna().any()]
+        other += [str(name) for name, column in cells.items() if column.isna().any()]
     if other:
         raise TypeError(
             f"Column {other[0]!r} must hold str only, none missing; use from_frame for other frames."

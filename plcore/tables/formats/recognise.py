@@ -67,7 +67,7 @@ _REFUSED = (
     (b"\xff\xd8\xff", "an image", "Import a zip of the images and a table that names them."),
     (b"GIF8", "an image", "Import a zip of the images and a table that names them."),
 )
-OTHER_STARTS = tuple(start for start, *_ in (*_READERS, *_REFUSED))
+OTHER_STARTS = (*(start for start, _ in _READERS), *(start for start, _, _ in _REFUSED))
 """How files begin that are no text, but for archives."""
 
 

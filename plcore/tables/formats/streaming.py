@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -34,7 +35,14 @@ def store_plain_csv(path: Path, folder: Path) -> bool:
     if csv is None or not _store(csv, path, folder / CELLS):
         (folder / CELLS).unlink(missing_ok=True)
         return False
-    plain = {"format": "CSV", "roles": None, "notes": (), "groups": {}, "arrays": [], "files": None}
+    plain: dict[str, Any] = {
+        "format": "CSV",
+        "roles": None,
+        "notes": (),
+        "groups": {},
+        "arrays": [],
+        "files": None,
+    }
     (folder / SAID).write_text(json.dumps({"names": csv.names, **plain}))
     if lacks_recording(read_stored(folder).cells):  # whose name it is to have
         for name in (CELLS, SAID):
