@@ -192,7 +192,9 @@ def read_beside(path: Path, cells: pd.DataFrame, numbers: FloatArray) -> TablePa
     hand: they are not read again."""
     with pa.parquet.ParquetFile(path) as stored:
         names = [name for name in stored.schema_arrow.names if not name.startswith(("cell:", "number:"))]
-        return from_arrow(stored.read(names, use_threads=False), cells, numbers)
+        parts = from_arrow(stored.read(names, use_threads=False), cells, numbers)
+    pa.default_memory_pool().release_unused()
+    return parts
 
 
 def read_kept_names(path: Path) -> frozenset[str]:

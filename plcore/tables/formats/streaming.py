@@ -76,6 +76,7 @@ def _store(csv: PlainCsv, path: Path, target: Path) -> bool:
                 lines = pa.array(np.arange(n_rows, n_rows + rows) + csv.line + 1)
                 writer.write_batch(pa.record_batch([*columns_of, lines], schema=schema))
                 n_rows += rows
+                pa.default_memory_pool().release_unused()  # or pieces of what was read stay between others
         except pa.ArrowInvalid:
             return False
     return n_rows > 0 and csv.has_lines_of_their_own(n_rows)

@@ -40,7 +40,6 @@ _ALONE = {
     "OPENBLAS_NUM_THREADS": "1",
     "ARROW_DEFAULT_MEMORY_POOL": "system",  # others keep what they once had, or reserve far more than they use
     "MALLOC_ARENA_MAX": "1",
-    "MALLOC_MMAP_THRESHOLD_": "65536",  # cells of a block of a file are given back with it, not kept between others
 }
 """Of the helper's environment: one thread, for it forks, and memory that is taken as it is needed."""
 
