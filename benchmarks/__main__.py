@@ -20,6 +20,7 @@ NAMES = (
     "put_away",
     "wide_sets",
     "press_rows",
+    "import_rows",
     "commit_checks",
     "retraining",
     "start",

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import zipfile
 from contextlib import closing
+from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,7 +20,7 @@ import pytest
 import cli
 import winnow
 from db import entries
-from plcore import LabelTable
+from plcore import LabelTable, Roles
 from tests.conftest import ROOT
 from tests.plcore.tables.test_pictures import CSV as PICTURES
 from tests.plcore.tables.test_pictures import FILES
@@ -636,3 +637,8 @@ def test_a_project_is_shared_as_it_is_made(shell: Shell, table: Path, tmp_path: 
     shell.done("import", table, "--name", "second", "--share", "Ada")
     assert [one.role for one in members.list_members(seat.at(2)).members] == ["owner", "annotator"]
     here.close()
+
+
+def test_every_role_that_the_page_gives_has_an_option() -> None:
+    options = {option.name for option in cli.main.commands["import"].params}
+    assert {one.name for one in fields(Roles)} <= options

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import threading
 from dataclasses import dataclass, field
@@ -37,6 +38,16 @@ class LostTableError(DatabaseUnavailableError):
         )
 
 
+class NoRoomError(DatabaseUnavailableError):
+    """There is no room to lay out a table that is opened; the message is for everybody to read."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(
+            f"There is no room left on the disk to open the project: its table is unpacked into {folder}. No answer is "
+            "lost. Fix: make room there, and come back."
+        )
+
+
 @dataclass(frozen=True)
 class Home:
     """Handed to every use case. Whoever opened it closes it."""
@@ -56,12 +67,14 @@ class Home:
         return self.tables_dir / f"{table_hash}.parquet"
 
     def read_table(self, table_hash: str) -> LabelTable:
-        """The table with this SHA-256. Raises LostTableError."""
+        """The table with this SHA-256. Raises LostTableError, NoRoomError."""
         from plcore import LabelTable
 
         try:
             return LabelTable.read(self.table_path(table_hash))
         except (OSError, ValueError) as error:
+            if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise NoRoomError(self.tables_dir) from error
             raise LostTableError(self.table_path(table_hash).name) from error
 
     def table_size(self, table_hash: str) -> int:

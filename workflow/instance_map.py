@@ -70,7 +70,7 @@ def instance_map(seat: Seat) -> InstanceMap:
         labels = opened.kind.labels_on_map(opened.learner, found.rows.tolist())
     return InstanceMap(
         rows=found.rows,
-        row_ids=tuple(str(name) for name in table.ids[found.rows]),
+        row_ids=tuple(map(table.id_of, found.rows)),
         places=found.places,
         states=states,
         labels=labels,

@@ -7,8 +7,10 @@ import io
 from typing import TYPE_CHECKING, Any
 
 from workflow.access import NotAllowed, Right
+from workflow.common.table_words import rows_with, words_of
 
 if TYPE_CHECKING:
+    from workflow.common.opened import Opened
     from workflow.seat import Seat
 
 
@@ -21,12 +23,24 @@ def list_queue(seat: Seat, search: str = "") -> Any:
         The person is not an owner and the project has blind checks: what is not in the queue would be one.
     NotFound
     """
+    words, held = words_of(search), None
+    if words:
+        with seat.learner(Right.ANSWER) as opened:
+            _check_may_see(opened)
+            table = opened.learner.table
+        held = rows_with(table, words)  # while nobody waits for the learner
     with seat.learner(Right.ANSWER) as opened:
-        if not opened.may(Right.OWN) and opened.kind.has_blind_checks(opened.learner):
-            raise NotAllowed(
-                "In a project with blind checks the queue is for the owner: it would show which they are."
-            )
-        return opened.kind.list_queue(opened, search)
+        _check_may_see(opened)
+        if words and opened.learner.table is not table:  # more rows came meanwhile
+            held = rows_with(opened.learner.table, words)
+        return opened.kind.list_queue(opened, search, held)
+
+
+def _check_may_see(opened: Opened[Any]) -> None:
+    if not opened.may(Right.OWN) and opened.kind.has_blind_checks(opened.learner):
+        raise NotAllowed(
+            "In a project with blind checks the queue is for the owner: it would show which they are."
+        )
 
 
 def queue_csv(seat: Seat, *, wait: bool = False) -> bytes:

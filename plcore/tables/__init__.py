@@ -34,6 +34,7 @@ from plcore.tables.formats.csv_rows import cell_form
 from plcore.tables.formats.disambiguated import Disambiguated, Tell, names_beside
 from plcore.tables.formats.nature import NATURE_FORMATS
 from plcore.tables.formats.stored_reading import read_stored, store_reading
+from plcore.tables.formats.streaming import store_plain_csv
 from plcore.tables.formats.vector_table import LabelVectorTable
 from plcore.tables.formats.vector_writing import VECTOR_FORMATS
 from plcore.tables.formats.writing import FILE_FORMATS, FileFormat, format_of
@@ -42,6 +43,7 @@ from plcore.tables.image_reading import MAX_PIXELS, thumbnail
 from plcore.tables.kept_files import KeptFiles, lay_out
 from plcore.tables.label_text import MISSING
 from plcore.tables.looking import look_through
+from plcore.tables.mapped import let_go, mapped_numbers
 from plcore.tables.media_files import CONTENT_TYPES, MediaFiles, is_kept_name
 from plcore.tables.named_votes import NamedVotes
 from plcore.tables.pictures import is_inline, listed_images
@@ -121,8 +123,10 @@ __all__ = [
     "joined",
     "lacks_rows",
     "lay_out",
+    "let_go",
     "listed_images",
     "look_through",
+    "mapped_numbers",
     "marks_of",
     "names_beside",
     "read_cells",
@@ -135,6 +139,7 @@ __all__ = [
     "shaped",
     "sound_facts",
     "spectrogram",
+    "store_plain_csv",
     "store_reading",
     "suggest_reading",
     "suggest_roles",

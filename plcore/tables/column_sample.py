@@ -12,8 +12,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from plcore.tables.mapped import let_go
 from plcore.tables.media_files import IMAGE_ENDINGS
-from plcore.tables.text_columns import columns_of_text
 
 _NUMBER = re.compile(r"[+-]?(\d+(?:[.,]\d*)?|[.,]\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
 _NO_VALUE = re.compile(r"[+-]?inf(inity)?|nan|n/?a|null|none|\?|-", re.IGNORECASE)
@@ -32,7 +32,9 @@ class ColumnSample:
 
     name: str
     cells: tuple[str, ...]  # stripped, non-empty, from a sample of rows
-    whole: pa.LargeStringArray = field(repr=False, compare=False)  # all of them, as they are
+    whole: pa.LargeStringArray | pa.ChunkedArray = field(
+        repr=False, compare=False
+    )  # all of them, as they are
 
     @cached_property
     def unique(self) -> bool:
@@ -128,10 +130,12 @@ def sample_columns(cells: pd.DataFrame) -> list[ColumnSample]:
     step = max(1, len(cells) // _SAMPLE)
     columns = []
     places = None if step == 1 else pa.array(range(0, len(cells), step))
-    for name, whole in zip(cells.columns, columns_of_text(cells), strict=True):
+    for name, series in cells.items():
+        whole = pa.array(series.array, pa.large_string())
         looked_at = whole if places is None else whole.take(places)
         sample = tuple(cell for cell in map(str.strip, looked_at.to_pylist()) if cell)
         columns.append(ColumnSample(str(name), sample, whole))
+        let_go()
     return columns
 
 

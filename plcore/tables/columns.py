@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from plcore.common.types import BoolArray, FloatArray
 from plcore.common.words import quoted
+from plcore.tables.mapped import let_go
 from plcore.tables.problems import MAX_PROBLEMS, Problem
 from plcore.tables.text_columns import in_one_piece
 
@@ -89,6 +90,11 @@ def parse_numbers(cells: pd.DataFrame, columns: Sequence[str], finder: Finder) -
     together = max(1, _AT_ONCE // max(len(cells), 1))
     for first in range(0, len(columns), together):
         some = columns[first : first + together]
+        plain = _plain_numbers(_as_they_are(cells, some))
+        let_go()
+        if plain is not None:
+            numbers[:, first : first + together] = plain.reshape(len(some), len(cells)).T
+            continue
         texts = [stripped(cells, column) for column in some]
         values, wrong, comma = numbers_in(pa.concat_arrays(texts))
         if not comma and not wrong.any():  # as most are: then many narrow columns are read as one long one
@@ -106,6 +112,30 @@ def parse_numbers(cells: pd.DataFrame, columns: Sequence[str], finder: Finder) -
             numbers[:, first + place] = values
             _add_large(column, text, values, finder)
     return numbers
+
+
+def _as_they_are(cells: pd.DataFrame, columns: Sequence[str]) -> pa.ChunkedArray:
+    """The cells of these columns, one column after the other; none is copied."""
+    whole = [pa.array(cells[column].array, pa.large_string()) for column in columns]
+    chunks = [
+        chunk for one in whole for chunk in (one.chunks if isinstance(one, pa.ChunkedArray) else (one,))
+    ]
+    return pa.chunked_array(chunks, pa.large_string())
+
+
+def _plain_numbers(text: pa.ChunkedArray) -> FloatArray | None:
+    """The numbers of columns in which every cell is one as programs write it, or empty; NaN where it is. None where a
+    cell has to be looked at: what Arrow takes for a number is one by `_NUMBER`, infinities and NaN apart."""
+    empty = pc.equal(text, "")
+    if pc.any(empty, min_count=0).as_py():
+        text = pc.if_else(empty, pa.scalar(None, pa.large_string()), text)
+    try:
+        values = pc.cast(text, pa.float64())
+    except pa.ArrowInvalid:
+        return None
+    numbers: FloatArray = values.to_numpy()
+    known = np.abs(numbers) <= LARGEST
+    return numbers if np.count_nonzero(known) == len(values) - values.null_count else None
 
 
 def _add_large(column: str, text: pa.LargeStringArray, values: FloatArray, finder: Finder) -> None:

@@ -9,8 +9,9 @@ from typing import NamedTuple
 from plcore.tables.csv_lines import quotes_are_regular, records
 
 DELIMITERS = (b",", b";", b"\t")
-_PIPE = b"|"
-_SNIFFED_ROWS = 20
+PIPE = b"|"
+SNIFFED_ROWS = 20
+"""Rows that tell the delimiter, the header among them."""
 _SAID = re.compile(rb"sep=([,;|\t])[,;|\t]*(?:\r\n|\n|\r)", re.IGNORECASE)
 
 
@@ -37,13 +38,13 @@ def _sniffed(data: bytes) -> bytes:
     A pipe is that of the lists in cells (`wren|robin`), unless the header has nothing else and all rows as many.
     """
     best, best_score = DELIMITERS[0], (False, 0.0, 0)
-    for delimiter in (*DELIMITERS, _PIPE):
-        first = list(islice(records(data, delimiter), _SNIFFED_ROWS))
+    for delimiter in (*DELIMITERS, PIPE):
+        first = list(islice(records(data, delimiter), SNIFFED_ROWS))
         if first and first[0].n_cells > 1:
             even = [record.n_cells == first[0].n_cells and not record.fault for record in first]
             regular = quotes_are_regular(data[: first[-1].end], delimiter)
             score = (regular, sum(even) / len(even), first[0].n_cells)
-            if delimiter == _PIPE and (best_score[2] or not (regular and all(even))):
+            if delimiter == PIPE and (best_score[2] or not (regular and all(even))):
                 continue
             if score > best_score:
                 best, best_score = delimiter, score

@@ -87,9 +87,9 @@ def read_cells(source: bytes | str | Path) -> pd.DataFrame:
 
 def cells_of_text(data: bytes) -> pd.DataFrame:
     """`read_cells` of a text in UTF-8 without byte order mark and NUL characters."""
-    for pattern, problem in _OTHER_TEXTS:
-        if pattern.match(data):
-            raise TableError(problem)
+    other = is_other_text(data)
+    if other is not None:
+        raise TableError(other)
     delimiter, start, line = find_dialect(data)
     header = next(records(data, delimiter, start, line), None)
     if header is None:
@@ -97,7 +97,7 @@ def cells_of_text(data: bytes) -> pd.DataFrame:
             Problem(None, None, None, "The file is empty.", "Choose a CSV file with a header and data rows.")
         )
     check_size(1, header.n_cells)
-    names = _column_names(data, delimiter, header)
+    names = column_names(data, delimiter, header)
     body_line = header.line + count_lines(data, header.start, header.end)  # the line the header ends in
     regular = quotes_are_regular(data, delimiter, header.end)
     table = _parse(data, delimiter, names, header.end, regular)
@@ -114,11 +114,22 @@ def cells_of_text(data: bytes) -> pd.DataFrame:
     return frame
 
 
+def is_other_file(data: bytes) -> Problem | None:
+    """What is wrong with a file that begins as one of another kind does; None for text."""
+    found = (said for start, said in _NOT_CSV.items() if data.startswith(start))
+    return next((Problem(None, None, None, message, fix) for message, fix in found), None)
+
+
+def is_other_text(data: bytes) -> Problem | None:
+    """What is wrong with a text that begins as one of another kind does; None for CSV."""
+    return next((problem for pattern, problem in _OTHER_TEXTS if pattern.match(data)), None)
+
+
 def as_text(source: bytes) -> Text:
     """The text of a file that is to be CSV, or JSON or another text. Raises TableError where it is none, with place."""
-    for start, (message, fix) in _NOT_CSV.items():
-        if source.startswith(start):
-            raise TableError(Problem(None, None, None, message, fix))
+    other = is_other_file(source)
+    if other is not None:
+        raise TableError(other)
     try:
         text = decode(source)
     except NoTextError as error:
@@ -144,7 +155,8 @@ def _problem_at(data: bytes, position: int, message: str, fix: str) -> Problem:
     return Problem(None, count_lines(data, 0, position) + 1, None, message, fix)
 
 
-def _column_names(data: bytes, delimiter: bytes, header: Record) -> list[str]:
+def column_names(data: bytes, delimiter: bytes, header: Record) -> list[str]:
+    """What the columns are called. Raises TableError: names empty, used twice or broken."""
     names = [cell.decode() for cell in cells(data, delimiter, header)]
     if header.fault:
         raise TableError(

@@ -8,7 +8,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-_QUOTE, _COMMA, _NOTHING = (pa.scalar(text, pa.large_string()) for text in ('"', ",", ""))
+from plcore.tables.text_columns import bytes_of, in_one_piece
+
+_QUOTE, _COMMA, _LINE_END, _NOTHING = (pa.scalar(text, pa.large_string()) for text in ('"', ",", "\n", ""))
+_SIGNS = tuple(sign.encode() for sign in ',;\t"\r\n\ufeff')
 _AT_ONCE = 10_000
 
 
@@ -36,11 +39,16 @@ def csv_rows(columns: Sequence[pa.Array | pa.ChunkedArray]) -> bytes:
     # Every character that any of the delimiters, line ends or byte order marks could be taken for is put in quotes.
     needs_quotes = '[,;\t"\r\n\ufeff]' if len(columns) > 1 else '[,;\t|"\r\n\ufeff]|^$'
     written = []
-    for column in columns:
+    for column in map(in_one_piece, columns):
+        text = bytes_of(column)  # one look at all cells: those of most columns need no quotes
+        if len(columns) > 1 and not any(sign in text for sign in _SIGNS):
+            written.append(column)
+            continue
         needs = pc.match_substring_regex(column, needs_quotes)
         if pc.any(needs).as_py():
             inside = pc.replace_substring(column, '"', '""')
             column = pc.if_else(needs, pc.binary_join_element_wise(_QUOTE, inside, _QUOTE, _NOTHING), column)
         written.append(column)
-    rows = pc.binary_join_element_wise(*written, _COMMA)
-    return "".join(f"{row}\n" for row in rows.to_pylist()).encode()
+    *others, last = written
+    ended = pc.binary_join_element_wise(last, _LINE_END, _NOTHING)
+    return bytes_of(pc.binary_join_element_wise(*others, ended, _COMMA))

@@ -15,6 +15,7 @@ from plcore.common.types import FloatArray
 from plcore.tables.columns import stripped
 from plcore.tables.descriptor import NAMES
 from plcore.tables.embeddings import Vectors
+from plcore.tables.mapped import let_go
 from plcore.tables.media import Media
 from plcore.tables.roles import Roles
 from plcore.tables.sound import SOUND_NAMES
@@ -27,6 +28,7 @@ _WIDEST_DENSE = 1024  # one-hot columns beyond which a dense matrix would be mos
 _NARROWEST = (
     1e-50  # a range below it is none: the largest numbers of a table divided by it can still be squared
 )
+_ROWS_AT_ONCE = 1 << 16
 _LOOK, _SOUND, _EMBEDDING = "look", "sound", "embedding"
 
 
@@ -60,7 +62,13 @@ class _NumberScaler:
         self._mean: FloatArray = np.where(narrow, 0.0, total / np.maximum(known.sum(axis=0), 1))
 
     def transform(self, numbers: FloatArray) -> FloatArray:
-        return (np.where(np.isnan(numbers), self._mean, numbers) - self._low) / self._range
+        found = np.empty(numbers.shape)
+        for start in range(0, len(numbers), _ROWS_AT_ONCE):
+            some = numbers[start : start + _ROWS_AT_ONCE]
+            known = np.where(np.isnan(some), self._mean, some)
+            found[start : start + _ROWS_AT_ONCE] = (known - self._low) / self._range
+            let_go()
+        return found
 
 
 class FeatureTransformer:
@@ -147,7 +155,8 @@ class FeatureTransformer:
             return np.zeros((len(numbers), 1))
         widest = max((block.shape[1] for block in blocks if sp.issparse(block)), default=0)
         if self._text is None and widest <= _WIDEST_DENSE:
-            return np.hstack([block.toarray() if sp.issparse(block) else block for block in blocks])
+            dense = [block.toarray() if sp.issparse(block) else block for block in blocks]
+            return dense[0] if len(dense) == 1 else np.hstack(dense)
         return sp.csr_matrix(sp.hstack([sp.csr_matrix(block) for block in blocks]), dtype=np.float64)
 
 

@@ -108,12 +108,11 @@ def with_rows(
     if problems := _placed(finder.problems, cells, np.flatnonzero(~known)):
         raise table_error(problems)
     both = pd.concat([table.cells, fresh], ignore_index=True)
-    ids = parse_ids(both, roles.id, Finder(None))
     media = _joined(table.media, media, table.n_rows, len(fresh))
     numbers = np.concatenate([table.numbers, numbers])
     embeddings = _longer(table.embeddings, embeddings, str(roles.embedding))
     grown = dataclasses.replace(
-        table, _cells=both, ids=ids, numbers=numbers, media=media, embeddings=embeddings, **labels
+        table, _cells=both, numbers=numbers, media=media, embeddings=embeddings, **labels
     )
     return Grown(grown, len(fresh), names, new, dropped, empty)
 

@@ -6,7 +6,7 @@ for what the columns mean, `plcore.tables.csv_text` for CSV and `plcore.tables.t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -27,14 +27,16 @@ from plcore.tables.csv_writing import to_csv_bytes
 from plcore.tables.embeddings import Vectors, parse_embeddings
 from plcore.tables.features import FeatureTransformer
 from plcore.tables.frame_text import frame_as_text
+from plcore.tables.mapped import let_go
 from plcore.tables.media import Media, parse_media
 from plcore.tables.media_files import MediaFiles
 from plcore.tables.named_votes import NamedVotes
 from plcore.tables.problems import Problem, TableError, table_error
 from plcore.tables.roles import Roles, role_problems
 from plcore.tables.suggestion import suggest_roles
-from plcore.tables.table_file import TableParts, read_parts, write_parts
-from plcore.tables.text_columns import columns_of_text
+from plcore.tables.table_columns import TableParts
+from plcore.tables.table_file import Written, copy_written, read_beside, read_parts, write_parts
+from plcore.tables.text_columns import bytes_of, columns_of_text
 from plcore.tables.vector_columns import parse_vectors
 
 
@@ -50,7 +52,8 @@ class LabelTable:
     cells : DataFrame of str, every column of the source, text untouched, rows 0..n-1; a copy, cheap (no cell is
         copied), that the caller may change.
     roles : what the columns are for.
-    ids : (n,) str objects; the row numbers from 1 where no id column was chosen.
+    ids : (n,) str objects; the row numbers from 1 where no id column was chosen. Made when first asked for: whoever
+        wants a few of them asks `id_of`.
     numbers : (n, p) float64 in the order of `roles.numbers`; NaN where the cell is empty.
     candidates : (n, m) bool, True = may be the label; every row has at least one True. Where many rows have many
         classes, `plcore.common.CandidateSets` in its place. Of label vectors: all that is not a known no.
@@ -64,11 +67,11 @@ class LabelTable:
     candidate_weights : (n, m) float64, how much speaks for each candidate, above 0; 0 for what is no candidate. Of
         annotators' columns it is how many of them named it. None where all candidates of a row weigh the same.
     votes : who named which label before the import, where the source says it; None where it does not.
+    written : the file that this program has just written the table into, so that keeping the table copies it.
     """
 
     _cells: pd.DataFrame
     roles: Roles
-    ids: npt.NDArray[np.object_]
     numbers: npt.NDArray[np.float64]
     candidates: npt.NDArray[np.bool_]
     classes: tuple[str, ...]
@@ -78,10 +81,11 @@ class LabelTable:
     embeddings: Vectors | None = None
     label_vectors: npt.NDArray[np.int8] | None = None
     votes: NamedVotes | None = None
+    written: Written | None = None
 
     def __post_init__(self) -> None:
         read_only(self.candidates)
-        checked = (self.ids, self.numbers, self.truth)
+        checked = (self.numbers, self.truth)
         vectors = self.embeddings
         if vectors is not None and sp.issparse(vectors):
             vectors = vectors.data
@@ -102,9 +106,21 @@ class LabelTable:
         """The columns as they lie in memory; none is copied."""
         return {str(name): pa.array(column) for name, column in self._cells.items()}
 
+    @cached_property
+    def ids(self) -> npt.NDArray[np.object_]:
+        ids = parse_ids(self._cells, self.roles.id, Finder(None))
+        ids.flags.writeable = False
+        return ids
+
+    def id_of(self, row: int) -> str:
+        """The id of one row, without making all of them."""
+        if self.roles.id is None:
+            return str(range(1, self.n_rows + 1)[row])
+        return str(pc.utf8_trim_whitespace(self._columns[self.roles.id][int(row)]).as_py())
+
     @property
     def n_rows(self) -> int:
-        return len(self.ids)
+        return len(self.candidates)
 
     def features(self) -> FeatureTransformer:
         """A transformer, not yet fitted, that turns rows of this table into a feature matrix."""
@@ -139,7 +155,7 @@ class LabelTable:
             found = parse_candidates(cells, roles, finder)
         check_class_names(found.classes, cells, roles, finder)
         truth = parse_truth(cells, roles, found.candidates, found.classes, finder)
-        ids = parse_ids(cells, roles.id, finder)
+        parse_ids(cells, roles.id, finder)
         numbers = parse_numbers(cells, roles.numbers, finder)
         media = parse_media(cells, roles, files, finder)
         embeddings = parse_embeddings(cells, roles.embedding, arrays, finder)
@@ -147,7 +163,7 @@ class LabelTable:
             raise table_error(finder.problems)
         cells = cells.reset_index(drop=True)
         return cls(
-            *(cells, roles, ids, numbers, found.candidates, found.classes, truth, media, found.weights),
+            *(cells, roles, numbers, found.candidates, found.classes, truth, media, found.weights),
             embeddings,
             label_vectors,
             found.votes,
@@ -180,27 +196,51 @@ class LabelTable:
         The same table always gives the same bytes. The file appears whole or not at all, and stays after a crash.
         """
         target = Path(path)
-        return write_parts(self._parts, target.parent, lambda _digest: target.name)
+        return self._write(target.parent, lambda _digest: target.name)
 
     def write_named(self, folder: str | Path) -> str:
         """`write` as SHA-256.parquet in this folder. The same table twice is harmless."""
-        return write_parts(self._parts, Path(folder), "{}.parquet".format)
+        return self._write(Path(folder), "{}.parquet".format)
+
+    def _write(self, folder: Path, name_of: Callable[[str], str]) -> str:
+        if self.written is not None and self.written.holds(self._parts):
+            return copy_written(self.written, folder, name_of)
+        return write_parts(self._parts, folder, name_of)
 
     @classmethod
     def read(cls, path: str | Path) -> LabelTable:
         """The table that `write` put there. Raises TableError where the file is something else or damaged."""
-        parts = read_parts(Path(path))
+        return cls._of(read_parts(Path(path)))
+
+    @classmethod
+    def read_beside(
+        cls,
+        path: str | Path,
+        digest: str,
+        cells: pd.DataFrame,
+        numbers: npt.NDArray[np.float64],
+        held: object,
+    ) -> LabelTable:
+        """The table that this program has just written there, of cells and numbers that are at hand: neither is read
+        again, and keeping the table copies the file.
+
+        digest : what `write` gave back      held : keeps the file where it is as long as it lives. Raises OSError.
+        """
+        parts = read_beside(Path(path), cells.reset_index(drop=True), numbers)
+        return cls._of(parts, Written(Path(path), digest, parts, held))
+
+    @classmethod
+    def _of(cls, parts: TableParts, written: Written | None = None) -> LabelTable:
         # Nothing of label vectors is stored but their cells, which were found good before they were.
         is_vectors = parts.roles.label_vectors
         vectors = parse_vectors(parts.cells, parts.roles, Finder(None))[0] if is_vectors else None
-        return cls(*parts[:-1], vectors, parts.votes)
+        return cls(*parts[:-1], vectors, parts.votes, written)
 
     @property
     def _parts(self) -> TableParts:
         return TableParts(
             self._cells,
             self.roles,
-            self.ids,
             self.numbers,
             self.candidates,
             self.classes,
@@ -220,14 +260,17 @@ def _check_text(cells: pd.DataFrame) -> None:
     finder = Finder(None)
     types = zip(cells.columns, cells.dtypes, strict=True)
     other = [name for name, kind in types if not isinstance(kind, pd.StringDtype)]
-    columns = [] if other else list(columns_of_text(cells))
-    other += [name for name, column in zip(cells.columns, columns, strict=bool(columns)) if column.null_count]
+    if not other:
+        other += [str(name) for name, column in cells.items() if column.isna().any()]
     if other:
         raise TypeError(
             f"Column {other[0]!r} must hold str only, none missing; use from_frame for other frames."
         )
-    for name, column in zip(cells.columns, columns, strict=True):
+    for name, column in zip(cells.columns, columns_of_text(cells), strict=True):
+        if b"\0" not in bytes_of(column):
+            continue
         for row in first_rows(pc.match_substring(column, "\0")):
             finder.add(row, str(name), "the text holds a NUL character.", "Remove it.")
+    let_go()
     if problems or finder.problems:
         raise table_error([*problems, *finder.problems])

@@ -17,51 +17,30 @@ stored: they are a column's text or the row numbers.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
+import secrets
+import shutil
 import tempfile
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
-import scipy.sparse as sp
 
-from plcore.common.candidate_sets import pairs_of, place_candidates
-from plcore.common.types import BoolArray, FloatArray, IntArray
-from plcore.tables.columns import Finder, parse_ids
-from plcore.tables.embeddings import Vectors
+from plcore.common.types import FloatArray
+from plcore.tables.mapped import let_go, mapped_file, nameless_file
 from plcore.tables.media import Media
-from plcore.tables.named_votes import NamedVotes
 from plcore.tables.problems import Problem, TableError
-from plcore.tables.roles import Roles
-from plcore.tables.text_columns import columns_of_text, frame_of
+from plcore.tables.table_columns import TableParts, from_arrow, rows_of, to_arrow
 
-
-class TableParts(NamedTuple):
-    """What a LabelTable is made of and a file holds, as its attributes say; of label vectors the cells alone."""
-
-    cells: pd.DataFrame
-    roles: Roles
-    ids: npt.NDArray[np.object_]
-    numbers: FloatArray
-    candidates: BoolArray
-    classes: tuple[str, ...]
-    truth: IntArray | None
-    media: Media
-    candidate_weights: FloatArray | None
-    embeddings: Vectors | None
-    votes: NamedVotes | None = None
-
-
-_KEY = b"winnow"
-_VERSION = 1
 _ROWS_PER_GROUP = 1 << 16
+IN_MEMORY = 1 << 26
+"""Bytes of a table whose text and numbers are in memory; those of a larger one lie in files that are mapped."""
 
 
 def write_parts(table: TableParts, folder: Path, name_of: Callable[[str], str]) -> str:
@@ -69,19 +48,49 @@ def write_parts(table: TableParts, folder: Path, name_of: Callable[[str], str]) 
 
     name_of : makes the file's name from that SHA-256. When this returns, the file survives a power cut.
     """
-    data = _to_arrow(table)
+    return _named(folder, name_of, lambda file: _write_groups(table, file))
+
+
+class Written(NamedTuple):
+    """A file that holds these parts. digest : its SHA-256 in hex      held : keeps it where it is while it lives"""
+
+    path: Path
+    digest: str
+    parts: TableParts
+    held: object
+
+    def holds(self, parts: TableParts) -> bool:
+        """Whether these are the very parts, wherever the bytes of images are to be had."""
+        pairs = [*zip(self.parts, parts, strict=True)]
+        media = [
+            (getattr(self.parts.media, one.name), getattr(parts.media, one.name))
+            for one in fields(Media)
+            if one.name != "files"
+        ]
+        return all(one is other for one, other in (*pairs, *media) if not isinstance(one, Media))
+
+
+def copy_written(written: Written, folder: Path, name_of: Callable[[str], str]) -> str:
+    """`write_parts` of what has been written into a file already: the same bytes, which are not made again, and where
+    the folder lies on the same disk not copied either."""
+    target = folder / name_of(written.digest)
+    aside = folder / f".new-{secrets.token_hex(8)}.part"
+    try:
+        os.link(written.path, aside)
+    except OSError:  # another disk, or one without links
+        with written.path.open("rb") as source:
+            return _named(folder, name_of, lambda file: shutil.copyfileobj(source, file, 1 << 20))
+    aside.replace(target)
+    aside.unlink(missing_ok=True)  # where the target was this very file, nothing was renamed
+    _sync_folder(folder)
+    return written.digest
+
+
+def _named(folder: Path, name_of: Callable[[str], str], fill: Callable[[BinaryIO], None]) -> str:
     handle, name = tempfile.mkstemp(dir=folder, prefix=".new-", suffix=".part")
     try:
         with os.fdopen(handle, "w+b") as file:
-            pa.parquet.write_table(
-                data,
-                file,
-                row_group_size=_ROWS_PER_GROUP,
-                compression="zstd",
-                compression_level=1,
-                use_dictionary=["candidates.list.element", "truth"],
-                write_page_checksum=True,
-            )
+            fill(file)
             file.flush()
             os.fsync(file.fileno())
             file.seek(0)
@@ -92,6 +101,27 @@ def write_parts(table: TableParts, folder: Path, name_of: Callable[[str], str]) 
         raise
     _sync_folder(folder)
     return digest
+
+
+def _write_groups(table: TableParts, file: BinaryIO) -> None:
+    """One group of rows after the other: no more than one of them is in memory as Parquet."""
+    writer: pa.parquet.ParquetWriter | None = None
+    try:
+        for start in range(0, len(table.candidates), _ROWS_PER_GROUP):
+            data = to_arrow(rows_of(table, slice(start, start + _ROWS_PER_GROUP)))
+            writer = writer or pa.parquet.ParquetWriter(
+                file,
+                data.schema,
+                compression="zstd",
+                compression_level=1,
+                use_dictionary=["candidates.list.element", "truth"],
+                write_page_checksum=True,
+            )
+            writer.write_table(data, _ROWS_PER_GROUP)
+            let_go()
+    finally:
+        if writer is not None:
+            writer.close()
 
 
 def _sync_folder(folder: Path) -> None:
@@ -115,7 +145,9 @@ def read_parts(path: Path) -> TableParts:
         try:
             stored = pa.parquet.ParquetFile(file, page_checksum_verification=True)
             # read_table takes four times the memory of a wide one, and threads, each with a heap, as much again
-            parts = _from_arrow(stored.read(use_threads=False))
+            if _size(stored) > IN_MEMORY:
+                return _laid_out(stored, path.parent)
+            parts = from_arrow(stored.read(use_threads=False))
             pa.default_memory_pool().release_unused()  # else Arrow keeps twice of what is left of it
             return parts
         except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, IndexError) as error:
@@ -128,127 +160,43 @@ def read_parts(path: Path) -> TableParts:
             raise TableError(Problem(None, None, None, message, fix)) from error
 
 
-def _to_arrow(table: TableParts) -> pa.Table:
-    columns: dict[str, Any] = {
-        f"cell:{name}": column
-        for name, column in zip(table.cells.columns, columns_of_text(table.cells), strict=True)
-    }
-    for place, name in enumerate(table.roles.numbers):
-        columns[f"number:{name}"] = pa.array(table.numbers[:, place], from_pandas=True)
-    classes = pa.array(table.classes, pa.large_string())
-    rows, labels = pairs_of(table.candidates)
-    offsets = np.searchsorted(rows, np.arange(len(table.ids) + 1))
-    starts = pa.array(offsets, pa.int32())
-    columns["candidates"] = pa.ListArray.from_arrays(starts, classes.take(pa.array(labels)))
-    if table.candidate_weights is not None:
-        weights = pa.array(table.candidate_weights[rows, labels])
-        columns["candidate_weights"] = pa.ListArray.from_arrays(starts, weights)
-    if table.truth is not None:
-        columns["truth"] = classes.take(pa.array(table.truth, mask=table.truth < 0))
-    for name, kept in (("media:image", table.media.images), ("media:audio", table.media.audio)):
-        if kept is not None:
-            columns[name] = pa.array(kept, pa.string())
-    if table.media.more_images is not None:
-        columns["media:more_images"] = pa.array(map(list, table.media.more_images), pa.list_(pa.string()))
-    described = (
-        ("look", table.media.looks),
-        ("sound", table.media.sounds),
-        ("embedding", table.embeddings),
-    )
-    for name, vectors in described:
-        if vectors is not None and not sp.issparse(vectors):
-            flat = pa.array(vectors.ravel(), pa.float32())
-            empty = pa.array(np.isnan(vectors[:, 0]))
-            columns[name] = pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1], mask=empty)
-    if (segments := table.media.segments) is not None:
-        for place, name in enumerate(("start", "end")):
-            columns[name] = pa.array(segments[:, place], from_pandas=True)
-    about = {"version": _VERSION, "roles": table.roles.to_json(), "classes": table.classes}
-    if sp.issparse(table.embeddings):
-        sparse = sp.csr_matrix(table.embeddings)
-        starts = pa.array(sparse.indptr, pa.int32())
-        for name, values in (("places", sparse.indices.astype(np.int32)), ("values", sparse.data)):
-            columns[f"embedding:{name}"] = pa.ListArray.from_arrays(starts, pa.array(values))
-        about["width"] = sparse.shape[1]
-    if (votes := table.votes) is not None:
-        starts = pa.array(np.searchsorted(votes.rows, np.arange(len(table.ids) + 1)), pa.int32())
-        for name, values in (("who", votes.who), ("label", votes.labels)):
-            columns[f"votes:{name}"] = pa.ListArray.from_arrays(starts, pa.array(values))
-        about["voters"] = votes.voters
-    text = json.dumps(about, ensure_ascii=True, sort_keys=True)
-    data = pa.table(columns).replace_schema_metadata({_KEY: text.encode()})
-    return data.combine_chunks()  # how the text happened to be chunked must not show in the file
-
-
-def _from_arrow(data: pa.Table) -> TableParts:
-    about = json.loads((data.schema.metadata or {})[_KEY])
-    if about["version"] != _VERSION:
-        raise ValueError(f"version {about['version']} of the format; this program reads {_VERSION}")
-    roles, classes = Roles.from_json(about["roles"]), tuple(about["classes"])
-    names = [name.removeprefix("cell:") for name in data.column_names if name.startswith("cell:")]
-    cells = frame_of([data[f"cell:{name}"] for name in names], names)
-    numbers = np.empty((data.num_rows, len(roles.numbers)))
-    for place, name in enumerate(roles.numbers):
-        numbers[:, place] = data[f"number:{name}"].to_numpy()
-    index = pa.array(classes, pa.large_string())
-    lists = data["candidates"].combine_chunks()
-    labels = pc.index_in(pc.list_flatten(lists), value_set=index).to_numpy(zero_copy_only=False)
-    rows = pc.list_parent_indices(lists).to_numpy(zero_copy_only=False)
-    candidates = place_candidates(data.num_rows, len(classes), rows, labels)
-    weights = None
-    if "candidate_weights" in data.column_names:
-        weights = np.zeros(candidates.shape)
-        weights[rows, labels] = pc.list_flatten(data["candidate_weights"].combine_chunks()).to_numpy()
-    truth = None
-    if roles.truth is not None:
-        truth = pc.fill_null(pc.index_in(data["truth"], value_set=index), -1).to_numpy().astype(np.int64)
-    ids = parse_ids(cells, roles.id, Finder(None))
-    embeddings = _sparse(data, about["width"]) if "width" in about else _vectors(data, "embedding")
-    return TableParts(
-        *(cells, roles, ids, numbers, candidates, classes, truth, _media(data), weights, embeddings),
-        _votes(data, about["voters"]) if "voters" in about else None,
+def _size(stored: pa.parquet.ParquetFile) -> int:
+    """Bytes of all columns in memory, about."""
+    return sum(
+        stored.metadata.row_group(group).total_byte_size for group in range(stored.metadata.num_row_groups)
     )
 
 
-def _votes(data: pa.Table, voters: list[str]) -> NamedVotes:
-    who, labels = (data[f"votes:{name}"].combine_chunks() for name in ("who", "label"))
-    rows = pc.list_parent_indices(who).to_numpy(zero_copy_only=False)
-    return NamedVotes.of(rows, who.flatten().to_numpy(), labels.flatten().to_numpy(), voters)
+def _laid_out(stored: pa.parquet.ParquetFile, folder: Path) -> TableParts:
+    """The table with its text and numbers in files of the folder that are mapped; all else is in memory.
+
+    Every page is read, and its checksum looked at, one group of rows after the other.
+    """
+    schema = stored.schema_arrow
+    text = [name for name in schema.names if name.startswith("cell:")]
+    numbers = [name for name in schema.names if name.startswith("number:")]
+    with nameless_file(folder) as words, nameless_file(folder) as figures:
+        with pa.ipc.new_file(words, pa.schema([schema.field(name) for name in text])) as writer:
+            for group in range(stored.metadata.num_row_groups):
+                writer.write_table(stored.read_row_group(group, text, use_threads=False))
+                if numbers:
+                    columns = stored.read_row_group(group, numbers, use_threads=False).columns
+                    figures.write(np.column_stack([column.to_numpy() for column in columns]).tobytes())
+        cells = pa.ipc.open_file(mapped_file(words)).read_all()
+        flat = np.frombuffer(mapped_file(figures)) if numbers else np.empty(0)
+    rest = [name for name in schema.names if name not in {*text, *numbers}]
+    data = stored.read(rest, use_threads=False)
+    return from_arrow(data, cells, flat.reshape(data.num_rows, len(numbers)))
 
 
-def _media(data: pa.Table) -> Media:
-    images, audio = (
-        data[name].to_numpy() if name in data.column_names else None
-        for name in ("media:image", "media:audio")
-    )
-    segments = None
-    if "start" in data.column_names:
-        segments = np.column_stack([data[name].to_numpy() for name in ("start", "end")]).astype(np.float64)
-    more = None
-    if "media:more_images" in data.column_names:
-        more = np.empty(data.num_rows, dtype=object)
-        more[:] = list(map(tuple, data["media:more_images"].to_pylist()))
-    return Media(
-        images, audio, _vectors(data, "look"), segments, more_images=more, sounds=_vectors(data, "sound")
-    )
-
-
-def _vectors(data: pa.Table, name: str) -> npt.NDArray[np.float32] | None:
-    """(n, d), NaN where there is none; None where there is no such column."""
-    if name not in data.column_names:
-        return None
-    lists = data[name].combine_chunks()
-    width = lists.type.list_size
-    vectors = np.full((data.num_rows, width), np.nan, dtype=np.float32)
-    vectors[np.asarray(lists.is_valid())] = lists.drop_null().flatten().to_numpy().reshape(-1, width)
-    return vectors
-
-
-def _sparse(data: pa.Table, width: int) -> sp.csr_matrix:
-    places, values = (data[f"embedding:{name}"].combine_chunks() for name in ("places", "values"))
-    starts = np.concatenate([[0], np.cumsum(pc.list_value_length(places).to_numpy(zero_copy_only=False))])
-    pieces = (values.flatten().to_numpy(), places.flatten().to_numpy(), starts)
-    return sp.csr_matrix(pieces, shape=(data.num_rows, width))
+def read_beside(path: Path, cells: pd.DataFrame, numbers: FloatArray) -> TableParts:
+    """`read_parts` of a file that this program has written a moment ago from these cells and numbers, which are at
+    hand: they are not read again."""
+    with pa.parquet.ParquetFile(path) as stored:
+        names = [name for name in stored.schema_arrow.names if not name.startswith(("cell:", "number:"))]
+        parts = from_arrow(stored.read(names, use_threads=False), cells, numbers)
+    pa.default_memory_pool().release_unused()
+    return parts
 
 
 def read_kept_names(path: Path) -> frozenset[str]:

@@ -30,3 +30,12 @@ def columns_of_text(cells: pd.DataFrame) -> Iterator[pa.LargeStringArray]:
 def in_one_piece(column: pa.LargeStringArray | pa.ChunkedArray) -> pa.LargeStringArray:
     """The same text as one array."""
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def bytes_of(column: pa.LargeStringArray) -> bytes:
+    """The text of all cells, one behind the other, in UTF-8: to ask at once whether a character occurs in any."""
+    _, offsets, text = column.buffers()
+    if text is None or not len(column):
+        return b""
+    ends = np.frombuffer(offsets, dtype=np.int64)[[column.offset, column.offset + len(column)]]
+    return bytes(text[ends[0] : ends[1]].to_pybytes())

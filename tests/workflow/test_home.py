@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import hashlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -72,3 +73,24 @@ def test_what_others_could_read_is_closed_to_them_at_the_start(tmp_path: Path) -
     database.chmod(0o644)
     open_home(settings).close()
     assert database.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_full_disk_is_no_lost_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = open_home(settings(tmp_path))
+    try:
+        frame = pd.DataFrame({"c": ["a|b", "b"], "w": ["1", "2"]})
+        digest = home.store_table(LabelTable.from_frame(frame, Roles(candidates="c", numbers=("w",))))
+        monkeypatch.setattr("plcore.tables.table_file.IN_MEMORY", 0)
+        assert home.read_table(digest).n_rows == 2
+
+        def full(_folder: Path) -> None:
+            raise OSError(errno.ENOSPC, "no space left on device")
+
+        monkeypatch.setattr("plcore.tables.table_file.nameless_file", full)
+        with pytest.raises(workflow.home.NoRoomError, match="no room left on the disk"):
+            home.read_table(digest)
+        home.table_path(digest).unlink()
+        with pytest.raises(workflow.home.LostTableError):
+            home.read_table(digest)
+    finally:
+        home.close()

@@ -43,5 +43,5 @@ class Given:
 
 def saved_of(learner: Learner, entry: entries.LogEntry, *, repeated: bool = False) -> Saved:
     """A stored entry as a page says it."""
-    row_id = str(learner.table.ids[entry.row])
+    row_id = learner.table.id_of(entry.row)
     return Saved(entry.seq, entry.kind, entry.row, row_id, tuple(entry.labels), repeated)

@@ -149,7 +149,7 @@ def answer_line(
     predicted: str | None,
 ) -> FoundAnswer:
     """An entry as a line of the list, with these labels, and what the model had said in words."""
-    row_id, person = str(table.ids[one.row]), names.get(one.person_id, "")
+    row_id, person = table.id_of(one.row), names.get(one.person_id, "")
     return FoundAnswer(
         one.seq, one.row, row_id, one.kind, labels, predicted, person, one.at, one.flagged, one.note
     )

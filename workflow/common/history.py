@@ -96,7 +96,7 @@ def history_of(
                     seq=entry.seq,
                     kind=entry.kind,
                     row=entry.row,
-                    row_id=str(learner.table.ids[entry.row]),
+                    row_id=learner.table.id_of(entry.row),
                     labels=entry.labels,
                     note=entry.note,
                     flagged=entry.flagged,

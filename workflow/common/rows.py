@@ -52,7 +52,7 @@ def row_view(table: LabelTable, row: int) -> RowView:
         row=row,
         heard=roles.audio is not None,
         digits=len(table.classes) <= len(_DIGITS) and all(label in _DIGITS for label in table.classes),
-        row_id=str(table.ids[row]),
+        row_id=table.id_of(row),
         image=images[0] if images else None,
         audio=_file(table.media.audio, row),
         segment=_segment(table, row),

@@ -13,12 +13,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from plcore import LabelTable, Problem, Roles, TableError
 from plcore.common import listed
-from plcore.tables import MAX_FILES, MAX_ZIP_MB, KeptFiles, TableReading, read_stored
+from plcore.tables import MAX_FILES, MAX_ZIP_MB, KeptFiles, TableReading, mapped_numbers, read_stored
 from workflow.common import limited
 from workflow.common.room import MOST_GROUPED, Groups
 from workflow.common.scratch import Scratch, clear
@@ -174,9 +176,24 @@ class Out:
         weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
 
 
+def checked_table(upload: Upload, roles: Roles, out: Out, found: Mapping[str, Any]) -> LabelTable:
+    """The table that the job `check` has made of an upload's cells; neither they nor its numbers are read again.
+
+    found : what the job gave back
+    """
+    n_rows, n_numbers = len(upload.cells), len(roles.numbers)
+    flat = mapped_numbers(out.folder / limited.NUMBERS) if n_numbers else np.empty(0)
+    numbers = flat.reshape(n_rows, n_numbers)
+    table = LabelTable.read_beside(out.folder / limited.TABLE, found["digest"], upload.cells, numbers, out)
+    return _with_files(table, out, found["files"])
+
+
 def table_of(out: Out, files: Mapping[str, str] | None) -> LabelTable:
     """The table that a job has left. files : where each of its files lies, by kept name"""
-    table = LabelTable.read(out.folder / limited.TABLE)
+    return _with_files(LabelTable.read(out.folder / limited.TABLE), out, files)
+
+
+def _with_files(table: LabelTable, out: Out, files: Mapping[str, str] | None) -> LabelTable:
     if files is None:
         return table
     kept = KeptFiles({name: Path(path) for name, path in files.items()}, out)

@@ -28,7 +28,7 @@ from workflow import kinds, projects
 from workflow.access import Right
 from workflow.common import limited
 from workflow.importing.named_columns import adjusted
-from workflow.importing.reading import Out, Upload, read_paths, room_wanted, table_of
+from workflow.importing.reading import Out, Upload, checked_table, read_paths, room_wanted
 from workflow.projects import CannotLearn
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def check(
     except TableError as error:
         return Checked(None, problems=error.problems)
     doubts = tuple(Doubt(**one) for one in found["doubts"])
-    return Checked(table_of(out, found["files"]), doubts=doubts)
+    return Checked(checked_table(upload, roles, out, found), doubts=doubts)
 
 
 def create(

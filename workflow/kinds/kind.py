@@ -212,8 +212,9 @@ class Kind(Protocol):
         """The row as the Review page shows it, with its history. Raises NotFound."""
 
     # queue.py
-    def list_queue(self, opened: Any, search: str) -> Any:
-        """The first open rows that hold these words, in asking order, with counts."""
+    def list_queue(self, opened: Any, search: str, held: Mapping[str, BoolArray] | None = None) -> Any:
+        """The first open rows that hold these words, in asking order, with counts. held : which rows of the table do,
+        where that was looked up before (`workflow.common.table_words.rows_with`)."""
 
     def queue_lines(self, opened: Any) -> Iterator[Sequence[object]]:
         """The whole queue as lines of a file, the heading first."""

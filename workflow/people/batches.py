@@ -203,8 +203,7 @@ def confirm_batch(seat: Seat, token: str, taken_out: Collection[int] = ()) -> Sa
         question = questions.get(turn.session, turn.project_id, turn.person_id)
         if question is not None and question.row in {one.row for one in kept}:
             turn.close_question()
-        ids = turn.learner.table.ids
-        missed = tuple(str(ids[one.row]) for one in wanted if one not in kept)
+        missed = tuple(turn.learner.table.id_of(one.row) for one in wanted if one not in kept)
         return SavedBatch(stored[-1].seq if stored else None, label, len(stored), missed)
 
 

@@ -190,7 +190,7 @@ def _lines(learner: Any) -> list[DisputeLine]:
     rows = sorted(disputed)
     views = {row: [view for view in pool.views(row) if view.over] for row in rows}
     lines = [
-        DisputeLine(row, str(learner.table.ids[row]), _said(pool, views[row]), disputed[row], None)
+        DisputeLine(row, learner.table.id_of(row), _said(pool, views[row]), disputed[row], None)
         for row in rows
     ]
     if not _has_model(learner):

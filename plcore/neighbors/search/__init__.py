@@ -20,10 +20,16 @@ from plcore.neighbors.search.rows import first_of_equals, ready
 from plcore.neighbors.search.tree import LARGEST_VALUE, TREE_FEATURES, TreeSearch
 
 SEARCHES = ("auto", "exact", "approximate")
-# Up to this many multiplications (rows x rows x features) "auto" is exact: 1e5 rows x 64 features, about 13 s of
-# one core. A number of a sparse row costs about eight times one of a dense row.
+# Up to this many multiplications (rows x rows x features) "auto" is exact without asking: 25,000 dense rows x 64
+# features, about 2 s of one core, where cells cost from a quarter of it to twice as much.
+QUICK_WORK = 4e10
+# Beyond this many it never is: 1e5 rows x 64 features, about 13 s. A number of a sparse row costs about eight times one
+# of a dense row, and cells gain little there: sparse rows are searched exactly up to here.
 EXACT_WORK = 6.4e11
 SPARSE_COST = 8
+# A pair of dense rows costs about five times as much from cell to cell as in the exact search: where a query looks into
+# this share of the cells, or more, the exact search is the cheaper one, and finds all.
+EXACT_SHARE = 1 / 5
 
 
 class NeighborSearch(Protocol):
@@ -46,7 +52,8 @@ def make_search(X: Any, n_neighbors: int, search: str = "auto", seed: int = 0) -
     """A search among the rows of X for up to `n_neighbors` of them, besides a query's own row.
 
     X : float64, finite, array (n, d) or CSR, already checked
-    search : "exact", "approximate", or "auto": exact unless that would take long (`EXACT_WORK`)
+    search : "exact", "approximate", or "auto": exact where that is quick (`QUICK_WORK`), or quicker than by cells
+        (`EXACT_SHARE`), and never where it takes long (`EXACT_WORK`)
     """
     if search not in SEARCHES:
         raise ValueError(f"search must be one of {', '.join(map(repr, SEARCHES))}. Got {search!r}.")
@@ -59,9 +66,12 @@ def make_search(X: Any, n_neighbors: int, search: str = "auto", seed: int = 0) -
     if not sparse.issparse(X) and X.shape[1] <= TREE_FEATURES and np.abs(X).max() < LARGEST_VALUE:
         return TreeSearch(X, searched)
     cells = SPARSE_COST * X.nnz / X.shape[0] if sparse.issparse(X) else X.shape[1]
-    if search == "exact" or float(X.shape[0]) * len(searched) * cells <= EXACT_WORK:
+    work = float(X.shape[0]) * len(searched) * cells
+    if search == "exact" or work <= (EXACT_WORK if sparse.issparse(X) else min(QUICK_WORK, EXACT_WORK)):
         return BlockSearch(X, searched)
-    return CellSearch(X, searched, n_neighbors, seed)
+    by_cells = CellSearch(X, searched, n_neighbors, seed)
+    cheaper = work <= EXACT_WORK and by_cells.n_probed >= EXACT_SHARE * by_cells.n_cells
+    return by_cells.exact if cheaper else by_cells
 
 
 def compile_search() -> None:

@@ -33,13 +33,14 @@ class CellSearch:
 
     seed : of the centres and of the samples. The same data and seed give the same neighbours, in any batch.
     `recall` : share of the true neighbours found, on a seeded sample of rows; ties count as found.
+    `exact` : the exact search among the same rows.
     """
 
     kind = "approximate"
 
     def __init__(self, X: Any, searched: IntArray, n_neighbors: int, seed: int = 0) -> None:
         rng = np.random.default_rng(seed)
-        self._exact = BlockSearch(X, searched)
+        self.exact = BlockSearch(X, searched)
         centres = _centres(X, searched, rng)
         self.n_cells: int = centres.shape[0]
         self._centres = BlockSearch(centres, np.arange(self.n_cells))
@@ -52,7 +53,7 @@ class CellSearch:
             return
         sample = rng.permutation(X.shape[0])[: 2 * SAMPLE]
         n_nearest = max(1, min(n_neighbors, len(searched)) - 1)
-        rows, distances = self._exact.nearest(X[sample], n_nearest, sample)
+        rows, distances = self.exact.nearest(X[sample], n_nearest, sample)
         self.n_probed = self._choose(X[sample[::2]], home[np.searchsorted(searched, rows[::2])])
         found = self.nearest(X[sample[1::2]], n_nearest, sample[1::2])[1]
         self.recall = float((found <= distances[1::2, -1:]).mean())
@@ -71,7 +72,7 @@ class CellSearch:
         """(rows, distances) (q, n_nearest), as `NeighborSearch`."""
         queries = ready(queries)
         n_queries = queries.shape[0]
-        found = Found(queries, n_nearest, own, self._exact)
+        found = Found(queries, n_nearest, own, self.exact)
         for first in range(0, n_queries, BATCH):
             batch = np.arange(first, min(first + BATCH, n_queries))
             single = found.open(batch)
@@ -79,11 +80,11 @@ class CellSearch:
             # The nearest cell first: it gives a good limit, beyond which the others have little to offer.
             for ranks in (probed[:, :1], probed[:, 1:]):
                 self._look(found, single, batch, ranks)
-        short = np.flatnonzero(found.rows[:, -1] == self._exact.X.shape[0])
+        short = np.flatnonzero(found.rows[:, -1] == self.exact.X.shape[0])
         rows, distances = found.rows, found.distances()
         if len(short):  # the cells held fewer rows than wanted
             mine = None if own is None else own[short]
-            rows[short], distances[short] = self._exact.nearest(queries[short], n_nearest, mine)
+            rows[short], distances[short] = self.exact.nearest(queries[short], n_nearest, mine)
         return rows, distances
 
     def _look(self, found: Found, single: Any, batch: IntArray, cells: IntArray) -> None:

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import pyarrow as pa
 
+from plcore.common.types import FloatArray
 from plcore.tables.csv_writing import csv_header, csv_rows
 from plcore.tables.formats.disambiguated import DECIDING, VERDICT, Disambiguated, Tell, names_beside
 from plcore.tables.formats.record_values import json_text
@@ -103,29 +104,39 @@ def write_csv(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
         tell(done)
 
 
-def _added(piece: Disambiguated, form: CellForm) -> dict[str, list[str]]:
+def _added(piece: Disambiguated, form: CellForm) -> dict[str, Sequence[str] | pa.LargeStringArray]:
     """The cells of the columns that are added."""
     rows = range(len(piece.ids))
     given = piece.answers_by_row() if piece.several else {}
-    after, by = piece.weighted(after=True), piece.deciding()
-    shares = [piece.known_probability(row) for row in rows]
+    by, version = piece.deciding(), piece.model_version or ""
+    names = np.array([*piece.classes, ""], dtype=object)  # the last is that of an open label
+    weighted = [] if piece.weights is None else piece.weighted(after=True)
     cells = (
-        [str(name) for name in piece.ids],
-        [form.listed(names) for names in piece.weighted()],
-        [form.listed(names) for names in after],
-        [] if piece.weights is None else [form.weighted(weights) for weights in after],
-        [piece.label_name(row) or "" for row in rows],
-        [str(name) for name in piece.source],
-        ["" if share is None else f"{share:.4f}" for share in shares],
+        piece.ids,
+        piece.listed(form.listed),
+        piece.listed(form.listed, after=True),
+        [form.weighted(weights) for weights in weighted],
+        names[np.maximum(piece.label, -1)],
+        piece.source,
+        _shares(piece.probability),
         [_said(answer, "person") for answer in by],
         [_said(answer, "at") for answer in by],
         [_said(answer, "seconds") for answer in by],
-        [piece.version_of(row) or "" for row in rows],
-        [] if piece.outside is None else ["" if np.isnan(one) else f"{one:.4f}" for one in piece.outside],
-        [str(len({one["person"] for one in given.get(row, ()) if one["kind"] in PEOPLES})) for row in rows],
-        [_answers(given.get(row, ())) for row in rows],
+        np.where(piece.source == "model", version, "").astype(object),
+        [] if piece.outside is None else _shares(piece.outside),
+        _n_people(given, rows) if piece.several else [],
+        [_answers(given.get(row, ())) for row in rows] if piece.several else [],
     )
     return dict(zip(ADDED, cells, strict=True))
+
+
+def _shares(numbers: FloatArray) -> list[str]:
+    return ["" if share != share else f"{share:.4f}" for share in numbers.tolist()]
+
+
+def _n_people(given: Mapping[int, Sequence[dict[str, Any]]], rows: range) -> list[str]:
+    """How many people answered each row."""
+    return [str(len({one["person"] for one in given.get(row, ()) if one["kind"] in PEOPLES})) for row in rows]
 
 
 def _answers(given: Sequence[dict[str, Any]]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import pyarrow as pa
 
 from plcore.common.types import BoolArray, FloatArray, IntArray
 from plcore.tables.columns import stripped
+from plcore.tables.mapped import let_go
 
 VOTES = ("is", "among")
 """Kinds of answers that name labels the row may have."""
@@ -25,6 +27,9 @@ DECIDING = (*VOTES, "not", "none", "bad", VERDICT)
 
 PIECE_ROWS = 2_000
 """Rows that are written at once."""
+
+_FEW = 100
+"""Rows by which nearly every column shows that it holds no ids."""
 
 Tell = Callable[[int], None]
 """Called with the number of rows written so far, never fewer than before; what it raises stops the writing."""
@@ -93,6 +98,7 @@ class Disambiguated:
                 {**one, "row": row - start} for row in range(start, stop) for one in given.get(row, ())
             ]
             yield self._part(slice(start, stop), answers)
+            let_go()
 
     def _part(self, rows: IntArray | slice, answers: Sequence[dict[str, Any]]) -> Disambiguated:
         return replace(
@@ -133,12 +139,20 @@ class Disambiguated:
         a piece."""
         candidates = self.candidates_after if after else self.candidates_before
         weights = self.weights_after() if after else self.weights
-        found = []
-        for row, may_be in enumerate(candidates):
-            places = np.flatnonzero(may_be).tolist()
-            given = [None] * len(places) if weights is None else weights[row, places].tolist()
-            found.append({self.classes[place]: weight for place, weight in zip(places, given, strict=True)})
-        return found
+        rows, places = np.nonzero(candidates)
+        given = [None] * len(places) if weights is None else weights[rows, places].tolist()
+        named = [*zip([self.classes[place] for place in places.tolist()], given, strict=True)]
+        ends = np.searchsorted(rows, np.arange(len(candidates) + 1)).tolist()
+        return [dict(named[start:stop]) for start, stop in pairwise(ends)]
+
+    def listed(self, of: Callable[[Collection[str]], str], *, after: bool = False) -> pa.LargeStringArray:
+        """A cell of the candidates of each row, in class order, as `of` writes it; equal ones are written once."""
+        candidates = self.candidates_after if after else self.candidates_before
+        _, first, which = np.unique(
+            np.packbits(candidates, axis=1), axis=0, return_index=True, return_inverse=True
+        )
+        cells = [of([self.classes[place] for place in np.flatnonzero(candidates[row])]) for row in first]
+        return pa.array(cells, pa.large_string()).take(pa.array(which.ravel()))
 
     def label_name(self, row: int) -> str | None:
         """The label of one row; None where it is open."""
@@ -172,14 +186,18 @@ class Disambiguated:
 
     def id_column(self) -> str | None:
         """The first column that holds the ids; None where the rows are only numbered."""
-        return column_of_ids(self.cells, self.ids.tolist())
+        return column_of_ids(self.cells, self.ids)
 
 
-def column_of_ids(cells: pd.DataFrame, ids: Sequence[str]) -> str | None:
+def column_of_ids(cells: pd.DataFrame, ids: Sequence[str] | npt.NDArray[np.object_]) -> str | None:
     """The first column whose cells are these ids, but for white space around them; None where there is none."""
-    wanted = pa.array(ids, pa.large_string())
-    columns = (str(name) for name in cells.columns)
-    return next((name for name in columns if stripped(cells, name).equals(wanted)), None)
+    wanted, few = pa.array(ids, pa.large_string()), slice(0, _FEW)
+
+    def holds(some: pd.DataFrame, name: str, ids_of: pa.LargeStringArray) -> bool:
+        return bool(stripped(some, name).equals(ids_of))
+
+    begun = (str(name) for name in cells.columns if holds(cells.iloc[few], str(name), wanted[few]))
+    return next((name for name in begun if holds(cells, name, wanted)), None)
 
 
 def names_beside(columns: Collection[str], added: Sequence[str]) -> dict[str, str]:

@@ -67,6 +67,8 @@ _REFUSED = (
     (b"\xff\xd8\xff", "an image", "Import a zip of the images and a table that names them."),
     (b"GIF8", "an image", "Import a zip of the images and a table that names them."),
 )
+OTHER_STARTS = (*(start for start, _ in _READERS), *(start for start, _, _ in _REFUSED))
+"""How files begin that are no text, but for archives."""
 
 
 def read_table(source: bytes | Path, name: str | None = None) -> TableReading:

@@ -23,22 +23,25 @@ from plcore.tables.embeddings import Vectors
 from plcore.tables.folder import Folder
 from plcore.tables.formats.embedded import EmbeddedFiles
 from plcore.tables.formats.reading import TableReading
+from plcore.tables.mapped import mapped
 from plcore.tables.media_files import FileSource, MediaFiles
 from plcore.tables.roles import Roles
 from plcore.tables.text_columns import columns_of_text, frame_of
 
+CELLS, SAID = "cells.arrow", "reading.json"
 _CSR = ("data", "indices", "indptr")
 
 
 def store_reading(reading: TableReading, folder: Path) -> None:
-    """Write it into this folder, which is empty."""
+    """Write it into this folder, in place of a reading that is there."""
     cells = reading.cells
     lines = cells.index if cells.index.name == LINE_INDEX else None
     columns = {str(place): column for place, column in enumerate(columns_of_text(cells))}
     if lines is not None:
         columns[LINE_INDEX] = pa.array(np.asarray(lines, dtype=np.int64))
     table = pa.table(columns)
-    with pa.OSFile(str(folder / "cells.arrow"), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+    (folder / CELLS).unlink(missing_ok=True)  # one that is mapped stays as it is
+    with pa.OSFile(str(folder / CELLS), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
         writer.write_table(table)
     roles = None if reading.roles is None else reading.roles.to_json()
     said = {
@@ -53,7 +56,7 @@ def store_reading(reading: TableReading, folder: Path) -> None:
         ],
         "files": None if reading.files is None else _store_files(reading.files.archive, folder),
     }
-    (folder / "reading.json").write_text(json.dumps(said))
+    (folder / SAID).write_text(json.dumps(said))
 
 
 def read_stored(folder: Path, *, with_files: bool = True) -> TableReading:
@@ -61,9 +64,8 @@ def read_stored(folder: Path, *, with_files: bool = True) -> TableReading:
 
     with_files : whether the files that came with the table are opened, which looks into them
     """
-    said = json.loads((folder / "reading.json").read_text())
-    # What is mapped is written nowhere else and costs no memory; it lasts, also when the file's name is gone.
-    table = pa.ipc.open_file(pa.memory_map(str(folder / "cells.arrow"))).read_all()
+    said = json.loads((folder / SAID).read_text())
+    table = pa.ipc.open_file(mapped(folder / CELLS)).read_all()
     n_columns = len(said["names"])
     cells = frame_of(table.columns[:n_columns], said["names"])
     if table.num_columns > n_columns:

@@ -31,12 +31,11 @@ def quote_commas(data: bytes) -> tuple[bytes, tuple[str, ...]]:
 
     data : of a file, in UTF-8. Lines keep their numbers.
     """
+    if not may_lack_quotes(data):
+        return data, ()
     text = data.decode()
     lines = text.split("\n")
-    header = lines[0].strip().lower()
-    if not header.startswith(_HEADERS):
-        return data, ()
-    names = header.split(",")
+    names = _header(data).split(",")
     tried, repaired, first = 0, 0, 0
     for place, line in enumerate(lines[1:], start=1):
         cells = line.rstrip("\r").split(",")
@@ -57,6 +56,15 @@ def quote_commas(data: bytes) -> tuple[bytes, tuple[str, ...]]:
         f"the first in line {first}: the numbers beside it tell which cell it belongs to."
     )
     return "\n".join(lines).encode(), (note,)
+
+
+def may_lack_quotes(data: bytes) -> bool:
+    """Whether a text in UTF-8 begins as those tables do."""
+    return _header(data).startswith(_HEADERS)
+
+
+def _header(data: bytes) -> str:
+    return data.partition(b"\n")[0].decode().strip().lower()
 
 
 def _ways(cells: Sequence[str], names: Sequence[str]) -> Iterator[list[str]]:

@@ -9,9 +9,20 @@ house, never pickles.
 
 from __future__ import annotations
 
-from workflow.common.limited.asking import TABLE, Finished, ask, ask_in_turn, start
+from workflow.common.limited.asking import NUMBERS, TABLE, Finished, ask, ask_in_turn, start
 from workflow.common.limited.bounds import Bounds
 from workflow.common.limited.line import LongLine, OnWait
 from workflow.common.limited.looking import look
 
-__all__ = ["TABLE", "Bounds", "Finished", "LongLine", "OnWait", "ask", "ask_in_turn", "look", "start"]
+__all__ = [
+    "NUMBERS",
+    "TABLE",
+    "Bounds",
+    "Finished",
+    "LongLine",
+    "OnWait",
+    "ask",
+    "ask_in_turn",
+    "look",
+    "start",
+]

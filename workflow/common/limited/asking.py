@@ -26,6 +26,8 @@ from workflow.common.limited.bounds import Bounds
 logger = logging.getLogger("winnow")
 TABLE = "table.parquet"
 """What the table that a job has made is called in its folder."""
+NUMBERS = "numbers.bin"
+"""What its numbers are called there, where they are kept in a form that can be mapped."""
 COST = "A job, %s, has taken %.1f s of computing and %.0f MB."
 
 _PIECE = 2**20

@@ -23,11 +23,12 @@ from plcore.tables import (
     read_vectors,
     shape_name,
     shaped,
+    store_plain_csv,
     store_reading,
     with_rows,
     with_vectors,
 )
-from workflow.common.limited.asking import TABLE
+from workflow.common.limited.asking import NUMBERS, TABLE
 from workflow.common.limited.look_jobs import model_inputs, small_picture, spectrogram, warm
 
 __all__ = ["check", "grow", "model_inputs", "read", "small_picture", "spectrogram", "warm"]
@@ -41,20 +42,23 @@ def read(given: Mapping[str, Any], folder: Path, _tell: Callable[[float], None])
     given : `file`, and perhaps `rows` and `vectors`, each a path and the file's own name or None; `as_it_is`
     Gives fields of `workflow.importing.reading.Upload`. Raises TableError.
     """
-    files = {name: _in_hand(*given[name]) for name in ("file", "rows", "vectors") if given[name] is not None}
-    reading = read_table(*files["file"])
+    names = [name for name in ("file", "rows", "vectors") if given[name] is not None]
+    files = {name: (Path(given[name][0]), given[name][1]) for name in names}
+    at_once = files["file"][0].is_file() and store_plain_csv(files["file"][0], folder)
+    first = reading = read_stored(folder) if at_once else read_table(*_in_hand(*files["file"]))
     shape = shape_name(reading)
     if "rows" in files:
-        reading = joined(reading, read_table(*files["rows"]))
+        reading = joined(reading, read_table(*_in_hand(*files["rows"])))
     elif shape is not None and not given["as_it_is"]:
         reading = shaped(reading)
     if "vectors" in files:
-        reading = with_vectors(reading, read_vectors(*files["vectors"]))
-    store_reading(reading, folder)
+        reading = with_vectors(reading, read_vectors(*_in_hand(*files["vectors"])))
+    if not (at_once and reading is first):
+        store_reading(reading, folder)
     guess = reading.suggest_roles()
     return {
         "shape": shape,
-        "source_hash": hashlib.sha256(b"".join(_digest(data) for data, _ in files.values())).hexdigest(),
+        "source_hash": hashlib.sha256(b"".join(_digest(path) for path, _ in files.values())).hexdigest(),
         # A vote in each row that shall be items as they are describes itself.
         "needs_rows": shape_name(reading) is None and lacks_rows(reading, guess),
         "guess": guess.to_json(),
@@ -65,13 +69,16 @@ def check(given: Mapping[str, Any], folder: Path, tell: Callable[[float], None])
     """Make a table of the reading that lies in the folder, under these roles.
 
     given : `roles`, as JSON; `out`, the folder that the table is left in, with its files
-    Gives its `doubts` and where its files lie, by their kept names. Raises TableError.
+    Gives its `doubts` and where its files lie, by their kept names. Its numbers lie beside it, row by row, as doubles
+    of this machine. Raises TableError.
     """
     reading, roles = read_stored(folder), Roles.from_json(given["roles"])
     if reading.files is not None:
         look_through(reading.files, reading.cells, roles, tell)
     table = LabelTable.from_cells(reading.cells, roles, reading.files, reading.arrays)
-    return {**_left(table, Path(given["out"]), frozenset()), "doubts": _as_json(find_doubts(table))}
+    out = Path(given["out"])
+    table.numbers.tofile(out / NUMBERS)
+    return {**_left(table, out, frozenset()), "doubts": _as_json(find_doubts(table))}
 
 
 def grow(given: Mapping[str, Any], folder: Path, _tell: Callable[[float], None]) -> dict[str, Any]:
@@ -93,29 +100,32 @@ def grow(given: Mapping[str, Any], folder: Path, _tell: Callable[[float], None])
 
 
 def _left(table: LabelTable, folder: Path, there: frozenset[str]) -> dict[str, Any]:
-    """Where the files of a table lie. there : those that are kept already"""
-    table.write(folder / TABLE)
-    files = table.media.files
+    """The SHA-256 of a table's file, and where the files lie that its rows name. there : those that are kept already"""
+    digest, files = table.write(folder / TABLE), table.media.files
     if not isinstance(files, MediaFiles):
-        return {"files": None}
+        return {"digest": digest, "files": None}
     kept = folder / "kept"
     names = sorted(table.media.kept_names() - there)
-    return {"files": {name: str(path) for name, path in lay_out(files, names, kept).items()}}
+    return {
+        "digest": digest,
+        "files": {name: str(path) for name, path in lay_out(files, names, kept).items()},
+    }
 
 
 def _as_json(doubts: Iterable[Doubt]) -> list[dict[str, Any]]:
     return [asdict(one) for one in doubts]
 
 
-def _in_hand(path: str, name: str | None) -> Given:
+def _in_hand(source: Path, name: str | None) -> Given:
     """The bytes of a file and its name; a folder as it is."""
-    source = Path(path)
     return (source, name) if source.is_dir() else (source.read_bytes(), name)
 
 
-def _digest(source: bytes | Path) -> bytes:
+def _digest(source: Path) -> bytes:
     """SHA-256 of a file's bytes; of a folder that of its tables."""
-    if isinstance(source, bytes):
-        return hashlib.sha256(source).digest()
+    if not source.is_dir():
+        with source.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").digest()
     folder = Folder(source)
-    return hashlib.sha256(b"".join(_digest(folder.table(name)) for name in folder.table_names)).digest()
+    tables = (hashlib.sha256(folder.table(name)).digest() for name in folder.table_names)
+    return hashlib.sha256(b"".join(tables)).digest()

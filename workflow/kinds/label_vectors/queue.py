@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from plcore import LabelTable
+from plcore.common import BoolArray
 from plcore.loop.label_vectors import LabelVectorLearner
 from workflow.common.lists import SHOWN
+from workflow.common.table_words import rows_with, words_of
 
 if TYPE_CHECKING:
     from workflow.common.opened import Opened
@@ -52,14 +54,20 @@ class VectorQueueView:
     begun: int
 
 
-def list_queue(opened: Opened[Learner], search: str) -> VectorQueueView:
-    """The open rows, best first; those whose id or label asked about hold the words searched for."""
-    learner, words = opened.learner, search.casefold().split()
+def list_queue(
+    opened: Opened[Learner], search: str, held: Mapping[str, BoolArray] | None = None
+) -> VectorQueueView:
+    """The open rows, best first; those whose id, text or categories, or label asked about, hold the words searched for.
+
+    held : `workflow.common.table_words.rows_with` of the learner's table, where it was asked before the learner was
+    """
+    learner = opened.learner
+    held = rows_with(learner.table, words_of(search)) if held is None else held
     ranked = _ranked(learner)
     found = [
         one
         for one in ranked
-        if all(word in f"{learner.table.ids[one[1]]} {one[2] or ''}".casefold() for word in words)
+        if all(rows[one[1]] or word in (one[2] or "").casefold() for word, rows in held.items())
     ]
     return VectorQueueView(
         by_row=learner.settings.by_row,
@@ -107,7 +115,7 @@ def _queue_row(learner: Learner, place: int, row: int, label: str | None, score:
     return VectorQueueRow(
         place=place,
         row=row,
-        row_id=str(learner.table.ids[row]),
+        row_id=learner.table.id_of(row),
         label=label,
         probability=None if label is None else question.probabilities[learner.classes.index(label)],
         unknown=sum(cell < 0 for cell in question.cells),

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from plcore import ActiveLearner, LabelTable
+from plcore.common import BoolArray
 from workflow.common.lists import SHOWN
+from workflow.common.table_words import rows_with, words_of
 from workflow.kinds.one_label.words import reason, strategies_for
 
 if TYPE_CHECKING:
@@ -50,21 +52,29 @@ class QueueView:
     begun: int
 
 
-def list_queue(opened: Opened[Learner], search: str) -> QueueView:
-    """The open rows in asking order; those whose id, candidates, text or categories hold the words searched for."""
+def list_queue(
+    opened: Opened[Learner], search: str, held: Mapping[str, BoolArray] | None = None
+) -> QueueView:
+    """The open rows in asking order; those whose id, candidates, text or categories hold the words searched for.
+
+    held : `workflow.common.table_words.rows_with` of the learner's table, where it was asked before the learner was
+    """
     learner, pool = opened.learner, opened.learner.pool
     order, scores = learner.ranking()
-    words, texts = search.casefold().split(), _texts(learner)
-    found = [
-        (place, row, score)
-        for place, (row, score) in enumerate(zip(order.tolist(), scores.tolist(), strict=True), start=1)
-        if not words or _holds(learner, texts, row, words)
-    ]
+    held = rows_with(learner.table, words_of(search)) if held is None else held
+    matching = np.ones(len(order), dtype=bool)
+    for word, rows in held.items():
+        named = [place for place, name in enumerate(pool.classes) if word in name.casefold()]
+        matching &= (rows | pool.candidates[:, named].any(axis=1))[order]
+    places = np.flatnonzero(matching)
     return QueueView(
         strategy=learner.settings.strategy,
         strategies=strategies_for(learner.settings.model, learner.settings.strategy),
-        rows=tuple(_queue_row(learner, place, row, score) for place, row, score in found[:SHOWN]),
-        matching=len(found),
+        rows=tuple(
+            _queue_row(learner, place + 1, int(order[place]), float(scores[place]))
+            for place in places[:SHOWN].tolist()
+        ),
+        matching=len(places),
         listed=len(order),
         open=pool.n_open,
         blind=int((pool.control_rows & pool.asked.open()).sum()),
@@ -92,7 +102,7 @@ def _queue_row(learner: Learner, place: int, row: int, score: float) -> QueueRow
     return QueueRow(
         place=place,
         row=row,
-        row_id=str(learner.table.ids[row]),
+        row_id=learner.table.id_of(row),
         candidates=question.choices,
         score=score,
         reason=reason(
@@ -102,16 +112,3 @@ def _queue_row(learner: Learner, place: int, row: int, score: float) -> QueueRow
             counted=learner.settings.proves_done,
         ),
     )
-
-
-def _texts(learner: Learner) -> list[np.ndarray]:
-    """Columns that are searched beside the candidates, (n,) each."""
-    table = learner.table
-    columns = [column for column in (table.roles.text, *table.roles.categories) if column]
-    return [np.asarray(table.ids), *(table.cells[column].to_numpy() for column in columns)]
-
-
-def _holds(learner: Learner, texts: list[np.ndarray], row: int, words: list[str]) -> bool:
-    names = learner.pool.names(learner.pool.candidates[row])
-    text = " ".join((*(str(column[row]) for column in texts), *names)).casefold()
-    return all(word in text for word in words)

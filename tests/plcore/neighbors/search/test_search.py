@@ -265,6 +265,23 @@ def test_approximate_search_of_few_or_equal_rows(n, stored):
             np.testing.assert_array_equal(part, right)
 
 
+def test_cells_are_taken_only_where_they_are_the_cheaper_search(monkeypatch):
+    monkeypatch.setattr(search, "QUICK_WORK", 0)
+    X = clusters(500)
+    quick = CellSearch(search.ready(X), np.arange(500), 5)
+    few = quick.n_probed / quick.n_cells
+    for share, kind in ((few, "exact"), (few + 0.01, "approximate")):
+        monkeypatch.setattr(search, "EXACT_SHARE", share)
+        assert make_search(X, 5).kind == kind
+    assert make_search(sparse.csr_matrix(X), 5).kind == "exact", "cells gain little on sparse rows"
+    monkeypatch.setattr(search, "EXACT_SHARE", 0)
+    found = make_search(X, 5).nearest(X, 5)
+    for one, other in zip(found, make_search(X, 5, "exact").nearest(X, 5), strict=True):
+        np.testing.assert_array_equal(one, other)
+    monkeypatch.setattr(search, "EXACT_WORK", 0)
+    assert make_search(X, 5).kind == "approximate"
+
+
 def test_the_kind_is_chosen_by_size(monkeypatch):
     X = clusters(500)
     assert make_search(X, 5).kind == "exact"

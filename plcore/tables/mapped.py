@@ -1,0 +1,59 @@
+"""Files that are mapped into memory: what is looked at is read from the disk, and costs memory only until it is let go.
+
+A table of a million rows has a gigabyte of text that people see a few rows of. It lies in a file, and the system reads
+the pages of it that somebody asks for. Whoever has gone through all of it calls `let_go`.
+"""
+
+from __future__ import annotations
+
+import errno
+import mmap
+import tempfile
+from pathlib import Path
+from typing import BinaryIO
+from weakref import WeakSet
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+_maps: WeakSet[mmap.mmap] = WeakSet()
+
+
+def mapped(path: Path) -> pa.Buffer:
+    """The bytes of a file, which is not empty. They last as long as this does, also when the file's name is gone."""
+    with path.open("rb") as file:
+        return mapped_file(file)
+
+
+def mapped_file(file: BinaryIO) -> pa.Buffer:
+    """`mapped` of an open file, which may be closed afterwards."""
+    file.flush()
+    bytes_of = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    _maps.add(bytes_of)
+    return pa.py_buffer(bytes_of)
+
+
+def mapped_numbers(path: Path) -> npt.NDArray[np.float64]:
+    """The doubles in a file, which is not empty, as `numpy.ndarray.tofile` writes them; read-only."""
+    return np.frombuffer(mapped(path))
+
+
+def let_go() -> None:
+    """Give back the memory of all pages that this process has looked at: they are read again where they are wanted."""
+    if hasattr(mmap, "MADV_DONTNEED"):  # other systems take it back themselves, when it grows short
+        for one in list(_maps):
+            one.madvise(mmap.MADV_DONTNEED)
+
+
+def nameless_file(folder: Path) -> BinaryIO:
+    """A file to write and then to map, beside others in this folder; it is gone with whoever has it open.
+
+    Where nobody may write in the folder, it lies in the system's place for such files. Raises OSError.
+    """
+    try:
+        return tempfile.TemporaryFile(dir=folder)
+    except OSError as error:
+        if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise
+        return tempfile.TemporaryFile()
