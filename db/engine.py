@@ -22,7 +22,7 @@ from db.faults import is_damaged
 from db.file_header import MAGIC
 from db.identity import Identity, Note, check_same, count_commit, read_identity
 from db.opened_file import DatabaseBusyError, DatabaseReplacedError, DatabaseUnavailableError, OpenedFile
-from db.postgres_engine import alone_with_tables, postgres_engine, reader_of
+from db.postgres_engine import PROJECT, READS, alone_with_tables, glancer_of, postgres_engine, reader_of
 from db.revisions import MIGRATIONS, NewerTablesError, check_known, revisions, upgrade
 from db.sqlite_engine import BUSY_SECONDS, FORGET_PAGES, PASSING, path_in, sqlite_engine
 
@@ -56,11 +56,11 @@ class Database:
         if self.is_sqlite:
             self._file: OpenedFile | None = OpenedFile(path_in(parsed.database or ""))
             self._writer = sqlite_engine(url, self._file, writes=True)
-            self._reader = sqlite_engine(url, self._file, writes=False)
+            self._reader = self._glancer = sqlite_engine(url, self._file, writes=False)
         else:
             self._file = None
             self._writer = postgres_engine(parsed)
-            self._reader = reader_of(self._writer)
+            self._reader, self._glancer = reader_of(self._writer), glancer_of(self._writer)
             event.listen(self._writer, "connect", self._check_same)
         self._passing = self._writer.execution_options(**{PASSING: True})
         event.listen(self._writer, "commit", self._count)
@@ -78,11 +78,12 @@ class Database:
         return None if self._file is None else self._file.path
 
     @contextmanager
-    def write(self, *, lasting: bool = True) -> Iterator[Session]:
+    def write(self, *, lasting: bool = True, project: int | None = None) -> Iterator[Session]:
         """A transaction that may write: committed when the block ends, rolled back when it raises.
 
         lasting : it is on the disk when the block has ended. False: it waits for no disk; a power cut may lose it until
             something that lasts is committed, so that nobody is to be told that it was stored
+        project : whose other writers wait until the block has ended, as after `entries.lock`; None: nobody need
         On SQLite what was read inside is still true at the commit (BEGIN IMMEDIATE).
         Blocks must not be nested. Raises DatabaseBusyError, and DatabaseReplacedError, before or after the commit,
         where what was written is not in the file that is there.
@@ -92,19 +93,23 @@ class Database:
             self._committing.height = None  # that of a commit before is not of this one
             engine = self._writer if lasting else self._passing
             with self._in_use(), Session(engine) as session, session.begin():
+                if project is not None and not self.is_sqlite:
+                    session.connection(execution_options={PROJECT: project})
                 yield session
                 self._check_before_commit()
             self._after_commit()
 
     @contextmanager
-    def read(self) -> Iterator[Session]:
+    def read(self, *, single: bool = False) -> Iterator[Session]:
         """A transaction for reading only: writes are refused in it, and it never waits for a writer.
 
         All of it sees the database as it was at its first query.
+        single : there is one query and no more, for which PostgreSQL needs no transaction: a third of the words to it
         """
         with suppress(DatabaseReplacedError):
             self.check_file()
-        with self._in_use(), Session(self._reader) as session, session.begin():
+        engine = self._glancer if single else self._reader
+        with self._in_use(), Session(engine) as session, session.begin():
             yield session
 
     def is_new(self) -> bool:
@@ -188,7 +193,6 @@ class Database:
                 with closing(self._watcher.cursor()) as cursor:
                     cursor.execute(_STAMP[self.is_sqlite])
                     found = cursor.fetchone()
-                self._watcher.rollback()  # PostgreSQL has begun a transaction for it, and would never end it
             except Exception as error:
                 # The server went away, perhaps. The next look has a new connection.
                 self._watcher.invalidate()
@@ -222,7 +226,7 @@ class Database:
 
     def _count(self, connection: Connection) -> None:
         """Just before a commit that lasts: the height that the database will have with it."""
-        if not connection.get_execution_options().keys() & {"postgresql_readonly", PASSING}:
+        if not connection.get_execution_options().keys() & {READS, PASSING}:
             self._committing.height = count_commit(connection)
 
     def _check_same(self, connection: Any, _record: Any) -> None:

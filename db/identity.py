@@ -22,10 +22,12 @@ from db.opened_file import DatabaseUnavailableError
 
 _WIDTH = 128
 """Bytes of a note: it is written over in one piece."""
-_COUNT = """
-    SELECT CASE WHEN pg_current_xact_id_if_assigned() IS NOT NULL THEN nextval(to_regclass('identity_height')) END
-"""
-"""Of PostgreSQL: NULL where nothing was written, and in tables from before there was a height."""
+_COUNT = (
+    "SELECT CASE WHEN pg_current_xact_id_if_assigned() IS NOT NULL "
+    "THEN nextval(to_regclass('identity_height')) END; COMMIT"
+)
+"""Of PostgreSQL: NULL where nothing was written, and in tables from before there was a height. It commits with the same
+word to the server; what the driver is told to commit afterwards is nothing."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,8 @@ def begin_counting(connection: Connection) -> None:
 
 
 def count_commit(connection: Connection) -> int | None:
-    """To be called just before a commit: the height that the database has with it; None where nothing was changed."""
+    """To be called just before a commit, which it makes on PostgreSQL: the height that the database has with it; None
+    where nothing was changed."""
     if connection.dialect.name == "sqlite":
         driver = _driver(connection)
         if driver.total_changes == connection.info["changes"]:

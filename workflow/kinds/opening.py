@@ -96,8 +96,7 @@ def open_to_write(
     with slot.lock:
         while True:
             slot.take_news(partial(_training, home, project_id, slot, enter), older=NEWS_AGE)
-            with saving(home, lasting=lasting) as session:
-                entries.lock(session, project_id)
+            with saving(home, lasting=lasting, project=project_id) as session:
                 reading = enter(session)
                 kind = kind_of(reading.project)
                 learner = _caught_up(home, slot, kind, reading, FEW)
