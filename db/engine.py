@@ -14,7 +14,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, PoolProxiedConnection, event, inspect, make_url, text
+from sqlalchemy import Connection, event, inspect, make_url, text
 from sqlalchemy.orm import Session
 
 from db.as_sqlite import read_sqlite, write_sqlite
@@ -25,8 +25,7 @@ from db.opened_file import DatabaseBusyError, DatabaseReplacedError, DatabaseUna
 from db.postgres_engine import PROJECT, READS, alone_with_tables, glancer_of, postgres_engine, reader_of
 from db.revisions import MIGRATIONS, NewerTablesError, check_known, revisions, upgrade
 from db.sqlite_engine import BUSY_SECONDS, FORGET_PAGES, PASSING, path_in, sqlite_engine
-
-_STAMP = {True: "PRAGMA data_version", False: "SELECT pg_current_wal_insert_lsn()"}
+from db.stamps import Stamps
 
 __all__ = [
     "MIGRATIONS",
@@ -66,9 +65,7 @@ class Database:
         event.listen(self._writer, "commit", self._count)
         # SQLite's busy handler polls and is unfair: without the lock a writing thread can wait for seconds.
         self._turn = threading.Lock()
-        self._watching = threading.Lock()
-        self._watcher: PoolProxiedConnection | None = None
-        self._watchers = 0
+        self._stamps = Stamps(self._reader)
         self._using = threading.Lock()
         self._users = 0
 
@@ -184,21 +181,8 @@ class Database:
         """
         with suppress(DatabaseReplacedError):
             self.check_file()
-        with self._in_use(), self._watching:
-            if self._watcher is None:
-                # Raw, and outside of any transaction, which would see the database as it was at its beginning.
-                self._watcher = self._reader.raw_connection()
-                self._watchers += 1  # what two connections say cannot be compared
-            try:
-                with closing(self._watcher.cursor()) as cursor:
-                    cursor.execute(_STAMP[self.is_sqlite])
-                    found = cursor.fetchone()
-            except Exception as error:
-                # The server went away, perhaps. The next look has a new connection.
-                self._watcher.invalidate()
-                self._watcher = None
-                raise DatabaseUnavailableError(f"The database does not answer now: {error}.") from error
-            return self._watchers, str(found)
+        with self._in_use():
+            return self._stamps.stamp()
 
     def identity(self) -> Identity | None:
         """Which database this is; None where its tables are from before there were identities, or are not there."""
@@ -281,10 +265,7 @@ class Database:
 
     def _drop(self) -> None:
         """Close every connection that is not in use."""
-        with self._watching:
-            if self._watcher is not None:
-                self._watcher.close()
-                self._watcher = None
+        self._stamps.close()
         self._writer.dispose()
         self._reader.dispose()
 

@@ -46,10 +46,16 @@ have forgotten it without a word."""
 
 def postgres_engine(url: URL) -> Engine:
     """For writing. A writer that has waited for `entries.lock` must see what was committed meanwhile."""
+    from db.postgres_cursor import ShortCursor
+
     engine = create_engine(
         url,
         # The listener below begins transactions, not the driver.
-        connect_args={"fallback_application_name": "winnow", "autocommit": True},
+        connect_args={
+            "fallback_application_name": "winnow",
+            "autocommit": True,
+            "cursor_factory": ShortCursor,
+        },
         pool_size=20,
         pool_use_lifo=True,  # statements are prepared in those that are used
         hide_parameters=True,  # hashes of secrets must not come into the log with an error

@@ -117,7 +117,17 @@ def open_to_write(
 
 
 def _opened(home: Home, reading: Reading, kind: Kind, learner: Learner, kept: KeptLog) -> Opened[Any]:
-    return Opened(reading.person, reading.role, home, reading.session, reading.project, kind, learner, kept)
+    return Opened(
+        reading.person,
+        reading.role,
+        home,
+        reading.session,
+        reading.project,
+        kind,
+        learner,
+        kept,
+        reading.before,
+    )
 
 
 def _caught_up(
