@@ -12,6 +12,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from db.base import Base
+from db.listening import tell
 from db.models import EntryRow, ProjectRow
 
 NO_ROW = -1
@@ -134,6 +135,7 @@ def append(session: Session, new: NewEntry, last: int | None = None) -> LogEntry
                 f"Project {new.project_id} has an entry for token {new.token!r} already; nothing was written."
             ) from error
         raise
+    tell(session, entry.project_id, entry.seq)
     return entry
 
 

@@ -18,13 +18,14 @@ from typing import Any
 
 from sqlalchemy import Connection, inspect, text
 
+from db.listening import words_of
 from db.opened_file import DatabaseUnavailableError
 
 _WIDTH = 128
 """Bytes of a note: it is written over in one piece."""
 _COUNT = (
     "SELECT CASE WHEN pg_current_xact_id_if_assigned() IS NOT NULL "
-    "THEN nextval(to_regclass('identity_height')) END; COMMIT"
+    "THEN nextval(to_regclass('identity_height')) END; {news}COMMIT"
 )
 """Of PostgreSQL: NULL where nothing was written, and in tables from before there was a height. It commits with the same
 word to the server; what the driver is told to commit afterwards is nothing."""
@@ -132,7 +133,7 @@ def count_commit(connection: Connection) -> int | None:
         return height
     if _driver(connection).info.transaction_status.name == "INERROR":
         return None  # an error of it was passed over: PostgreSQL will roll it back
-    counted = connection.exec_driver_sql(_COUNT).scalar_one()
+    counted = connection.exec_driver_sql(_COUNT.format(news=words_of(connection))).scalar_one()
     return None if counted is None else int(counted)
 
 

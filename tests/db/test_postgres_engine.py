@@ -171,9 +171,10 @@ def test_of_two_writers_at_a_project_the_second_waits_and_sees_what_the_first_wr
 ) -> None:
     one, other = add_project(postgres, "birds"), add_project(postgres, "frogs")
     with postgres.write(project=one) as first:
-        with pytest.raises(DBAPIError) as caught, postgres.write(project=other) as session:
-            session.execute(text("SET lock_timeout = '50ms'"))  # of this connection, which comes next again
-            entries.lock(session, one)
+        with postgres.write(project=other) as session:  # of another project: at once
+            session.execute(text("SET lock_timeout = '50ms'"))
+        with pytest.raises(DBAPIError) as caught, postgres.write(project=one):  # by the same connection
+            pass
         assert is_held(caught.value)
         entries.append(first, new_entry(one), 0)
     with postgres.write(project=one) as second:

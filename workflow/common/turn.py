@@ -28,10 +28,9 @@ if TYPE_CHECKING:
     from workflow.common.opened import Opened
     from workflow.common.writer import EntryWriter
 
-RESERVED_FOR = timedelta(minutes=2)
-"""How long a row shown to one person is not offered to another, at least."""
-TIMES_THEIR_PACE = 3
-"""As long as so many of the person's median times to answer, where that is longer."""
+RESERVED_FOR, TIMES_THEIR_PACE = timedelta(minutes=2), 3
+"""How long a row shown to one person is not offered to another, at least; as long as so many of the person's median
+times to answer, where that is longer."""
 LearnerT = TypeVar("LearnerT", bound="Learner")
 AskedT = TypeVar("AskedT")
 ShownT = TypeVar("ShownT")
@@ -47,7 +46,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
 
     opened : the write transaction with the learner, caught up in it      now : one moment for all that is written
     steady : the same by the clock that the seconds spent on questions are measured by
-    AskedT is a question of the learner, ShownT the same question as a page shows it.
+    AskedT : a question of the learner      ShownT : the same question as a page shows it
     """
 
     ANSWERS: ClassVar[tuple[str, ...]]
@@ -58,9 +57,8 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
     opened: Opened[LearnerT]
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
     steady: datetime = field(default_factory=steady)
-    _open: list[questions.OpenQuestion | None] = field(
-        default_factory=list, init=False
-    )  # once it was looked for
+    # What is before the person, once it was looked for.
+    _open: list[questions.OpenQuestion | None] = field(default_factory=list, init=False)
 
     @property
     def learner(self) -> LearnerT:
@@ -187,8 +185,8 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
 
     def holds(self, question: questions.OpenQuestion) -> bool:
         """Whether its place is this person's still, so that nobody else can have been given it."""
-        alone = not self.learner.settings.several
-        return alone and question.paused_at is None and question.reserved_until > self.now
+        lasts = question.paused_at is None and question.reserved_until > self.now
+        return lasts and not self.learner.settings.several
 
     def is_taken(self, place: Place) -> bool:
         """Whether the place, or a part of it, is before somebody else."""
