@@ -95,7 +95,7 @@ def _beginning(options: Any) -> str:
     if PASSING in options:
         parts.append("SET LOCAL synchronous_commit = off")
     if PROJECT in options:
-        parts.append(f"SELECT FROM projects WHERE id = {int(options[PROJECT])} FOR UPDATE")
+        parts.append(f"SELECT FROM projects WHERE id = {int(options[PROJECT])} FOR NO KEY UPDATE")
     return "; ".join(parts)
 
 

@@ -147,7 +147,7 @@ def test_a_transaction_begins_and_ends_in_one_word_each(postgres: Database) -> N
         assert session.execute(text("SHOW synchronous_commit")).scalar_one() == "off"
         assert session.execute(text("SHOW transaction_isolation")).scalar_one() == "read committed"
     assert said[0].count(";") == 2
-    assert "FOR UPDATE" in said[0]
+    assert "FOR NO KEY UPDATE" in said[0]
     assert len(said) == 4
     said.clear()
     with postgres.write(project=project) as session:
