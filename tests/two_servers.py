@@ -55,15 +55,20 @@ class Team:
 
     def answer(self, servers: Sequence[AnyServer], kill_at: int | None = None) -> None:
         """Half of them begin at each of the two. kill_at : answers in all after which the first is killed"""
-        killing = threading.Event()
+        killing, killed = threading.Event(), threading.Event()
         people = [
-            threading.Thread(target=self._person, args=(secret, servers, number % 2, kill_at, killing))
+            threading.Thread(
+                target=self._person, args=(secret, servers, number % 2, kill_at, killing, killed)
+            )
             for number, secret in enumerate(self.secrets)
         ]
         for one in people:
             one.start()
-        if kill_at is not None and killing.wait(600):
-            servers[0].kill()
+        while kill_at is not None and any(one.is_alive() for one in people):
+            if killing.wait(0.1):
+                servers[0].kill()
+                killed.set()
+                break
         for one in people:
             one.join()
 
@@ -74,6 +79,7 @@ class Team:
         at: int,
         kill_at: int | None,
         killing: threading.Event,
+        killed: threading.Event,
     ) -> None:
         left = self.answers
         while left > 0:
@@ -82,6 +88,8 @@ class Team:
                 with LivePage(port, f"winnow_signin_{port}={secret}", f"project={self.project}") as page:
                     while left > 0 and page.question is not None:
                         token, label = page.question["token"], page.question["question"]["rows"][0]["label"]
+                        if left == 1 and at == 0 and kill_at is not None:
+                            killed.wait()  # nobody has finished there before
                         with self.lock:
                             known = self.highest
                         sent = True

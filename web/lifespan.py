@@ -17,9 +17,9 @@ from web.workers import WorkerCrew
 from workflow import exporting
 from workflow.common import limited
 from workflow.common.running import noted
-from workflow.following import Follower
 from workflow.home import close_home, home
 from workflow.importing import arrivals
+from workflow.kinds.following import Follower
 from workflow.people import team
 
 if TYPE_CHECKING:

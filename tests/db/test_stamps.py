@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from db import people
-from db.engine import Database
+from db.engine import Database, DatabaseUnavailableError
+from db.stamps import Stamps
 from tests.db.conftest import NOW
 
 
@@ -29,9 +30,11 @@ def test_the_stamp_moves_with_every_commit_of_anybody(database: Database) -> Non
 
 
 def test_the_stamp_comes_back_after_its_connection_was_lost(database: Database) -> None:
-    before = database.stamp()
-    assert database._stamps._watcher is not None
-    database._stamps._watcher.driver_connection.close()  # type: ignore[union-attr]
-    with pytest.raises(Exception, match="closed"):
-        database.stamp()
-    assert database.stamp() != before, "a new connection says nothing about the one before"
+    stamps = Stamps(database._reader)
+    before = stamps.stamp()
+    assert stamps._watcher is not None
+    stamps._watcher.driver_connection.close()  # type: ignore[union-attr]
+    with pytest.raises(DatabaseUnavailableError, match="closed"):
+        stamps.stamp()
+    assert stamps.stamp() != before, "a new connection says nothing about the one before"
+    stamps.close()

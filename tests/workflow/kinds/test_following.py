@@ -13,9 +13,9 @@ from tests.databases import on_postgres
 from tests.workflow.pressing import press
 from workflow import answering
 from workflow.common.answers import Given
-from workflow.following import Follower
 from workflow.home import Home, open_home
 from workflow.kinds import opening
+from workflow.kinds.following import Follower
 from workflow.seat import Seat
 
 LONG = 60.0
@@ -117,7 +117,7 @@ def test_it_ends_and_says_once_that_postgresql_is_away(
         raise DatabaseUnavailableError(f"PostgreSQL does not tell of news now, after {seconds} s.")
 
     monkeypatch.setattr(follower, "look", fail)
-    monkeypatch.setattr("workflow.following.AGAIN", 0.001)
+    monkeypatch.setattr("workflow.kinds.following.AGAIN", 0.001)
     follower.start()
     if backend != "sqlite":
         for _ in range(3):
