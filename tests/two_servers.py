@@ -67,6 +67,7 @@ class Team:
         while kill_at is not None and any(one.is_alive() for one in people):
             if killing.wait(0.1):
                 servers[0].kill()
+            if killing.is_set() or self.faults:
                 killed.set()
                 break
         for one in people:
