@@ -48,7 +48,7 @@ class Listener:
         self._fault = psycopg.Error
         place = make_url(url)
         words, named = place.get_dialect()().create_connect_args(place)
-        named |= {"autocommit": True, "fallback_application_name": "winnow"}
+        named = {**named, "autocommit": True, "fallback_application_name": "winnow"}
         try:
             self._connection: psycopg.Connection[Any] = psycopg.connect(*words, **named)
             self._connection.execute(f"LISTEN {CHANNEL}")
