@@ -88,10 +88,10 @@ def postgres_engine(url: URL) -> Engine:
 
 
 def _beginning(options: Any) -> str:
-    """What begins a transaction. Its isolation is not left to the server's settings."""
+    """What begins a transaction. Its isolation is not left to the server's settings; whether it may write is."""
     if READS in options:
         return "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-    parts = ["BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"]
+    parts = ["BEGIN ISOLATION LEVEL READ COMMITTED"]
     if PASSING in options:
         parts.append("SET LOCAL synchronous_commit = off")
     if PROJECT in options:
