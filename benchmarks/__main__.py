@@ -13,6 +13,7 @@ NAMES = (
     "press",
     "load",
     "trust",
+    "two_servers",
     "power_cuts",
     "restart",
     "opening",

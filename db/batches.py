@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
-from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy import delete, insert, select, update
 from sqlalchemy.orm import Session
 
 from db.base import Base
@@ -48,12 +47,6 @@ class StoredBatch:
 
 
 _TABLE = Base.metadata.tables["batches"]
-# Built once: it runs for every answer, and to build it takes as long as to run it.
-_OF_OTHERS = select(_TABLE.c.rows).where(
-    _TABLE.c.project_id == bindparam("project"),
-    _TABLE.c.person_id != bindparam("person"),
-    _TABLE.c.reserved_until > bindparam("now"),
-)
 
 
 def put(session: Session, batch: StoredBatch) -> None:
@@ -93,9 +86,3 @@ def hand_back(session: Session, project_id: int, person_id: int, now: datetime) 
         )
         .values(reserved_until=now)
     )
-
-
-def reserved_rows(session: Session, project_id: int, except_person: int, now: datetime) -> Counter[int]:
-    """Rows that others have before them together now, and how many people have each."""
-    found = session.execute(_OF_OTHERS, {"project": project_id, "person": except_person, "now": now})
-    return Counter(row for (rows,) in found for row, *_ in rows)

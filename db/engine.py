@@ -14,7 +14,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, PoolProxiedConnection, event, inspect, make_url, text
+from sqlalchemy import Connection, event, inspect, make_url, text
 from sqlalchemy.orm import Session
 
 from db.as_sqlite import read_sqlite, write_sqlite
@@ -22,11 +22,10 @@ from db.faults import is_damaged
 from db.identity import Identity, Note, check_same, count_commit, read_identity
 from db.lost_commits import Committing, CommitUnknownError, certain
 from db.opened_file import DatabaseBusyError, DatabaseReplacedError, DatabaseUnavailableError, OpenedFile
-from db.postgres_engine import alone_with_tables, postgres_engine, reader_of
+from db.postgres_engine import PROJECT, READS, alone_with_tables, glancer_of, postgres_engine, reader_of
 from db.revisions import MIGRATIONS, NewerTablesError, check_known, revisions, upgrade
 from db.sqlite_engine import BUSY_SECONDS, FORGET_PAGES, PASSING, path_in, sqlite_engine
-
-_STAMP = {True: "PRAGMA data_version", False: "SELECT pg_current_wal_insert_lsn()"}
+from db.stamps import Stamps
 
 __all__ = [
     "MIGRATIONS",
@@ -57,19 +56,17 @@ class Database:
         if self.is_sqlite:
             self._file: OpenedFile | None = OpenedFile(path_in(parsed.database or ""))
             self._writer = sqlite_engine(url, self._file, writes=True)
-            self._reader = sqlite_engine(url, self._file, writes=False)
+            self._reader = self._glancer = sqlite_engine(url, self._file, writes=False)
         else:
             self._file = None
             self._writer = postgres_engine(parsed)
-            self._reader = reader_of(self._writer)
+            self._reader, self._glancer = reader_of(self._writer), glancer_of(self._writer)
             event.listen(self._writer, "connect", self._check_same)
         self._passing = self._writer.execution_options(**{PASSING: True})
         event.listen(self._writer, "commit", self._count)
         # SQLite's busy handler polls and is unfair: without the lock a writing thread can wait for seconds.
         self._turn = threading.Lock()
-        self._watching = threading.Lock()
-        self._watcher: PoolProxiedConnection | None = None
-        self._watchers = 0
+        self._stamps = Stamps(self._reader)
         self._using = threading.Lock()
         self._users = 0
 
@@ -79,11 +76,12 @@ class Database:
         return None if self._file is None else self._file.path
 
     @contextmanager
-    def write(self, *, lasting: bool = True) -> Iterator[Session]:
+    def write(self, *, lasting: bool = True, project: int | None = None) -> Iterator[Session]:
         """A transaction that may write: committed when the block ends, rolled back when it raises.
 
         lasting : it is on the disk when the block has ended. False: it waits for no disk; a power cut may lose it until
             something that lasts is committed, so that nobody is to be told that it was stored
+        project : whose other writers wait until the block has ended, as after `entries.lock`; None: nobody need
         On SQLite what was read inside is still true at the commit (BEGIN IMMEDIATE).
         Blocks must not be nested. Raises DatabaseBusyError; DatabaseReplacedError, before or after the commit, where
         what was written is not in the file that is there; CommitUnknownError.
@@ -97,19 +95,23 @@ class Database:
                 Session(engine) as session,
                 session.begin(),
             ):
+                if project is not None and not self.is_sqlite:
+                    session.connection(execution_options={PROJECT: project})
                 yield session
                 self._check_before_commit()
             self._after_commit()
 
     @contextmanager
-    def read(self) -> Iterator[Session]:
+    def read(self, *, single: bool = False) -> Iterator[Session]:
         """A transaction for reading only: writes are refused in it, and it never waits for a writer.
 
         All of it sees the database as it was at its first query.
+        single : there is one query and no more, for which PostgreSQL needs no transaction: a third of the words to it
         """
         with suppress(DatabaseReplacedError):
             self.check_file()
-        with self._in_use(), Session(self._reader) as session, session.begin():
+        engine = self._glancer if single else self._reader
+        with self._in_use(), Session(engine) as session, session.begin():
             yield session
 
     def is_new(self) -> bool:
@@ -173,22 +175,8 @@ class Database:
         """
         with suppress(DatabaseReplacedError):
             self.check_file()
-        with self._in_use(), self._watching:
-            if self._watcher is None:
-                # Raw, and outside of any transaction, which would see the database as it was at its beginning.
-                self._watcher = self._reader.raw_connection()
-                self._watchers += 1  # what two connections say cannot be compared
-            try:
-                with closing(self._watcher.cursor()) as cursor:
-                    cursor.execute(_STAMP[self.is_sqlite])
-                    found = cursor.fetchone()
-                self._watcher.rollback()  # PostgreSQL has begun a transaction for it, and would never end it
-            except Exception as error:
-                # The server went away, perhaps. The next look has a new connection.
-                self._watcher.invalidate()
-                self._watcher = None
-                raise DatabaseUnavailableError(f"The database does not answer now: {error}.") from error
-            return self._watchers, str(found)
+        with self._in_use():
+            return self._stamps.stamp()
 
     def identity(self) -> Identity | None:
         """Which database this is; None where its tables are from before there were identities, or are not there."""
@@ -215,8 +203,8 @@ class Database:
             self._note.try_to_write(found)
 
     def _count(self, connection: Connection) -> None:
-        """Just before a commit that lasts."""
-        if not connection.get_execution_options().keys() & {"postgresql_readonly", PASSING}:
+        """Just before a commit that lasts: the height that the database will have with it."""
+        if not connection.get_execution_options().keys() & {READS, PASSING}:
             self._committing.sent = count_commit(connection)
 
     def _check_same(self, connection: Any, _record: Any) -> None:
@@ -272,10 +260,7 @@ class Database:
 
     def _drop(self) -> None:
         """Close every connection that is not in use."""
-        with self._watching:
-            if self._watcher is not None:
-                self._watcher.close()
-                self._watcher = None
+        self._stamps.close()
         self._writer.dispose()
         self._reader.dispose()
 

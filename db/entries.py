@@ -12,6 +12,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from db.base import Base
+from db.listening import tell
 from db.models import EntryRow, ProjectRow
 
 NO_ROW = -1
@@ -108,9 +109,12 @@ class LogEntry(NewEntry):
 
 
 def lock(session: Session, project_id: int) -> None:
-    """Let writers of one project wait for each other (PostgreSQL); SQLite's BEGIN IMMEDIATE does so anyway."""
+    """Let writers of one project wait for each other (PostgreSQL); SQLite's BEGIN IMMEDIATE does so anyway. Who adds
+    what only belongs to the project (a model, a goal) waits for nobody."""
     if session.get_bind().dialect.name != "sqlite":
-        session.execute(select(ProjectRow.id).where(ProjectRow.id == project_id).with_for_update())
+        session.execute(
+            select(ProjectRow.id).where(ProjectRow.id == project_id).with_for_update(key_share=True)
+        )
 
 
 def append(session: Session, new: NewEntry, last: int | None = None) -> LogEntry:
@@ -134,6 +138,7 @@ def append(session: Session, new: NewEntry, last: int | None = None) -> LogEntry
                 f"Project {new.project_id} has an entry for token {new.token!r} already; nothing was written."
             ) from error
         raise
+    tell(session, entry.project_id, entry.seq)
     return entry
 
 

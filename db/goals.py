@@ -30,7 +30,8 @@ class StoredGoal:
 
 _TABLE = Base.metadata.tables["goals"]
 # Built once: it runs for every answer, and to build it takes as long as to run it.
-_THEIRS = select(*(_TABLE.c[one.name] for one in fields(StoredGoal))).where(
+COLUMNS = tuple(_TABLE.c[one.name] for one in fields(StoredGoal))
+_THEIRS = select(*COLUMNS).where(
     _TABLE.c.project_id == bindparam("project"), _TABLE.c.person_id == bindparam("person")
 )
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from sqlalchemy import Connection, inspect, text
 
+from db.listening import words_of
 from db.opened_file import DatabaseUnavailableError
 
 _WIDTH = 128
@@ -27,7 +28,8 @@ _COUNT = """
         pg_stat_get_bgwriter_stat_reset_time()::text
     FROM pg_current_xact_id_if_assigned() AS mine
 """
-"""Of PostgreSQL. The height is NULL in tables from before there was one, the number where nothing was written."""
+"""Of PostgreSQL. The height is NULL in tables from before there was one, the number where nothing was written. The
+commit is a word of its own: where its answer is lost, the number is known by which to ask (`db.lost_commits`)."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,8 @@ def begin_counting(connection: Connection) -> None:
 
 
 def count_commit(connection: Connection) -> Commit | None:
-    """To be called just before a commit, which it counts; None where nothing was changed."""
+    """To be called just before a commit, which it counts, and of which others are told with it; None where nothing was
+    changed."""
     if connection.dialect.name == "sqlite":
         driver = _driver(connection)
         if driver.total_changes == connection.info["changes"]:
@@ -144,7 +147,7 @@ def count_commit(connection: Connection) -> Commit | None:
         return Commit(height)
     if _driver(connection).info.transaction_status.name == "INERROR":
         return None  # an error of it was passed over: PostgreSQL will roll it back
-    height, number, since = connection.exec_driver_sql(_COUNT).one()
+    height, number, since = connection.exec_driver_sql(f"{_COUNT}; {words_of(connection)}").one()
     return None if number is None else Commit(None if height is None else int(height), number, since)
 
 

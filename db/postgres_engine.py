@@ -1,10 +1,17 @@
-"""How PostgreSQL is opened: what transactions see, how long they wait, when they are on disk, who may change tables."""
+"""How PostgreSQL is opened: what transactions see, how long they wait, when they are on disk, who may change tables.
+
+Each word to the server and back costs both sides a wakeup, while others wait for a lock: a transaction begins, with all
+that is set for it and with the lock on its project, in one.
+"""
 
 from __future__ import annotations
 
+import select
+import time
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, text
+from sqlalchemy.exc import InvalidatePoolError
 
 from db.sqlite_engine import PASSING
 
@@ -28,14 +35,29 @@ _DURABLE = (
 _CHANGING = 0x57494E4E4F57  # "WINNOW": the number of a lock that is about nothing else
 
 
+PROJECT = "winnow_project"
+"""Execution option of a connection: number of the project whose other writers wait until the transaction has ended."""
+READS, SINGLE = "winnow_reads", "winnow_single"
+"""Execution options of an engine: transactions are for reading; there is one query, which needs no transaction."""
+QUIET = 60.0
+"""Seconds after which a connection that lay idle is asked whether the server still hears: what is between the two may
+have forgotten it without a word."""
+
+
 def postgres_engine(url: URL) -> Engine:
     """For writing. A writer that has waited for `entries.lock` must see what was committed meanwhile."""
+    from db.postgres_cursor import ShortCursor
+
     engine = create_engine(
         url,
-        connect_args={"fallback_application_name": "winnow"},
+        # The listener below begins transactions, not the driver.
+        connect_args={
+            "fallback_application_name": "winnow",
+            "autocommit": True,
+            "cursor_factory": ShortCursor,
+        },
         pool_size=20,
-        pool_pre_ping=True,
-        isolation_level="READ COMMITTED",  # not left to the server's settings
+        pool_use_lifo=True,  # statements are prepared in those that are used
         hide_parameters=True,  # hashes of secrets must not come into the log with an error
     )
     limit = str(_LIMIT.compile(engine, compile_kwargs={"literal_binds": True}))
@@ -45,19 +67,62 @@ def postgres_engine(url: URL) -> Engine:
         with connection.cursor() as cursor:
             cursor.execute(limit)
             cursor.execute(_DURABLE)
-        connection.commit()
+
+    @event.listens_for(engine, "checkin")
+    def _note(_connection: Any, record: Any) -> None:
+        record.info["used"] = time.monotonic()
+
+    @event.listens_for(engine, "checkout")
+    def _look(connection: Any, record: Any, _proxy: Any) -> None:
+        quiet = time.monotonic() - record.info.get("used", -QUIET)
+        if not _hears(connection, quiet):
+            raise InvalidatePoolError  # the others, too, are from before; a new one is opened
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
-        if PASSING in connection.get_execution_options():
-            connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
+        options = connection.get_execution_options()
+        if SINGLE not in options:
+            connection.exec_driver_sql(_beginning(options))
 
     return engine
 
 
+def _beginning(options: Any) -> str:
+    """What begins a transaction. Its isolation is not left to the server's settings; whether it may write is."""
+    if READS in options:
+        return "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+    parts = ["BEGIN ISOLATION LEVEL READ COMMITTED"]
+    if PASSING in options:
+        parts.append("SET LOCAL synchronous_commit = off")
+    if PROJECT in options:
+        parts.append(f"SELECT FROM projects WHERE id = {int(options[PROJECT])} FOR NO KEY UPDATE")
+    return "; ".join(parts)
+
+
+def _hears(connection: Any, quiet: float) -> bool:
+    """Whether the server is there. A connection that it has ended can be read: its last words, or its end. That takes
+    microseconds, and no word to the server.
+
+    quiet : seconds since the connection was used
+    """
+    try:
+        ready = select.poll()
+        ready.register(connection.pgconn.socket, select.POLLIN)
+        if quiet >= QUIET or ready.poll(0):
+            connection.execute("")
+    except connection.Error:
+        return False
+    return True
+
+
 def reader_of(engine: Engine) -> Engine:
     """The same for reading only: it sees the database at one moment, as on SQLite."""
-    return engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+    return engine.execution_options(**{READS: True})
+
+
+def glancer_of(engine: Engine) -> Engine:
+    """The same for one query, without a transaction around it."""
+    return engine.execution_options(**{READS: True, SINGLE: True})
 
 
 def alone_with_tables(connection: Connection) -> None:

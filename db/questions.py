@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
@@ -64,17 +64,14 @@ class OpenQuestion:
 
 
 _TABLE = Base.metadata.tables["questions"]
+COLUMNS = tuple(_TABLE.c[one.name] for one in fields(OpenQuestion))
+"""What a query asks for that `as_question` reads."""
+_NAMES = tuple(one.name for one in fields(OpenQuestion))
 # Built once: they run for every answer, and to build one takes as long as to run it.
 _THEIRS = (_TABLE.c.project_id == bindparam("project")) & (_TABLE.c.person_id == bindparam("person"))
-_OPEN = select(*_TABLE.c).where(_THEIRS)
+_OPEN = select(*COLUMNS).where(_THEIRS)
 _CLOSE = sql_delete(_TABLE).where(_THEIRS)
 _PUT = insert(_TABLE)
-_PLACES = select(_TABLE.c.row, _TABLE.c.label).where(
-    _TABLE.c.project_id == bindparam("project"),
-    _TABLE.c.person_id != bindparam("person"),
-    _TABLE.c.reserved_until > bindparam("now"),
-    _TABLE.c.paused_at.is_(None),
-)
 _HAND_BACK = (
     update(_TABLE)
     .where(_THEIRS, _TABLE.c.reserved_until > bindparam("now"))
@@ -82,18 +79,22 @@ _HAND_BACK = (
 )
 
 
-def put(session: Session, question: OpenQuestion) -> None:
-    """Open a question before a person, in place of the one that was open."""
-    delete(session, question.project_id, question.person_id)
+def put(session: Session, question: OpenQuestion, *, alone: bool = False) -> None:
+    """Open a question before a person, in place of the one that was open. alone : none is"""
+    if not alone:
+        delete(session, question.project_id, question.person_id)
     session.execute(_PUT, vars(question) | {"label": question.label or ""})
 
 
 def get(session: Session, project_id: int, person_id: int) -> OpenQuestion | None:
     """The question open before this person; None where there is none."""
     found = session.execute(_OPEN, {"project": project_id, "person": person_id}).one_or_none()
-    if found is None:
-        return None
-    values = dict(found._mapping)
+    return None if found is None else as_question(found)
+
+
+def as_question(found: Sequence[Any]) -> OpenQuestion:
+    """The question of these values of COLUMNS."""
+    values = dict(zip(_NAMES, found, strict=True))
     return OpenQuestion(**(values | {"label": values["label"] or None}))
 
 
@@ -110,11 +111,3 @@ def close_all(session: Session, project_id: int) -> None:
 def hand_back(session: Session, project_id: int, person_id: int, now: datetime) -> None:
     """Offer the row of the person's question to others; it stays theirs until somebody else has it."""
     session.execute(_HAND_BACK, {"project": project_id, "person": person_id, "now": now})
-
-
-def reserved_places(
-    session: Session, project_id: int, except_person: int, now: datetime
-) -> Counter[tuple[int, str | None]]:
-    """Rows, each with the one label asked about or None, that others have before them now, and how many have it."""
-    others = {"project": project_id, "person": except_person, "now": now}
-    return Counter((row, label or None) for row, label in session.execute(_PLACES, others))

@@ -5,18 +5,41 @@ from __future__ import annotations
 from collections import Counter
 from datetime import datetime
 
+from sqlalchemy import Integer, Text, bindparam, cast, null, select, union_all
 from sqlalchemy.orm import Session
 
 from db import batches, questions
+from db.base import Base
+
+_QUESTIONS, _BATCHES = Base.metadata.tables["questions"], Base.metadata.tables["batches"]
+# Built once, and one: it runs for every answer.
+_OF_OTHERS = union_all(
+    select(_QUESTIONS.c.row, _QUESTIONS.c.label, cast(null(), _BATCHES.c.rows.type).label("rows")).where(
+        _QUESTIONS.c.project_id == bindparam("project"),
+        _QUESTIONS.c.person_id != bindparam("person"),
+        _QUESTIONS.c.reserved_until > bindparam("now"),
+        _QUESTIONS.c.paused_at.is_(None),
+    ),
+    select(cast(null(), Integer), cast(null(), Text), _BATCHES.c.rows).where(
+        _BATCHES.c.project_id == bindparam("project"),
+        _BATCHES.c.person_id != bindparam("person"),
+        _BATCHES.c.reserved_until > bindparam("now"),
+    ),
+)
 
 
 def reserved_places(
     session: Session, project_id: int, except_person: int, now: datetime
 ) -> Counter[tuple[int, str | None]]:
     """Rows, each with the one label asked about or None, that others have before them now, and how many have it."""
-    alone = questions.reserved_places(session, project_id, except_person, now)
-    together = batches.reserved_rows(session, project_id, except_person, now)
-    return alone + Counter({(row, None): people for row, people in together.items()})
+    others = {"project": project_id, "person": except_person, "now": now}
+    found: Counter[tuple[int, str | None]] = Counter()
+    for row, label, together in session.execute(_OF_OTHERS, others):
+        if row is not None:
+            found[row, label or None] += 1
+        else:
+            found.update((one, None) for one, *_ in together)
+    return found
 
 
 def close_all(session: Session, project_id: int) -> None:

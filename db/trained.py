@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Update, func, insert, select, update
+from sqlalchemy import ColumnElement, Update, insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from db.entries import lock
@@ -40,20 +41,16 @@ def publish(
     made_at: datetime,
 ) -> None:
     """Add a version; one that is there already is left as it is."""
-    lock(session, project_id)
-    here = ModelRow.project_id == project_id, ModelRow.key == key, ModelRow.version == version
-    if session.execute(select(func.count()).select_from(ModelRow).where(*here)).scalar_one():
-        return
-    session.execute(
-        insert(ModelRow).values(
-            project_id=project_id,
-            key=key,
-            version=version,
-            figures=dict(figures),
-            seconds=seconds,
-            made_at=made_at,
-        )
+    adding = sqlite.insert if session.get_bind().dialect.name == "sqlite" else postgresql.insert
+    version_row = adding(ModelRow).values(
+        project_id=project_id,
+        key=key,
+        version=version,
+        figures=dict(figures),
+        seconds=seconds,
+        made_at=made_at,
     )
+    session.execute(version_row.on_conflict_do_nothing())  # without a lock that presses would wait for
 
 
 def versions(session: Session, project_id: int, key: str, after: int = -1) -> list[ModelVersion]:

@@ -27,12 +27,15 @@ class LivePage:
         self._still = False
         self._cookie = cookie
         self._route = HTTPConnection("127.0.0.1", port, timeout=timeout)
-        self._socket = connect(
-            f"ws://127.0.0.1:{port}/_stcore/stream",
-            additional_headers={"Cookie": cookie},
-            subprotocols=[Subprotocol("streamlit"), Subprotocol("none")],
-            max_size=None,
-            open_timeout=timeout,
+        self._held = contextlib.ExitStack()
+        self._socket = self._held.enter_context(
+            connect(
+                f"ws://127.0.0.1:{port}/_stcore/stream",
+                additional_headers={"Cookie": cookie},
+                subprotocols=[Subprotocol("streamlit"), Subprotocol("none")],
+                max_size=None,
+                open_timeout=timeout,
+            )
         )
         self._state = ClientState(page_name="annotate", query_string=query)
         self._socket.send(BackMsg(rerun_script=self._state).SerializeToString())
@@ -45,7 +48,7 @@ class LivePage:
     def __exit__(self, *_: object) -> None:
         with contextlib.suppress(Exception):  # it may have gone away
             self._route.close()
-            self._socket.close()
+            self._held.close()
 
     def press(self, kind: str, labels: list[str]) -> str:
         """Answer the question that is shown, past the page as the card does; the card shows what comes next then. What

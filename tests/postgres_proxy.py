@@ -50,7 +50,7 @@ class Proxy:
     def _pass_on(self, mine: socket.socket) -> None:
         with mine, socket.socket(socket.AF_UNIX) as server, suppress(OSError):
             server.connect(str(self._there))
-            lasts, set_up = False, False
+            lasts = False
             while True:
                 ready, _, _ = select.select([mine, server], [], [])
                 for one, other in ((mine, server), (server, mine)):
@@ -59,9 +59,8 @@ class Proxy:
                     if not (data := one.recv(1 << 16)):
                         return
                     if one is mine and BEGIN in data:
-                        lasts = READS not in data and set_up
+                        lasts = READS not in data
                     lasts = lasts and PASSES not in data
-                    set_up = set_up or (one is mine and COMMIT in data)  # the first is of what is said to all
                     how = self.cuts if one is mine and lasts and COMMIT in data else None
                     if how is not None:
                         self.cuts = None

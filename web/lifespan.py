@@ -19,6 +19,7 @@ from workflow.common import limited
 from workflow.common.running import noted
 from workflow.home import close_home, home
 from workflow.importing import arrivals
+from workflow.kinds.following import Follower
 from workflow.people import team
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     # A page that comes again takes up its state by the id of its session: only with the sign-in that opened it.
     config.set_option("server.trustedUserHeaders", {SIGN_IN_HEADER: "sign_in"})
     here = home()
-    crew = WorkerCrew(here)
+    crew, follower = WorkerCrew(here), Follower(here)
     sweeper = asyncio.create_task(_sweep(here))
     notes = ExitStack()
     try:
@@ -64,9 +65,11 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
         gc.collect()
         gc.freeze()
         crew.start()
+        follower.start()
         yield
     finally:
         sweeper.cancel()
+        follower.stop()
         crew.stop()
         notes.close()
         close_home()

@@ -8,10 +8,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -48,6 +46,8 @@ AT_ONCE = CapacityLimiter(16)
 """Presses that are dealt with take no thread from sign-in and files."""
 BEHIND = CapacityLimiter(4)
 """The same of what is done after they were answered."""
+_getting_ready: set[int] = set()
+"""Projects of which this is done now."""
 _lines: WeakValueDictionary[int, Lock] = WeakValueDictionary()
 """Of each project that presses wait for: one at a time can be dealt with, and the others take no thread meanwhile, so
 that a project whose log is being read keeps nobody waiting at another."""
@@ -125,7 +125,7 @@ def _answered(seat: Seat, said: Any) -> Response:
             return _words(dealt.status, dealt.notice)
         return JSONResponse({"card": None, "together": dealt.together}, dealt.status)
     _note_goal(seat, after)
-    behind = None if after.day.paused else BackgroundTask(_afterwards, partial(_get_ready, seat))
+    behind = None if after.day.paused else BackgroundTask(_afterwards, seat)
     card = card_after(after, dealt.notice)
     return JSONResponse({"card": card, "together": dealt.together}, dealt.status, background=behind)
 
@@ -186,8 +186,16 @@ def _now(seat: Seat, zone: str | None) -> Next | None:
         return None
 
 
-async def _afterwards(does: Callable[[], None]) -> None:
-    await to_thread.run_sync(does, limiter=BEHIND)
+async def _afterwards(seat: Seat) -> None:
+    """Get ready for the next press, once where many people press at once: what it leaves, that press does itself."""
+    project = seat.project_id or 0
+    if project in _getting_ready:
+        return
+    _getting_ready.add(project)
+    try:
+        await to_thread.run_sync(_get_ready, seat, limiter=BEHIND)
+    finally:
+        _getting_ready.discard(project)
 
 
 def _note_goal(seat: Seat, after: Next) -> None:

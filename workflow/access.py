@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from db import entering, members, people, projects
+from db.entering import Entering
 from db.people import Person
 from db.projects import Project
 
@@ -115,12 +116,12 @@ def role_here(session: Session, person_id: int) -> Rights:
 
 
 def at_project(
-    session: Session, person_id: int, project_id: int, *, anywhere: bool = False
-) -> tuple[Rights, Project, int]:
-    """The person with what they are in this project; the project; and seq of its latest entry. One statement: every
-    answer waits for it.
+    session: Session, person_id: int, project_id: int, *, anywhere: bool = False, to_answer: bool = False
+) -> tuple[Rights, Project, Entering]:
+    """The person with what they are in this project; the project; and what else was found. One statement: every answer
+    waits for it.
 
-    anywhere : also where the project is archived or in the bin
+    anywhere : also where the project is archived or in the bin      to_answer : also for what is before the person
 
     Raises
     ------
@@ -129,12 +130,12 @@ def at_project(
     NotFound
         They are no member of it, whether there is such a project or not; or it is archived, or in the bin.
     """
-    found = entering.find(session, person_id, project_id)
+    found = entering.find(session, person_id, project_id, to_answer=to_answer)
     person = _not_disabled(None if found is None else found.person)
     role = Role.OWNER if person.is_owner else found.role if found else None
     if found is None or role is None or found.project is None:
         raise no_project(project_id)
-    return Rights(person, Role(role)), _in_use(found.project, anywhere=anywhere), found.height
+    return Rights(person, Role(role)), _in_use(found.project, anywhere=anywhere), found
 
 
 def require_right(rights: Rights, right: Right) -> None:

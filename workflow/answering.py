@@ -148,7 +148,7 @@ def answer_in(turn: Turn[Any, Any, Any], token: str, given: Given) -> tuple[Save
     if question is None or question.token != token:
         return turn.given_before(token), None
     place = place_of(question)
-    if turn.is_taken(place):
+    if not turn.holds(question) and turn.is_taken(place):
         raise StaleQuestion(
             "Somebody else has this row before them now: it was open here for long, or you had left it."
         )

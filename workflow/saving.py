@@ -50,9 +50,9 @@ class NotSaved(RuntimeError):  # noqa: N818 - a state of affairs, which the page
 
 
 @contextmanager
-def saving(home: Home, *, lasting: bool = True) -> Iterator[Session]:
+def saving(home: Home, *, lasting: bool = True, project: int | None = None) -> Iterator[Session]:
     """A write transaction, as ``Database.write``, that raises NotSaved where the database cannot be written."""
-    with saying_why(), home.database.write(lasting=lasting) as session:
+    with saying_why(), home.database.write(lasting=lasting, project=project) as session:
         yield session
 
 

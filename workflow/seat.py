@@ -104,7 +104,7 @@ class Seat:
         NotSaved, NotAllowed, NotFound
         """
         try:
-            enter = partial(self._enter, right=right)
+            enter = partial(self._enter, right=right, to_answer=True)
             with saying_why(), open_to_write(self.home, self._here, enter, lasting=lasting) as opened:
                 yield opened.kind.make_turn(opened)
         except DuplicateEntry as error:
@@ -133,14 +133,21 @@ class Seat:
             raise LookupError("This seat is at no project. Fix: give it a project_id.")
         return self.project_id
 
-    def _enter(self, session: Session, right: Right = Right.SEE, *, anywhere: bool = False) -> Reading:
+    def _enter(
+        self,
+        session: Session,
+        right: Right = Right.SEE,
+        *,
+        anywhere: bool = False,
+        to_answer: bool = False,
+    ) -> Reading:
         """Check the person and find the project, inside this transaction. Raises as ``reading``."""
         if self.project_id is None:
             rights = access.role_here(session, self.person_id)
             access.require_right(rights, right)
             return Reading(rights.person, rights.role, session)
-        rights, project, height = access.at_project(
-            session, self.person_id, self.project_id, anywhere=anywhere
+        rights, project, found = access.at_project(
+            session, self.person_id, self.project_id, anywhere=anywhere, to_answer=to_answer
         )
         access.require_right(rights, right)
-        return Reading(rights.person, rights.role, session, project, height)
+        return Reading(rights.person, rights.role, session, project, found.height, found.before)

@@ -147,6 +147,11 @@ class Shelf:
             self._slots[project_id] = slot
             return slot
 
+    def opened(self) -> dict[int, Slot]:
+        """The slots of projects whose learners are in memory, by project; nobody counts as having used them."""
+        with self._lock:
+            return {project: slot for project, slot in self._slots.items() if slot.learner is not None}
+
     def has(self, project_id: int) -> bool:
         """Whether there is one."""
         with self._lock:

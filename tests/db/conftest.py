@@ -88,3 +88,11 @@ def new_entry(project_id: int, revision: int = 0, **changes: object) -> entries.
         "token", f"{values['person_id']}.{values['row']}.{values.get('label')}.{values['revision']}"
     )
     return entries.NewEntry(**values)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def postgres(postgres_url: str) -> Iterator[Database]:
+    made = Database(postgres_url)
+    made.migrate()
+    yield made
+    made.close()

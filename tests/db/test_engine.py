@@ -165,31 +165,3 @@ def test_foreign_keys_are_kept(database: Database) -> None:
             ),
             {"now": "2026-01-01 00:00:00"},
         )
-
-
-def test_the_stamp_moves_with_every_commit_of_anybody(database: Database) -> None:
-    before = database.stamp()
-    with database.read() as session:
-        people.listed(session)
-    if database.is_sqlite:  # elsewhere it may move by itself
-        assert database.stamp() == before
-    with database.write() as session:
-        people.add(session, "ada", "owner", NOW)
-    after = database.stamp()
-    assert after != before
-    other = Database(database._writer.url.render_as_string(hide_password=False))
-    with other.write() as session:
-        people.add(session, "bob", "annotator", NOW)
-    other.close()
-    assert database.stamp() not in (before, after)
-    database.close()
-    assert database.stamp() not in (before, after), "a new connection says nothing about the one before"
-
-
-def test_the_stamp_comes_back_after_its_connection_was_lost(database: Database) -> None:
-    before = database.stamp()
-    assert database._watcher is not None
-    database._watcher.driver_connection.close()  # type: ignore[union-attr]
-    with pytest.raises(Exception, match="closed"):
-        database.stamp()
-    assert database.stamp() != before, "a new connection says nothing about the one before"

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from sqlalchemy.orm import Session
 
-from db import links, people, questions, sign_ins
+from db import links, people, questions, reservations, sign_ins
 from db.engine import Database
 from db.questions import OpenQuestion
 
@@ -143,18 +143,18 @@ def test_the_open_question_is_replaced_and_reserves_its_row(database: Database) 
         questions.put(session, asked)
         assert questions.get(session, project, 1) == asked
     with database.read() as session:
-        assert questions.reserved_places(session, project, 2, NOW) == {(3, None): 1}
-        assert not questions.reserved_places(session, project, 1, NOW), (
+        assert reservations.reserved_places(session, project, 2, NOW) == {(3, None): 1}
+        assert not reservations.reserved_places(session, project, 1, NOW), (
             "their own row is not before somebody else"
         )
-        assert not questions.reserved_places(session, project, 2, NOON)
-        assert not questions.reserved_places(session, project + 1, 2, NOW)
+        assert not reservations.reserved_places(session, project, 2, NOON)
+        assert not reservations.reserved_places(session, project + 1, 2, NOW)
     with database.write() as session:
         questions.put(session, OpenQuestion(**(vars(asked) | {"reserved_at": NOON, "reserved_until": LATER})))
         questions.put(session, OpenQuestion(**(vars(asked) | {"person_id": 2})))
-        assert questions.reserved_places(session, project, 3, NOW) == {(3, None): 2}
+        assert reservations.reserved_places(session, project, 3, NOW) == {(3, None): 2}
         questions.hand_back(session, project, 2, NOW)
-        assert questions.reserved_places(session, project, 3, NOW) == {(3, None): 1}
+        assert reservations.reserved_places(session, project, 3, NOW) == {(3, None): 1}
         renewed = questions.get(session, project, 1)
         assert renewed is not None
         assert renewed.shown_at == NOW
@@ -174,7 +174,7 @@ def test_a_question_that_is_put_away_reserves_nothing_and_its_clock_stands(datab
         questions.put(session, away)
     with database.read() as session:
         assert questions.get(session, project, 1) == away
-        assert not questions.reserved_places(session, project, 2, NOW)
+        assert not reservations.reserved_places(session, project, 2, NOW)
     back = NOW + timedelta(hours=1)
     assert away.seconds(back) == 20
     assert away.shown_by(back) == back - timedelta(seconds=20)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
@@ -14,14 +12,6 @@ from db.engine import Database
 from .conftest import add_project, new_entry
 
 pytestmark = pytest.mark.postgres
-
-
-@pytest.fixture
-def postgres(postgres_url: str) -> Iterator[Database]:
-    made = Database(postgres_url)
-    made.migrate()
-    yield made
-    made.close()
 
 
 def test_truncating_the_log_is_refused(postgres: Database) -> None:

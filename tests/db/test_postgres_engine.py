@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import threading
+from typing import Any
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import event, text
 from sqlalchemy.exc import DBAPIError
 
-from db import people, postgres_engine
+from db import entries, people, postgres_engine
 from db.engine import Database
 from db.faults import is_cut_off, is_gone, is_held
 from tests.postgres import Server
 
-from .conftest import NOW
+from .conftest import NOW, add_project, new_entry
 
 pytestmark = pytest.mark.postgres
 
@@ -123,3 +126,92 @@ def test_two_servers_that_start_at_once_make_the_tables_once(postgres_server: Se
             assert len({one.identity() for one in servers}) == 1
             for one in servers:
                 one.close()
+
+
+def statements(database: Database) -> list[str]:
+    """What is said to PostgreSQL from now on, each with a way there and back."""
+    said: list[str] = []
+
+    @event.listens_for(database._writer, "before_cursor_execute")
+    def _note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        said.append(statement)
+
+    return said
+
+
+def test_a_transaction_begins_in_one_word_and_is_counted_and_told_of_in_one(postgres: Database) -> None:
+    project = add_project(postgres)
+    said = statements(postgres)
+    with postgres.write(lasting=False, project=project) as session:
+        last = entries.last_seq(session, project)
+        assert session.execute(text("SHOW synchronous_commit")).scalar_one() == "off"
+        assert session.execute(text("SHOW transaction_isolation")).scalar_one() == "read committed"
+    assert said[0].count(";") == 2
+    assert "FOR NO KEY UPDATE" in said[0]
+    assert len(said) == 4
+    said.clear()
+    with postgres.write(project=project) as session:
+        entries.append(session, new_entry(project), last)
+    assert len(said) == 3
+    assert "nextval" in said[-1]
+    assert "NOTIFY" in said[-1]
+    assert "COMMIT" not in said[-1], "a word of its own: its answer may be lost"
+    said.clear()
+    with postgres.read() as session:
+        assert entries.last_seq(session, project) == last + 1, "it is committed"
+        assert session.execute(text("SHOW transaction_isolation")).scalar_one() == "repeatable read"
+        assert session.execute(text("SHOW transaction_read_only")).scalar_one() == "on"
+    assert len(said) == 4
+    said.clear()
+    with postgres.read(single=True) as session:
+        assert entries.last_seq(session, project) == last + 1
+    assert len(said) == 1
+
+
+def test_of_two_writers_at_a_project_the_second_waits_and_sees_what_the_first_wrote(
+    postgres: Database,
+) -> None:
+    one, other = add_project(postgres, "birds"), add_project(postgres, "frogs")
+    with postgres.write(project=one) as first:
+        with postgres.write(project=other) as session:  # of another project: at once
+            session.execute(text("SET lock_timeout = '50ms'"))
+        with pytest.raises(DBAPIError) as caught, postgres.write(project=one):  # by the same connection
+            pass
+        assert is_held(caught.value)
+        entries.append(first, new_entry(one), 0)
+    with postgres.write(project=one) as second:
+        assert entries.last_seq(second, one) == 1
+
+
+END = text(
+    "SELECT count(pg_terminate_backend(pid, 10000)) FROM pg_stat_activity "
+    "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+)
+
+
+def test_a_connection_that_the_server_has_ended_is_not_used(postgres: Database) -> None:
+    with postgres.read(), postgres.read() as session, postgres.read() as another:
+        for held in (session, another):  # three connections in the pool
+            held.execute(text("SELECT 1"))
+    with postgres.read() as session:
+        assert session.execute(END).scalar_one() >= 1
+    for _ in range(3):
+        with postgres.write() as session:
+            assert session.execute(text("SELECT 1")).scalar_one() == 1
+
+
+def test_a_connection_that_lay_idle_for_long_is_asked(
+    postgres: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is between the two may have forgotten it, without a word to either."""
+    with postgres.read() as session:
+        raw = session.connection().connection.driver_connection
+        assert raw is not None
+        descriptor = raw.pgconn.socket
+    with socket.socket(fileno=os.dup(descriptor)) as line:
+        line.shutdown(
+            socket.SHUT_WR
+        )  # nothing that is said gets there; nothing comes back that could be read
+    monkeypatch.setattr(postgres_engine, "QUIET", 0.0)
+    with postgres.write() as session:
+        assert session.connection().connection.driver_connection is not raw

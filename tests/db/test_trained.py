@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -74,3 +75,20 @@ def test_leases_that_run_out_are_counted_as_deaths_of_the_same_training(
         last = trained.training(session, project)
         assert last is not None
         assert (last.deaths, last.fault) == (0, None)
+
+
+def test_a_version_is_published_while_somebody_answers_in_the_project(
+    database: Database, project: int
+) -> None:
+    """Only on PostgreSQL can both write at once; on SQLite one comes after the other."""
+    figures = {"accuracy": 0.5}
+    with database.write(project=project) as answering, contextlib.ExitStack() as stack:
+        session = answering if database.is_sqlite else stack.enter_context(database.write())
+        for _ in range(2):  # of two workers the first one's stays
+            trained.publish(
+                session, project_id=project, key="k", version=3, figures=figures, seconds=1.0, made_at=NOW
+            )
+            figures = {"accuracy": 0.9}
+    with database.read() as session:
+        (found,) = trained.versions(session, project, "k")
+    assert found.figures == {"accuracy": 0.5}

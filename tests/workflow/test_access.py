@@ -44,8 +44,8 @@ def test_roles_at_no_project(home: Home, owner: int) -> None:
 def test_roles_at_a_project(home: Home, owner: int, project: int, role: Role) -> None:
     ada = annotator(home, owner, "Ada", role)
     with home.database.read() as session:
-        rights, found, height = access.at_project(session, ada, project)
-        assert (found.id, height) == (project, 0)
+        rights, found, coming = access.at_project(session, ada, project)
+        assert (found.id, coming.height) == (project, 0)
         assert (rights.person.name, rights.role) == ("Ada", role)
         assert {right for right in Right if rights.may(right)} == RIGHTS[role]
         assert rights.whose == (None if role in (Role.OWNER, Role.REVIEWER) else ada)

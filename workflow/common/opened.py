@@ -12,6 +12,7 @@ from workflow.common.kept import OwnLog, read
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
+    from db.entering import Before
     from db.entries import LogEntry
     from db.projects import Project
     from plcore.loop import Learner
@@ -27,11 +28,13 @@ class Reading(Rights):
     """A transaction of a person whose rights were checked in it.
 
     at : the seat's project, None where it has none      height : seq of the project's latest entry, 0 before the first
+    before : what is before the person there; None where it was not asked for
     """
 
     session: Session
     at: Project | None = None
     height: int = 0
+    before: Before | None = None
 
     @property
     def project(self) -> Project:
@@ -47,6 +50,7 @@ class Opened(Rights, Generic[LearnerT_co]):
 
     kind : does what depends on the kind of project
     kept : what people wrote lately, as far as it was read before
+    before : what was before the person when the transaction began; None where it was not asked for
     written : the entries that this transaction writes, in order; the learner takes them in after the commit
     """
 
@@ -56,6 +60,7 @@ class Opened(Rights, Generic[LearnerT_co]):
     kind: Kind
     learner: LearnerT_co
     kept: KeptLog
+    before: Before | None = None
     written: list[LogEntry] = field(default_factory=list)
 
     @property

@@ -15,6 +15,7 @@ from workflow.common.answers import Given, Saved, saved_of
 from workflow.common.clock import steady
 from workflow.common.history import stored_by
 from workflow.common.places import overlaps, place_of
+from workflow.common.reserving import says_the_same, to_store
 from workflow.common.room import RoomSettings
 from workflow.common.rows import RowView, row_view
 
@@ -27,10 +28,9 @@ if TYPE_CHECKING:
     from workflow.common.opened import Opened
     from workflow.common.writer import EntryWriter
 
-RESERVED_FOR = timedelta(minutes=2)
-"""How long a row shown to one person is not offered to another, at least."""
-TIMES_THEIR_PACE = 3
-"""As long as so many of the person's median times to answer, where that is longer."""
+RESERVED_FOR, TIMES_THEIR_PACE = timedelta(minutes=2), 3
+"""How long a row shown to one person is not offered to another, at least; as long as so many of the person's median
+times to answer, where that is longer."""
 LearnerT = TypeVar("LearnerT", bound="Learner")
 AskedT = TypeVar("AskedT")
 ShownT = TypeVar("ShownT")
@@ -46,7 +46,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
 
     opened : the write transaction with the learner, caught up in it      now : one moment for all that is written
     steady : the same by the clock that the seconds spent on questions are measured by
-    AskedT is a question of the learner, ShownT the same question as a page shows it.
+    AskedT : a question of the learner      ShownT : the same question as a page shows it
     """
 
     ANSWERS: ClassVar[tuple[str, ...]]
@@ -57,6 +57,8 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
     opened: Opened[LearnerT]
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
     steady: datetime = field(default_factory=steady)
+    # What is before the person, once it was looked for.
+    _open: list[questions.OpenQuestion | None] = field(default_factory=list, init=False)
 
     @property
     def learner(self) -> LearnerT:
@@ -81,9 +83,9 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
     @property
     def annotator(self) -> str:
         """The person's name in the learner's entries."""
-        return str(self.opened.person.id)
+        return str(self.person_id)
 
-    @property
+    @cached_property
     def room(self) -> RoomSettings:
         return RoomSettings.from_json(self.opened.project.room)
 
@@ -138,27 +140,37 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
 
     def open_now(self) -> questions.OpenQuestion | None:
         """The question that is before this person."""
-        return questions.get(self.session, self.project_id, self.person_id)
+        if not self._open:
+            here, before = (self.session, self.project_id, self.person_id), self.opened.before
+            self._open.append(questions.get(*here) if before is None else before.question)
+        return self._open[0]
+
+    def put_question(self, question: questions.OpenQuestion) -> None:
+        """Put a question before this person, in place of the one that is."""
+        questions.put(self.session, question, alone=self.open_now() is None)
+        self._open[:] = [question]
 
     def close_question(self) -> None:
         """Take the question that is before this person away; harmless when there is none."""
-        questions.delete(self.session, self.project_id, self.person_id)
+        if self.open_now() is not None:
+            questions.delete(self.session, self.project_id, self.person_id)
+            self._open[:] = [None]
 
     def keep_question(self, question: questions.OpenQuestion) -> None:
         """Reserve the row of a question answered just now until it is shown to this person again, under its next token:
         nobody else may have it in between."""
         revision = self.revision(place_of(question))
-        again = replace(question, token=self.token(place_of(question), revision), revision=revision)
-        until = self.now + self.lease()
         again = replace(
-            again,
+            question,
+            token=self.token(place_of(question), revision),
+            revision=revision,
             asked=None,
             shown_at=self.steady,
             reserved_at=self.now,
-            reserved_until=until,
+            reserved_until=self.now + self.lease(),
             paused_at=None,
         )
-        questions.put(self.session, again)
+        self.put_question(again)
 
     @cached_property
     def reserved(self) -> Mapping[tuple[int, str | None], int]:
@@ -170,6 +182,11 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         """Places that are before other people, as many as they wait for."""
         left, found = self.learner.pool.places_left, self.reserved
         return frozenset(Place(*one) for one, people in found.items() if people >= max(1, left(Place(*one))))
+
+    def holds(self, question: questions.OpenQuestion) -> bool:
+        """Whether its place is this person's still, so that nobody else can have been given it."""
+        lasts = question.paused_at is None and question.reserved_until > self.now
+        return lasts and not self.learner.settings.several
 
     def is_taken(self, place: Place) -> bool:
         """Whether the place, or a part of it, is before somebody else."""
@@ -198,7 +215,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
                 lasts = self.now + self.lease() / 2 < open_now.reserved_until
                 is_fresh = lasts and open_now.paused_at is None
                 how = self.asked_as(asked, open_now.token, open_now.asked)
-                if is_fresh and _as_stored(asked, how, open_now):
+                if is_fresh and says_the_same(asked, how, open_now):
                     return self.word(asked, open_now.token, how)  # nothing to write
                 return self._show(asked, open_now)
         found = self.best(taken)
@@ -265,36 +282,19 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
             shown_at = open_now.shown_by(self.steady)
             put = open_now.asked if open_now.token == token else None
         how = self.asked_as(asked, token, put)
-        questions.put(
-            self.session,
-            questions.OpenQuestion(
+        self.put_question(
+            to_store(
+                asked,
+                how,
                 project_id=self.project_id,
                 person_id=self.person_id,
                 row=place.row,
                 label=place.label,
                 token=token,
                 revision=revision,
-                strategy=asked.strategy,
-                score=asked.score,
-                model_version=asked.model_version,
-                decides=asked.decides,
-                undecided=asked.undecided,
-                predicted=asked.predicted,
                 shown_at=shown_at,
                 reserved_at=self.now,
                 reserved_until=self.now + self.lease(),
-                asked=_stored(how),
-            ),
+            )
         )
         return self.word(asked, token, how)
-
-
-def _as_stored(asked: Any, how: AskedAs | None, stored: questions.OpenQuestion) -> bool:
-    """Whether the stored question still says what the screen will say of it: why it is asked, how, by which model."""
-    parts = ("strategy", "score", "model_version", "decides", "undecided", "predicted")
-    same = all(getattr(asked, part) == getattr(stored, part) for part in parts)
-    return same and _stored(how) == stored.asked
-
-
-def _stored(how: AskedAs | None) -> dict[str, Any] | None:
-    return None if how is None else how.to_json()

@@ -28,7 +28,7 @@ class EntryWriter(ABC):
         self._turn, self._place = turn, place
         self._kept: list[Entry] = list(turn.learner.state(place.row).entries)
         self._seq = turn.learner.seq
-        self._revision = turn.revision(place)
+        self._revision: int | None = None  # of the next entry; who knows it of the first says so
 
     @abstractmethod
     def labels_now(self, entry: entries.LogEntry) -> tuple[str, ...]:
@@ -61,6 +61,8 @@ class EntryWriter(ABC):
         Raises AnswerError, before anything is written, where the learner would refuse the entry.
         """
         turn, place = self._turn, self._place
+        if revision is None:
+            revision = turn.revision(place) if self._revision is None else self._revision
         entry = Entry(self._seq + 1, kind, place.row, turn.annotator, tuple(labels), target)
         self.check(entry)
         before = self.state(entry)
@@ -76,7 +78,7 @@ class EntryWriter(ABC):
                 labels=tuple(labels),
                 person_id=turn.person_id,
                 token=token,
-                revision=self._revision if revision is None else revision,
+                revision=revision,
                 at=turn.now,
                 target_seq=target,
                 before=before,

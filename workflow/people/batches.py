@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from db import batches, entries, questions
+from db import batches, entries
 from db.batches import RowTogether, StoredBatch
 from plcore import AnswerError
 from plcore.loop import EntryKind, Place
@@ -200,7 +200,7 @@ def confirm_batch(seat: Seat, token: str, taken_out: Collection[int] = ()) -> Sa
         ]
         alone = {row for row in {*batch.taken_out, *stays} if turn.may_ask(Place(row))}
         batches.put(turn.session, replace(batch, rows=(), taken_out=tuple(sorted(alone))))
-        question = questions.get(turn.session, turn.project_id, turn.person_id)
+        question = turn.open_now()
         if question is not None and question.row in {one.row for one in kept}:
             turn.close_question()
         missed = tuple(turn.learner.table.id_of(one.row) for one in wanted if one not in kept)

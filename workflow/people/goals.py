@@ -108,7 +108,8 @@ def day_in(opened: Opened[Any], zone: str | None, now: datetime | None = None, *
     here = now.astimezone(_zone(zone))
     midnight = here.replace(hour=0, minute=0, second=0, microsecond=0)
     place = opened.session, opened.project_id, opened.person_id
-    stored = goals.get(*place)
+    before = opened.before
+    stored = goals.get(*place) if before is None else before.goal
     goal = Goal() if stored is None else Goal(stored.answers, stored.minutes, stored.break_after)
     since = min(midnight, now - timedelta(minutes=goal.break_after or 0) - REST)
     work = opened.own_log.work_since(*place, since)

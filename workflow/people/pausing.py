@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from db import goals, questions
+from db import goals
 from workflow.common.turn import StaleQuestion
 from workflow.people.goals import BREAK_AFTER
 from workflow.people.qualifying import require_qualified
@@ -28,7 +28,7 @@ def pause(seat: Seat, token: str) -> None:
         if question is None or question.token != token:
             raise StaleQuestion("That question is no longer open before you.")
         if question.paused_at is None:
-            questions.put(turn.session, replace(question, paused_at=turn.steady))
+            turn.put_question(replace(question, paused_at=turn.steady))
 
 
 def go_on(seat: Seat) -> None:
