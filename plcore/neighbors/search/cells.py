@@ -71,7 +71,7 @@ class CellSearch:
         """(rows, distances) (q, n_nearest), as `NeighborSearch`."""
         queries = ready(queries)
         n_queries = queries.shape[0]
-        found = Found(queries, n_nearest, own, self._exact)
+        found = self._exact.found(queries, n_nearest, own)
         for first in range(0, n_queries, BATCH):
             batch = np.arange(first, min(first + BATCH, n_queries))
             single = found.open(batch)
@@ -94,7 +94,7 @@ class CellSearch:
             rows = self._order[self._start[cell] : self._start[cell + 1]]
             if len(rows):
                 asking = places[start[cell] : start[cell + 1]] // cells.shape[1]
-                found.scan(single[asking], batch[asking], found.block(rows))
+                found.scan(single[asking], batch[asking], self._exact.block(found.frame, rows))
 
 
 def _centres(X: Any, searched: IntArray, rng: np.random.Generator) -> Any:
