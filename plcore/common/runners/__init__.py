@@ -14,6 +14,7 @@ from plcore.common.runners.parts import (
     remove_halves,
     run_parts,
     whole_part,
+    write_names,
 )
 from plcore.common.runners.processes import ProcessPool
 from plcore.common.runners.runner import BlockFailed, Runner, RunnerError
@@ -33,6 +34,7 @@ __all__ = [
     "remove_halves",
     "run_parts",
     "whole_part",
+    "write_names",
 ]
 
 

@@ -48,7 +48,11 @@ class BlockJob:
     def part(self) -> str:
         """The name of the part that the job writes."""
         told = [(one.name, getattr(self, one.name)) for one in fields(self)]
-        kept = [(name, value) for name, value in told if not _is_place(value)]
+        kept = [
+            (name, value.part if isinstance(value, BlockJob) else value)
+            for name, value in told
+            if not _is_place(value)
+        ]
         said = f"{VERSION} {type(self).__module__}.{type(self).__qualname__} {kept!r}"
         return f"part-{sha256(said.encode()).hexdigest()[:32]}.npy"
 
@@ -60,11 +64,28 @@ class BlockJob:
         """Another part, mapped: what is not looked at is not read."""
         return map_part(self.folder / name)
 
+    def read_each(self, names: str) -> list[AnyArray]:
+        """The parts whose names stand in another, as `write_names` wrote it, mapped."""
+        return [self.read(name.decode()) for name in self.read(names).tolist()]
+
     def write(self, array: AnyArray) -> Written:
         """Write the job's part. Raises OSError."""
         with whole_part(self.path) as file:
             np.lib.format.write_array(file, np.asarray(array), allow_pickle=False)
         return Written(str(self.path), len(array))
+
+
+@dataclass(frozen=True)
+class _Names(BlockJob):
+    names: tuple[str, ...]
+
+
+def write_names(folder: Path, names: Sequence[str]) -> str:
+    """Write the names of parts into one, so that a job needs to be told of that alone; returns its name."""
+    job = _Names(folder, tuple(names))
+    if not job.path.exists():
+        job.write(np.array([name.encode() for name in names]))
+    return job.part
 
 
 Job = TypeVar("Job", bound=BlockJob)
