@@ -1,7 +1,7 @@
 """First effect scores of more rows than a process can hold, and the queue they make: from neighbours in parts.
 
-The same integers as `plcore.query.EffectRanker` of rule "apl" adds up on the same neighbours, in another order; all rows
-that have two candidates or more are targets.
+The same integers as `plcore.query.EffectRanker` of rule "apl" adds up on the same neighbours, in another order; all
+rows that have two candidates or more are targets.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def first_ranking(
     """The `most` rows to ask about first, best first, and their scores; ties go by row number.
 
     candidates : as `Shares`      weights : as `EffectRanker`
-    Raises BlockFailed, RunnerError.
+    Raises BlockError, RunnerError.
     """
     folder = found.folder
     adding = [

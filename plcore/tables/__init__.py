@@ -47,6 +47,8 @@ from plcore.tables.named_votes import NamedVotes
 from plcore.tables.pictures import is_inline, listed_images
 from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError
 from plcore.tables.roles import WAYS_IN, Roles
+from plcore.tables.row_files import RowFiles, find_row_files
+from plcore.tables.row_parts import TableParts, read_in_parts
 from plcore.tables.sound import (
     SCALES,
     SOUND_NAMES,
@@ -104,10 +106,12 @@ __all__ = [
     "Picture",
     "Problem",
     "Roles",
+    "RowFiles",
     "Sound",
     "SoundError",
     "SoundFacts",
     "TableError",
+    "TableParts",
     "TableReading",
     "Tell",
     "TextFeatures",
@@ -115,6 +119,7 @@ __all__ = [
     "column_way",
     "describe_sound",
     "find_doubts",
+    "find_row_files",
     "format_of",
     "is_inline",
     "is_kept_name",
@@ -126,6 +131,7 @@ __all__ = [
     "marks_of",
     "names_beside",
     "read_cells",
+    "read_in_parts",
     "read_kept_names",
     "read_segment",
     "read_stored",

@@ -1,4 +1,4 @@
-"""Long work in blocks: by the process itself, by several, or by a Dask cluster, through one seam; the files it leaves."""
+"""Long work in blocks, by the process itself, by several, or by a Dask cluster; and the files that it leaves."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from plcore.common.runners.parts import (
     write_names,
 )
 from plcore.common.runners.processes import ProcessPool
-from plcore.common.runners.runner import BlockFailed, Runner, RunnerError
+from plcore.common.runners.runner import BlockError, Runner, RunnerError
 
 __all__ = [
-    "BlockFailed",
+    "BlockError",
     "BlockJob",
     "BlockProgress",
     "DaskCluster",

@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from plcore.common.runners.runner import BlockFailed, J, R, RunnerError, alone, said
+from plcore.common.runners.runner import BlockError, J, R, RunnerError, alone, said
 
 INSTALL = "pip install 'winnow[cluster]'"
 PACKAGES = ("numba", "numpy", "scikit-learn", "scipy")
@@ -20,7 +20,7 @@ PACKAGES = ("numba", "numpy", "scikit-learn", "scipy")
 PATIENCE = 30
 """Seconds until a scheduler that does not answer is said not to be there."""
 AHEAD = 2
-"""Jobs handed over for each thread of the cluster: one under way and one to come, so that few are lost with a worker."""
+"""Jobs handed over for each thread of the cluster, one under way and one to come: few are lost with a worker."""
 
 
 def code_and_versions() -> dict[str, str]:
@@ -42,7 +42,7 @@ class DaskCluster:
     """A `Runner` that is the cluster whose scheduler is at `address`, such as ``tcp://10.0.0.1:8786``.
 
     folder : that all jobs read and write; every worker has to see it under the same path
-    Only paths and counts travel. Of a worker that dies Dask gives the jobs to another; a job that has taken four workers
+    Only paths and counts travel. Dask gives the jobs of a worker that dies to another; one that has taken four workers
     with it is named. Raises RunnerError where Dask is not installed or no scheduler answers, where no worker is there,
     sees the folder, or has the same versions.
     """
@@ -99,7 +99,7 @@ class DaskCluster:
             mark.unlink()
         if blind:
             raise RunnerError(
-                f"The worker {blind[0]} does not see the folder {folder}. Fix: share it under the same path, such as by NFS."
+                f"The worker {blind[0]} does not see the folder {folder}. Fix: share it under the same path, as by NFS."
             )
 
     def map(self, function: Callable[[J], R], jobs: Iterable[J]) -> Iterator[tuple[J, R]]:
@@ -125,7 +125,7 @@ class DaskCluster:
                 try:
                     result = future.result()
                 except self._dask.KilledWorker as error:
-                    raise BlockFailed(
+                    raise BlockError(
                         job, f"the workers that had it died, {1 + self._allowed()} in turn."
                     ) from error
                 except self._dask.CancelledError as error:
@@ -134,7 +134,7 @@ class DaskCluster:
                         "what is written stays."
                     ) from error
                 except Exception as error:
-                    raise BlockFailed(job, said(error)) from error
+                    raise BlockError(job, said(error)) from error
                 if not self._cancelled:
                     hand_over()
                 yield job, result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from plcore.common.runners.runner import BlockFailed, J, R, alone, said
+from plcore.common.runners.runner import BlockError, J, R, alone, said
 
 
 class Inline:
@@ -21,7 +21,7 @@ class Inline:
             try:
                 result = alone(function, job)
             except Exception as error:
-                raise BlockFailed(job, said(error)) from error
+                raise BlockError(job, said(error)) from error
             yield job, result
 
     def cancel(self) -> None:

@@ -142,7 +142,7 @@ def run_parts(
 ) -> list[str]:
     """Have the parts of all jobs, those that are there already left as they are; their names, in the order of the jobs.
 
-    Raises BlockFailed, RunnerError.
+    Raises BlockError, RunnerError.
     """
     missing = [job for job in jobs if not job.path.exists()]
     done = len(jobs) - len(missing)

@@ -11,7 +11,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any, Generic
 
-from plcore.common.runners.runner import DEATHS, BlockFailed, J, R, alone, said
+from plcore.common.runners.runner import DEATHS, BlockError, J, R, alone, said
 
 
 @dataclass
@@ -53,7 +53,7 @@ class ProcessPool:
                         self._died(attempt, waiting, suspects)
                         continue
                     except Exception as error:
-                        raise BlockFailed(attempt.job, said(error)) from error
+                        raise BlockError(attempt.job, said(error)) from error
                     yield attempt.job, result
         finally:
             for future in running:
@@ -80,7 +80,7 @@ class ProcessPool:
         self._drop()
         attempt.deaths += 1
         if attempt.deaths > DEATHS:  # the last time it was the only one
-            raise BlockFailed(attempt.job, f"its process was killed {attempt.deaths} times.")
+            raise BlockError(attempt.job, f"its process was killed {attempt.deaths} times.")
         (waiting if attempt.deaths < DEATHS else suspects).appendleft(attempt)
 
     def _drop(self) -> None:

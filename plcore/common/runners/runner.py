@@ -14,7 +14,7 @@ DEATHS = 3
 """Processes that a block may take with it, by whatever cause, before the block itself is to blame."""
 
 
-class BlockFailed(RuntimeError):
+class BlockError(RuntimeError):
     """A block cannot be done. The message names it; `job` is what was handed over."""
 
     def __init__(self, job: object, why: str) -> None:
@@ -37,7 +37,7 @@ class Runner(Protocol):
 
     def map(self, function: Callable[[J], R], jobs: Iterable[J]) -> Iterator[tuple[J, R]]:
         """(job, result) of each as it is done, in any order. What is raised here, or the end of the iterator before its
-        time, takes back what has not begun. Raises BlockFailed, RunnerError."""
+        time, takes back what has not begun. Raises BlockError, RunnerError."""
         ...
 
     def cancel(self) -> None:

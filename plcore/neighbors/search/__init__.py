@@ -14,16 +14,13 @@ import numpy as np
 from scipy import sparse
 
 from plcore.common.types import FloatArray, IntArray
-from plcore.neighbors.search.blocks import BlockSearch
+from plcore.neighbors.search.blocks import EXACT_WORK, BlockSearch
 from plcore.neighbors.search.cells import CellSearch
 from plcore.neighbors.search.rows import first_of_equals, ready
 from plcore.neighbors.search.tree import LARGEST_VALUE, TREE_FEATURES, TreeSearch
 
 SEARCHES = ("auto", "exact", "approximate")
-# Up to this many multiplications (rows x rows x features) "auto" is exact: 1e5 rows x 64 features, about 13 s of
-# one core. A number of a sparse row costs about eight times one of a dense row.
-EXACT_WORK = 6.4e11
-SPARSE_COST = 8
+SPARSE_COST = 8  # a number of a sparse row costs about eight times one of a dense row
 
 
 class NeighborSearch(Protocol):

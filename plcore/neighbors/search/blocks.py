@@ -13,6 +13,9 @@ from plcore.common.types import AnyArray, FloatArray, IntArray
 from plcore.kernels.search import scan_dense, scan_sparse
 from plcore.neighbors.search.rows import ready
 
+# Up to this many multiplications (rows x rows x features) "auto" is exact: 1e5 rows x 64 features, about 13 s of
+# one core.
+EXACT_WORK = 6.4e11
 ROWS = 2048  # rows of X in a block
 QUERIES = 256  # queries in a block: 2 MB of products
 BATCH = 8192  # queries for which a block of rows is converted once
@@ -197,9 +200,7 @@ class Found:
             stored = (Q.data, Q.indices, Q.indptr, X.data, X.indices, X.indptr)
             scan_sparse(*given, *stored, self._own, self._depths, unit, self.squared, self.rows)
         else:
-            scan_dense(
-                *given, block.places, Q, X, self._own, self._depths, unit, self.squared, self.rows
-            )
+            scan_dense(*given, block.places, Q, X, self._own, self._depths, unit, self.squared, self.rows)
 
     def distances(self) -> FloatArray:
         return np.asarray(np.sqrt(self.squared))

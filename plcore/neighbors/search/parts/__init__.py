@@ -1,4 +1,4 @@
-"""The neighbours of more rows than a process can hold, in parts: exact by blocks, or by cells with a measured recall."""
+"""Neighbours of more rows than a process can hold, in parts: exact by blocks, or by cells with a measured recall."""
 
 from __future__ import annotations
 
@@ -10,23 +10,20 @@ import numpy as np
 from plcore.common.runners.parts import BlockJob, BlockProgress, map_part, run_parts, write_names
 from plcore.common.runners.runner import Runner
 from plcore.common.types import AnyArray
-from plcore.neighbors.search.blocks import BlockSearch
+from plcore.neighbors.search.blocks import EXACT_WORK, BlockSearch
 from plcore.neighbors.search.parts.cells import CellLists, Homes, Probe, list_rows, probe
 from plcore.neighbors.search.parts.exact import exact_parts
 from plcore.neighbors.search.parts.reverse import reverse_parts
 from plcore.neighbors.search.parts.rows import RowParts, Sample, draw, scale_rows
 
-__all__ = ["NeighborParts", "RecallError", "RowParts", "find_neighbors", "reverse_parts", "scale_rows"]
+__all__ = ["NeighborParts", "RecallError", "RowParts", "find_parts", "reverse_parts", "scale_rows"]
 
 RECALL = 0.98
 """Share of the true neighbours that has to be found, on the sample."""
 SAMPLE = 500
 """Rows by which the number of cells to look into is chosen; as many others measure the recall."""
 MOST_ROWS = 200_000
-"""Rows a query compares itself with at most, about: what needs more has no cells, and takes as long as the exact search."""
-EXACT_WORK = 6.4e13
-"""Up to so many multiplications (rows x rows x features) "auto" is exact: a million rows x 64 features, some 20 minutes
-of one core."""
+"""Rows a query compares itself with at most, about: rows that need more lie in no cells, and would take days."""
 
 
 class RecallError(ValueError):
@@ -56,7 +53,7 @@ class NeighborParts:
         return write_names(self.folder, self.names)
 
 
-def find_neighbors(
+def find_parts(
     runner: Runner,
     rows: RowParts,
     n_nearest: int,
@@ -68,9 +65,9 @@ def find_neighbors(
 ) -> NeighborParts:
     """The `n_nearest` others of each row, as `plcore.neighbors.search.NeighborSearch` orders them.
 
-    rows : scaled to [0, 1]      search : "exact" | "approximate" | "auto", exact where that takes no longer than minutes
+    rows : scaled to [0, 1]      search : "exact" | "approximate" | "auto": exact where that is soon done
     recall : least share of the true neighbours that cells have to find, measured on a sample before the long search
-    Raises ValueError for fewer rows than neighbours, RecallError, BlockFailed, RunnerError.
+    Raises ValueError for fewer rows than neighbours, RecallError, BlockError, RunnerError.
     """
     if not 1 <= n_nearest < rows.n_rows:
         raise ValueError(f"n_nearest must be in 1..{rows.n_rows - 1}, the other rows. Got {n_nearest}.")
@@ -84,7 +81,8 @@ def find_neighbors(
     found = _choose(runner, rows, lists, n_nearest, recall, seed, progress)
     names = [name.decode() for name in map_part(rows.folder / lists.lists).tolist()]
     jobs = [
-        Probe(rows.folder, name, number, lists, n_nearest, found.n_probed) for number, name in enumerate(names)
+        Probe(rows.folder, name, number, lists, n_nearest, found.n_probed)
+        for number, name in enumerate(names)
     ]
     parts = run_parts(runner, probe, jobs, "neighbours by cells", progress)
     return replace(found, names=tuple(parts))
@@ -126,13 +124,11 @@ def _choose(
     share = float((squared <= true["squared"][judging][:, -1:]).mean())
     if share < least:
         raise RecallError(
-            f"The cells find {share:.3f} of the true neighbours of {len(judging)} sampled rows, looking into {n_probed} of "
-            f"{len(centres):,} cells; at least {least:g} was asked for. Fix: ask for less, or search exactly."
+            f"{n_probed} of {len(centres):,} cells hold {share:.3f} of the true neighbours of {len(judging)} sampled "
+            f"rows; at least {least:g} was asked for. Fix: ask for less, or search exactly."
         )
     kind = "approximate"
-    return NeighborParts(
-        folder, (), rows.n_rows, rows.block, n_nearest, kind, share, n_probed, len(centres)
-    )
+    return NeighborParts(folder, (), rows.n_rows, rows.block, n_nearest, kind, share, n_probed, len(centres))
 
 
 @dataclass(frozen=True)

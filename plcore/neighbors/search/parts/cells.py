@@ -7,6 +7,7 @@ that those of one block look into the same few cells.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -121,7 +122,9 @@ def count_cells(job: CellStarts) -> Written:
 
 def list_cells(job: CellList) -> Written:
     pieces, cells = [], []
-    ends = np.array([job.first, job.end], dtype=np.int32)  # of the type searched, of which a copy would be made else
+    ends = np.array(
+        [job.first, job.end], dtype=np.int32
+    )  # of the type searched, of which a copy would be made else
     parts = job.read_each(job.parts)
     for number, homes in enumerate(job.read_each(job.homes)):
         first, end = np.searchsorted(homes[0], ends)
@@ -134,7 +137,7 @@ def list_cells(job: CellList) -> Written:
     order = np.argsort(cell, kind="stable")
     rows = np.concatenate(pieces)[order]
     bounds = np.searchsorted(cell[order], np.arange(job.first, job.end + 1))
-    for first, end in zip(bounds[:-1], bounds[1:], strict=True):
+    for first, end in pairwise(bounds.tolist()):
         if end - first > job.copies:  # equal rows are in one cell
             kept = first_of_equals(rows["x"][first:end].astype(np.float64), job.copies)
             rows["searched"][first:end] = np.isin(np.arange(end - first), kept)
@@ -193,7 +196,9 @@ def list_rows(
     size = min(rows.n_rows, TRAINING_ROWS * n_cells)
     drawn = [Sample(folder, rows.listed(), rows.block, rows.n_rows, size, seed)]
     sample = run_parts(runner, draw, drawn, "sample", progress)[0]
-    centres = run_parts(runner, find_centres, [Centres(folder, sample, n_cells, seed)], "centres", progress)[0]
+    centres = run_parts(runner, find_centres, [Centres(folder, sample, n_cells, seed)], "centres", progress)[
+        0
+    ]
     homes = write_names(
         folder,
         run_parts(
@@ -209,7 +214,7 @@ def list_rows(
     firsts = first_cells(counting.read(counting.part), rows.block)
     jobs = [
         CellList(folder, homes, rows.listed(), rows.block, first, end, copies)
-        for first, end in zip(firsts[:-1], firsts[1:], strict=True)
+        for first, end in pairwise(firsts)
     ]
     lists = run_parts(runner, list_cells, jobs, "lists of the cells", progress)
     return CellLists(folder, centres, counting.part, write_names(folder, lists), tuple(firsts), rows.n_rows)
@@ -222,4 +227,3 @@ def first_cells(starts: IntArray, block: int) -> list[int]:
         if starts[cell + 1] - starts[firsts[-1]] > block:
             firsts.append(cell)
     return [*firsts, len(starts) - 1]
-

@@ -15,7 +15,7 @@ from plcore.common.types import AnyArray
 
 @dataclass(frozen=True)
 class Pairs(BlockJob):
-    """(neighbour, row) of one part of neighbours, int32 (2, p), by neighbour, then row; neighbours of their own left out."""
+    """(neighbour, row) of one part of neighbours, int32 (2, p), by neighbour, then row."""
 
     found: str
     number: int

@@ -124,7 +124,9 @@ def scale_rows(runner: Runner, rows: RowParts, progress: BlockProgress | None = 
     merged = _Merged(rows.folder, tuple(found))
     if not merged.path.exists():
         ends = [merged.read(name) for name in found]
-        merged.write(np.stack([np.min([one[0] for one in ends], axis=0), np.max([one[1] for one in ends], axis=0)]))
+        merged.write(
+            np.stack([np.min([one[0] for one in ends], axis=0), np.max([one[1] for one in ends], axis=0)])
+        )
     scalings = [
         Scaling(rows.folder, *one, merged.part) for one in zip(rows.names, rows.starts(), strict=True)
     ]
