@@ -106,7 +106,7 @@ class DaskCluster:
         self._cancelled = False
         waiting = iter(jobs)
         running: dict[Any, J] = {}
-        completed = self._dask.as_completed()
+        completed = self._dask.as_completed(loop=self._client.loop)
         width = AHEAD * max(1, sum(self._client.nthreads().values()))
 
         def hand_over() -> None:
