@@ -115,7 +115,7 @@ def cluster(n_workers: int, memory: str) -> Iterator[str]:
 
     with LocalCluster(
         n_workers=n_workers, threads_per_worker=1, processes=True, memory_limit=memory,
-        dashboard_address=None, host="127.0.0.1",
+        dashboard_address=":0", host="127.0.0.1",
     ) as local:  # fmt: skip
         yield local.scheduler_address
 
