@@ -38,12 +38,14 @@ def write_parquet(
 ) -> Path:
     """Files of the rows between `cuts`, in row groups of 30."""
     folder.mkdir()
-    lists = [[names[label] for label in np.flatnonzero(one)] for one in sets]
+    columns = {
+        "id": [f"row {row}" for row in range(len(X))],
+        "birds": [[names[label] for label in np.flatnonzero(one)] for one in sets],
+    }
+    columns |= (
+        {"vector": list(X)} if vectors else {f"x{number}": X[:, number] for number in range(X.shape[1])}
+    )
+    table = pa.table(columns)
     for number, (first, end) in enumerate(zip([0, *cuts], [*cuts, len(X)], strict=True)):
-        columns = {"id": [f"row {row}" for row in range(first, end)], "birds": lists[first:end]}
-        if vectors:
-            columns |= {"vector": list(X[first:end])}
-        else:
-            columns |= {f"x{feature}": X[first:end, feature] for feature in range(X.shape[1])}
-        pq.write_table(pa.table(columns), folder / f"{number:03}.parquet", row_group_size=30)
+        pq.write_table(table.slice(first, end - first), folder / f"{number:03}.parquet", row_group_size=30)
     return folder

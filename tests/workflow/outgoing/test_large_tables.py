@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from plcore import EffectRanker
 from plcore.common.runners import Inline, make_runner
+from plcore.query import EffectRanker
 from tests.plcore.common.runners.local_cluster import two_workers
 from tests.plcore.tables.large import NAMES, rows_and_sets, write_arrays, write_parquet
 from workflow.outgoing.large_tables import RankingError, blocks_folder, rank_files, rank_on
