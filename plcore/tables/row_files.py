@@ -60,7 +60,7 @@ class RowFiles:
         bounds = (*self.starts, self.n_rows)
         paths, ranges = [], []
         for path, digest, begin, stop in zip(self.paths, self.digests, bounds[:-1], bounds[1:], strict=True):
-            if begin < end and first < stop:
+            if max(begin, first) < min(end, stop):
                 paths.append(path)
                 ranges.append((digest, max(first - begin, 0), min(end, stop) - begin))
         return tuple(paths), tuple(ranges)
@@ -109,7 +109,7 @@ def _of_parquet(paths: Sequence[Path], candidates: str | None, numbers: Sequence
     lists += [one.name for one in schema if _is_list(one.type) and pa.types.is_integer(one.type.value_type)]
     if candidates is None and len(lists) == 1:
         candidates = lists[0]
-    if candidates not in schema.names or not _is_list(schema.field(candidates).type):
+    if candidates is None or candidates not in schema.names or not _is_list(schema.field(candidates).type):
         said = "no column of them is named" if candidates is None else f"{quoted(candidates)} is none"
         raise refused(
             f"Candidates are a column of lists, and {said}; such columns are {listed(lists) or 'none'}.",

@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
@@ -24,13 +25,19 @@ AHEAD = 2
 
 
 def code_and_versions() -> dict[str, str]:
-    """What a process would compute with: the source of plcore, Python and the packages it rests on."""
+    """What a process computes with: the source of plcore, Python and the packages it rests on."""
+    python = ".".join(map(str, sys.version_info[:3]))
+    return {"plcore": _sources(), "Python": python} | {name: version(name) for name in PACKAGES}
+
+
+@cache
+def _sources() -> str:
+    """Read once, when plcore has just been loaded: what a worker has loaded does not change with the files."""
     folder = Path(__file__).parents[2]
     sources = sha256()
     for path in sorted(folder.rglob("*.py")):
         sources.update(path.relative_to(folder).as_posix().encode() + path.read_bytes())
-    python = ".".join(map(str, sys.version_info[:3]))
-    return {"plcore": sources.hexdigest()[:12], "Python": python} | {name: version(name) for name in PACKAGES}
+    return sources.hexdigest()[:12]
 
 
 def sees(path: str) -> bool:
@@ -88,7 +95,7 @@ class DaskCluster:
             other = [f"{name} {found[name]}, here {mine[name]}" for name in mine if found[name] != mine[name]]
             if other:
                 raise RunnerError(
-                    f"The worker {worker} has other versions: {'; '.join(other)}. Fix: install the same."
+                    f"The worker {worker} has other versions: {'; '.join(other)}. Fix: install the same, and start it anew."
                 )
         folder.mkdir(parents=True, exist_ok=True)
         mark = folder / f".seen-{secrets.token_hex(4)}"

@@ -118,8 +118,8 @@ def test_one_process_a_pool_and_a_cluster_leave_the_same_bits_of_20000_rows(tmp_
     path = write_arrays(tmp_path / "t", X, sets)
     found = {}
     with two_workers() as cluster:
-        for where in ("", "processes:2", cluster.scheduler_address):
-            folder = folder_of(tmp_path, f"parts {where[:9]}")
+        for number, where in enumerate(("", "processes:2", cluster.scheduler_address)):
+            folder = folder_of(tmp_path, f"parts {number}")
             runner = make_runner(where, folder)
             ranking = rank_files(runner, path, folder, block=5000, search="approximate")
             runner.close()

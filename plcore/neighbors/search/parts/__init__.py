@@ -75,8 +75,8 @@ def find_parts(
         search = "exact" if float(rows.n_rows) ** 2 * rows.n_features <= EXACT_WORK else "approximate"
     if search == "exact":
         queries = list(zip(rows.names, rows.starts(), strict=True))
-        names = exact_parts(runner, rows.folder, queries, rows, n_nearest, progress=progress)
-        return NeighborParts(rows.folder, names, rows.n_rows, rows.block, n_nearest, "exact", 1.0)
+        bests = exact_parts(runner, rows.folder, queries, rows, n_nearest, progress=progress)
+        return NeighborParts(rows.folder, bests, rows.n_rows, rows.block, n_nearest, "exact", 1.0)
     lists = list_rows(runner, rows, n_nearest + 2, seed, progress)
     found = _choose(runner, rows, lists, n_nearest, recall, seed, progress)
     names = [name.decode() for name in map_part(rows.folder / lists.lists).tolist()]
