@@ -48,7 +48,7 @@ from plcore.tables.pictures import is_inline, listed_images
 from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError
 from plcore.tables.roles import WAYS_IN, Roles
 from plcore.tables.row_files import RowFiles, find_row_files
-from plcore.tables.row_parts import TableParts, read_in_parts
+from plcore.tables.row_parts import PartedTable, read_in_parts
 from plcore.tables.sound import (
     SCALES,
     SOUND_NAMES,
@@ -103,6 +103,7 @@ __all__ = [
     "MediaError",
     "MediaFiles",
     "NamedVotes",
+    "PartedTable",
     "Picture",
     "Problem",
     "Roles",
@@ -111,7 +112,6 @@ __all__ = [
     "SoundError",
     "SoundFacts",
     "TableError",
-    "TableParts",
     "TableReading",
     "Tell",
     "TextFeatures",

@@ -18,7 +18,7 @@ MOST_CLASSES = 100_000
 
 
 @dataclass(frozen=True)
-class TableParts:
+class PartedTable:
     """Features (n, d) float32 in parts of `block` rows each; the candidates of all rows in one part, uint8 (n, bytes):
     bit l % 8 of byte l // 8 of a row is label l, one of `classes`."""
 
@@ -133,7 +133,7 @@ def _lists(job: _Range) -> pa.Array:
 
 def read_in_parts(
     runner: Runner, folder: Path, files: RowFiles, block: int, progress: BlockProgress | None = None
-) -> TableParts:
+) -> PartedTable:
     """Bring the table's rows into parts. block : rows in each
 
     Raises BlockError, which names the block, and the row where it can be told; RunnerError; TableError.
@@ -169,4 +169,4 @@ def read_in_parts(
     sets = [CandidateRange(folder, *one, columns, first, named, len(classes)) for one, first in lists]
     parts = write_names(folder, run_parts(runner, read_candidates, sets, "candidates", progress))
     joined = run_parts(runner, join, [Joined(folder, parts)], "candidates, joined", progress)[0]
-    return TableParts(rows, joined, classes)
+    return PartedTable(rows, joined, classes)

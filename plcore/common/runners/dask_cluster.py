@@ -95,7 +95,7 @@ class DaskCluster:
             other = [f"{name} {found[name]}, here {mine[name]}" for name in mine if found[name] != mine[name]]
             if other:
                 raise RunnerError(
-                    f"The worker {worker} has other versions: {'; '.join(other)}. Fix: install the same, and start it anew."
+                    f"The worker {worker} has other versions: {'; '.join(other)}. Fix: install the same; start it anew."
                 )
         folder.mkdir(parents=True, exist_ok=True)
         mark = folder / f".seen-{secrets.token_hex(4)}"

@@ -12,11 +12,11 @@ from plcore.common.runners.parts import map_part
 from plcore.common.runners.runner import BlockError
 from plcore.tables.problems import TableError
 from plcore.tables.row_files import find_row_files
-from plcore.tables.row_parts import TableParts, read_in_parts
+from plcore.tables.row_parts import PartedTable, read_in_parts
 from tests.plcore.tables.large import NAMES, rows_and_sets, write_arrays, write_parquet
 
 
-def read(path: Path, folder: Path, block: int = 40) -> TableParts:
+def read(path: Path, folder: Path, block: int = 40) -> PartedTable:
     return read_in_parts(Inline(), folder, find_row_files(path, folder), block)
 
 

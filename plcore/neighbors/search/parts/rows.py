@@ -61,7 +61,7 @@ class Extremes(BlockJob):
 
 
 @dataclass(frozen=True)
-class Scaling(BlockJob):
+class ScaledRows(BlockJob):
     """One part scaled to [0, 1] by the extremes of all; the house's scaling, rounded to float32."""
 
     rows: str
@@ -69,7 +69,7 @@ class Scaling(BlockJob):
     extremes: str
 
     def __str__(self) -> str:
-        return f"Scaling the rows from {self.first:,}"
+        return f"ScaledRows the rows from {self.first:,}"
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def find_extremes(job: Extremes) -> Written:
     return job.write(np.stack([rows.min(axis=0), rows.max(axis=0)]).astype(np.float64))
 
 
-def scale(job: Scaling) -> Written:
+def scale(job: ScaledRows) -> Written:
     scaler = MinMaxScaler().fit(job.read(job.extremes))
     return job.write(scaler.transform(job.read(job.rows).astype(np.float64)).astype(np.float32))
 
@@ -128,7 +128,7 @@ def scale_rows(runner: Runner, rows: RowParts, progress: BlockProgress | None = 
             np.stack([np.min([one[0] for one in ends], axis=0), np.max([one[1] for one in ends], axis=0)])
         )
     scalings = [
-        Scaling(rows.folder, *one, merged.part) for one in zip(rows.names, rows.starts(), strict=True)
+        ScaledRows(rows.folder, *one, merged.part) for one in zip(rows.names, rows.starts(), strict=True)
     ]
     names = tuple(run_parts(runner, scale, scalings, "scaled rows", progress))
     return RowParts(rows.folder, names, rows.block, rows.n_rows, rows.n_features)
