@@ -8,6 +8,7 @@ import os
 import random
 import signal
 from collections.abc import Callable
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -137,8 +138,11 @@ def kill_at_random(
     chosen, count = set(dice.sample(range(moments), kills)), iter(range(10**9))
 
     def progress(*_: object) -> None:
-        if next(count) in chosen:
-            os.kill(dice.choice(pids()), signal.SIGKILL)
+        killed = next(count) not in chosen
+        while not killed:
+            with suppress(ProcessLookupError):  # one that has just gone, and has no successor yet
+                os.kill(dice.choice(pids()), signal.SIGKILL)
+                killed = True
 
     return progress
 
