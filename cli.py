@@ -20,6 +20,7 @@ from winnow.backup_commands import BACKUP_COMMANDS
 from winnow.column_options import column_options, file_options
 from winnow.file_commands import FILE_COMMANDS
 from winnow.opening import home, owner
+from winnow.rank_command import rank
 from winnow.snapshot_command import snapshot
 from winnow.store_command import accept_store
 from winnow.terminal import say
@@ -54,7 +55,7 @@ def main() -> None:
     """Winnow from a shell. It works beside a running server, on the same data (WINNOW_HOME)."""
 
 
-for command in (*FILE_COMMANDS, *BACKUP_COMMANDS, accept_store, snapshot):
+for command in (*FILE_COMMANDS, *BACKUP_COMMANDS, accept_store, rank, snapshot):
     main.add_command(command)
 
 
@@ -99,17 +100,6 @@ def list_projects(as_json: bool) -> None:
         return
     for project in listed:
         say(f"{project.id}\t{project.name}\t{project.answered} answered, {project.left} open")
-
-
-@main.command("rank")
-@click.argument("project_id", type=int)
-def rank(project_id: int) -> None:
-    """Write the open rows of PROJECT_ID in asking order, with score and reason, as CSV."""
-    from workflow.queue import queue_csv
-
-    with home() as here:
-        data = queue_csv(owner(here).at(project_id), wait=True)
-    sys.stdout.buffer.write(data)
 
 
 @main.command("compare")
@@ -182,6 +172,7 @@ def _refusals() -> tuple[type[Exception], ...]:
     from workflow.models.choosing import CannotCompare
     from workflow.oracle import NoTruth
     from workflow.outgoing.backups.manifest import BackupError
+    from workflow.outgoing.large_tables import RankingError
     from workflow.outgoing.snapshots import SnapshotError
     from workflow.people.members import MemberError
     from workflow.projects import ProjectNameError
@@ -196,6 +187,7 @@ def _refusals() -> tuple[type[Exception], ...]:
         LogError,
         MemberError,
         NoTruth,
+        RankingError,
         SettingsError,
         SnapshotError,
         StaleQuestion,

@@ -28,6 +28,7 @@ NAMES = (
     "pages",
     "table8",
     "neighbors",
+    "cluster",
     "ranking",
     "model_choice",
     "kernel_speed",

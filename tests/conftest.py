@@ -1,7 +1,8 @@
-"""Where the public data sets are, and an honest end where they or PostgreSQL are missing."""
+"""Where the public data sets are, and an honest end where they, PostgreSQL or Dask are missing."""
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from collections import Counter
 from pathlib import Path
@@ -35,6 +36,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         missing["public_data"] = "WINNOW_DATA missing"
     if postgres_programs.find() is None:
         missing["postgres"] = "no PostgreSQL; make test installs it where it can"
+    if importlib.util.find_spec("distributed") is None:
+        missing["dask"] = "no Dask; requirements-dev.txt has it"
     for item in items:
         for mark in filter(item.get_closest_marker, missing):
             item.add_marker(pytest.mark.skip(reason=NOT_RUN + missing[mark]))

@@ -19,6 +19,7 @@ KINDS = ("one_label", "label_vectors")
 FACES = {
     "plcore",
     "plcore.common",
+    "plcore.common.runners",
     "plcore.crowd",
     "plcore.evaluation",
     "plcore.labels",

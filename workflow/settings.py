@@ -72,6 +72,7 @@ class Settings:
     memory_mb : MB of a server above which projects that nobody is at are put away; None: half of the machine's
     public_url : where people reach Winnow, such as `https://example.org/winnow`, without a slash at its end; '' where
         that is `host` and `port`
+    cluster : who does long work in blocks, as `plcore.common.runners.make_runner` takes it
     """
 
     home: Path
@@ -86,6 +87,7 @@ class Settings:
     sign_in: SignInSettings = SignInSettings()
     public_url: str = ""
     backups: BackupSettings = BackupSettings()
+    cluster: str = ""
 
     @property
     def base_path(self) -> str:
@@ -122,6 +124,7 @@ class Settings:
             sign_in=_sign_in(values),
             public_url=public_url,
             backups=_backups(values),
+            cluster=_cluster(values),
         )
 
 
@@ -144,6 +147,14 @@ def _database_url(value: str, home: Path) -> str:
             f"and name a database; one in memory would lose every answer. "
             f"Got {url.render_as_string(hide_password=True)!r}."
         )
+    return value
+
+
+def _cluster(values: Mapping[str, str]) -> str:
+    value = values.get("WINNOW_CLUSTER", "")
+    if not re.fullmatch(r"|processes(:[1-9][0-9]{0,2})?|(tcp|tls)://[^\s/]+:[0-9]{1,5}", value):
+        allowed = "a Dask scheduler's address, such as tcp://10.0.0.1:8786, or processes:4 for as many here"
+        raise SettingsError(f"WINNOW_CLUSTER must be {allowed}. Got {value!r}.")
     return value
 
 
@@ -254,14 +265,10 @@ def _sign_in(values: Mapping[str, str]) -> SignInSettings:
 
 
 def _oidc_secret(values: Mapping[str, str]) -> str:
-    secret, file = (
-        values.get("WINNOW_OIDC_CLIENT_SECRET", ""),
-        values.get("WINNOW_OIDC_CLIENT_SECRET_FILE", ""),
-    )
+    secret = values.get("WINNOW_OIDC_CLIENT_SECRET", "")
+    file = values.get("WINNOW_OIDC_CLIENT_SECRET_FILE", "")
     if secret and file:
-        raise SettingsError(
-            "WINNOW_OIDC_CLIENT_SECRET and WINNOW_OIDC_CLIENT_SECRET_FILE are both set. Keep one."
-        )
+        raise SettingsError("WINNOW_OIDC_CLIENT_SECRET and WINNOW_OIDC_CLIENT_SECRET_FILE are set. Keep one.")
     if not file:
         return secret
     try:

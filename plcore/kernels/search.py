@@ -76,6 +76,7 @@ def scan_dense(
     heights: AnyArray,
     queries: IntArray,
     rows: IntArray,
+    places: IntArray,
     Q: FloatArray,
     X: FloatArray,
     own: IntArray,
@@ -84,10 +85,11 @@ def scan_dense(
     best: FloatArray,
     who: IntArray,
 ) -> None:
-    """Offer a block of rows of X to a block of queries.
+    """Offer a block of rows to a block of queries.
 
     products, heights : float32 (b, c), (c,)      queries (b,) rows of Q, own, depths, best, who
-    rows (c,) rows of X      best, who : (q, k) ascending, changed in place
+    rows, places (c,) : the numbers of the rows, by which ties go, and where in X they are
+    best, who : (q, k) ascending, changed in place
     A row can belong to the neighbours of a query only if height - 2 product <= unit * best - depth.
     """
     marks = np.empty((len(rows) + STRIDE - 1) // STRIDE, dtype=np.bool_)
@@ -102,7 +104,7 @@ def scan_dense(
                 row = rows[j]
                 if heights[j] - products[i, j] - products[i, j] > limit or row == own[query]:
                     continue
-                _offer(_squared_dense(Q[query], X[row]), row, best[query], who[query])
+                _offer(_squared_dense(Q[query], X[places[j]]), row, best[query], who[query])
                 limit = np.float32(unit * best[query, -1] - depths[query])
 
 

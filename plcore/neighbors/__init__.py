@@ -16,6 +16,14 @@ from plcore.neighbors.graph import (
 )
 from plcore.neighbors.near import pack
 from plcore.neighbors.search import SEARCHES, compile_search, make_search
+from plcore.neighbors.search.parts import (
+    NeighborParts,
+    RecallError,
+    RowParts,
+    find_parts,
+    reverse_parts,
+    scale_rows,
+)
 from plcore.neighbors.votes import VoteTable, check_graph
 
 __all__ = [
@@ -24,16 +32,22 @@ __all__ = [
     "WEIGHTS",
     "Graph",
     "NeighborGraph",
+    "NeighborParts",
     "PLAdaptiveNeighborsClassifier",
     "PLKNeighborsClassifier",
+    "RecallError",
+    "RowParts",
     "VoteTable",
     "check_graph",
     "compile_search",
     "find_graph",
+    "find_parts",
     "graph_key",
     "make_scaler",
     "make_search",
     "neighbor_weights",
     "pack",
+    "reverse_parts",
+    "scale_rows",
     "votes_to_distributions",
 ]

@@ -19,6 +19,7 @@ from plcore.query.registry import (
     StrategyKind,
     make_strategy,
 )
+from plcore.query.score_parts import first_ranking
 from plcore.query.seconds import FORMS, SecondsModel, SecondsPrior
 from plcore.query.sets import necessary_labels, winners
 from plcore.query.speaking import speaks_for
@@ -56,6 +57,7 @@ __all__ = [
     "StrategyKind",
     "cheapest_question",
     "effect_scores",
+    "first_ranking",
     "label_moments",
     "learner_shares",
     "make_strategy",

@@ -49,6 +49,8 @@ from plcore.tables.named_votes import NamedVotes
 from plcore.tables.pictures import is_inline, listed_images
 from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError
 from plcore.tables.roles import WAYS_IN, Roles
+from plcore.tables.row_files import RowFiles, find_row_files
+from plcore.tables.row_parts import PartedTable, read_in_parts
 from plcore.tables.sound import (
     SCALES,
     SOUND_NAMES,
@@ -103,9 +105,11 @@ __all__ = [
     "MediaError",
     "MediaFiles",
     "NamedVotes",
+    "PartedTable",
     "Picture",
     "Problem",
     "Roles",
+    "RowFiles",
     "Sound",
     "SoundError",
     "SoundFacts",
@@ -117,6 +121,7 @@ __all__ = [
     "column_way",
     "describe_sound",
     "find_doubts",
+    "find_row_files",
     "format_of",
     "is_inline",
     "is_kept_name",
@@ -130,6 +135,7 @@ __all__ = [
     "marks_of",
     "names_beside",
     "read_cells",
+    "read_in_parts",
     "read_kept_names",
     "read_segment",
     "read_stored",

@@ -34,6 +34,7 @@ PYTHON_IS_RUN = {
 OF_OTHERS = {
     "apt",
     "cp",
+    "dask",
     "docker",
     "journalctl",
     "ln",

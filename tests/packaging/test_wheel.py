@@ -89,8 +89,8 @@ def test_what_extras_bring_is_what_the_tests_have(archive: zipfile.ZipFile) -> N
     said = email.message_from_string(information(archive, "METADATA"))
     wanted = [Requirement(line) for line in said.get_all("Requires-Dist", [])]
     extras = {one.name: one.specifier for one in wanted if one.marker is not None}
-    assert said.get_all("Provides-Extra") == ["onnx"]
-    assert set(extras) == {"onnxruntime", "tokenizers"}
+    assert said.get_all("Provides-Extra") == ["cluster", "onnx"]
+    assert set(extras) == {"dask", "distributed", "onnxruntime", "tokenizers"}
     pinned = dict(
         re.findall(r"^([\w.-]+)==(\S+)$", (ROOT / "requirements-dev.txt").read_text(), flags=re.MULTILINE)
     )

@@ -65,6 +65,13 @@ def test_backups_are_so_often_and_so_many(tmp_path: Path) -> None:
             of(wrong)
 
 
+@pytest.mark.parametrize(
+    "value", ["", "processes", "processes:12", "tcp://10.0.0.1:8786", "tls://scheduler:8786"]
+)
+def test_long_work_is_done_by_whom_the_setting_names(value: str) -> None:
+    assert Settings.from_environment({"WINNOW_CLUSTER": value}).cluster == value
+
+
 def test_the_address_listened_on_is_an_allowed_host() -> None:
     assert "192.168.0.7" in Settings.from_environment({"WINNOW_HOST": "192.168.0.7"}).allowed_hosts
     assert "[::1]" in Settings.from_environment({"WINNOW_HOST": "::1"}).allowed_hosts
@@ -83,6 +90,21 @@ def test_the_address_listened_on_is_an_allowed_host() -> None:
         ("WINNOW_UPLOAD_MB", "0", "from 1 to 1000000"),
         ("WINNOW_UPLOADS_MB", "1e3", "from 1 to 10000000"),
         ("WINNOW_MEMORY_MB", "100", "from 200 to 100000000"),
+        *(
+            (
+                "WINNOW_CLUSTER",
+                value,
+                "a Dask scheduler's address, such as tcp://10.0.0.1:8786, or processes:4",
+            )
+            for value in (
+                "10.0.0.1:8786",
+                "tcp://10.0.0.1",
+                "processes:0",
+                "processes:two",
+                "http://a:1",
+                "dask",
+            )
+        ),
         ("WINNOW_DATABASE_URL", "mysql://host/db", "postgresql"),
         ("WINNOW_DATABASE_URL", "sqlite://", "memory"),
         ("WINNOW_DATABASE_URL", "sqlite:///:memory:", "memory"),

@@ -14,18 +14,16 @@ import numpy as np
 from scipy import sparse
 
 from plcore.common.types import FloatArray, IntArray
-from plcore.neighbors.search.blocks import BlockSearch
+from plcore.neighbors.search.blocks import EXACT_WORK, BlockSearch
 from plcore.neighbors.search.cells import CellSearch
 from plcore.neighbors.search.rows import first_of_equals, ready
 from plcore.neighbors.search.tree import LARGEST_VALUE, TREE_FEATURES, TreeSearch
 
 SEARCHES = ("auto", "exact", "approximate")
-# Up to this many multiplications (rows x rows x features) "auto" is exact without asking: 25,000 dense rows x 64
-# features, about 2 s of one core, where cells cost from a quarter of it to twice as much.
+# Up to this many multiplications (rows x rows x features) "auto" is exact without asking: 25,000 dense rows of 64
+# features, about 2 s of one core, where cells cost from a quarter to twice as much. Beyond EXACT_WORK it never is.
 QUICK_WORK = 4e10
-# Beyond this many it never is: 1e5 rows x 64 features, about 13 s. A number of a sparse row costs about eight times one
-# of a dense row, and cells gain little there: sparse rows are searched exactly up to here.
-EXACT_WORK = 6.4e11
+# A number of a sparse row costs about eight times one of a dense row, and cells gain little there.
 SPARSE_COST = 8
 # A pair of dense rows costs about five times as much from cell to cell as in the exact search: where a query looks into
 # this share of the cells, or more, the exact search is the cheaper one, and finds all.

@@ -13,6 +13,9 @@ from plcore.common.types import AnyArray, FloatArray, IntArray
 from plcore.kernels.search import scan_dense, scan_sparse
 from plcore.neighbors.search.rows import ready
 
+# Up to this many multiplications (rows x rows x features) "auto" is exact: 1e5 rows x 64 features, about 13 s of
+# one core.
+EXACT_WORK = 6.4e11
 ROWS = 2048  # rows of X in a block
 QUERIES = 256  # queries in a block: 2 MB of products
 BATCH = 8192  # queries for which a block of rows is converted once
@@ -115,53 +118,70 @@ class BlockSearch:
             self._singles = SinglePrecision(self.X)
         return self._singles
 
+    def block(self, frame: SinglePrecision | Marks, rows: IntArray) -> Block:
+        """These rows of X, ready to be multiplied."""
+        return make_block(frame, self.X, rows, rows, self.X[rows])
+
+    def found(self, queries: Any, n_nearest: int, own: IntArray | None) -> Found:
+        """Nothing yet, for these queries, made `ready`."""
+        return Found(queries, n_nearest, own, self.frame(queries), self.X.shape[0])
+
     def nearest(
         self, queries: Any, n_nearest: int, own: IntArray | None = None
     ) -> tuple[IntArray, FloatArray]:
         """(rows, distances) (q, n_nearest), as `NeighborSearch`."""
         queries = ready(queries)
-        found = Found(queries, n_nearest, own, self)
+        found = self.found(queries, n_nearest, own)
         for first in range(0, queries.shape[0], BATCH):
             batch = np.arange(first, min(first + BATCH, queries.shape[0]))
             single = found.open(batch)
             for start in range(0, len(self.searched), ROWS):
-                found.scan(single, batch, found.block(self.searched[start : start + ROWS]))
+                found.scan(single, batch, self.block(found.frame, self.searched[start : start + ROWS]))
         return found.rows, found.distances()
 
 
 @dataclass(frozen=True)
 class Block:
-    """Some rows of X, ready to be multiplied."""
+    """Some rows, ready to be multiplied."""
 
-    rows: IntArray  # (c,)
+    rows: IntArray  # (c,) their numbers
+    places: IntArray  # (c,) where in X they are
+    X: Any  # float64 (n, d), or CSR, in which the rows' numbers are their places
     columns: Any  # float32 (d, c), dense or CSR
     heights: AnyArray  # float32 (c,)
 
 
-class Found:
-    """The best neighbours of some queries so far: `rows`, `squared` (q, k), ascending."""
+def make_block(
+    frame: SinglePrecision | Marks, X: Any, rows: IntArray, places: IntArray, values: Any
+) -> Block:
+    """A block of the rows `places` of X, which have these `values`."""
+    single, heights = frame.rows(values)
+    columns = single.T.tocsr() if sparse.issparse(single) else single.T
+    with np.errstate(over="ignore"):
+        return Block(rows, places, X, columns, heights.astype(np.float32))
 
-    def __init__(self, queries: Any, n_nearest: int, own: IntArray | None, search: BlockSearch) -> None:
-        self._X = search.X
+
+class Found:
+    """The best neighbours of some queries so far: `rows`, `squared` (q, k), ascending; `frame`, by which to multiply.
+
+    n_rows : the number that stands for no row yet; it comes after those of all rows
+    """
+
+    def __init__(
+        self, queries: Any, n_nearest: int, own: IntArray | None, frame: SinglePrecision | Marks, n_rows: int
+    ) -> None:
         self._queries = queries
-        self._frame = search.frame(queries)
+        self.frame = frame
         self._own = np.full(queries.shape[0], -1) if own is None else own
         self._depths = np.empty(queries.shape[0])
         self.squared = np.full((queries.shape[0], n_nearest), np.inf)
-        self.rows = np.full((queries.shape[0], n_nearest), search.X.shape[0])  # comes after all rows
+        self.rows = np.full((queries.shape[0], n_nearest), n_rows)
 
     def open(self, batch: IntArray) -> Any:
         """Make ready to scan for these queries; returns their float32 rows."""
-        single, heights = self._frame.rows(self._queries[batch])
-        self._depths[batch] = self._frame.depths(heights)
+        single, heights = self.frame.rows(self._queries[batch])
+        self._depths[batch] = self.frame.depths(heights)
         return single
-
-    def block(self, rows: IntArray) -> Block:
-        """Make these rows of X ready."""
-        single, heights = self._frame.rows(self._X[rows])
-        columns = single.T.tocsr() if sparse.issparse(single) else single.T
-        with np.errstate(over="ignore"):
-            return Block(rows, columns, heights.astype(np.float32))
 
     def scan(self, single: Any, queries: IntArray, block: Block) -> None:
         """Offer the block's rows to these queries, of which `single` are the float32 rows."""
@@ -173,15 +193,14 @@ class Found:
             self._offer(products, queries[start : start + QUERIES], block)
 
     def _offer(self, products: AnyArray, queries: IntArray, block: Block) -> None:
-        X: Any = self._X
-        Q: Any = self._queries
-        unit = self._frame.unit
+        X, Q = block.X, self._queries
+        unit = self.frame.unit
         given = (products, block.heights, queries, block.rows)
         if sparse.issparse(X):
             stored = (Q.data, Q.indices, Q.indptr, X.data, X.indices, X.indptr)
             scan_sparse(*given, *stored, self._own, self._depths, unit, self.squared, self.rows)
         else:
-            scan_dense(*given, Q, X, self._own, self._depths, unit, self.squared, self.rows)
+            scan_dense(*given, block.places, Q, X, self._own, self._depths, unit, self.squared, self.rows)
 
     def distances(self) -> FloatArray:
         return np.asarray(np.sqrt(self.squared))

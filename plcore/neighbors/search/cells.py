@@ -8,6 +8,8 @@ seeded sample; the recall told to the user is measured on another. See docs/deci
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ from scipy import sparse
 from sklearn.cluster import MiniBatchKMeans
 
 from plcore.common.types import FloatArray, IntArray
-from plcore.neighbors.search.blocks import BlockSearch, Found
+from plcore.neighbors.search.blocks import Block, BlockSearch, Found, Marks, SinglePrecision
 from plcore.neighbors.search.rows import ready
 
 AIM = 0.995  # recall aimed at on the first sample, so that 0.99 holds beyond it
@@ -72,14 +74,14 @@ class CellSearch:
         """(rows, distances) (q, n_nearest), as `NeighborSearch`."""
         queries = ready(queries)
         n_queries = queries.shape[0]
-        found = Found(queries, n_nearest, own, self.exact)
+        found = self.exact.found(queries, n_nearest, own)
         for first in range(0, n_queries, BATCH):
             batch = np.arange(first, min(first + BATCH, n_queries))
             single = found.open(batch)
             probed = self._centres.nearest(queries[batch], self.n_probed)[0]
             # The nearest cell first: it gives a good limit, beyond which the others have little to offer.
             for ranks in (probed[:, :1], probed[:, 1:]):
-                self._look(found, single, batch, ranks)
+                look(found, single, batch, ranks, partial(self._block, found.frame))
         short = np.flatnonzero(found.rows[:, -1] == self.exact.X.shape[0])
         rows, distances = found.rows, found.distances()
         if len(short):  # the cells held fewer rows than wanted
@@ -87,15 +89,23 @@ class CellSearch:
             rows[short], distances[short] = self.exact.nearest(queries[short], n_nearest, mine)
         return rows, distances
 
-    def _look(self, found: Found, single: Any, batch: IntArray, cells: IntArray) -> None:
-        """Offer the rows of their cells (q, c) to the queries of a batch, cell by cell."""
-        places = np.argsort(cells.ravel(), kind="stable")
-        start = np.searchsorted(cells.ravel()[places], np.arange(self.n_cells + 1))
-        for cell in np.flatnonzero(np.diff(start)):
-            rows = self._order[self._start[cell] : self._start[cell + 1]]
-            if len(rows):
-                asking = places[start[cell] : start[cell + 1]] // cells.shape[1]
-                found.scan(single[asking], batch[asking], found.block(rows))
+    def _block(self, frame: SinglePrecision | Marks, cell: int) -> Block | None:
+        rows = self._order[self._start[cell] : self._start[cell + 1]]
+        return self.exact.block(frame, rows) if len(rows) else None
+
+
+def look(
+    found: Found, single: Any, batch: IntArray, cells: IntArray, block_of: Callable[[int], Block | None]
+) -> None:
+    """Offer the rows of their cells (q, c) to the queries of a batch, cell by cell. block_of : a cell; None: empty."""
+    places = np.argsort(cells.ravel(), kind="stable")
+    asked, start = np.unique(cells.ravel()[places], return_index=True)
+    ends = np.append(start, len(places))[1:]
+    for cell, first, end in zip(asked.tolist(), start, ends, strict=True):
+        block = block_of(cell)
+        if block is not None:
+            asking = places[first:end] // cells.shape[1]
+            found.scan(single[asking], batch[asking], block)
 
 
 def _centres(X: Any, searched: IntArray, rng: np.random.Generator) -> Any:
@@ -106,6 +116,11 @@ def _centres(X: Any, searched: IntArray, rng: np.random.Generator) -> Any:
     n_cells = min(n_cells, -(-len(searched) // 2))
     size = min(len(searched), TRAINING_ROWS * n_cells)
     sample = X[rng.choice(searched, size=size, replace=False)]
+    return place_centres(sample, n_cells, int(rng.integers(2**31)))
+
+
+def place_centres(sample: FloatArray, n_cells: int, seed: int) -> FloatArray:
+    """Centres (n_cells, d) by k-means of a sample (s, d)."""
     scale = np.abs(sample).max() or 1.0  # float32 holds [-1, 1] well
     kmeans = MiniBatchKMeans(
         n_cells,
@@ -114,7 +129,8 @@ def _centres(X: Any, searched: IntArray, rng: np.random.Generator) -> Any:
         max_iter=4,
         batch_size=2048,
         reassignment_ratio=0.0,
-        random_state=int(rng.integers(2**31)),
+        random_state=seed,
     )
     kmeans.fit((sample / scale).astype(np.float32))
-    return ready(kmeans.cluster_centers_ * scale)
+    centres: FloatArray = ready(kmeans.cluster_centers_ * scale)
+    return centres

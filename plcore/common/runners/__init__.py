@@ -1,0 +1,49 @@
+"""Long work in blocks, by the process itself, by several, or by a Dask cluster; and the files that it leaves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from plcore.common.runners.dask_cluster import DaskCluster
+from plcore.common.runners.inline import Inline
+from plcore.common.runners.parts import (
+    BlockJob,
+    BlockProgress,
+    WrittenPart,
+    map_part,
+    remove_halves,
+    run_parts,
+    whole_part,
+    write_names,
+)
+from plcore.common.runners.processes import ProcessPool
+from plcore.common.runners.runner import BlockError, Runner, RunnerError
+
+__all__ = [
+    "BlockError",
+    "BlockJob",
+    "BlockProgress",
+    "DaskCluster",
+    "Inline",
+    "ProcessPool",
+    "Runner",
+    "RunnerError",
+    "WrittenPart",
+    "make_runner",
+    "map_part",
+    "remove_halves",
+    "run_parts",
+    "whole_part",
+    "write_names",
+]
+
+
+def make_runner(where: str, folder: Path) -> Runner:
+    """The runner that `where` names: '' this process; ``processes`` or ``processes:4`` some of this machine; else the
+    address of a Dask scheduler. folder : of the parts. Raises RunnerError as `DaskCluster` does."""
+    kind, _, number = where.partition(":")
+    if not kind:
+        return Inline()
+    if kind == "processes":
+        return ProcessPool(int(number) if number else None)
+    return DaskCluster(where, folder)

@@ -1,0 +1,161 @@
+"""Work done by the workers of a Dask cluster that somebody else has started; see docs/scale.md."""
+
+from __future__ import annotations
+
+import secrets
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from functools import cache
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from plcore.common.runners.runner import BlockError, J, R, RunnerError, alone, said
+
+INSTALL = "pip install 'winnow[cluster]'"
+PACKAGES = ("numba", "numpy", "scikit-learn", "scipy")
+"""Whose versions have to be the same everywhere, beside those that Dask itself asks for: results depend on them."""
+PATIENCE = 30
+"""Seconds until a scheduler that does not answer is said not to be there."""
+AHEAD = 2
+"""Jobs handed over for each thread of the cluster, one under way and one to come: few are lost with a worker."""
+
+
+def code_and_versions() -> dict[str, str]:
+    """What a process computes with: the source of plcore, Python and the packages it rests on."""
+    python = ".".join(map(str, sys.version_info[:3]))
+    return {"plcore": _sources(), "Python": python} | {name: version(name) for name in PACKAGES}
+
+
+@cache
+def _sources() -> str:
+    """Read once, when plcore has just been loaded: what a worker has loaded does not change with the files."""
+    folder = Path(__file__).parents[2]
+    sources = sha256()
+    for path in sorted(folder.rglob("*.py")):
+        sources.update(path.relative_to(folder).as_posix().encode() + path.read_bytes())
+    return sources.hexdigest()[:12]
+
+
+def sees(path: str) -> bool:
+    """Whether there is this file, where this is called."""
+    return Path(path).exists()
+
+
+class DaskCluster:
+    """A `Runner` that is the cluster whose scheduler is at `address`, such as ``tcp://10.0.0.1:8786``.
+
+    folder : that all jobs read and write; every worker has to see it under the same path
+    Only paths and counts travel. Dask gives the jobs of a worker that dies to another; one that has taken four workers
+    with it is named. Raises RunnerError where Dask is not installed or no scheduler answers, where no worker is there,
+    sees the folder, or has the same versions.
+    """
+
+    def __init__(self, address: str, folder: Path) -> None:
+        try:
+            import distributed
+        except ModuleNotFoundError:
+            raise RunnerError(
+                f"{address} is the scheduler of a Dask cluster, and Dask is not installed here. Fix: {INSTALL}."
+            ) from None
+        self._dask = distributed
+        self._cancelled = False
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", distributed.versions.VersionMismatchWarning)  # refused below
+                self._client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise RunnerError(
+                f"No Dask scheduler answers at {address} ({said(error)}). Fix: start one (dask scheduler), or correct "
+                "the address."
+            ) from None
+        try:
+            self._check(address, folder)
+        except BaseException:
+            self.close()
+            raise
+
+    def _check(self, address: str, folder: Path) -> None:
+        try:
+            self._client.get_versions(check=True)
+        except ValueError as error:
+            raise RunnerError(
+                f"The cluster at {address} has other versions than this process. {error} Fix: install the same."
+            ) from None
+        mine = code_and_versions()
+        theirs: dict[str, dict[str, str]] = self._client.run(code_and_versions)
+        if not theirs:
+            raise RunnerError(
+                f"No worker is at the cluster {address}. Fix: start some (dask worker {address})."
+            )
+        for worker, found in theirs.items():
+            other = [f"{name} {found[name]}, here {mine[name]}" for name in mine if found[name] != mine[name]]
+            if other:
+                raise RunnerError(
+                    f"The worker {worker} has other versions: {'; '.join(other)}. Fix: install the same; start it anew."
+                )
+        folder.mkdir(parents=True, exist_ok=True)
+        mark = folder / f".seen-{secrets.token_hex(4)}"
+        mark.touch()
+        try:
+            blind = [worker for worker, seen in self._client.run(sees, str(mark)).items() if not seen]
+        finally:
+            mark.unlink()
+        if blind:
+            raise RunnerError(
+                f"The worker {blind[0]} does not see the folder {folder}. Fix: share it under the same path, as by NFS."
+            )
+
+    def map(self, function: Callable[[J], R], jobs: Iterable[J]) -> Iterator[tuple[J, R]]:
+        self._cancelled = False
+        waiting = iter(jobs)
+        running: dict[Any, J] = {}
+        completed = self._dask.as_completed(loop=self._client.loop)
+        width = AHEAD * max(1, sum(self._client.nthreads().values()))
+
+        def hand_over() -> None:
+            for job in waiting:
+                future = self._client.submit(alone, function, job, pure=False)
+                running[future] = job
+                completed.add(future)
+                if len(running) >= width:
+                    return
+
+        try:
+            hand_over()
+            while running:
+                future = next(completed)
+                job = running.pop(future)
+                try:
+                    result = future.result()
+                except self._dask.KilledWorker as error:
+                    raise BlockError(
+                        job, f"the workers that had it died, {1 + self._allowed()} in turn."
+                    ) from error
+                except self._dask.CancelledError as error:
+                    raise RunnerError(
+                        "The scheduler of the cluster has gone. Fix: start it and its workers, then the same command: "
+                        "what is written stays."
+                    ) from error
+                except Exception as error:
+                    raise BlockError(job, said(error)) from error
+                if not self._cancelled:
+                    hand_over()
+                yield job, result
+        finally:
+            self._client.cancel(list(running))
+
+    def _allowed(self) -> int:
+        from dask import config
+
+        return int(config.get("distributed.scheduler.allowed-failures"))
+
+    def cancel(self) -> None:
+        self._cancelled = True
+
+    def close(self) -> None:
+        with suppress(OSError, TimeoutError):
+            self._client.close()

@@ -1,0 +1,161 @@
+"""Part files: what a block's work leaves behind. There whole or not at all, and named by what it was made from.
+
+A name is a hash of the job: what is done, and all values it is done with, among them the names of the parts it reads.
+So a name stands for one content, whoever wrote it, however often; a run that begins again finds what is there already,
+and one with another setting, or other rows, finds nothing of it.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from hashlib import sha256
+from pathlib import Path
+from typing import IO, NamedTuple, TypeVar
+
+import numpy as np
+
+from plcore.common.runners.runner import Runner
+from plcore.common.types import AnyArray
+
+VERSION = 1
+"""Of what parts mean; raised when the same job would leave another."""
+HALF = ".half"
+"""Ends the name of a part that is being written."""
+
+
+class WrittenPart(NamedTuple):
+    """What a job gives back: its part, and how many rows are in it."""
+
+    path: str
+    rows: int
+
+
+@dataclass(frozen=True)
+class BlockJob:
+    """The values that a piece of work is done with. A path says where something is; all else says what, and makes the
+    part's name: numbers, words, tuples of them, names of other parts in the same folder.
+
+    folder : of the parts
+    """
+
+    folder: Path
+
+    @property
+    def part(self) -> str:
+        """The name of the part that the job writes."""
+        told = [(one.name, getattr(self, one.name)) for one in fields(self)]
+        kept = [
+            (name, value.part if isinstance(value, BlockJob) else value)
+            for name, value in told
+            if not _is_place(value)
+        ]
+        said = f"{VERSION} {type(self).__module__}.{type(self).__qualname__} {kept!r}"
+        return f"part-{sha256(said.encode()).hexdigest()[:32]}.npy"
+
+    @property
+    def path(self) -> Path:
+        return self.folder / self.part
+
+    def read(self, name: str) -> AnyArray:
+        """Another part, mapped: what is not looked at is not read."""
+        return map_part(self.folder / name)
+
+    def read_each(self, names: str) -> list[AnyArray]:
+        """The parts whose names stand in another, as `write_names` wrote it, mapped."""
+        return [self.read(name.decode()) for name in self.read(names).tolist()]
+
+    def write(self, array: AnyArray) -> WrittenPart:
+        """Write the job's part. Raises OSError."""
+        with whole_part(self.path) as file:
+            np.lib.format.write_array(file, np.asarray(array), allow_pickle=False)
+        return WrittenPart(str(self.path), len(array))
+
+
+@dataclass(frozen=True)
+class _Names(BlockJob):
+    names: tuple[str, ...]
+
+
+def write_names(folder: Path, names: Sequence[str]) -> str:
+    """Write the names of parts into one, so that a job needs to be told of that alone; returns its name."""
+    job = _Names(folder, tuple(names))
+    if not job.path.exists():
+        job.write(np.array([name.encode() for name in names]))
+    return job.part
+
+
+Job = TypeVar("Job", bound=BlockJob)
+BlockProgress = Callable[[str, int, int], object]
+"""Called with (what is done, blocks done, blocks in all). What it raises ends the run."""
+
+
+def _is_place(value: object) -> bool:
+    return isinstance(value, Path) or (
+        isinstance(value, tuple) and bool(value) and all(isinstance(one, Path) for one in value)
+    )
+
+
+def map_part(path: Path) -> AnyArray:
+    """The array in a part, mapped to be read; a plain array, which compiled loops take."""
+    array: AnyArray = np.load(path, mmap_mode="r", allow_pickle=False)
+    return array.view(np.ndarray)
+
+
+@contextmanager
+def whole_part(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write, which is at `path` when the block has ended well: on disk first, then under its name. Raises
+    OSError."""
+    aside = path.with_name(f".{path.name}-{secrets.token_hex(4)}{HALF}")
+    try:
+        with aside.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(path)
+        _sync_folder(path.parent)
+    except BaseException:  # Ctrl-C, too
+        aside.unlink(missing_ok=True)
+        raise
+
+
+def _sync_folder(folder: Path) -> None:
+    """Have the names in a folder survive a power cut, as the bytes do."""
+    if os.name != "posix":
+        return  # other systems cannot open folders
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def run_parts(
+    runner: Runner,
+    function: Callable[[Job], WrittenPart],
+    jobs: Sequence[Job],
+    what: str = "",
+    progress: BlockProgress | None = None,
+) -> list[str]:
+    """Have the parts of all jobs, those that are there already left as they are; their names, in the order of the jobs.
+
+    Raises BlockError, RunnerError.
+    """
+    missing = [job for job in jobs if not job.path.exists()]
+    done = len(jobs) - len(missing)
+    if progress is not None:
+        progress(what, done, len(jobs))
+    for _ in runner.map(function, missing):
+        done += 1
+        if progress is not None:
+            progress(what, done, len(jobs))
+    return [job.part for job in jobs]
+
+
+def remove_halves(folder: Path) -> None:
+    """Remove what killed processes have left half written. Nobody else writes there any more."""
+    for path in folder.glob(f".part-*{HALF}"):
+        path.unlink(missing_ok=True)

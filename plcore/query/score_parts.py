@@ -1,0 +1,118 @@
+"""First effect scores of more rows than a process can hold, and the queue they make: from neighbours in parts.
+
+The same integers as `plcore.query.EffectRanker` of rule "apl" adds up on the same neighbours, in another order; all
+rows that have two candidates or more are targets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from plcore.common.runners.parts import BlockJob, BlockProgress, WrittenPart, map_part, run_parts, write_names
+from plcore.common.runners.runner import Runner
+from plcore.common.types import AnyArray, FloatArray, IntArray
+from plcore.kernels.scores import SHARE_UNIT
+from plcore.neighbors.graph import neighbor_weights
+from plcore.neighbors.search.parts import NeighborParts
+from plcore.neighbors.search.parts.reverse import within
+from plcore.query.effects import Rule, add_all_scores, lanes_for, many_candidates
+from plcore.query.possible import MAX_NODES
+
+RULE, DECISION = "apl", "set"
+
+
+@dataclass(frozen=True)
+class Shares(BlockJob):
+    """What the rows of one part of neighbours add to scores: (row, shares) int64 (2, p), by row.
+
+    candidates : the part with the candidates of all rows, packed, uint8 (n, bytes)
+    """
+
+    found: str
+    number: int
+    candidates: str
+    n_classes: int
+    weights: str
+
+    def __str__(self) -> str:
+        return f"Scoring by the neighbours of part {self.number:,}"
+
+
+@dataclass(frozen=True)
+class FirstOfRange(BlockJob):
+    """The best `most` rows first..end - 1 that have two candidates or more: (row, score) int64 (2, t), best first."""
+
+    shares: str
+    candidates: str
+    first: int
+    end: int
+    most: int
+
+    def __str__(self) -> str:
+        return f"Ordering the rows {self.first:,} to {self.end - 1:,}"
+
+
+def masks_of(packed: AnyArray) -> IntArray:
+    """int64 (n, words) as the compiled loops read them, of uint8 (n, bytes): bit l % 8 of byte l // 8 is label l."""
+    n, width = packed.shape
+    bytes_of = np.zeros((n, -(-width // 8) * 8), dtype=np.uint8)
+    bytes_of[:, :width] = packed
+    return bytes_of.view("<i8").astype(np.int64)
+
+
+def add_up(job: Shares) -> WrittenPart:
+    found = job.read(job.found)
+    own = found["row"].astype(np.int64)
+    distances = np.hstack([np.zeros((len(own), 1)), np.sqrt(found["squared"])])
+    neighbors = np.hstack([own[:, None], found["neighbors"]])
+    rows, places = np.unique(neighbors, return_inverse=True)
+    graph = places.reshape(neighbors.shape).astype(np.int32)
+    weights = neighbor_weights(distances, job.weights)
+    masks = masks_of(job.read(job.candidates)[rows])
+    rule = Rule(graph, weights, masks, job.n_classes, RULE, DECISION, MAX_NODES, lanes_for(weights))
+    targets = np.flatnonzero(many_candidates(masks)[graph[:, 0]])
+    shares, _ = add_all_scores(rule, targets, np.zeros(graph.shape, dtype=bool), 1)
+    some = shares != 0
+    return job.write(np.stack([rows[some], shares[some]]))
+
+
+def order_range(job: FirstOfRange) -> WrittenPart:
+    scores = np.zeros(job.end - job.first, dtype=np.int64)
+    for part in job.read_each(job.shares):
+        rows, shares = within(part, job.first, job.end)
+        scores[rows - job.first] += shares  # each row once in a part
+    ambiguous = np.flatnonzero(many_candidates(masks_of(job.read(job.candidates)[job.first : job.end])))
+    best = ambiguous[np.lexsort((ambiguous, -scores[ambiguous]))[: job.most]]
+    return job.write(np.stack([best + job.first, scores[best]]))
+
+
+def first_ranking(
+    runner: Runner,
+    found: NeighborParts,
+    candidates: str,
+    n_classes: int,
+    most: int,
+    weights: str = "linear",
+    progress: BlockProgress | None = None,
+) -> tuple[IntArray, FloatArray]:
+    """The `most` rows to ask about first, best first, and their scores; ties go by row number.
+
+    candidates : as `Shares`      weights : as `EffectRanker`
+    Raises BlockError, RunnerError.
+    """
+    folder = found.folder
+    adding = [
+        Shares(folder, name, number, candidates, n_classes, weights)
+        for number, name in enumerate(found.names)
+    ]
+    shares = write_names(folder, run_parts(runner, add_up, adding, "effect scores", progress))
+    jobs = [
+        FirstOfRange(folder, shares, candidates, first, min(first + found.block, found.n_rows), most)
+        for first in range(0, found.n_rows, found.block)
+    ]
+    ordered = run_parts(runner, order_range, jobs, "queue", progress)
+    rows, scores = np.concatenate([map_part(folder / name) for name in ordered], axis=1)
+    best = np.lexsort((rows, -scores))[:most]
+    return rows[best], scores[best] / float(SHARE_UNIT)

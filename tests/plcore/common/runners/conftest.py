@@ -1,0 +1,33 @@
+"""The three runners."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from plcore.common.runners.dask_cluster import DaskCluster
+from plcore.common.runners.inline import Inline
+from plcore.common.runners.processes import ProcessPool
+from plcore.common.runners.runner import Runner
+from tests.plcore.common.runners.local_cluster import two_workers
+
+
+@pytest.fixture(scope="package")
+def cluster() -> Iterator[Any]:
+    with two_workers() as local:
+        yield local
+
+
+@pytest.fixture(params=["inline", "processes", pytest.param("dask", marks=pytest.mark.dask)])
+def runner(request: pytest.FixtureRequest, tmp_path: Any) -> Iterator[Runner]:
+    made: Runner
+    if request.param == "inline":
+        made = Inline()
+    elif request.param == "processes":
+        made = ProcessPool(2)
+    else:
+        made = DaskCluster(request.getfixturevalue("cluster").scheduler_address, tmp_path)
+    yield made
+    made.close()

@@ -1,0 +1,27 @@
+"""A Dask cluster of two processes on this machine, for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+@contextmanager
+def two_workers() -> Iterator[Any]:
+    """The `LocalCluster`, closed at the end. The `pid` of each of its `workers` is that of the process that works."""
+    import dask
+    from distributed import LocalCluster
+
+    with (
+        dask.config.set({"distributed.admin.system-monitor.disk": False}),
+        LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=":0",
+            host="127.0.0.1",
+            memory_limit=0,
+        ) as cluster,
+    ):
+        yield cluster

@@ -1,0 +1,90 @@
+"""A Dask cluster: what is checked before it works, and workers that are killed at work."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plcore.common.runners import dask_cluster
+from plcore.common.runners.dask_cluster import DaskCluster, code_and_versions, sees
+from plcore.common.runners.parts import map_part
+from plcore.common.runners.runner import BlockError, RunnerError
+from tests.plcore.common.runners.tasks import die_the_first_time, jobs, square, square_but_die_at_seven
+
+
+def test_without_dask_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(
+        RunnerError, match=r"Dask is not installed here. Fix: pip install 'winnow\[cluster\]'"
+    ):
+        DaskCluster("tcp://10.0.0.1:8786", tmp_path)
+
+
+def test_code_and_versions_name_what_results_depend_on() -> None:
+    mine = code_and_versions()
+    assert {"plcore", "Python", "numpy", "numba", "scikit-learn"} <= set(mine)
+    assert mine == code_and_versions()
+
+
+def test_a_folder_is_seen_or_not(tmp_path: Path) -> None:
+    assert sees(str(tmp_path))
+    assert not sees(str(tmp_path / "nowhere"))
+
+
+@pytest.mark.dask
+class TestCluster:
+    def test_no_scheduler_is_said(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(dask_cluster, "PATIENCE", 1)
+        with pytest.raises(RunnerError, match=r"No Dask scheduler answers at tcp://127\.0\.0\.1:1 "):
+            DaskCluster("tcp://127.0.0.1:1", tmp_path)
+
+    def test_workers_of_other_code_are_refused(
+        self, cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        real = dask_cluster.version
+        monkeypatch.setattr(dask_cluster, "version", lambda name: "1.0" if name == "numba" else real(name))
+        with pytest.raises(RunnerError, match=rf"has other versions: numba {real('numba')}, here 1\.0\. Fix"):
+            DaskCluster(cluster.scheduler_address, tmp_path)
+
+    def test_a_folder_that_workers_do_not_see_is_refused(
+        self, cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(dask_cluster, "sees", blind)
+        with pytest.raises(RunnerError, match=r"does not see the folder .*Fix: share it under the same path"):
+            DaskCluster(cluster.scheduler_address, tmp_path)
+        assert not list(tmp_path.iterdir())
+
+    def test_a_cluster_without_workers_is_refused(self, tmp_path: Path) -> None:
+        from distributed import LocalCluster
+
+        with (
+            LocalCluster(n_workers=0, dashboard_address=":0", host="127.0.0.1") as empty,
+            pytest.raises(RunnerError, match="No worker is at the cluster"),
+        ):
+            DaskCluster(empty.scheduler_address, tmp_path)
+
+    def test_blocks_of_killed_workers_are_done_by_others(self, cluster: Any, tmp_path: Path) -> None:
+        runner = DaskCluster(cluster.scheduler_address, tmp_path)
+        asked = jobs(tmp_path, 5)
+        found = [job.number for job, _ in runner.map(die_the_first_time, asked)]
+        runner.close()
+        assert sorted(found) == list(range(5))
+        assert [map_part(job.path).tolist() for job in asked] == [[one, one**2] for one in range(5)]
+
+    def test_a_block_that_kills_every_worker_is_named_and_the_cluster_goes_on(
+        self, cluster: Any, tmp_path: Path
+    ) -> None:
+        runner = DaskCluster(cluster.scheduler_address, tmp_path)
+        with pytest.raises(
+            BlockError, match="Squaring 7 cannot be done: the workers that had it died, 4 in turn"
+        ):
+            list(runner.map(square_but_die_at_seven, jobs(tmp_path, 8)[7:]))
+        assert len(list(runner.map(square, jobs(tmp_path, 3)))) == 3
+        runner.close()
+
+
+def blind(_: str) -> bool:
+    return False

@@ -1,0 +1,136 @@
+"""Neighbours in parts against the search in one process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from plcore.common.runners.inline import Inline
+from plcore.common.runners.parts import map_part
+from plcore.neighbors.search import make_search, parts
+from plcore.neighbors.search.parts import RecallError, find_parts, scale_rows
+from plcore.neighbors.search.parts import cells as in_cells
+from plcore.neighbors.search.parts.cells import first_cells, list_rows
+from tests.plcore.neighbors.search.parts.staged import by_row, stage, surface, together
+
+N, K = 700, 6
+
+
+def scaled(folder: Path, X: np.ndarray, block: int) -> tuple[parts.RowParts, np.ndarray]:
+    rows = scale_rows(Inline(), stage(folder, X, block))
+    return rows, together(folder, rows.names).astype(np.float64)
+
+
+@pytest.mark.parametrize("block", [150, 233, 1000])
+def test_exact_blocks_find_what_one_process_finds_to_the_last_tie(tmp_path: Path, block: int) -> None:
+    rows, X = scaled(tmp_path, surface(N), block)
+    found = find_parts(Inline(), rows, K, search="exact")
+    neighbors, distances = make_search(X, K + 1, "exact").nearest(X, K, np.arange(N))
+    mine = by_row(tmp_path, found.names)
+    assert mine["row"].tolist() == list(range(N))
+    np.testing.assert_array_equal(mine["neighbors"], neighbors)
+    np.testing.assert_array_equal(np.sqrt(mine["squared"]), distances)
+    assert (found.kind, found.recall, found.n_cells) == ("exact", 1.0, 0)
+
+
+@pytest.mark.parametrize("search", ["exact", "approximate"])
+def test_rows_that_are_mostly_equal_have_the_first_of_them_as_neighbours(tmp_path: Path, search: str) -> None:
+    X = np.random.default_rng(0).integers(0, 2, size=(300, 2)).astype(np.float32)
+    rows, X = scaled(tmp_path, X, 70)
+    found = by_row(tmp_path, find_parts(Inline(), rows, 4, search=search, recall=1.0).names)
+    neighbors, _ = make_search(X, 5, "exact").nearest(X, 4, np.arange(300))
+    np.testing.assert_array_equal(found["neighbors"], neighbors)
+
+
+def test_cells_that_are_all_looked_into_find_everything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows, X = scaled(tmp_path, surface(N), 150)
+    monkeypatch.setattr(parts, "_needed", lambda centres, *_: len(centres))
+    found = find_parts(Inline(), rows, K, search="approximate")
+    neighbors, distances = make_search(X, K + 1, "exact").nearest(X, K, np.arange(N))
+    mine = by_row(tmp_path, found.names)
+    np.testing.assert_array_equal(mine["neighbors"], neighbors)
+    np.testing.assert_array_equal(np.sqrt(mine["squared"]), distances)
+    assert found.recall == 1.0
+    assert found.n_probed == found.n_cells
+
+
+@pytest.mark.parametrize("least", [0.9, 0.98])
+def test_the_recall_of_cells_is_what_it_says(tmp_path: Path, least: float) -> None:
+    rows, X = scaled(tmp_path, surface(2000), 500)
+    found = find_parts(Inline(), rows, K, search="approximate", recall=least)
+    mine = by_row(tmp_path, found.names)
+    _, distances = make_search(X, K + 1, "exact").nearest(X, K, np.arange(len(X)))
+    true = float((mine["squared"] <= distances[:, -1:] ** 2 * (1 + 1e-12)).mean())
+    assert found.recall >= least
+    assert abs(true - found.recall) < 0.02, "over all rows as on the sample"
+    assert 1 <= found.n_probed < found.n_cells
+
+
+def test_fewer_than_asked_for_are_refused_before_the_long_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows, _ = scaled(tmp_path, np.random.default_rng(0).normal(size=(2000, 12)), 500)
+    monkeypatch.setattr(parts, "MOST_ROWS", 20)
+    begun: list[str] = []
+    with pytest.raises(
+        RecallError, match=r"2 of 71 cells hold 0\.\d+ of the true .* at least 0\.98 was asked"
+    ):
+        find_parts(Inline(), rows, K, search="approximate", progress=lambda what, *_: begun.append(what))
+    assert "neighbours by cells" not in begun
+    assert "recall" in begun
+
+
+def test_auto_is_exact_where_that_is_soon_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, _ = scaled(tmp_path, surface(400), 150)
+    assert find_parts(Inline(), rows, K).kind == "exact"
+    monkeypatch.setattr(parts, "EXACT_WORK", 1.0)
+    assert find_parts(Inline(), rows, K, recall=0.5).kind == "approximate"
+
+
+@pytest.mark.parametrize("n_nearest", [0, 400])
+def test_there_must_be_so_many_others(tmp_path: Path, n_nearest: int) -> None:
+    rows, _ = scaled(tmp_path, surface(400), 150)
+    with pytest.raises(ValueError, match=r"n_nearest must be in 1\.\.399"):
+        find_parts(Inline(), rows, n_nearest)
+
+
+def test_queries_whose_cells_hold_too_few_rows_look_further(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows, _ = scaled(tmp_path, surface(200), 70)
+    monkeypatch.setattr(parts, "_needed", lambda *_: 1)
+    found = by_row(tmp_path, find_parts(Inline(), rows, 150, search="approximate", recall=0.01).names)
+    assert found["neighbors"].max() < 200
+    assert np.isfinite(found["squared"]).all()
+    assert all(len(set(one)) == 150 for one in found["neighbors"].tolist()), "no row twice"
+
+
+def test_lists_hold_every_row_once_in_its_own_cell(tmp_path: Path) -> None:
+    rows, X = scaled(tmp_path, surface(N), 150)
+    lists = list_rows(Inline(), rows, 8, 0)
+    starts = map_part(tmp_path / lists.starts)
+    names = [name.decode() for name in map_part(tmp_path / lists.lists).tolist()]
+    listed = together(tmp_path, names)
+    assert sorted(listed["row"].tolist()) == list(range(N))
+    np.testing.assert_array_equal(listed["x"], X[listed["row"]].astype(np.float32))
+    centres = map_part(tmp_path / lists.centres)
+    for cell in range(len(centres)):
+        mine = listed[starts[cell] : starts[cell + 1]]
+        assert (np.diff(mine["row"]) > 0).all()
+        squared = ((X[mine["row"]][:, None] - centres[None]) ** 2).sum(axis=2)
+        np.testing.assert_allclose(squared[:, cell], squared.min(axis=1))
+    equal = np.flatnonzero((listed["x"] == X[5].astype(np.float32)).all(axis=1))
+    assert listed["searched"][equal].sum() == 8
+    assert listed["searched"].sum() == N - len(equal) + 8
+    assert len(centres) == round((N / in_cells.CELL_ROWS) ** 0.5)
+
+
+def test_lists_are_of_about_a_block_and_of_whole_cells() -> None:
+    starts = np.array([0, 4, 5, 9, 30, 31, 31, 40])
+    assert first_cells(starts, 10) == [0, 3, 4, 7]
+    assert first_cells(starts, 1000) == [0, 7]
+    assert first_cells(starts, 1) == [0, 1, 2, 3, 4, 6, 7]

@@ -1,0 +1,102 @@
+"""The command `rank`: the open rows of a project in asking order, or the first rows of a table on disk."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import click
+
+from winnow.opening import home, owner
+from winnow.terminal import say
+
+
+@click.command("rank")
+@click.argument("what", metavar="PROJECT_ID|FILES")
+@click.option("--cluster", is_flag=True, help="FILES is a table on disk, ranked in blocks by WINNOW_CLUSTER.")
+@click.option("--candidates", metavar="COLUMN", help="With --cluster: the column of lists of candidates.")
+@click.option(
+    "--number",
+    "numbers",
+    multiple=True,
+    metavar="COLUMN",
+    help="With --cluster: a column of numbers, or of lists of them, to compare rows by. As often as needed.",
+)
+@click.option(
+    "--top", "most", type=click.IntRange(min=1), help="With --cluster: how many rows.  [default: 1000]"
+)
+@click.option(
+    "--neighbors", "n_neighbors", type=click.IntRange(min=2), help="With --cluster: of a row.  [default: 10]"
+)
+@click.option(
+    "--recall",
+    type=click.FloatRange(0.0, 1.0, min_open=True),
+    help="With --cluster: least share of the true neighbours to find; 1 finds all of them.  [default: 0.98]",
+)
+@click.option(
+    "--block", type=click.IntRange(min=100), help="With --cluster: rows in a block.  [default: 100000]"
+)
+@click.option(
+    "--reverse", is_flag=True, help="With --cluster: also leave the lists of whose neighbour each row is."
+)
+def rank(
+    what: str,
+    cluster: bool,
+    candidates: str | None,
+    numbers: tuple[str, ...],
+    most: int | None,
+    n_neighbors: int | None,
+    recall: float | None,
+    block: int | None,
+    reverse: bool,
+) -> None:
+    """Write the open rows of PROJECT_ID in asking order, with score and reason, as CSV.
+
+    With --cluster the first rows to ask about of a table too large for a project: a folder of Parquet files with a
+    column of lists of candidates and columns of numbers, an .npz file of X (n, d) and S (n, m), or a folder with X.npy
+    and S.npy. What is found lies in WINNOW_HOME/blocks: the same command goes on where another was interrupted.
+    """
+    told = {
+        "candidates": candidates,
+        "numbers": numbers,
+        "most": most,
+        "n_neighbors": n_neighbors,
+        "recall": recall,
+        "block": block,
+        "reverse": reverse,
+    }
+    options = {name: value for name, value in told.items() if value}
+    if not cluster:
+        if options:
+            raise click.UsageError(
+                "Options about blocks and columns need --cluster; a project has its settings."
+            )
+        _rank_project(what)
+        return
+    from workflow.outgoing.large_tables import rank_on
+    from workflow.settings import Settings
+
+    path = Path(what)
+    if not path.exists():
+        raise click.UsageError(f"There is no {path}. --cluster ranks a table on disk.")
+    if recall == 1:
+        options = options | {"search": "exact"}
+    tell = _tell if sys.stderr.isatty() else None
+    ranking = rank_on(Settings.from_environment(), path, progress=tell, **options)
+    say(ranking.told(), err=True)
+    sys.stdout.buffer.write(ranking.to_csv())
+
+
+def _rank_project(what: str) -> None:
+    from workflow.queue import queue_csv
+
+    if not re.fullmatch("[0-9]+", what):
+        raise click.BadParameter(f"{what!r} is not a valid integer.", param_hint="'PROJECT_ID'")
+    with home() as here:
+        data = queue_csv(owner(here).at(int(what)), wait=True)
+    sys.stdout.buffer.write(data)
+
+
+def _tell(what: str, done: int, total: int) -> None:
+    click.echo(f"\r{what}: {done:,} of {total:,} blocks{'':<20}", nl=done == total, err=True)
