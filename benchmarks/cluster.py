@@ -125,6 +125,7 @@ class Stages:
 
     def __init__(self) -> None:
         self.begun: dict[str, float] = {}
+        self.ended = 0.0
 
     def __call__(self, what: str, done: int, total: int) -> None:
         if what not in self.begun:
@@ -132,7 +133,7 @@ class Stages:
         self.begun.setdefault(what, time.perf_counter())
 
     def lines(self) -> list[str]:
-        names, times = list(self.begun), [*self.begun.values(), time.perf_counter()]
+        names, times = list(self.begun), [*self.begun.values(), self.ended]
         return [f"| {name} | {times[i + 1] - times[i]:.1f} |" for i, name in enumerate(names)]
 
 
@@ -154,6 +155,7 @@ def measured(table: Path, folder: Path, where: str) -> tuple[Cost, Stages, Large
                 block=BLOCK,
                 progress=stages,
             )
+            stages.ended = time.perf_counter()
         finally:
             runner.close()
     return watch.cost, stages, ranking

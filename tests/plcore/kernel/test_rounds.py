@@ -448,3 +448,27 @@ class _Against(Ridge):
 
     def left_out_scores(self, labels):
         return -0.2 * labels
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_masses_of_power_one_come_to_the_transport_that_sinkhorn_finds(seed):
+    """Where the counts can be met, P = diag(u) G diag(v) with rows of 1 and columns of M is unique (Cuturi, 2013)."""
+    rng = np.random.default_rng(seed)
+    n, m = 60, 5
+    sets = rng.random((n, m)) < 0.6
+    sets[np.arange(n), rng.integers(m, size=n)] = True
+    feasible = sets * rng.random((n, m))
+    feasible /= feasible.sum(axis=1, keepdims=True)
+    counts = feasible.sum(axis=0)
+    gains = np.where(sets, np.exp(rng.normal(size=(n, m)) / 0.5), 0.0)
+    v = np.ones(m)
+    for _ in range(4_000):
+        u = 1 / (gains @ v)
+        v = counts / (gains.T @ u)
+    transport = u[:, None] * gains * v
+    np.testing.assert_allclose(transport.sum(axis=0), counts, rtol=1e-9)
+    labels = gains / gains.sum(axis=1, keepdims=True)
+    for _ in range(2_000):
+        labels = ClassMasses(np.ones(n), counts).pull(labels, 1.0)
+    np.testing.assert_allclose(labels, transport, atol=1e-9)
+    assert np.abs(labels - gains / gains.sum(axis=1, keepdims=True)).max() > 0.05, "the masses say something"
