@@ -10,14 +10,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from plcore.common.candidate_sets import FEW_CELLS, FEW_CLASSES, CandidateSets
 from plcore.common.runners.parts import BlockJob, BlockProgress, WrittenPart, map_part, run_parts, write_names
 from plcore.common.runners.runner import Runner
-from plcore.common.types import AnyArray, FloatArray, IntArray
+from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.kernels.scores import SHARE_UNIT
 from plcore.neighbors.graph import neighbor_weights
+from plcore.neighbors.near import Kept
 from plcore.neighbors.search.parts import NeighborParts
 from plcore.neighbors.search.parts.reverse import within
-from plcore.query.effects import Rule, add_all_scores, lanes_for, many_candidates
+from plcore.query.effects import Rule, add_all_scores, lanes_for
 from plcore.query.possible import MAX_NODES
 
 RULE, DECISION = "apl", "set"
@@ -54,12 +56,26 @@ class FirstOfRange(BlockJob):
         return f"Ordering the rows {self.first:,} to {self.end - 1:,}"
 
 
-def masks_of(packed: AnyArray) -> IntArray:
-    """int64 (n, words) as the compiled loops read them, of uint8 (n, bytes): bit l % 8 of byte l // 8 is label l."""
+def kept_of(packed: AnyArray, n_classes: int) -> Kept:
+    """Candidates as the compiled loops take them, of uint8 (n, bytes): bit l % 8 of byte l // 8 is label l."""
     n, width = packed.shape
-    bytes_of = np.zeros((n, -(-width // 8) * 8), dtype=np.uint8)
-    bytes_of[:, :width] = packed
-    return bytes_of.view("<i8").astype(np.int64)
+    if n_classes <= FEW_CLASSES:
+        word = np.zeros((n, 8), dtype=np.uint8)
+        word[:, :width] = packed
+        return word.view("<i8").astype(np.int64)
+    step = max(1, FEW_CELLS // n_classes)
+    parts = []
+    for begin in range(0, n, step):
+        bits = np.unpackbits(packed[begin : begin + step], axis=1, count=n_classes, bitorder="little")
+        rows, labels = np.nonzero(bits)
+        parts.append((rows + begin, labels))
+    rows, labels = (np.concatenate(some) for some in zip(*parts, strict=True))
+    return CandidateSets.of_pairs(n, n_classes, rows, labels)
+
+
+def ambiguous_of(packed: AnyArray) -> BoolArray:
+    """(n,) whether there are two candidates or more."""
+    return np.asarray(np.bitwise_count(packed).sum(axis=1) >= 2)
 
 
 def add_up(job: Shares) -> WrittenPart:
@@ -70,9 +86,18 @@ def add_up(job: Shares) -> WrittenPart:
     rows, places = np.unique(neighbors, return_inverse=True)
     graph = places.reshape(neighbors.shape).astype(np.int32)
     weights = neighbor_weights(distances, job.weights)
-    masks = masks_of(job.read(job.candidates)[rows])
-    rule = Rule(graph, weights, masks, job.n_classes, RULE, DECISION, MAX_NODES, lanes_for(weights))
-    targets = np.flatnonzero(many_candidates(masks)[graph[:, 0]])
+    packed = job.read(job.candidates)[rows]
+    rule = Rule(
+        graph,
+        weights,
+        kept_of(packed, job.n_classes),
+        job.n_classes,
+        RULE,
+        DECISION,
+        MAX_NODES,
+        lanes_for(weights),
+    )
+    targets = np.flatnonzero(ambiguous_of(packed)[graph[:, 0]])
     shares, _ = add_all_scores(rule, targets, np.zeros(graph.shape, dtype=bool), 1)
     some = shares != 0
     return job.write(np.stack([rows[some], shares[some]]))
@@ -83,7 +108,7 @@ def order_range(job: FirstOfRange) -> WrittenPart:
     for part in job.read_each(job.shares):
         rows, shares = within(part, job.first, job.end)
         scores[rows - job.first] += shares  # each row once in a part
-    ambiguous = np.flatnonzero(many_candidates(masks_of(job.read(job.candidates)[job.first : job.end])))
+    ambiguous = np.flatnonzero(ambiguous_of(job.read(job.candidates)[job.first : job.end]))
     best = ambiguous[np.lexsort((ambiguous, -scores[ambiguous]))[: job.most]]
     return job.write(np.stack([best + job.first, scores[best]]))
 

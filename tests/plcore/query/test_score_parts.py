@@ -7,12 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from plcore.common.candidate_sets import CandidateSets
 from plcore.common.runners.inline import Inline
 from plcore.neighbors.graph import neighbor_weights
+from plcore.neighbors.near import kept_form
 from plcore.neighbors.search.parts import find_parts, scale_rows
-from plcore.neighbors.votes import pack
+from plcore.query import score_parts
 from plcore.query.ranker import EffectRanker
-from plcore.query.score_parts import first_ranking, masks_of
+from plcore.query.score_parts import ambiguous_of, first_ranking, kept_of
 from tests.plcore.neighbors.search.parts.staged import by_row, stage, stage_candidates, surface
 
 N, K = 600, 7
@@ -51,7 +53,17 @@ def test_scores_and_order_are_those_of_the_ranker_to_the_last_bit(
     np.testing.assert_array_equal(best, scores[:10])
 
 
-@pytest.mark.parametrize("n_classes", [3, 8, 9, 64, 65, 200])
-def test_packed_candidates_are_read_as_the_masks_of_the_loops(n_classes: int) -> None:
-    sets = np.random.default_rng(0).random((40, n_classes)) < 0.5
-    np.testing.assert_array_equal(masks_of(np.packbits(sets, axis=1, bitorder="little")), pack(sets))
+@pytest.mark.parametrize("n_classes", [1, 5, 8, 64, 65, 130, 1_000])
+def test_packed_candidates_are_read_as_the_loops_take_them(
+    n_classes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(score_parts, "FEW_CELLS", 700)
+    sets = np.random.default_rng(0).random((40, n_classes)) < 0.3
+    packed = np.packbits(sets, axis=1, bitorder="little")
+    kept, expected = kept_of(packed, n_classes), kept_form(sets)
+    if n_classes <= 64:
+        np.testing.assert_array_equal(kept, expected)
+    else:
+        assert isinstance(kept, CandidateSets)
+        np.testing.assert_array_equal(np.asarray(kept), sets)
+    np.testing.assert_array_equal(ambiguous_of(packed), sets.sum(axis=1) >= 2)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from plcore.common.runners import ProcessPool, RunnerError, make_runner
+from plcore.common.runners import ProcessPool, RunnerError, dask_cluster, make_runner
 from plcore.common.runners.inline import Inline
 from plcore.common.runners.parts import map_part
 from plcore.common.runners.runner import BlockError, Runner, alone, said
@@ -71,7 +71,8 @@ def test_an_error_without_words_has_its_name() -> None:
     assert said(MemoryError()) == "MemoryError."
 
 
-def test_the_runner_is_chosen_by_a_word(tmp_path: Path) -> None:
+def test_the_runner_is_chosen_by_a_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask_cluster, "PATIENCE", 1)
     assert isinstance(make_runner("", tmp_path), Inline)
     pool = make_runner("processes:3", tmp_path)
     assert isinstance(pool, ProcessPool)
