@@ -207,6 +207,12 @@ class LabelTable:
             return copy_written(self.written, folder, name_of)
         return write_parts(self._parts, folder, name_of)
 
+    def let_go(self) -> None:
+        """What it came from is not needed any more: it is kept elsewhere now, and so are the files that it names."""
+        if self.media.files is not None:
+            self.media.files.close()
+        object.__setattr__(self, "written", None)
+
     @classmethod
     def read(cls, path: str | Path) -> LabelTable:
         """The table that `write` put there. Raises TableError where the file is something else or damaged."""

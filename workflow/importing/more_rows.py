@@ -197,8 +197,7 @@ def add_rows(seat: Seat, addition: Addition) -> int:
             )
     except DuplicateEntry as error:
         raise _stale() from error
-    if table.media.files is not None:
-        table.media.files.close()
+    table.let_go()
     return table.n_rows
 
 

@@ -107,8 +107,7 @@ def create(
     """
     source_hash, groups = (upload.source_hash, upload.groups) if upload else (None, None)
     project_id = projects.create_project(seat, name, table, settings, description, source_hash, groups)
-    if table.media.files is not None:
-        table.media.files.close()
+    table.let_go()
     return project_id
 
 

@@ -30,6 +30,7 @@ def forget(home: Home) -> None:
 
 
 def put_away(home: Home, project: int) -> None:
+    home.shelf.settle(project)  # one whose model is being fitted stays
     slot = home.shelf.peek(project)
     assert slot is not None
     assert slot.put_away()
@@ -49,6 +50,7 @@ def test_it_follows_the_answers(world: KindWorld, seat: Seat) -> None:
 def test_it_is_there_after_a_restart_without_a_learner(world: KindWorld, seat: Seat) -> None:
     number, home = seat.project_id or 0, seat.home
     world.answer(seat)
+    home.shelf.settle(number)
     before = progress.at_a_glance(seat)
     put_away(home, number)
     forget(home)
