@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -26,6 +27,14 @@ hypothesis.settings.register_profile("hunt", deadline=None, suppress_health_chec
 hypothesis.settings.load_profile("winnow")
 
 NOT_RUN = "NOT RUN: "
+MAIN = sys.modules["__main__"]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown() -> None:
+    """A page that was drawn in a test has put itself in the place of the program: processes that start later would run
+    it first."""
+    sys.modules["__main__"] = MAIN
 
 
 @pytest.hookimpl(trylast=True)  # what `-m` leaves out is not missed
