@@ -42,12 +42,10 @@ def page_addresses() -> set[str]:
             }
             if (
                 isinstance(node.func, ast.Name)
-                and node.func.id == "entry"
-                and isinstance(node.args[-1], ast.Constant)
+                and node.func.id in ("entry", "at_project", "ours")
+                and isinstance(node.args[3], ast.Constant)
             ):
-                found.add(node.args[-1].value)
-        if isinstance(node, ast.Tuple) and len(node.elts) == 5 and isinstance(node.elts[3], ast.Constant):
-            found.add(node.elts[3].value)
+                found.add(node.args[3].value)
     return found
 
 

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
 from plcore import LabelTable, LearnerSettings, Roles
 from plcore.loop.label_vectors import LabelVectorSettings
@@ -223,6 +224,8 @@ def check_same(one: Any, other: Any, where: str = "") -> None:
     assert type(one) is type(other), where
     if isinstance(one, np.ndarray):
         np.testing.assert_array_equal(one, other, err_msg=where)
+    elif sparse.issparse(one):
+        np.testing.assert_array_equal(one.toarray(), other.toarray(), err_msg=where)
     elif dataclasses.is_dataclass(one):
         for field in dataclasses.fields(one):
             check_same(getattr(one, field.name), getattr(other, field.name), f"{where}.{field.name}")
