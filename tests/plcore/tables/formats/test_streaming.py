@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -105,3 +106,9 @@ def spoiled() -> Iterator[tuple[str, bytes]]:
 @pytest.mark.parametrize(("name", "data"), list(spoiled()))
 def test_what_is_odd_late_in_the_file_is_left_to_the_other_reader(name: str, data: bytes, block: int) -> None:
     assert not compared(data), name
+
+
+def test_a_pipe_is_left_to_who_reads_it_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "table.csv")
+    assert not store_plain_csv(tmp_path / "table.csv", tmp_path), "it would wait for somebody to write"
+    assert [one.name for one in tmp_path.iterdir()] == ["table.csv"]
