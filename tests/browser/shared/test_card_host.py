@@ -41,7 +41,7 @@ STAGE = """async (card) => {
             counts: { answered: 0, left: 2, share: "", about: "", of: "" },
             question: {
                 rows: [{ key: "1", label: "ant", about: "", probability: 1 }], hidden: 0,
-                none: true, nClasses: 2, groups: [], yesNo: null, first: null,
+                noneKey: "0", none: true, nClasses: 2, groups: [], yesNo: null, first: null,
                 model: "", why: "", shown: "", telling: null, marks: [],
                 view: { id: "row", images: [], audio: null, segment: null, text: "text", features: [], caption: [] },
             },
