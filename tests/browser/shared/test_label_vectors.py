@@ -87,10 +87,10 @@ def test_all_labels_of_a_row_by_keyboard(page: Page, server: Server, make: Calla
 def test_enter_on_a_link_saves_nothing(page: Page, server: Server, make: Callable[[str], int]) -> None:
     project = make("instance")
     room.annotate(page, server, project)
-    page.get_by_role("link", name="Queue").first.focus()
+    page.get_by_role("link", name="Progress").first.focus()
     page.keyboard.press("Enter")
-    page.wait_for_url(re.compile("/queue"))
-    expect(page.get_by_role("button", name="Ask this next")).to_be_visible()
+    page.wait_for_url(re.compile("/progress"))
+    expect(page.get_by_text("The curves begin with the first answer.")).to_be_visible()
     assert room.log_of(server, project) == []
 
 
