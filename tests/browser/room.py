@@ -33,6 +33,12 @@ def birdsong_frame(folder: Path) -> pd.DataFrame:
     return frame
 
 
+def go_to(page: Page, section: str, name: str) -> None:
+    """Choose a page below a heading of the menu."""
+    page.get_by_test_id("stTopNavSection").filter(has_text=section).click()
+    page.get_by_test_id("stTopNavPopover").get_by_role("link", name=name).click()
+
+
 def choose(page: Page, label: str, text: str) -> None:
     """Pick from a box with the keyboard alone: type what is wanted, Enter."""
     type_choice(page, page.get_by_role("combobox", name=label, exact=True), text)

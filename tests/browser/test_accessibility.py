@@ -21,8 +21,13 @@ pytestmark = pytest.mark.browser
 ANSWERS = 3
 
 
+FLAT = "!document.querySelector('[data-testid=stSidebarNavItems] li:not([role])')"
+"""Whether the menu of a phone is as `pages/parts/menu.js` leaves it."""
+
+
 def findings(page: Page) -> list[str]:
     """The serious and critical violations, each with the elements it is about."""
+    page.wait_for_function(FLAT)
     return [
         f"{one['id']} ({one['impact']}): {node['html'][:160]} {node['target']}"
         for one in Axe().run(page).response["violations"]

@@ -152,7 +152,7 @@ def test_answers_files_and_exports_go_through_it(page: Page, server: Server, pro
     page.keyboard.press("1")
     room.wait_for_next(page, shown)
     assert len(room.log_of(server, 1)) == 1
-    page.get_by_role("link", name="Export").click()
+    room.go_to(page, "Data", "Export")
     expect(page).to_have_url(re.compile(f"^{re.escape(proxy.base)}/export"))
     page.get_by_role("heading", name="Export").wait_for()
     page.goto(f"{proxy.base}/account")
@@ -163,7 +163,7 @@ def test_answers_files_and_exports_go_through_it(page: Page, server: Server, pro
 
 def test_a_file_goes_in_and_out_through_it(page: Page, proxy: Proxy) -> None:
     room.import_csv(page, proxy.base, small_frame(), "behind")
-    page.get_by_role("link", name="Export").click()
+    room.go_to(page, "Data", "Export")
     page.get_by_role("button", name="Prepare file").click()
     with page.expect_download() as waiting:
         page.get_by_role("link", name=re.compile("^Download")).click()

@@ -100,7 +100,7 @@ def test_an_invited_annotator_answers_beside_the_owner(
     ada.reload()  # looking at an invitation does not use it up
     ada.get_by_role("button", name="Sign in").click()
     ada.get_by_role("heading", name="Projects").wait_for()
-    expect(ada.get_by_role("link", name="Import")).to_have_count(0)
+    expect(ada.get_by_test_id("stTopNavSection").filter(has_text="Data")).to_have_count(0)
     page.goto(f"{server.base}/annotate")
     ada.goto(f"{server.base}/annotate")
     page.locator(room.CARD).wait_for()

@@ -82,7 +82,7 @@ def status(server: Server, target: str, page: Page) -> int:
 
 def prepared_file(page: Page) -> str:
     """Have a file made and fetch it through nginx; its address behind it."""
-    page.get_by_role("link", name="Export").click()
+    room.go_to(page, "Data", "Export")
     page.get_by_role("button", name="Prepare file").click()
     with page.expect_download() as waiting:
         page.get_by_role("link", name=re.compile("^Download")).click()

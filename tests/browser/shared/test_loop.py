@@ -58,7 +58,7 @@ def test_birdsong_from_upload_to_export(
     assert points >= answers
 
     # Export, read back.
-    page.get_by_role("link", name="Export").click()
+    room.go_to(page, "Data", "Export")
     page.get_by_role("button", name="Prepare file").click()
     with page.expect_download() as waiting:
         page.get_by_role("link", name="Download").click()
