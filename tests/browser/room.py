@@ -36,7 +36,7 @@ def birdsong_frame(folder: Path) -> pd.DataFrame:
 def go_to(page: Page, section: str, name: str) -> None:
     """Choose a page below a heading of the menu."""
     page.get_by_test_id("stTopNavSection").filter(has_text=section).click()
-    page.get_by_test_id("stTopNavPopover").get_by_role("link", name=name).click()
+    page.get_by_role("menuitem", name=name).click()
 
 
 def choose(page: Page, label: str, text: str) -> None:
@@ -103,6 +103,11 @@ def key_for(page: Page, label: str) -> str:
         page.keyboard.press("a")
     choice = page.locator(".choice", has=page.locator(".label").get_by_text(label, exact=True))
     return choice.get_attribute("data-key") or ""
+
+
+def first_key(page: Page) -> str:
+    """The key of the first choice."""
+    return page.locator(".choice").first.get_attribute("data-key") or ""
 
 
 def wait_for_next(page: Page, old_token: str) -> None:

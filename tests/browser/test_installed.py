@@ -46,7 +46,7 @@ def test_serve_asks_the_first_question_and_trains_in_processes_of_its_own(
 
     # .streamlit/config.toml of the wheel counts: Streamlit does not greet, and its text has our colour.
     assert not [line for line in server.lines if "Streamlit" in line]
-    expect(page.locator(".stApp")).to_have_css("color", "rgb(10, 20, 20)")
+    expect(page.locator(".stApp")).to_have_css("color", "rgb(15, 26, 24)")
 
     done = installed.run(installed.winnow, "projects", "--json", cwd=tmp_path, WINNOW_HOME=str(server.home))
     (demo,) = json.loads(done.stdout)

@@ -97,7 +97,7 @@ def test_acknowledged_answers_survive_and_the_next_question_is_the_same(
         acknowledged[room.row_id(page)] = label
         room.answer(page, label)
     next_row, next_token = room.row_id(page), room.token(page)
-    page.keyboard.press("1")  # in flight while the process dies: stored or not, but never half
+    page.keyboard.press(room.first_key(page))  # in flight while the process dies: stored or not, but never half
     server.kill()
     page.close()
     # A second copy of what the crash has left: what would have come next without that last press.
@@ -128,7 +128,7 @@ def test_a_card_that_was_open_answers_again_after_a_restart(annotating: tuple[Se
     server.kill()
     other = again(server)
     try:
-        page.keyboard.press("1")
+        page.keyboard.press(room.first_key(page))
         room.wait_for_next(page, shown)
         log = downloaded_log(page, other)
         assert [(entry["row_id"], entry["labels"]) for entry in log] == [(asked, label)]
@@ -149,7 +149,7 @@ def test_a_press_while_the_server_is_gone_is_stored_once_it_is_back_with_its_not
     page.keyboard.type("typed before")
     page.keyboard.press("Escape")
     server.kill()
-    page.keyboard.press("1")
+    page.keyboard.press(room.first_key(page))
     other = again(server)
     try:
         room.wait_for_next(page, shown)

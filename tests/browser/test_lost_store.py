@@ -34,7 +34,7 @@ def test_a_deleted_database_is_said_and_comes_back(context: BrowserContext, tmp_
         row, label = room.row_id(page), page.locator(".choice .label").first.inner_text()
         assert page.request.get(f"{server.base}/healthz").status == 200
         database.unlink()
-        page.keyboard.press("1")
+        page.keyboard.press(room.first_key(page))
         page.get_by_text("was deleted or moved away").first.wait_for()
         assert room.row_id(page) == row, "the card stays"
         assert page.request.get(f"{server.base}/healthz").status == 503
@@ -77,7 +77,7 @@ def test_a_database_that_is_overwritten_ends_no_page_in_streamlits_words(
         page.goto(f"{again.base}/annotate")
         page.locator(room.CARD).wait_for()
         os.truncate(database, 4096)
-        page.keyboard.press("1")
+        page.keyboard.press(room.first_key(page))
         page.get_by_text("was cut short").first.wait_for()
         for address in ("/", "/annotate", "/export", "/team"):
             page.goto(f"{again.base}{address}")

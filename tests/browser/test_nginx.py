@@ -149,7 +149,7 @@ def test_answers_files_and_exports_go_through_it(page: Page, server: Server, pro
     page.goto(f"{proxy.base}/annotate?project=1")
     page.locator(room.CARD).wait_for()
     shown = room.token(page)
-    page.keyboard.press("1")
+    page.keyboard.press(room.first_key(page))
     room.wait_for_next(page, shown)
     assert len(room.log_of(server, 1)) == 1
     room.go_to(page, "Data", "Export")

@@ -96,7 +96,7 @@ def test_versions_follow_the_answers(page: Page, server: Server, project: int) -
     wait_for_model(page, server, project, 0)
     for _ in range(4):
         shown = room.token(page)
-        page.keyboard.press("1")
+        page.keyboard.press(room.first_key(page))
         room.wait_for_next(page, shown)
     wait_for_model(page, server, project, 2)
     page.goto(f"{server.base}/progress?project={project}")
@@ -115,7 +115,7 @@ def test_a_killed_worker_is_replaced_and_none_outlives_the_server(
     os.kill(worker, signal.SIGKILL)
     for _ in range(3):
         shown = room.token(page)
-        page.keyboard.press("1")
+        page.keyboard.press(room.first_key(page))
         room.wait_for_next(page, shown)
     wait_for_model(page, server, project, 2)  # a lease of the dead one lasts at most half a minute
     (second,) = workers_of(server)
