@@ -97,7 +97,9 @@ def test_acknowledged_answers_survive_and_the_next_question_is_the_same(
         acknowledged[room.row_id(page)] = label
         room.answer(page, label)
     next_row, next_token = room.row_id(page), room.token(page)
-    page.keyboard.press(room.first_key(page))  # in flight while the process dies: stored or not, but never half
+    page.keyboard.press(
+        room.first_key(page)
+    )  # in flight while the process dies: stored or not, but never half
     server.kill()
     page.close()
     # A second copy of what the crash has left: what would have come next without that last press.

@@ -109,7 +109,9 @@ def test_a_sign_in_is_one_for_both_and_whoever_loses_one_goes_on_at_the_other(
     saved: dict[str, str] = {}
     room.annotate_at(page, f"{proxy.base}/annotate?project=1")
     answer_some(page, saved, 3)
-    page.keyboard.press(room.first_key(page))  # in flight while the process dies: stored or not, but never half
+    page.keyboard.press(
+        room.first_key(page)
+    )  # in flight while the process dies: stored or not, but never half
     mine.kill()
     room.annotate_at(page, f"{proxy.base}/annotate?project=1")
     stored = {one["row"] for one in room.log_of(other, 1)}
