@@ -18,6 +18,7 @@ _STYLE = """<style>
 [data-testid="stMainBlockContainer"] { padding-top: 4.2rem; padding-bottom: 3rem; max-width: 1180px; }
 @media (max-width: 760px) { [data-testid="stMainBlockContainer"] { padding: 4rem 0.9rem 2rem; } }
 .st-key-winnow_guidelines [data-testid="stExpanderDetails"] { max-height: 30vh; overflow: auto; }
+[data-testid="stHeaderActionElements"] [href] { display: none; }
 .winnow-download { display: inline-block; padding: .55rem .9rem; border-radius: .6rem; background: #1b7d6c;
   color: #ffffff !important; font-size: .9rem; font-weight: 500; text-decoration: none !important;
   overflow-wrap: anywhere; }

@@ -1,0 +1,116 @@
+"""Every page as it is walked through by keyboard, with text twice as large, and what it asks for."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.browser import room
+from tests.browser.screenshots import PAGES, SIZES, open_page
+from tests.browser.server import Server
+
+pytestmark = pytest.mark.browser
+
+AT_MOST = 400
+"""Presses of Tab until the walk must be back where it began."""
+
+FOCUSED = """() => {
+  let at = document.activeElement;
+  while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
+  if (!at || at === document.body) return null;
+  window.winnowWalked ??= new Map();
+  const first = !window.winnowWalked.has(at);
+  if (first) window.winnowWalked.set(at, window.winnowWalked.size);
+  const box = at.getBoundingClientRect();
+  const style = getComputedStyle(at);
+  return {
+    number: window.winnowWalked.get(at), first,
+    name: `${at.tagName.toLowerCase()} ${(at.getAttribute("aria-label") || at.textContent || "").trim().slice(0, 60)}`,
+    shown: box.width > 0 && box.height > 0 && box.bottom > 0 && box.top < innerHeight
+      && box.right > 0 && box.left < innerWidth && style.visibility !== "hidden",
+  };
+}"""
+TO_BE_REACHED = """() => {
+  const walked = window.winnowWalked ?? new Map();
+  const passed = one => one.disabled || one.tabIndex < 0 || walked.has(one) || one.closest("[inert], .modebar");
+  const shown = one => one.checkVisibility({ visibilityProperty: true }) && one.getBoundingClientRect().width > 0;
+  const pressed = "[data-testid=stMain] button, [data-testid=stMain] a[href], [data-testid=stHeader] a[href]";
+  return [...document.querySelectorAll(pressed)]
+    .filter(one => shown(one) && !passed(one))
+    .map(one => one.outerHTML.slice(0, 160));
+}"""
+SIDEWAYS = """() => {
+  const main = document.querySelector("[data-testid=stMain]") ?? document.scrollingElement;
+  return Math.max(main.scrollWidth - main.clientWidth, document.scrollingElement.scrollWidth - innerWidth);
+}"""
+
+
+def walk(page: Page) -> list[str]:
+    """What is wrong with a walk through the page by Tab alone; in a table it goes from cell to cell."""
+    wrong = []
+    for _ in range(AT_MOST):
+        page.keyboard.press("Tab")
+        at = page.evaluate(FOCUSED)
+        if at is None or (at["number"] == 0 and not at["first"]):
+            break
+        if "Link to heading" in at["name"]:
+            wrong.append("stops at the anchor of a heading")
+        if not at["shown"]:
+            wrong.append(f"has the focus and is not to be seen: {at['name']}")
+    else:
+        wrong.append(f"{AT_MOST} presses of Tab do not come round")
+    return wrong + [f"cannot be reached: {one}" for one in page.evaluate(TO_BE_REACHED)]
+
+
+@pytest.fixture
+def answered(page: Page, server: Server) -> Page:
+    """Signed in, with a few questions of the demo answered."""
+    page.goto(f"{server.base}/annotate")
+    page.locator(room.CARD).wait_for()
+    for _ in range(3):
+        shown = room.token(page)
+        page.keyboard.press(room.first_key(page))
+        room.wait_for_next(page, shown)
+    return page
+
+
+def test_every_page_is_walked_by_keyboard_and_asks_only_its_own_server(
+    answered: Page, server: Server
+) -> None:
+    own, elsewhere = urlsplit(server.base).netloc, []
+
+    def note(address: str) -> None:
+        parts = urlsplit(address)
+        if parts.scheme in ("http", "https", "ws", "wss") and parts.netloc != own:
+            elsewhere.append(address)
+
+    answered.on("request", lambda request: note(request.url))
+    answered.on("websocket", lambda socket: note(socket.url))
+    wrong = {}
+    for name in PAGES:
+        open_page(answered, server.base, name, settle=300)
+        if found := walk(answered):
+            wrong[name] = found
+    assert not elsewhere
+    assert not wrong, "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)
+
+
+@pytest.mark.parametrize("suffix", list(SIZES))
+def test_text_of_twice_the_size_scrolls_no_page_sideways(
+    browser: Browser, server: Server, answered: Page, suffix: str
+) -> None:
+    """As a browser whose text is set to 200 %: all sizes of the pages follow the root's."""
+    context = browser.new_context(viewport=SIZES[suffix], storage_state=answered.context.storage_state())  # type: ignore[arg-type]
+    context.add_init_script(
+        "addEventListener('DOMContentLoaded', () => document.documentElement.style.fontSize = '200%')"
+    )
+    page = context.new_page()
+    wrong = {}
+    for name in PAGES:
+        open_page(page, server.base, name, settle=300)
+        if (beyond := page.evaluate(SIDEWAYS)) > 1:
+            wrong[name] = beyond
+    context.close()
+    assert not wrong, wrong

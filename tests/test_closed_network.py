@@ -1,0 +1,37 @@
+"""Nothing is sent home: a first start, answers and commands with every way out closed and listened to."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests import closed_network
+
+pytestmark = pytest.mark.skipif(
+    not closed_network.can_be_closed() and "WINNOW_REQUIRE_DATA" not in os.environ,
+    reason="this system lets nobody make a network of their own (unshare, ip)",
+)
+
+
+def test_what_is_sent_to_others_is_caught(tmp_path: Path) -> None:
+    assert closed_network.run("tests.closed_day", "--knock", folder=tmp_path) == ["UDP to 192.0.2.1"]
+
+
+@pytest.mark.slow
+def test_winnow_works_with_the_network_closed_and_tries_to_reach_nobody(tmp_path: Path) -> None:
+    assert closed_network.run("tests.closed_day", str(tmp_path), folder=tmp_path) == []
+    assert (tmp_path / "out.csv").stat().st_size
+
+
+@pytest.mark.parametrize(
+    ("packet", "said"),
+    [
+        (bytes([0x45, *[0] * 8, 6, *[0] * 6, 192, 0, 2, 7]), "TCP to 192.0.2.7"),
+        (bytes([0x60, *[0] * 5, 17, *[0] * 17, 0x20, 1, 0xD, 0xB8, *[0] * 11, 1]), "UDP to 2001:db8::1"),
+        (bytes([0x60, *[0] * 5, 58, *[0] * 33]), None),
+    ],
+)
+def test_packets_are_read(packet: bytes, said: str | None) -> None:
+    assert closed_network.destination(packet) == said
