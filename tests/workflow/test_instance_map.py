@@ -9,8 +9,8 @@ from sklearn.decomposition import PCA
 
 from plcore import LabelTable, LearnerSettings, Roles
 from tests.workflow.vector_world import LABELS, answer_truly, true_labels, vector_project
-from tests.workflow.world import ROLES, opened, small_frame, small_project
-from workflow import answering, projects
+from tests.workflow.world import opened, small_frame, small_project
+from workflow import answering, map_places, projects
 from workflow import instance_map as maps
 from workflow.home import Home
 from workflow.instance_map import STATES
@@ -99,16 +99,12 @@ def test_control_rows_look_like_all_others(home: Home, owner: int) -> None:
     assert set(states(home, owner, project)) == {"open", "given"}
 
 
-def test_many_rows_are_sampled_with_a_seed(
-    home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(maps, "MOST", 25)
+def test_many_rows_are_sampled(home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(map_places, "MOST", 25)
     shown = maps.instance_map(Seat(home, owner, project))
     assert len(shown.rows) == len(shown.places) == len(shown.states) == len(shown.labels) == 25
-    assert (np.diff(shown.rows) > 0).all()
-    again = maps._place(LabelTable.from_frame(small_frame(), ROLES))
-    np.testing.assert_array_equal(again.rows, shown.rows)
-    np.testing.assert_array_equal(again.places, shown.places)
+    np.testing.assert_array_equal(shown.rows, map_places.rows_on_map(60))
+    assert len(shown.named.classes) == len(shown.named.known) == len(shown.named.doubt) == 25
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from workflow.common.found import ReviewList, Search
     from workflow.common.glance import Glance
     from workflow.common.history import Parts
+    from workflow.common.named import NamedRows
     from workflow.common.shortlists import ShortlistView
     from workflow.common.snapshot import Past, Snapshot
     from workflow.common.votes import Vote
@@ -289,6 +290,13 @@ class Kind(Protocol):
 
     def labels_on_map(self, learner: Any, rows: Sequence[int]) -> tuple[tuple[str, ...], ...]:
         """The labels that the map names for each of these rows."""
+
+    def named_on_map(self, learner: Any, rows: Sequence[int]) -> NamedRows:
+        """What each of these rows is, or what the model takes it for; nothing that tells what others answered where
+        people answer for themselves."""
+
+    def label_to_ask(self, learner: Any, row: int) -> str | None:
+        """The label of this row that a question would be about; None: all of them, or none is open."""
 
     def hides_truth(self, learner: Any) -> bool:
         """Whether the table holds true labels that neither people nor the model see."""
