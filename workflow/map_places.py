@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.decomposition import PCA
 from sklearn.manifold import TSNE
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from plcore.common import AnyArray, FloatArray, IntArray
 
@@ -21,6 +22,8 @@ LEAST = 20
 AXES = 50
 """Principal axes that t-SNE goes by, where there are more features: those after them are noise for the most part, and
 cost time."""
+ROUNDS = 500
+"""Of gradient descent; twice as many keep neighbours together no better (benchmarks/results/maps.md)."""
 NEAR = 30
 """Perplexity: about how many rows each is to lie beside."""
 
@@ -55,12 +58,15 @@ def more_to_show(X: Any) -> bool:
     return X.shape[0] >= LEAST and X.shape[1] > 2 and differ
 
 
-def beside_neighbors(X: Any) -> FloatArray:
+def beside_neighbors(X: Any, rounds: int = ROUNDS) -> FloatArray:
     """(k, 2) float32, t-SNE of X (k, d), from the principal axes on (van der Maaten and Hinton, JMLR 2008). Call it
-    where there is `more_to_show`."""
+    where there is `more_to_show`. rounds : of gradient descent"""
     reduced: AnyArray = principal_axes(X, AXES)[0] if X.shape[1] > AXES else _dense(X)
     near = min(NEAR, (X.shape[0] - 1) / 3)
-    return np.asarray(TSNE(perplexity=near, init="pca", random_state=0).fit_transform(reduced), np.float32)
+    layout = TSNE(perplexity=near, init="pca", random_state=0, max_iter=rounds)
+    # On a busy machine several threads wait for one another, and take many times as long.
+    with threadpool_limits(1, user_api="openmp"):
+        return np.asarray(layout.fit_transform(reduced), np.float32)
 
 
 def _dense(X: Any) -> AnyArray:

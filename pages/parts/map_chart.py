@@ -83,15 +83,17 @@ def by_doubt(doubt: FloatArray) -> list[Marks]:
         look = {"color": palette.GIVEN, "symbol": "circle", "size": 4}
         found.append(Marks(f"not in doubt, or nothing said ({none.sum():,})", none, look))
     if not none.all():
+        least, most = float(np.nanmin(doubt)), float(np.nanmax(doubt))
+        most = max(most, least + 0.01)
         bar = {"title": {"text": "Doubt", "side": "top"}, "tickformat": ".0%", "thickness": 12, "len": 0.6}
         look = {
             "color": doubt[~none],
             "colorscale": palette.ramp(),
-            "cmin": 0.0,
-            "cmax": max(0.01, float(np.nanmax(doubt))),
+            "cmin": least,
+            "cmax": most,
             "colorbar": bar,
             "symbol": "circle",
-            "size": 5 + 5 * doubt[~none] / max(0.01, float(np.nanmax(doubt))),
+            "size": 5 + 4 * (doubt[~none] - least) / (most - least),
         }
         found.append(Marks(f"in doubt ({(~none).sum():,})", ~none, look))
     return found

@@ -45,9 +45,7 @@ def look(page: ProjectPage, shown: InstanceMap, words: MapWords) -> Look:
     """The choice of colours, drawn here, and what follows from it. It stays in the address."""
     ways = [LABEL, DOUBT, *([PERSON] if page.project.may(Right.REVIEW) else []), STATE]
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        way = st.segmented_control(
-            "Colour by", ways, default=LABEL, required=True, key="colour", bind="query-params"
-        )
+        way = st.radio("Colour by", ways, horizontal=True, key="colour", bind="query-params")
         states = [STATES[number] for number in shown.states]
         told = _told(shown, states, words)
         people: dict[str, Sequence[str]] = {}

@@ -28,7 +28,7 @@ def test_an_answer_is_found_corrected_and_made_not_known_without_a_mouse(
 
     page.goto(f"{server.base}/review?project={project}")
     page.get_by_text("1 answer, the latest answer first").wait_for()
-    room.choose(page, "Open a row", asked)
+    room.open_first_line(page)
     page.get_by_role("heading", name=f"Row {asked}", exact=True).wait_for()
     right = page.get_by_text("As it stands").locator("xpath=following::p[1]")
     expect(right).to_contain_text(label)

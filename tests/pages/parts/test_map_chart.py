@@ -43,14 +43,15 @@ def test_every_row_is_drawn_once() -> None:
         assert (sum(one.here.astype(int) for one in marks) == 1).all()
 
 
-def test_doubt_is_shaded_from_none_to_the_most() -> None:
+def test_doubt_is_shaded_from_the_least_to_the_most() -> None:
     settled, doubtful = by_doubt(np.array([np.nan, 0.1, 0.4]))
     assert settled.here.tolist() == [True, False, False]
     assert doubtful.look["color"].tolist() == [0.1, 0.4]
-    assert (doubtful.look["cmin"], doubtful.look["cmax"]) == (0.0, 0.4)
+    assert (doubtful.look["cmin"], doubtful.look["cmax"]) == (0.1, 0.4)
     assert doubtful.look["size"][0] < doubtful.look["size"][1]
     (all_sure,) = by_doubt(np.zeros(3))
-    assert all_sure.look["cmax"] > 0
+    assert all_sure.look["cmax"] > all_sure.look["cmin"]
+    assert np.isfinite(all_sure.look["size"]).all()
     (none,) = by_doubt(np.full(3, np.nan))
     assert none.here.all()
 
