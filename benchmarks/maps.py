@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks import report
 from benchmarks.margin_data import exact_set, partial_set
-from workflow.map_places import MOST, ROUNDS, beside_neighbors, principal_axes, rows_on_map
+from workflow.common.map_places import MOST, ROUNDS, beside_neighbors, principal_axes, rows_on_map
 
 SETS = ("digits", "pendigits", "satimage", "birdsong", "usps")
 NEAREST = 10

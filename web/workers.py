@@ -9,8 +9,8 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workflow import map_worker
 from workflow.importing.encoding_worker import anything_to_do
+from workflow.models import map_worker
 from workflow.outgoing.backups import backup_worker
 from workflow.saving import FaultLog
 

@@ -11,12 +11,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from db import answers
-from workflow import map_layouts
 from workflow.access import NotAllowed, Right
 from workflow.answering import ask_next
+from workflow.common import map_layouts
 from workflow.common.found import names_of
-from workflow.common.named import NamedRows
-from workflow.map_places import features_of, more_to_show, principal_axes, rows_on_map
+from workflow.common.map_places import features_of, more_to_show, principal_axes, rows_on_map
+from workflow.kinds.mapping import NamedRows
 from workflow.queue import may_see_order
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ import plotly.graph_objects as go
 
 from pages.parts import palette
 from pages.parts.charts import dress, plain, with_legend
-from plcore.common import BoolArray, FloatArray, IntArray
 
 MOST_IN_COLOUR = 6
 """Classes, or people, that eyes tell apart on one map; all others are grey."""
@@ -27,30 +26,30 @@ STATE_MARKS = {
 
 
 @dataclass(frozen=True)
-class Marks:
+class MapMarks:
     """Marks of one look. here : (k,) which rows have it      name : in the legend; "" for none, where those of its
     `group` stand for it      look : arguments of plotly's marker"""
 
     name: str
-    here: BoolArray
+    here: np.ndarray
     look: Mapping[str, Any]
     group: str = ""
 
 
-def by_state(states: Sequence[str]) -> list[Marks]:
+def by_state(states: Sequence[str]) -> list[MapMarks]:
     """One mark for each state that a row is in."""
     of_state = np.array(states)
     found = []
     for state, (colour, symbol) in STATE_MARKS.items():
         here = of_state == state
         if here.any():
-            found.append(Marks(f"{state} ({here.sum():,})", here, {"color": colour, "symbol": symbol}))
+            found.append(MapMarks(f"{state} ({here.sum():,})", here, {"color": colour, "symbol": symbol}))
     return found
 
 
 def by_name(
-    numbers: IntArray, known: BoolArray, chosen: Sequence[int], names: Sequence[str], none: str
-) -> list[Marks]:
+    numbers: np.ndarray, known: np.ndarray, chosen: Sequence[int], names: Sequence[str], none: str
+) -> list[MapMarks]:
     """One mark for each name chosen, full where it is known and a ring where not; all other rows are grey.
 
     numbers : (k,) place in `names`, negative for none      chosen : places, MOST_IN_COLOUR at most
@@ -70,18 +69,18 @@ def by_name(
         for full in (True, False):
             if (part := here & (known == full)).any():
                 look = {"color": colour, "symbol": symbol if full else f"{symbol}-open"}
-                found.append(Marks(legend, part, look, group))
+                found.append(MapMarks(legend, part, look, group))
                 legend = ""
     return found
 
 
-def by_doubt(doubt: FloatArray) -> list[Marks]:
+def by_doubt(doubt: np.ndarray) -> list[MapMarks]:
     """Rows in the shade of the model's doubt about them; those without any are small and grey, below the others."""
     none = np.isnan(doubt)
     found = []
     if none.any():
         look = {"color": palette.GIVEN, "symbol": "circle", "size": 4}
-        found.append(Marks(f"not in doubt, or nothing said ({none.sum():,})", none, look))
+        found.append(MapMarks(f"not in doubt, or nothing said ({none.sum():,})", none, look))
     if not none.all():
         least, most = float(np.nanmin(doubt)), float(np.nanmax(doubt))
         most = max(most, least + 0.01)
@@ -95,12 +94,12 @@ def by_doubt(doubt: FloatArray) -> list[Marks]:
             "symbol": "circle",
             "size": 5 + 4 * (doubt[~none] - least) / (most - least),
         }
-        found.append(Marks(f"in doubt ({(~none).sum():,})", ~none, look))
+        found.append(MapMarks(f"in doubt ({(~none).sum():,})", ~none, look))
     return found
 
 
 def instance_map(
-    places: np.ndarray, marks: Sequence[Marks], names: Sequence[str], told: Sequence[str], rows: np.ndarray
+    places: np.ndarray, marks: Sequence[MapMarks], names: Sequence[str], told: Sequence[str], rows: np.ndarray
 ) -> go.Figure:
     """Rows as points: places (k, 2), and of each its name and what is told of it on pointing.
 

@@ -13,7 +13,7 @@ from pages.parts import map_chart
 from pages.parts.answers import MOST
 from pages.parts.class_box import offered
 from pages.parts.frame import ProjectPage
-from pages.parts.map_chart import MOST_IN_COLOUR, Marks
+from pages.parts.map_chart import MOST_IN_COLOUR, MapMarks
 from pages.parts.map_words import MapWords
 from workflow import instance_map as use_case
 from workflow.access import Right
@@ -28,20 +28,20 @@ _ABOUT = {
 
 
 @dataclass(frozen=True)
-class Look:
+class MapLook:
     """How the map is drawn. told : of each row, on pointing      data : columns to take away
 
     alt, about : what it is coloured by, for who does not see it, and in words below
     """
 
-    marks: Sequence[Marks]
+    marks: Sequence[MapMarks]
     told: Sequence[str]
     data: Mapping[str, Any]
     alt: str
     about: str
 
 
-def look(page: ProjectPage, shown: InstanceMap, words: MapWords) -> Look:
+def look(page: ProjectPage, shown: InstanceMap, words: MapWords) -> MapLook:
     """The choice of colours, drawn here, and what follows from it. It stays in the address."""
     ways = [LABEL, DOUBT, *([PERSON] if page.project.may(Right.REVIEW) else []), STATE]
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -67,7 +67,7 @@ def look(page: ProjectPage, shown: InstanceMap, words: MapWords) -> Look:
             chosen = _in_colour(page, "labels", shown.classes, named.classes)
             marks = map_chart.by_name(named.classes, named.known, chosen, shown.classes, "nothing known")
     counted = ", ".join(one.name for one in marks if one.name)
-    return Look(
+    return MapLook(
         marks,
         told,
         _data(shown, states, words) | people,

@@ -10,7 +10,7 @@ from pages.parts import frame
 from pages.parts.batch_card import can_choose, choose_together
 from pages.parts.frame import ProjectPage
 from pages.parts.instance import instance
-from pages.parts.map_colours import Look
+from pages.parts.map_colours import MapLook
 from pages.parts.words import counted
 from workflow import instance_map as use_case
 from workflow import media
@@ -18,7 +18,7 @@ from workflow.answering import AnswerError, NotQualified
 from workflow.instance_map import STATES, InstanceMap
 
 
-def panel(page: ProjectPage, shown: InstanceMap, look: Look, picked: Sequence[int]) -> None:
+def panel(page: ProjectPage, shown: InstanceMap, look: MapLook, picked: Sequence[int]) -> None:
     """Draw it. picked : numbers of the rows that are clicked or drawn round"""
     together = can_choose(page)
     if len(picked) > 1 and together:
@@ -31,7 +31,7 @@ def panel(page: ProjectPage, shown: InstanceMap, look: Look, picked: Sequence[in
         st.caption(f"Click a point to see its row{several}.")
 
 
-def _row(page: ProjectPage, shown: InstanceMap, look: Look, row: int) -> None:
+def _row(page: ProjectPage, shown: InstanceMap, look: MapLook, row: int) -> None:
     view = media.row_of(page.seat, row)
     st.markdown(f"##### Row {frame.escape(view.row_id)}")
     place = int(shown.rows.searchsorted(row))

@@ -12,10 +12,11 @@ from tests.pages.conftest import Open, words
 from tests.workflow.text_world import text_project
 from tests.workflow.vector_world import LABELS, vector_project
 from tests.workflow.world import annotator, answer_next, small_project
-from workflow import answering, map_layouts
+from workflow import answering
+from workflow.common import map_layouts
 from workflow.home import Home
 from workflow.instance_map import instance_map
-from workflow.map_worker import MapWorker
+from workflow.models.map_worker import MapWorker
 from workflow.seat import Seat
 
 

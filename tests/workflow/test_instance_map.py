@@ -11,10 +11,11 @@ from plcore import LabelTable, LearnerSettings, Roles
 from tests.workflow.text_world import text_project
 from tests.workflow.vector_world import LABELS, answer_truly, true_labels, vector_project
 from tests.workflow.world import annotator, answer_next, opened, small_frame, small_project
-from workflow import answering, map_layouts, map_places, projects, undoing
+from workflow import answering, projects, undoing
 from workflow import instance_map as maps
 from workflow.access import NotAllowed
 from workflow.answering import AnswerError
+from workflow.common import map_layouts, map_places
 from workflow.home import Home
 from workflow.instance_map import STATES
 from workflow.seat import Seat

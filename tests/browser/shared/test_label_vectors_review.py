@@ -44,7 +44,7 @@ def test_an_answer_is_found_corrected_and_made_not_known_without_a_mouse(
     kinds = [(entry["kind"], entry["strategy"]) for entry in room.log_of(server, project)]
     assert kinds[1:] == [("no", "review"), ("withdraw", "review"), ("withdraw", "review")]
 
-    page.goto(f"{server.base}/map?project={project}")
+    page.goto(f"{server.base}/map?project={project}&colour=State")
     page.locator(".js-plotly-plot .main-svg").first.wait_for()
     expect(page.get_by_text("some label can still be asked about")).to_be_visible()
     assert not errors

@@ -9,7 +9,7 @@ import numpy as np
 from plcore import LabelTable
 from plcore.common import BoolArray
 from plcore.loop.label_vectors import LabelVectorLearner
-from workflow.common.named import NOTHING, NamedRows
+from workflow.kinds.mapping import NOTHING, NamedRows
 
 Learner = LabelVectorLearner[LabelTable]
 

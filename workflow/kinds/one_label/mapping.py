@@ -8,7 +8,7 @@ import numpy as np
 
 from plcore import ActiveLearner, LabelTable
 from plcore.common import BoolArray
-from workflow.common.named import NOTHING, NamedRows
+from workflow.kinds.mapping import NOTHING, NamedRows
 
 Learner = ActiveLearner[LabelTable]
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from workflow import training
 from workflow.common import in_use
 from workflow.common.whole_file import make_folder
-from workflow.map_worker import MapWorker
+from workflow.models.map_worker import MapWorker
 from workflow.outgoing.backups import keeping, making, staging
 from workflow.outgoing.backups.archive import check_archive
 from workflow.outgoing.backups.manifest import BackupError

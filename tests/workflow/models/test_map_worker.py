@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from tests.workflow.text_world import text_project
-from workflow import map_layouts, map_worker, projects
+from workflow import projects
+from workflow.common import map_layouts
+from workflow.common.map_layouts import Wish
 from workflow.home import Home
 from workflow.instance_map import instance_map
-from workflow.map_layouts import Wish
-from workflow.map_worker import MapWorker, anything_to_do
-from workflow.models import leases
+from workflow.models import leases, map_worker
+from workflow.models.map_worker import MapWorker, anything_to_do
 from workflow.seat import Seat
 
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from tests.workflow.text_world import text_project
-from workflow import map_layouts
+from workflow.common import map_layouts
+from workflow.common.map_layouts import Wish
+from workflow.common.map_places import principal_axes
 from workflow.home import Home
-from workflow.map_layouts import Wish
-from workflow.map_places import principal_axes
 from workflow.seat import Seat
 
 ROWS = np.arange(5)

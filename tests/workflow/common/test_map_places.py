@@ -11,8 +11,14 @@ from sklearn.manifold import trustworthiness
 
 from plcore import LabelTable
 from tests.workflow.world import ROLES, small_frame
-from workflow import map_places
-from workflow.map_places import beside_neighbors, features_of, more_to_show, principal_axes, rows_on_map
+from workflow.common import map_places
+from workflow.common.map_places import (
+    beside_neighbors,
+    features_of,
+    more_to_show,
+    principal_axes,
+    rows_on_map,
+)
 
 
 def test_few_rows_are_all_drawn_and_of_many_a_seeded_sample(monkeypatch: pytest.MonkeyPatch) -> None:

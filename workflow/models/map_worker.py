@@ -8,14 +8,14 @@ import time
 from typing import TYPE_CHECKING
 
 from db import projects
-from workflow import map_layouts
+from workflow.common import map_layouts
 from workflow.importing.encoding_worker import EncodingWorker
 from workflow.models import leases
 from workflow.models.attempts import attempt
 
 if TYPE_CHECKING:
+    from workflow.common.map_layouts import Wish
     from workflow.home import Home
-    from workflow.map_layouts import Wish
 
 logger = logging.getLogger("winnow")
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from workflow.common.map_places import beside_neighbors, features_of, rows_on_map
 from workflow.common.whole_file import make_folder, whole_file
-from workflow.map_places import beside_neighbors, features_of, rows_on_map
 
 if TYPE_CHECKING:
     from pathlib import Path
