@@ -26,6 +26,7 @@ NAMES = (
     "retraining",
     "start",
     "pages",
+    "maps",
     "table8",
     "neighbors",
     "cluster",

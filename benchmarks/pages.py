@@ -37,7 +37,7 @@ LAST = {
     "annotate": "inside('.card')?.dataset.token",
     "queue": "words('rows are open')",
     "progress": "count('.js-plotly-plot .main-svg') > 3 && words('When to stop')",
-    "map": "count('.js-plotly-plot canvas, .js-plotly-plot .main-svg') && words('principal components')",
+    "map": "count('.js-plotly-plot canvas, .js-plotly-plot .main-svg') && words('Rows that look alike')",
     "review": "count('[data-testid=stDataFrame] canvas') && words('answered rows')",
     "export": "count('[data-testid=stDataFrame] canvas') > 1",
     "settings": "words('Put away') && words('Save name and description')",

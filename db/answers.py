@@ -143,6 +143,23 @@ def answers_of(
     return [(row, kind, tuple(labels)) for row, kind, labels in session.execute(found.order_by(EntryRow.seq))]
 
 
+def latest_people(
+    session: Session, project_id: int, answers: Collection[str], rows: Collection[int]
+) -> dict[int, int]:
+    """{row: who gave its latest answer that was not withdrawn}, of those of these rows that have one.
+
+    answers : the kinds that are answers      rows : some thousands at most
+    """
+    here = EntryRow.project_id == project_id
+    latest = (
+        select(func.max(EntryRow.seq))
+        .where(here, EntryRow.row.in_(rows), EntryRow.kind.in_(answers), ~_withdrawn())
+        .group_by(EntryRow.row)
+    )
+    found = select(EntryRow.row, EntryRow.person_id).where(here, EntryRow.seq.in_(latest))
+    return {one.row: one.person_id for one in session.execute(found)}
+
+
 def seconds_of_latest(
     session: Session,
     project_id: int,

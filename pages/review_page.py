@@ -31,13 +31,18 @@ if not options.anything:
     st.stop()
 search = answered_rows.search_form(KEY, options, parts.REVIEW.kinds)
 found = reviewing.find(page.seat, search, int(st.session_state.get(f"{KEY}-page", 1)) - 1)
-if found.rows:
-    answered_rows.results(page, KEY, found, parts.REVIEW.unit)
-else:
-    st.info("No answer fits all of this. Take one of the conditions away.", icon=":material/search_off:")
-if (asked := answered_rows.opened_row(page.project.id)) is not None:
-    try:
-        parts.review_row(page, KEY, reviewing.open_row(page.seat, asked))
-        example_form(page, asked)
-    except NotFound as missing:
-        st.error(frame.escape(str(missing)), icon=":material/search_off:")
+left, right = st.columns([3, 2], gap="large")
+with left:
+    if found.rows:
+        answered_rows.results(page, KEY, found, parts.REVIEW.unit)
+    else:
+        st.info("No answer fits all of this. Take one of the conditions away.", icon=":material/search_off:")
+with right:
+    if (asked := answered_rows.opened_row(page.project.id)) is not None:
+        try:
+            parts.review_row(page, KEY, reviewing.open_row(page.seat, asked))
+            example_form(page, asked)
+        except NotFound as missing:
+            st.error(frame.escape(str(missing)), icon=":material/search_off:")
+    else:
+        st.caption("Click a line to see its row, all that was said of it, and to correct it.")

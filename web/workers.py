@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workflow.importing.encoding_worker import anything_to_do
+from workflow.models import map_worker
 from workflow.outgoing.backups import backup_worker
 from workflow.saving import FaultLog
 
@@ -27,7 +28,7 @@ PATIENCE = 5.0
 
 class WorkerCrew:
     """Keeps `WINNOW_WORKERS` training processes alive while some project needs one: it has a model that they train,
-    or rows to be encoded; or while a backup is wanted."""
+    or rows to be encoded; or while a layout of a map, or a backup, is wanted."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
@@ -80,7 +81,9 @@ class WorkerCrew:
         stamp = self._home.database.stamp()
         if stamp != self._seen:
             self._needed, self._seen = anything_to_do(self._home), stamp
-        return self._needed or backup_worker.anything_to_do(self._home)
+        return (
+            self._needed or map_worker.anything_to_do(self._home) or backup_worker.anything_to_do(self._home)
+        )
 
 
 def _start() -> subprocess.Popen[bytes]:

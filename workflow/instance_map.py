@@ -1,34 +1,46 @@
-"""The map of a project's rows: where each lies by its features, and whether it is open, answered or held out."""
+"""The map of a project's rows: where each lies by its features, how it stands, what it is, and who answered it."""
 
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from scipy import sparse
-from sklearn.decomposition import PCA
+
+from db import answers
+from workflow.access import NotAllowed, Right
+from workflow.answering import ask_next
+from workflow.common import map_layouts
+from workflow.common.found import names_of
+from workflow.common.map_places import features_of, more_to_show, principal_axes, rows_on_map
+from workflow.kinds.mapping import NamedRows
+from workflow.queue import may_see_order
 
 if TYPE_CHECKING:
+    from db.projects import Project
     from plcore import LabelTable
     from plcore.loop import Learner
     from workflow.common.opened import Opened
     from workflow.seat import Seat
 
 STATES = ("open", "answered", "given", "held out", "bad")
-MOST = 2_000
-"""Rows on the map; of more, a seeded sample. A browser draws so many in half a second (benchmarks/results/pages.md)."""
 
 
 @dataclass(frozen=True)
 class InstanceMap:
     """Arrays over the k rows on the map.
 
-    places : (k, 2) their first two principal components      states : (k,) number in STATES
+    places : (k, 2) where they lie: beside those most like them where they are `laid_out`, else their first two
+        principal components
+    states : (k,) number in STATES
     labels : of each row its candidates now; of label vectors the labels known to be right
+    classes : their names, which `named` numbers
     explained : share of the variance of the features that the two components hold
+    coming : a worker is to lay them out      layout_fault : why it cannot, "" where nothing keeps it
+    can_ask : whether this person may have a row asked that they choose (`ask_row`)
     """
 
     rows: np.ndarray
@@ -36,15 +48,25 @@ class InstanceMap:
     places: np.ndarray
     states: np.ndarray
     labels: tuple[tuple[str, ...], ...]
+    classes: tuple[str, ...]
+    named: NamedRows
     explained: float
+    laid_out: bool
+    coming: bool
+    layout_fault: str
     n_rows: int
+    can_ask: bool
 
 
 @dataclass(frozen=True)
 class _Places:
+    """more : whether two axes may be too few      laid_out : a worker has placed the rows"""
+
     rows: np.ndarray
     places: np.ndarray
     explained: float
+    more: bool
+    laid_out: bool = False
 
 
 # Where a row lies does not depend on the answers: computed once for a learner's table, by one thread.
@@ -60,23 +82,75 @@ def instance_map(seat: Seat) -> InstanceMap:
     NotAllowed, NotFound
     """
     with seat.learner() as opened:
-        learner, table = opened.learner, opened.learner.table
+        learner, table, project = opened.learner, opened.learner.table, opened.project
     with _placing:
-        found = _known.get(learner)
-        if found is None:
-            found = _known[learner] = _place(table)
+        found = _known.get(learner) or _place(table)
+        found, fault = _laid_out(seat, project, found)
+        _known[learner] = found
+    rows = found.rows.tolist()
     with seat.learner() as opened:
         states = _row_states(opened)[found.rows]
-        labels = opened.kind.labels_on_map(opened.learner, found.rows.tolist())
+        labels = opened.kind.labels_on_map(opened.learner, rows)
+        named = opened.kind.named_on_map(opened.learner, rows)
+        classes = tuple(opened.learner.classes)
+        can_ask = opened.may(Right.ANSWER) and may_see_order(opened)
     return InstanceMap(
         rows=found.rows,
         row_ids=tuple(map(table.id_of, found.rows)),
         places=found.places,
         states=states,
         labels=labels,
+        classes=classes,
+        named=named,
         explained=found.explained,
+        laid_out=found.laid_out,
+        coming=found.more and not found.laid_out and not fault and seat.home.settings.workers > 0,
+        layout_fault=fault,
         n_rows=table.n_rows,
+        can_ask=can_ask,
     )
+
+
+def is_laid_out(seat: Seat) -> bool:
+    """Whether a worker has laid out the map by now. Raises NotAllowed, NotFound."""
+    with seat.reading() as reading:
+        return map_layouts.is_kept(seat.home, reading.project.table_hash)
+
+
+def answered_by(seat: Seat, rows: Sequence[int]) -> tuple[str, ...]:
+    """Who gave the latest answer to each of these rows that was not taken back, "" where nobody did. For who may see
+    everybody's answers.
+
+    Raises
+    ------
+    NotAllowed, NotFound
+    """
+    kinds = seat.kind.ANSWERS
+    with seat.reading(Right.REVIEW) as reading:
+        found = answers.latest_people(reading.session, reading.project.id, kinds, rows)
+        names = names_of(reading.session)
+    return tuple(names.get(found[row], "") if row in found else "" for row in rows)
+
+
+def ask_row(seat: Seat, row: int) -> Any:
+    """Ask this person about a row of the map; of label vectors whose labels are asked one by one, about the open label
+    that is in doubt most. Returns the shown question.
+
+    Raises
+    ------
+    NotAllowed
+        The person does not own the project, which has blind checks: that a row cannot be chosen would show that it is
+        one.
+    AnswerError, NotSaved, NotFound
+        As `workflow.answering.ask_next`.
+    """
+    with seat.learner(Right.ANSWER) as opened:
+        if not may_see_order(opened):
+            raise NotAllowed("In a project with blind checks the owner alone chooses which row is asked.")
+        label = (
+            opened.kind.label_to_ask(opened.learner, row) if 0 <= row < opened.learner.table.n_rows else None
+        )
+    return ask_next(seat, row, label)
 
 
 def _row_states(opened: Opened[Any]) -> np.ndarray:
@@ -92,15 +166,19 @@ def _row_states(opened: Opened[Any]) -> np.ndarray:
 
 
 def _place(table: LabelTable) -> _Places:
-    """The first two principal components of the features, fitted on the rows shown."""
-    rows = np.sort(np.random.default_rng(0).permutation(table.n_rows)[:MOST])
-    X: Any = table.features().fit(table, rows).transform(table, rows)
-    places = np.zeros((len(rows), 2), dtype=np.float32)
-    size = min(2, X.shape[1], len(rows) - 1)
-    if size < 1 or (X.max(axis=0) - X.min(axis=0)).max() == 0:
-        return _Places(rows, places, 1.0)  # all rows are alike: one point says all
-    if sparse.issparse(X) and min(X.shape) <= 2:
-        X = X.toarray()
-    pca = PCA(size, svd_solver="arpack" if sparse.issparse(X) else "auto", random_state=0)
-    places[:, :size] = pca.fit_transform(X)
-    return _Places(rows, places, float(pca.explained_variance_ratio_.sum()))
+    """Where the rows lie by the principal axes of their features, fitted on the rows shown."""
+    rows = rows_on_map(table.n_rows)
+    X = features_of(table, rows)
+    places, explained = principal_axes(X)
+    return _Places(rows, places, explained, more_to_show(X))
+
+
+def _laid_out(seat: Seat, project: Project, found: _Places) -> tuple[_Places, str]:
+    """The layout that a worker has made; where there is none, the axes, and why there will be none: "" while one is
+    being made, which is wished for here, or where there is no more to show than the axes do."""
+    if found.laid_out or not found.more:
+        return found, ""
+    places = map_layouts.kept(seat.home, project.table_hash, found.rows)
+    if places is not None:
+        return replace(found, places=places, laid_out=True), ""
+    return found, map_layouts.wish(seat.home, project.id, project.table_hash).fault

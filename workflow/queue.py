@@ -36,8 +36,14 @@ def list_queue(seat: Seat, search: str = "") -> Any:
         return opened.kind.list_queue(opened, search, held)
 
 
+def may_see_order(opened: Opened[Any]) -> bool:
+    """Whether this person may see which rows can be chosen: in a project with blind checks it would show which they
+    are."""
+    return opened.may(Right.OWN) or not opened.kind.has_blind_checks(opened.learner)
+
+
 def _check_may_see(opened: Opened[Any]) -> None:
-    if not opened.may(Right.OWN) and opened.kind.has_blind_checks(opened.learner):
+    if not may_see_order(opened):
         raise NotAllowed(
             "In a project with blind checks the queue is for the owner: it would show which they are."
         )

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
@@ -14,9 +14,9 @@ from streamlit.elements.lib.column_types import ColumnConfig
 from pages.parts import frame, state
 from pages.parts.answers import first_of, said
 from pages.parts.class_box import class_box
+from pages.parts.first_columns import PICTURE, ROW_HEIGHT, first_columns
 from pages.parts.frame import ProjectPage
 from pages.parts.instance import instance
-from pages.parts.small_pictures import ROW_HEIGHT, picture_column
 from workflow import reviewing
 from workflow.common.rows import RowView
 from workflow.reviewing import HistoryLine, ReviewList, Search, SearchOptions
@@ -47,6 +47,15 @@ class ReviewWords:
     unit: tuple[str, str]
 
 
+CLICKS: tuple[Literal["single-row", "single-cell"], ...] = ("single-row", "single-cell")
+"""How a line of a list is chosen: by its tick, or by a click anywhere in it."""
+
+
+def clicked_lines(selection: Any) -> list[int]:
+    """The lines of a list that are ticked; where none is, the one that was clicked."""
+    return list(selection.rows) or [line for line, _ in selection.cells]
+
+
 def opened_row(project_id: int) -> int | None:
     """The number of the row that is opened on the Review page of this project; None where none is."""
     kept = st.session_state.get(state.REVIEW_ROW)
@@ -57,15 +66,10 @@ def open_row(project_id: int, row: int | None) -> None:
     st.session_state[state.REVIEW_ROW] = None if row is None else (project_id, row)
 
 
-def _ticked(project_id: int, key: str, rows: tuple[int, ...]) -> None:
-    """Called when a line of the table is ticked, or its tick taken away."""
-    places = st.session_state[key].selection.rows
+def _clicked(project_id: int, key: str, rows: tuple[int, ...]) -> None:
+    """Called when a line of the table is clicked, or ticked, or left."""
+    places = clicked_lines(st.session_state[key].selection)
     open_row(project_id, rows[places[0]] if places else None)
-
-
-def _picked(project_id: int, key: str) -> None:
-    """Called when a row is chosen from the list."""
-    open_row(project_id, st.session_state[key])
 
 
 def search_form(key: str, options: SearchOptions, kinds: Mapping[str, str]) -> Search:
@@ -110,13 +114,13 @@ def search_form(key: str, options: SearchOptions, kinds: Mapping[str, str]) -> S
 
 
 def results(page: ProjectPage, key: str, found: ReviewList, unit: tuple[str, str]) -> None:
-    """The page of what was found, and two ways to open a row: tick it, or choose it from the list.
+    """The page of what was found; a line that is clicked opens its row at the side.
 
     unit : what is counted, of one and of more
     """
     project_id = page.project.id
     rows = tuple(one.row for one in found.rows)
-    seen = picture_column(page.seat, rows)
+    seen = first_columns(page.seat, rows)
     table = f"{key}-table-{hash((rows, tuple(one.seq for one in found.rows)))}"
     st.dataframe(
         {
@@ -130,10 +134,10 @@ def results(page: ProjectPage, key: str, found: ReviewList, unit: tuple[str, str
             "Note": [one.note or "" for one in found.rows],
         },
         hide_index=True,
-        on_select=lambda: _ticked(project_id, table, rows),
-        selection_mode="single-row",
+        on_select=lambda: _clicked(project_id, table, rows),
+        selection_mode=CLICKS,
         key=table,
-        height=min(420, 38 + (ROW_HEIGHT if seen.cells else 35) * len(rows)),
+        height=min(420, 38 + (ROW_HEIGHT if PICTURE in seen.cells else 35) * len(rows)),
         column_config={
             **seen.config,
             "When": _when(),
@@ -141,26 +145,8 @@ def results(page: ProjectPage, key: str, found: ReviewList, unit: tuple[str, str
         },
         **seen.options,
     )
-    with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
-        words = {one.row: f"{one.row_id}: {said(one.kind, one.labels)}" for one in reversed(found.rows)}
-        offered, now = list(dict.fromkeys(rows)), opened_row(project_id)
-        # The key names the row that is open, so that the box follows a tick in the table, and what is offered: a
-        # browser goes on sending words that a box was drawn with, and a correction changes them.
-        box = f"{key}-open-{now}-{hash(tuple(words.items()))}"
-        st.session_state.setdefault(box, now if now in words else None)
-        st.selectbox(
-            "Open a row",
-            offered,
-            index=None,
-            format_func=words.__getitem__,
-            placeholder="choose one",
-            key=box,
-            on_change=_picked,
-            args=(project_id, box),
-            width=340,
-        )
-        if found.pages > 1:
-            st.pagination(found.pages, key=f"{key}-page")
+    if found.pages > 1:
+        st.pagination(found.pages, key=f"{key}-page")
     st.caption(f"{found.total:,} {unit[found.total != 1]}, the latest answer first.")
 
 
@@ -202,18 +188,14 @@ def row_part(
 
     standing, form : draw the labels, and the form      stood : gives words for `before` and `after` of an entry
     """
-    st.divider()
-    left, right = st.columns([3, 2], gap="large")
-    with left:
-        st.markdown(f"##### Row {frame.escape(row.view.row_id)}")
-        instance(row.view)
-    with right:
-        st.markdown("###### As it stands")
-        standing(row)
-        if row.may_correct:
-            form(row)
-        elif not row.history:
-            st.info("Nobody has answered this row yet.", icon=":material/inbox:")
+    st.markdown(f"##### Row {frame.escape(row.view.row_id)}")
+    instance(row.view)
+    st.markdown("###### As it stands")
+    standing(row)
+    if row.may_correct:
+        form(row)
+    elif not row.history:
+        st.info("Nobody has answered this row yet.", icon=":material/inbox:")
     _history(row.history, stood)
 
 

@@ -6,6 +6,11 @@ shape always goes with it.
 
 from __future__ import annotations
 
+from typing import Any
+
+import plotly.io
+from streamlit.elements import plotly_chart as _  # noqa: F401 - it puts Streamlit's template where plotly looks for it
+
 WINNOW = "#2b8a78"
 """The brand: what the person and Winnow do, and Winnow's own line."""
 DOUBT = "#d9730d"
@@ -21,6 +26,9 @@ RANDOM = "#7b8784"
 FURTHER = ("#9673c9", "#2f86c8")
 """Of no meaning of their own: more lines in one chart."""
 
+SHAPES = ("circle", "square", "diamond", "triangle-up", "cross", "star")
+"""Of the marks of classes and people, as plotly calls them."""
+
 SHADES = ("#d3e6e0", "#0f6b5e")
 """From few to many."""
 
@@ -29,3 +37,18 @@ def band(colour: str, opacity: float) -> str:
     """A colour such as "#2b8a78" as the ground of an interval."""
     red, green, blue = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
     return f"rgba({red}, {green}, {blue}, {opacity})"
+
+
+def class_mark(number: int) -> tuple[str, str]:
+    """Colour and shape of the mark of a class by its number in the project's list: 36 that differ.
+
+    The colour is a name for one of `chartCategoricalColors` in .streamlit/config.toml: the browser, which alone knows
+    for certain whether the page is light or dark, puts that of its theme in its place.
+    """
+    colours = plotly.io.templates["streamlit"].layout.colorway[: len(SHAPES)]
+    return colours[number % len(colours)], SHAPES[number // len(colours) % len(SHAPES)]
+
+
+def ramp() -> Any:
+    """The colour scale from little to much, `chartSequentialColors` of the theme; see `class_mark`."""
+    return plotly.io.templates["streamlit"].layout.colorscale.sequential

@@ -1,4 +1,4 @@
-"""What stands above and under the table of a queue, whatever the questions are about."""
+"""What stands above, beside and under the table of a queue, whatever the questions are about."""
 
 from __future__ import annotations
 
@@ -10,12 +10,22 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts import frame
 from pages.parts.frame import ProjectPage
+from pages.parts.instance import instance
 from pages.parts.words import counted
+from workflow import media
 from workflow.access import NotAllowed, Right
 from workflow.answering import AnswerError
 from workflow.queue import list_queue
 
-Line = TypeVar("Line")
+
+class QueueLine(Protocol):
+    """What the lines of all queues have."""
+
+    @property
+    def row(self) -> int: ...
+
+
+Line = TypeVar("Line", bound=QueueLine)
 
 
 class Queue(Protocol):
@@ -50,35 +60,37 @@ def found(page: ProjectPage, placeholder: str, place: DeltaGenerator | None = No
         st.stop()
 
 
-def below(
-    page: ProjectPage,
-    lines: Sequence[Line],
-    ticked: Sequence[int],
-    ask: Callable[[Line], object],
-    ask_words: str,
-    csv: Callable[[], bytes],
+def at_the_side(
+    page: ProjectPage, chosen: Sequence[Line], ask: Callable[[Line], object], ask_words: str
 ) -> None:
-    """The button that asks the ticked line next, and the file of the whole queue.
+    """The row of the line that was clicked, and the button that asks it next; what to do where none is.
 
-    lines : of the table      ticked : positions of the ticked ones      ask : has this person asked about a line next
+    chosen : that line, or none      ask : has this person asked about a line next
     """
-    with st.container(horizontal=True, vertical_alignment="center"):
-        picked = [place for place in ticked if place < len(lines)]
-        if st.button(ask_words, type="primary", icon=":material/keyboard:", disabled=not picked):
-            with frame.refusals(AnswerError):
-                ask(lines[picked[0]])
-                st.switch_page("annotate.py", query_params={"project": str(page.project.id)})
-        if page.project.may(Right.OWN):
-            st.download_button(
-                "Queue (CSV)",
-                data=csv,
-                file_name=f"{frame.file_stem(page)}-queue.csv",
-                mime="text/csv",
-                icon=":material/download:",
-                on_click="ignore",
-            )
-        if not picked:
-            st.caption("Tick a row to ask it next.")
+    if not chosen:
+        st.caption("Click a line to see its row and to ask it next.")
+        return
+    view = media.row_of(page.seat, chosen[0].row)
+    st.markdown(f"##### Row {frame.escape(view.row_id)}")
+    instance(view)
+    if st.button(ask_words, type="primary", icon=":material/keyboard:"):
+        with frame.refusals(AnswerError):
+            ask(chosen[0])
+            st.switch_page("annotate.py", query_params={"project": str(page.project.id)})
+
+
+def file_of(page: ProjectPage, csv: Callable[[], bytes]) -> None:
+    """The file of the whole queue, for owners."""
+    if page.project.may(Right.OWN):
+        st.download_button(
+            "Queue (CSV)",
+            data=csv,
+            file_name=f"{frame.file_stem(page)}-queue.csv",
+            mime="text/csv",
+            icon=":material/download:",
+            type="tertiary",
+            on_click="ignore",
+        )
 
 
 def stop_where_empty(view: Queue, unit: str, nothing_open: str) -> None:

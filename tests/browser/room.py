@@ -59,6 +59,25 @@ def type_choice(page: Page, box: Locator, text: str) -> None:
     raise AssertionError(f"{text!r} could not be chosen")
 
 
+def open_line(page: Page, row: str) -> None:
+    """Click on the line of this row in a list, in any cell but its tick. The list is drawn on a canvas; the table that
+    it holds for screen readers says where the line stands."""
+    grid = page.get_by_test_id("stDataFrame").first
+    cell = grid.locator("[role=gridcell]").get_by_text(row, exact=True).first
+    cell.wait_for(state="attached")
+    place = int((cell.get_attribute("id") or "").rpartition("-")[2])
+    box = grid.locator("canvas").first.bounding_box()
+    assert box is not None
+    pictured = grid.locator("[role=columnheader]", has_text="Picture").count()
+    page.mouse.click(box["x"] + 140, box["y"] + 35 + (56 if pictured else 35) * (place + 0.5))
+
+
+def open_first_line(page: Page) -> None:
+    """Go to the first line of a list by keyboard, which opens its row."""
+    page.get_by_test_id("stDataFrame").first.locator("canvas").first.focus()
+    page.keyboard.press("ArrowDown")
+
+
 def import_csv(page: Page, base: str, frame: pd.DataFrame, name: str) -> None:
     """Upload through the Import page, take its guesses, and create the project; true labels stay hidden."""
     page.goto(f"{base}/import")

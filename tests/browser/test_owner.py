@@ -27,7 +27,7 @@ def test_an_answer_is_found_and_corrected_without_a_mouse(
 
     page.goto(f"{server.base}/review")
     page.get_by_text("1 answered row").wait_for()
-    room.choose(page, "Open a row", asked)
+    room.open_line(page, asked)
     page.get_by_role("heading", name=f"Row {asked}", exact=True).wait_for()
     page.get_by_text("Nothing is ever changed or deleted here").wait_for()
     room.type_choice(page, page.get_by_role("combobox", name="Label", exact=True).last, right)
@@ -38,7 +38,7 @@ def test_an_answer_is_found_and_corrected_without_a_mouse(
     expect(page.get_by_test_id("stToast")).to_contain_text(f"is {right}")
     page.reload()
     page.get_by_text("1 answered row").wait_for()
-    room.choose(page, "Open a row", asked)
+    room.open_line(page, asked)
     expect(page.get_by_text("As it stands").locator("xpath=following::p[1]")).to_have_text(right)
     assert not errors
 
@@ -72,7 +72,7 @@ def test_a_text_keeps_its_lines_in_review(page: Page, server: Server) -> None:
     asked = room.answer(page, "ant")
     page.goto(page.url.replace("/annotate", "/review"))
     page.get_by_text("1 answered row").wait_for()
-    room.choose(page, "Open a row", asked)
+    room.open_line(page, asked)
     text = page.locator("p.text")
     expect(text).to_be_visible()
     assert text.inner_text() == f"{lines} {asked}"
@@ -110,5 +110,5 @@ def test_a_class_is_renamed_and_people_see_the_new_name(page: Page, server: Serv
     asked = room.answer(page, "a new name")
     page.goto(f"{server.base}/review")
     page.get_by_text("1 answered row").wait_for()
-    room.choose(page, "Open a row", asked)
+    room.open_line(page, asked)
     expect(page.get_by_text("As it stands").locator("xpath=following::p[1]")).to_have_text("a new name")

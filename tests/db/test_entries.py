@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from db import answers, entries
+from db import answers, entries, people
 from db.engine import Database
 from db.entries import DuplicateEntry, LogEntry
 
@@ -213,3 +213,21 @@ def test_timed_answers_are_the_latest_with_their_questions(database: Database) -
         found = answers.timed(session, project, ("is",), 5, without_note="simulated")
         assert [(one.seconds, one.choices, one.asked) for one in found] == [(2.0, 3, put), (9.0, 2, None)]
         assert answers.timed(session, project, ("is",), 1, without_note="simulated") == found[:1]
+
+
+def test_who_answered_a_row_last_is_told_for_the_rows_asked_about(database: Database) -> None:
+    project, other = add_project(database), add_project(database, "other")
+    with database.write() as session:
+        ben = people.add(session, "Ben", "annotator", NOW)
+    first = append(database, project, row=1, kind="is")
+    append(database, project, 1, row=1, kind="not", person_id=ben)
+    append(database, project, 2, row=1, kind="skip")
+    append(database, project, row=2, kind="is")
+    taken_back = append(database, project, 3, row=3, kind="is", person_id=ben)
+    append(database, project, 4, row=3, kind="withdraw", target_seq=taken_back.seq, person_id=ben)
+    append(database, project, 5, row=4, kind="is", person_id=ben)
+    append(database, other, 6, row=5, kind="is", person_id=ben)
+    with database.read() as session:
+        found = answers.latest_people(session, project, ("is", "not"), [1, 2, 3, 5])
+        assert found == {1: ben, 2: first.person_id}
+        assert answers.latest_people(session, project, ("is",), []) == {}

@@ -88,6 +88,12 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     return told
 
 
+def open_at_side(test: AppTest, project: int, row: int) -> AppTest:
+    """The Review page after a click on the line of this row: AppTest cannot click in a table."""
+    test.session_state[state.REVIEW_ROW] = project, row
+    return test.run()
+
+
 def words(test: AppTest) -> str:
     shown = [*test.title, *test.markdown, *test.caption, *test.info, *test.error, *test.warning, *test.metric]
     return "\n".join(f"{getattr(one, 'label', '')} {one.value}" for one in shown)

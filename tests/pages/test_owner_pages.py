@@ -5,18 +5,19 @@ from __future__ import annotations
 import dataclasses
 import json
 from datetime import UTC, datetime
+from types import SimpleNamespace
 
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from db import people
-from pages.parts import frame, label_vectors, one_label
+from pages.parts import answered_rows, frame, label_vectors, one_label
 from plcore import LearnerSettings
 from plcore.loop import MODEL_ENTRIES, Upkeep
 from plcore.loop.label_vectors import CRITERION_ENTRIES, QUESTION_ENTRIES, LabelVectorSettings
 from tests.conftest import ROOT
-from tests.pages.conftest import Open, words
+from tests.pages.conftest import Open, open_at_side, words
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import annotator, answer_next, small_project
 from workflow import answering, classes, projects, reviewing, room
@@ -86,7 +87,7 @@ def test_review_finds_opens_and_corrects(home: Home, owner: int, show: Open) -> 
     box(test.text_input, "Search").set_value("nothing such").run()
     assert "No answer fits" in words(test)
     box(test.text_input, "Search").set_value("").run()
-    box(test.selectbox, "Open a row").set_value(saved[0].row).run()
+    open_at_side(test, project, saved[0].row)
     assert f"Row {saved[0].row_id}" in words(test)
     other = next(name for name in ("ant", "bee", "cat") if name != saved[0].labels[0])
     box([one for one in test.selectbox if one.key and one.key.endswith("-label")][1:], "Label").set_value(
@@ -101,6 +102,22 @@ def test_review_finds_opens_and_corrects(home: Home, owner: int, show: Open) -> 
     assert "heard again" in list(test.dataframe[-1].value.Note)
 
 
+def test_a_click_in_a_line_opens_its_row_and_a_tick_is_stronger(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: dict[str, object] = {}
+    monkeypatch.setattr(st, "session_state", kept)
+
+    def clicked(rows: list[int], cells: list[tuple[int, str]]) -> int | None:
+        kept["table"] = SimpleNamespace(selection=SimpleNamespace(rows=rows, cells=cells))
+        answered_rows._clicked(3, "table", (70, 80, 90))
+        return answered_rows.opened_row(3)
+
+    assert clicked([], [(1, "Note")]) == 80
+    assert clicked([2], [(1, "Note")]) == 90
+    assert clicked([], []) is None
+    assert clicked([0], []) == 70
+    assert answered_rows.opened_row(4) is None, "a row of another project"
+
+
 def test_moments_are_in_the_browsers_time_zone_and_say_so(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -108,7 +125,7 @@ def test_moments_are_in_the_browsers_time_zone_and_say_so(
     row = answer_next(home, owner, project).row
     monkeypatch.setattr(type(st.context), "timezone", "Asia/Kathmandu")
     test = show(owner, "review_page.py", project=str(project))
-    box(test.selectbox, "Open a row").set_value(row).run()
+    open_at_side(test, project, row)
     for drawn in (test.dataframe[0], test.dataframe[-1]):
         when = json.loads(drawn.proto.columns)["When"]
         assert when["label"] == "When (Asia/Kathmandu)"
@@ -121,7 +138,7 @@ def test_looking_on_after_a_correction(home: Home, owner: int, show: Open) -> No
     project = small_project(home, owner)
     saved = [answer_next(home, owner, project) for _ in range(3)]
     test = show(owner, "review_page.py", project=str(project))
-    box(test.selectbox, "Open a row").set_value(saved[0].row).run()
+    open_at_side(test, project, saved[0].row)
     other = next(name for name in ("ant", "bee", "cat") if name != saved[0].labels[0])
     box(test.selectbox[1:], "Label").set_value(other)
     button(test, "Save the correction").click().run()
@@ -129,9 +146,8 @@ def test_looking_on_after_a_correction(home: Home, owner: int, show: Open) -> No
     box(test.text_input, "Search").set_value(saved[0].row_id).run()
     assert not test.exception
     assert f"Row {saved[0].row_id}" in words(test), "the row stays open"
-    opened = box(test.selectbox, "Open a row")
-    assert opened.value == saved[0].row
-    assert opened.options == [f"{saved[0].row_id}: is {other}"]
+    assert list(test.dataframe[0].value.Row) == [saved[0].row_id]
+    assert list(test.dataframe[0].value.Answer) == [f"is {other}"]
 
 
 def test_a_correction_of_a_row_answered_anew_in_another_tab_is_refused_in_words(
@@ -140,7 +156,7 @@ def test_a_correction_of_a_row_answered_anew_in_another_tab_is_refused_in_words(
     project = small_project(home, owner)
     row = answer_next(home, owner, project).row
     test = show(owner, "review_page.py", project=str(project))
-    box(test.selectbox, "Open a row").set_value(row).run()
+    open_at_side(test, project, row)
     box(test.radio, "The right answer").set_value("bad").run()
     opened = reviewing.open_row(Seat(home, owner, project), row)
     reviewing.correct(Seat(home, owner, project), row, opened.token, "is", opened.imported[-1:])

@@ -5,10 +5,9 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-import numpy as np
 import pytest
 
-from pages.parts import charts, map_chart, small_pictures
+from pages.parts import charts, first_columns, state
 from pages.parts.instance import MANY
 from plcore import LabelTable, LearnerSettings
 from plcore.tables import thumbnail
@@ -65,7 +64,7 @@ def small(row: int) -> str:
 
 def shown(row: int) -> str:
     """What stands in the column of pictures."""
-    return small(row) if row % 2 else small_pictures._NOTE if row == 2 else ""
+    return small(row) if row % 2 else first_columns._NOTE if row == 2 else ""
 
 
 def test_the_queue_shows_a_small_picture_of_each_row_and_a_mark_for_a_recording(
@@ -73,7 +72,7 @@ def test_the_queue_shows_a_small_picture_of_each_row_and_a_mark_for_a_recording(
 ) -> None:
     test = show(birds.person_id, "queue_page.py", project=str(birds.project_id))
     frame = test.dataframe[0].value
-    assert list(frame.columns)[:3] == ["Place", "Picture", "Row"]
+    assert list(frame.columns)[:3] == ["Picture", "Place", "Row"]
     pictures = frame["Picture"].fillna("")
     assert dict(zip(frame["Row"], pictures, strict=True)) == {f"r{row}": shown(row) for row in range(ROWS)}
 
@@ -92,7 +91,7 @@ def test_review_shows_it_beside_the_answers_and_the_caption_with_the_row(birds: 
 def test_without_pictures_the_lists_are_as_they_were(home: Home, owner: int, show: Open) -> None:
     table = LabelTable.read_csv(b"id,candidates,n\na,wren|robin,1\nb,robin|wren,2\nc,wren,3\nd,wren,4\n")
     number = importing.create(Seat(home, owner), "numbers", table, LearnerSettings(n_neighbors=3))
-    column = small_pictures.picture_column(Seat(home, owner, number), [0, 1])
+    column = first_columns.first_columns(Seat(home, owner, number), [0, 1])
     assert (column.cells, column.config, column.options) == ({}, {}, {})
     test = show(owner, "queue_page.py", project=str(number))
     assert "Picture" not in test.dataframe[0].value.columns
@@ -119,14 +118,6 @@ def test_a_point_of_the_map_that_is_clicked_shows_its_row(
     assert "Click a point" not in words(test)
 
 
-def test_a_point_carries_the_number_of_its_row() -> None:
-    figure = map_chart.instance_map(
-        np.zeros((3, 2)), ["open", "bad", "open"], list("abc"), ["x", "y", "z"], np.array([7, 8, 9])
-    )
-    carried = {tuple(point) for trace in figure.data for point in trace.customdata}
-    assert carried == {("a", "x", 7), ("b", "y", 8), ("c", "z", 9)}
-
-
 @pytest.mark.parametrize(("count", "boxed"), [(MANY, False), (MANY + 1, True)])
 def test_many_features_stand_in_a_box_that_is_shut(
     home: Home, owner: int, show: Open, count: int, boxed: bool
@@ -140,8 +131,8 @@ def test_many_features_stand_in_a_box_that_is_shut(
     question = answering.next_question(seat)
     answering.submit_answer(seat, question.token, "is", ["wren"])
     test = show(owner, "review_page.py", project=str(seat.project_id))
-    box = next(one for one in test.selectbox if one.label == "Open a row")
-    box.select_index(0).run()
+    test.session_state[state.REVIEW_ROW] = seat.project_id, question.view.row
+    test.run()
     assert not test.exception
     assert any(one.label == f"Features ({count})" for one in test.expander) is boxed
 

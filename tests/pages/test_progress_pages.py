@@ -294,7 +294,9 @@ def test_versions_are_marked_and_named() -> None:
 def test_labels_in_charts_are_no_html() -> None:
     figure = charts.label_bars(["<a href='x'>b</a>"], [1], [0])
     assert figure.data[0].y == ("&lt;a href='x'&gt;b&lt;/a&gt;",)
-    figure = map_chart.instance_map(np.zeros((1, 2)), ["open"], ["<b>r</b>"], ["<i>"], np.array([7]))
+    figure = map_chart.instance_map(
+        np.zeros((1, 2)), map_chart.by_state(["open"]), ["<b>r</b>"], ["<i>"], np.array([7])
+    )
     assert figure.data[0].customdata.tolist() == [["&lt;b&gt;r&lt;/b&gt;", "&lt;i&gt;", 7]]
     figure = charts.confusion_map(["<b>", "c"], np.array([[3, 0], [0, 1]]))
     assert figure.data[0].x == ("&lt;b&gt;", "c")
@@ -333,7 +335,7 @@ def test_legends_stand_below_the_plot_where_no_toolbar_lies() -> None:
         charts.accuracy_curve(np.array([0]), [one, one], np.array([0]), mark_versions=False),
         charts.share_curves(np.array([0]), [one]),
         charts.label_bars(["a"], [1], [0]),
-        map_chart.instance_map(np.zeros((1, 2)), ["open"], ["r"], ["a"], np.array([0])),
+        map_chart.instance_map(np.zeros((1, 2)), map_chart.by_state(["open"]), ["r"], ["a"], np.array([0])),
     ):
         assert figure.layout.legend.y < 0
         assert figure.layout.legend.yanchor == "top"

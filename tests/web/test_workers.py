@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 
+from tests.workflow.text_world import text_project
 from tests.workflow.world import small_project
 from web import workers
 from web.lifespan import base_url
 from web.workers import WorkerCrew
 from workflow import projects
 from workflow.home import Home
+from workflow.instance_map import instance_map
 from workflow.outgoing.backups import keeping
 from workflow.people import team
 from workflow.seat import Seat
@@ -45,6 +47,16 @@ def crew(home: Home, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def alive(crew: WorkerCrew) -> int:
     return sum(worker.poll() is None for worker in crew._workers)
+
+
+def test_a_map_that_is_to_be_laid_out_needs_workers(home: Home, crew: WorkerCrew) -> None:
+    owner = team.ensure_owner(home).id
+    seat = Seat(home, owner, text_project(home, owner))
+    crew._look()
+    assert alive(crew) == 0
+    instance_map(seat)
+    crew._look()
+    assert alive(crew) == 2
 
 
 def test_no_worker_is_started_before_a_project_needs_one(home: Home, crew: WorkerCrew) -> None:

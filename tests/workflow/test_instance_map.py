@@ -8,10 +8,14 @@ import pytest
 from sklearn.decomposition import PCA
 
 from plcore import LabelTable, LearnerSettings, Roles
+from tests.workflow.text_world import text_project
 from tests.workflow.vector_world import LABELS, answer_truly, true_labels, vector_project
-from tests.workflow.world import ROLES, opened, small_frame, small_project
-from workflow import answering, projects
+from tests.workflow.world import annotator, answer_next, opened, small_frame, small_project
+from workflow import answering, projects, undoing
 from workflow import instance_map as maps
+from workflow.access import NotAllowed
+from workflow.answering import AnswerError
+from workflow.common import map_layouts, map_places
 from workflow.home import Home
 from workflow.instance_map import STATES
 from workflow.seat import Seat
@@ -99,16 +103,12 @@ def test_control_rows_look_like_all_others(home: Home, owner: int) -> None:
     assert set(states(home, owner, project)) == {"open", "given"}
 
 
-def test_many_rows_are_sampled_with_a_seed(
-    home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(maps, "MOST", 25)
+def test_many_rows_are_sampled(home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(map_places, "MOST", 25)
     shown = maps.instance_map(Seat(home, owner, project))
     assert len(shown.rows) == len(shown.places) == len(shown.states) == len(shown.labels) == 25
-    assert (np.diff(shown.rows) > 0).all()
-    again = maps._place(LabelTable.from_frame(small_frame(), ROLES))
-    np.testing.assert_array_equal(again.rows, shown.rows)
-    np.testing.assert_array_equal(again.places, shown.places)
+    np.testing.assert_array_equal(shown.rows, map_places.rows_on_map(60))
+    assert len(shown.named.classes) == len(shown.named.known) == len(shown.named.doubt) == 25
 
 
 @pytest.mark.parametrize(
@@ -137,3 +137,58 @@ def test_poor_tables_have_a_map_too(
     shown = maps.instance_map(Seat(home, owner, project))
     assert np.isfinite(shown.places).all()
     assert 0 <= shown.explained <= 1 + 1e-9
+
+
+def test_who_answered_last_is_told_to_those_who_see_everybodys_answers(
+    home: Home, owner: int, project: int
+) -> None:
+    ada, rob = annotator(home, owner, "Ada"), annotator(home, owner, "Rob", "reviewer")
+    first, second = answer_next(home, ada, project), answer_next(home, owner, project)
+    taken_back = answer_next(home, ada, project)
+    undoing.undo(Seat(home, ada, project), taken_back.seq)
+    rows = [second.row, 0, first.row, taken_back.row]
+    rows[1] = next(row for row in range(60) if row not in rows)
+    for who in (owner, rob):
+        assert maps.answered_by(Seat(home, who, project), rows) == ("owner", "", "Ada", "")
+    with pytest.raises(NotAllowed):
+        maps.answered_by(Seat(home, ada, project), rows)
+
+
+def test_a_row_of_the_map_is_asked(home: Home, owner: int, project: int) -> None:
+    seat = Seat(home, owner, project)
+    shown = maps.instance_map(seat)
+    assert shown.can_ask
+    row = int(shown.rows[shown.states == STATES.index("open")][-1])
+    assert maps.ask_row(seat, row).view.row == row
+    answered = answer_next(home, owner, project)
+    with pytest.raises(AnswerError, match="no longer open"):
+        maps.ask_row(seat, answered.row)
+    cells = Seat(home, owner, vector_project(home, owner, question="cell"))
+    shown = maps.instance_map(cells)
+    row = int(shown.rows[shown.states == STATES.index("open")][0])
+    question = maps.ask_row(cells, row)
+    assert question.view.row == row
+    assert question.label in LABELS
+
+
+def test_blind_checks_are_not_found_by_asking(home: Home, owner: int) -> None:
+    project = small_project(home, owner, control_share=0.5, test_share=0.0)
+    ada, vera = annotator(home, owner, "Ada"), annotator(home, owner, "Vera", "viewer")
+    for person in (ada, vera):
+        seat = Seat(home, person, project)
+        assert not maps.instance_map(seat).can_ask
+        with pytest.raises(NotAllowed):
+            maps.ask_row(seat, 0)
+    assert maps.instance_map(Seat(home, owner, project)).can_ask
+
+
+def test_a_layout_is_wished_for_where_it_shows_more(home: Home, owner: int, project: int) -> None:
+    shown = maps.instance_map(Seat(home, owner, project))
+    assert (shown.coming, shown.laid_out, map_layouts.wishes(home)) == (False, False, []), (
+        "two features, two axes"
+    )
+    seat = Seat(home, owner, text_project(home, owner))
+    shown = maps.instance_map(seat)
+    assert (shown.coming, shown.laid_out) == (True, False)
+    assert [one.project_id for one in map_layouts.wishes(home)] == [seat.project_id]
+    assert not maps.is_laid_out(seat)

@@ -204,6 +204,8 @@ SEE: dict[str, UseCase] = {
     "stopping.stop_view": lambda seat, _world, _row: stopping.stop_view(seat),
     "finding.small_pictures": lambda seat, _world, row: media.small_pictures(seat, [row]),
     "finding.row_of": lambda seat, _world, row: media.row_of(seat, row),
+    "finding.first_words": lambda seat, _world, row: media.first_words(seat, [row]),
+    "instance_map.is_laid_out": lambda seat, _world, _row: maps.is_laid_out(seat),
     "instance_map.instance_map": lambda seat, _world, _row: maps.instance_map(seat),
     "room.room_of": lambda seat, _world, _row: room.room_of(seat),
     "room.class_names": lambda seat, _world, _row: room.class_names(seat),
@@ -233,6 +235,7 @@ ANSWER: dict[str, UseCase] = {
     "answering.similar_rows": lambda seat, _world, _row: answering.similar_rows(seat, "1.1.1"),
     "answering.next_question": lambda seat, _world, _row: answering.next_question(seat),
     "answering.get_ready": lambda seat, _world, _row: answering.get_ready(seat),
+    "instance_map.ask_row": lambda seat, _world, row: maps.ask_row(seat, row),
     "answering.ask_next": lambda seat, _world, row: answering.ask_next(seat, row),
     "pressing.press": lambda seat, _world, _row: pressing.press(seat, "1.1.1", "skip"),
     "pressing.now": lambda seat, _world, _row: pressing.now(seat, "UTC"),
@@ -252,6 +255,7 @@ ANSWER: dict[str, UseCase] = {
     "reviewing.correct": lambda seat, _world, row: reviewing.correct(seat, row, "1.1.1", "bad"),
 }
 REVIEW: dict[str, UseCase] = {
+    "instance_map.answered_by": lambda seat, _world, row: maps.answered_by(seat, [row]),
     "crowd.earlier_votes": lambda seat, _world, _row: crowd.earlier_votes(seat),
     "examples.marking": lambda seat, _world, row: examples.marking(seat, row),
     "examples.mark": lambda seat, _world, row: mark(seat, row),

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from workflow.kinds.mapping import MapsRows
+
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
@@ -47,7 +49,7 @@ class KindWords:
     finished: str
 
 
-class Kind(Protocol):
+class Kind(MapsRows, Protocol):
     """One folder beside this file; its modules hold the functions, in files of the same names in every kind.
 
     opened : a `workflow.common.opened.Opened`, whose seat has checked what the person may do
@@ -274,7 +276,7 @@ class Kind(Protocol):
     def votes_of(self, learner: Any, log: Sequence[SaidEntry]) -> list[Vote]:
         """What each person says of each place at last. log : the entries that were not withdrawn, in order"""
 
-    # similar.py, mapping.py, truth.py
+    # similar.py, truth.py; mapping.py is `MapsRows`
     def shown_to_all(self, learner: Any) -> BoolArray:
         """(n,) a new array: rows whose answered labels anybody may see beside a question; no blind check among them."""
 
@@ -283,12 +285,6 @@ class Kind(Protocol):
 
     def answered_labels(self, learner: Any, row: int) -> tuple[str, ...]:
         """The labels that people have given such a row."""
-
-    def answered_and_open(self, learner: Any) -> tuple[BoolArray, BoolArray]:
-        """(n,) each: rows that have an answer; rows that can still be asked about."""
-
-    def labels_on_map(self, learner: Any, rows: Sequence[int]) -> tuple[tuple[str, ...], ...]:
-        """The labels that the map names for each of these rows."""
 
     def hides_truth(self, learner: Any) -> bool:
         """Whether the table holds true labels that neither people nor the model see."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from workflow.access import NotFound, visible_projects
 from workflow.common.files import PATH, path_of
-from workflow.common.rows import RowView, row_images, row_view
+from workflow.common.rows import RowView, row_images, row_view, text_of
 from workflow.common.thumbnails import CONTENT_TYPE, small_url, thumbnail_of
 
 if TYPE_CHECKING:
@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from db.projects import Project
     from workflow.seat import Seat
 
-__all__ = ["PATH", "SOUND", "find", "find_small", "row_of", "small_pictures"]
+__all__ = ["PATH", "SOUND", "find", "find_small", "first_words", "row_of", "small_pictures"]
 
 SOUND = "sound"
 """In the place of a small picture: the row has none, but a recording."""
+BEGINNING = 160
+"""Characters of a text that a list shows."""
 
 
 def find(seat: Seat, name: str) -> tuple[Path, str]:
@@ -87,6 +89,21 @@ def small_pictures(seat: Seat, rows: Sequence[int]) -> tuple[str, ...] | None:
         sound = SOUND if sounds is not None and sounds[row] else ""
         found.append(small_url(seat.home, images[0]) if images else sound)
     return tuple(found)
+
+
+def first_words(seat: Seat, rows: Sequence[int]) -> tuple[str, ...] | None:
+    """Of each of these rows of the project the beginning of its text on one line, "" where it has none; None where the
+    project has no texts.
+
+    Raises
+    ------
+    NotAllowed, NotFound
+    """
+    with seat.learner() as opened:
+        table = opened.learner.table
+    if table.roles.text is None:
+        return None
+    return tuple(" ".join(text_of(table, row)[:BEGINNING].split()) for row in rows)
 
 
 def row_of(seat: Seat, row: int) -> RowView:

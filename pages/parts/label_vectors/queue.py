@@ -5,8 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts import queue_table, state
+from pages.parts.answered_rows import CLICKS, clicked_lines
+from pages.parts.first_columns import first_columns
 from pages.parts.frame import ProjectPage
-from pages.parts.small_pictures import picture_column
 from workflow import answering
 from workflow.kinds.label_vectors.words import CRITERIA
 from workflow.queue import queue_csv
@@ -17,10 +18,10 @@ def queue_page(page: ProjectPage) -> None:
     view = queue_table.found(page, "row id, label")
     unit = "row" if view.by_row else "label"
     queue_table.stop_where_empty(view, unit, "No row is open: every label is known or was set aside.")
-    seen = picture_column(page.seat, [one.row for one in view.rows])
+    seen = first_columns(page.seat, [one.row for one in view.rows])
     table = {
-        "Place": [one.place for one in view.rows],
         **seen.cells,
+        "Place": [one.place for one in view.rows],
         "Row": [one.row_id for one in view.rows],
         "Unknown labels": [one.unknown for one in view.rows],
         "Score": [one.score for one in view.rows],
@@ -30,11 +31,12 @@ def queue_page(page: ProjectPage) -> None:
             "Most useful label": [one.label for one in view.rows],
             "Model's share": [one.probability for one in view.rows],
         }
-    chosen = st.dataframe(
+    table_side, row_side = st.columns([3, 2], gap="large")
+    chosen = table_side.dataframe(
         table,
         hide_index=True,
         on_select="rerun",
-        selection_mode="single-row",
+        selection_mode=CLICKS,
         key=f"{state.QUEUE}-{page.project.id}-{hash(tuple((one.row, one.label) for one in view.rows))}",
         column_config={
             **seen.config,
@@ -43,14 +45,14 @@ def queue_page(page: ProjectPage) -> None:
         },
         **seen.options,
     )
-    queue_table.below(
-        page,
-        view.rows,
-        chosen.selection.rows,
-        lambda one: answering.ask_next(page.seat, one.row, one.label),
-        "Ask this next",
-        lambda: queue_csv(page.seat),
-    )
+    with row_side:
+        queue_table.at_the_side(
+            page,
+            [view.rows[place] for place in clicked_lines(chosen.selection) if place < len(view.rows)],
+            lambda one: answering.ask_next(page.seat, one.row, one.label),
+            "Ask this next",
+        )
+    queue_table.file_of(page, lambda: queue_csv(page.seat))
     st.caption(
         f"{queue_table.counts(view, unit)} Asked first: {CRITERIA[view.criterion]}. The "
         "owner changes that in the project's settings."

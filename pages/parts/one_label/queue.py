@@ -5,9 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts import frame, queue_table, state
+from pages.parts.answered_rows import clicked_lines
 from pages.parts.batch_card import choose_together
+from pages.parts.first_columns import first_columns
 from pages.parts.frame import ProjectPage
-from pages.parts.small_pictures import picture_column
 from workflow import answering, projects
 from workflow.access import Right
 from workflow.queue import queue_csv
@@ -35,11 +36,12 @@ def queue_page(page: ProjectPage) -> None:
         right.caption(f"Asked first: {view.strategies[view.strategy]}.")
 
     queue_table.stop_where_empty(view, "row", "No row is open: every row has one label or was set aside.")
-    seen = picture_column(page.seat, [one.row for one in view.rows])
-    chosen = st.dataframe(
+    seen = first_columns(page.seat, [one.row for one in view.rows])
+    table_side, row_side = st.columns([3, 2], gap="large")
+    chosen = table_side.dataframe(
         {
-            "Place": [one.place for one in view.rows],
             **seen.cells,
+            "Place": [one.place for one in view.rows],
             "Row": [one.row_id for one in view.rows],
             "Candidates": [" | ".join(one.candidates) for one in view.rows],
             "Score": [one.score for one in view.rows],
@@ -47,7 +49,7 @@ def queue_page(page: ProjectPage) -> None:
         },
         hide_index=True,
         on_select="rerun",
-        selection_mode="multi-row",
+        selection_mode=["multi-row", "single-cell"],
         key=table,
         column_config={
             **seen.config,
@@ -56,17 +58,20 @@ def queue_page(page: ProjectPage) -> None:
         },
         **seen.options,
     )
-    ticked = [place for place in chosen.selection.rows if place < len(view.rows)]
-    queue_table.below(
-        page,
-        view.rows,
-        ticked if len(ticked) == 1 else [],
-        lambda one: answering.ask_next(page.seat, one.row),
-        "Ask this row next",
-        lambda: queue_csv(page.seat),
-    )
-    if len(ticked) > 1:
-        choose_together(page, [view.rows[place].row for place in ticked], f"{table}-{hash(tuple(ticked))}")
+    ticked = [place for place in clicked_lines(chosen.selection) if place < len(view.rows)]
+    with row_side:
+        if len(ticked) > 1:
+            choose_together(
+                page, [view.rows[place].row for place in ticked], f"{table}-{hash(tuple(ticked))}"
+            )
+        else:
+            queue_table.at_the_side(
+                page,
+                [view.rows[place] for place in ticked],
+                lambda one: answering.ask_next(page.seat, one.row),
+                "Ask this row next",
+            )
+    queue_table.file_of(page, lambda: queue_csv(page.seat))
     st.caption(queue_table.counts(view, "row"))
 
 

@@ -268,6 +268,11 @@ class LabelVectorLearner(Generic[TableT]):
             fitted=self._fitted,
         )
 
+    def shares_of(self, rows: IntArray) -> tuple[FloatArray, float] | None:
+        """(r, L) the model's probability of yes in these rows, and above which it says yes; of known cells it says
+        nothing. None before the first model."""
+        return None if self._model is None else (self._model.proba(rows), self._model.threshold)
+
     def export_cells(self) -> LabelVectorExport:
         """Every cell with its probability and where it comes from."""
         model = self._model

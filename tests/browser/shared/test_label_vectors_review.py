@@ -28,7 +28,7 @@ def test_an_answer_is_found_corrected_and_made_not_known_without_a_mouse(
 
     page.goto(f"{server.base}/review?project={project}")
     page.get_by_text("1 answer, the latest answer first").wait_for()
-    room.choose(page, "Open a row", asked)
+    room.open_first_line(page)
     page.get_by_role("heading", name=f"Row {asked}", exact=True).wait_for()
     right = page.get_by_text("As it stands").locator("xpath=following::p[1]")
     expect(right).to_contain_text(label)
@@ -44,7 +44,7 @@ def test_an_answer_is_found_corrected_and_made_not_known_without_a_mouse(
     kinds = [(entry["kind"], entry["strategy"]) for entry in room.log_of(server, project)]
     assert kinds[1:] == [("no", "review"), ("withdraw", "review"), ("withdraw", "review")]
 
-    page.goto(f"{server.base}/map?project={project}")
+    page.goto(f"{server.base}/map?project={project}&colour=State")
     page.locator(".js-plotly-plot .main-svg").first.wait_for()
     expect(page.get_by_text("some label can still be asked about")).to_be_visible()
     assert not errors

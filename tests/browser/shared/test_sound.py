@@ -304,7 +304,7 @@ def test_review_shows_it_too(page: Page, server: Server, project: int) -> None:
     row = room.row_id(page)
     room.press(page, "1")
     page.goto(f"{server.base}/review?project={project}")
-    room.choose(page, "Open a row", row)
+    room.open_line(page, row)
     drawn(page)
     expect(page.locator(".segment")).to_have_text("asked")
     expect(page.locator(".rowname")).to_contain_text(f"{first:.1f} to {first + 2:.1f} s of 10 s")

@@ -11,7 +11,7 @@ from typing import BinaryIO
 import pytest
 
 from db import people, projects
-from plcore import LabelTable, LearnerSettings
+from plcore import LabelTable, LearnerSettings, Roles
 from plcore.tables import KeptFiles, thumbnail
 from tests.databases import on_sqlite
 from tests.plcore.tables.zips import WAV, make_zip, picture
@@ -296,10 +296,24 @@ def test_a_project_without_pictures_has_no_small_ones_and_a_row_of_it_is_shown(
     table = LabelTable.read_csv(b"id,candidates,n\na,wren|robin,1\nb,robin,2\nc,wren,3\nd,wren,4\n")
     seat = Seat(home, owner, importing.create(Seat(home, owner), "numbers", table, SETTINGS))
     assert finding.small_pictures(seat, [0, 1]) is None
+    assert finding.first_words(seat, [0, 1]) is None
     assert finding.row_of(seat, 1) == row_view(table, 1)
     for wrong in (-1, 4):
         with pytest.raises(NotFound):
             finding.row_of(seat, wrong)
+
+
+def test_lists_have_the_beginning_of_each_text_on_one_line(home: Home, owner: int) -> None:
+    long = "word " * 100
+    table = LabelTable.read_csv(
+        f'id,candidates,text\na,wren|robin,"two\n  lines"\nb,robin|wren,\nc,wren,{long}\n'.encode(),
+        Roles(candidates="candidates", id="id", text="text"),
+    )
+    seat = Seat(home, owner, importing.create(Seat(home, owner), "texts", table, SETTINGS))
+    first, none, cut = finding.first_words(seat, [0, 1, 2])
+    assert (first, none) == ("two lines", "")
+    assert len(cut) < finding.BEGINNING
+    assert long.startswith(cut)
 
 
 @on_sqlite

@@ -26,7 +26,7 @@ from workflow.kinds.label_vectors.describing import describe
 from workflow.kinds.label_vectors.exporting import FORMATS, GIVEN_BACK, snapshot
 from workflow.kinds.label_vectors.forms import forms_now
 from workflow.kinds.label_vectors.glance import glance
-from workflow.kinds.label_vectors.mapping import answered_and_open, labels_on_map
+from workflow.kinds.label_vectors.mapping import answered_and_open, label_to_ask, labels_on_map, named_on_map
 from workflow.kinds.label_vectors.progress import read_progress, watched
 from workflow.kinds.label_vectors.queue import has_blind_checks, list_queue, queue_lines
 from workflow.kinds.label_vectors.replaying import labels_at, make_pool
@@ -108,6 +108,7 @@ __all__ = [
     "is_stored",
     "keep_beside",
     "known_places",
+    "label_to_ask",
     "labels_at",
     "labels_on_map",
     "list_queue",
@@ -119,6 +120,7 @@ __all__ = [
     "make_turn",
     "model_of",
     "n_to_ask",
+    "named_on_map",
     "open_row",
     "queue_lines",
     "read_progress",

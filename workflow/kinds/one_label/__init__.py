@@ -20,7 +20,7 @@ from workflow.kinds.one_label.describing import describe
 from workflow.kinds.one_label.exporting import FORMATS, GIVEN_BACK, snapshot
 from workflow.kinds.one_label.forms import forms_now
 from workflow.kinds.one_label.glance import glance
-from workflow.kinds.one_label.mapping import answered_and_open, labels_on_map
+from workflow.kinds.one_label.mapping import answered_and_open, label_to_ask, labels_on_map, named_on_map
 from workflow.kinds.one_label.progress import read_progress, watched
 from workflow.kinds.one_label.queue import has_blind_checks, list_queue, queue_lines
 from workflow.kinds.one_label.replaying import labels_at, make_pool
@@ -102,6 +102,7 @@ __all__ = [
     "is_stored",
     "keep_beside",
     "known_places",
+    "label_to_ask",
     "labels_at",
     "labels_on_map",
     "list_queue",
@@ -113,6 +114,7 @@ __all__ = [
     "make_turn",
     "model_of",
     "n_to_ask",
+    "named_on_map",
     "open_row",
     "queue_lines",
     "read_progress",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from workflow import training
 from workflow.common import in_use
 from workflow.common.whole_file import make_folder
-from workflow.importing.encoding_worker import EncodingWorker
+from workflow.models.map_worker import MapWorker
 from workflow.outgoing.backups import keeping, making, staging
 from workflow.outgoing.backups.archive import check_archive
 from workflow.outgoing.backups.manifest import BackupError
@@ -39,15 +39,15 @@ def anything_to_do(home: Home) -> bool:
     return keeping.anything_to_do(home.settings, datetime.now(UTC))
 
 
-class BackupWorker(EncodingWorker):
-    """Does what an `EncodingWorker` does, and makes the backups."""
+class BackupWorker(MapWorker):
+    """Does what a `MapWorker` does, and makes the backups."""
 
     def __init__(self, home: Home, name: str) -> None:
         super().__init__(home, name)
         self._next = 0.0
 
     def look(self) -> bool:
-        """As `workflow.training.Worker.look`; the backups before, for a fit may take long."""
+        """As `MapWorker.look`; the backups before, for a fit may take long."""
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + LOOK_EVERY
             if anything_to_do(self.home):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.conftest import Open, words
+from tests.pages.conftest import Open, open_at_side, words
 from tests.pages.test_owner_pages import box, button
 from tests.workflow.kinds.label_vectors.test_reviewing import ask, find, open_row, stands
 from tests.workflow.vector_world import answer_truly, vector_project
@@ -37,7 +37,7 @@ def test_answers_are_found_and_a_label_corrected(home: Home, owner: int, show: O
     assert "No answer fits" in words(test)
     box(test.selectbox, "Label").set_value(None).run()
     assert box(test.selectbox, "Label").proto.placeholder == "any", "and not 'Choose an option'"
-    box(test.selectbox, "Open a row").set_value(row).run()
+    open_at_side(test, project, row)
     assert f"Row r{row}" in words(test)
     standing = test.dataframe[-2].value.set_index("Label")
     assert (standing.Now[labels[0]], standing.Now[labels[1]], standing.Now[labels[2]]) == (
@@ -76,7 +76,7 @@ def test_a_label_in_two_boxes_is_refused_and_what_was_chosen_stays(
     row, labels = open_row(home, owner, project, 2)
     ask(home, owner, project, row, labels[0], "unsure")
     test = show(owner, "review_page.py", project=str(project))
-    box(test.selectbox, "Open a row").set_value(row).run()
+    open_at_side(test, project, row)
     named(test, "Is right").set_value([labels[1]])
     named(test, "Is not right").set_value([labels[1]])
     button(test, SAVE).click().run()
@@ -95,7 +95,7 @@ def test_a_row_that_changed_since_it_was_drawn_is_not_corrected(home: Home, owne
     row, labels = open_row(home, owner, project, 2)
     ask(home, ada, project, row, labels[0], "yes")
     test = show(owner, "review_page.py", project=str(project))
-    box(test.selectbox, "Open a row").set_value(row).run()
+    open_at_side(test, project, row)
     named(test, "Is not right").set_value([labels[0]])
     ask(home, ada, project, row, labels[1], "yes")
     button(test, SAVE).click().run()
@@ -111,7 +111,7 @@ def test_a_bad_item_is_set_aside_and_brought_back(home: Home, owner: int, show: 
     project = vector_project(home, owner, question="instance")
     row = answer_truly(home, owner, project).row
     test = show(owner, "review_page.py", project=str(project))
-    box(test.selectbox, "Open a row").set_value(row).run()
+    open_at_side(test, project, row)
     box(test.radio, "The right answer").set_value("bad").run()
     assert not test.multiselect
     button(test, SAVE).click().run()
@@ -133,7 +133,7 @@ def test_an_annotators_review_shows_their_own_answers(home: Home, owner: int, sh
     test = show(ada, "review_page.py", project=str(project))
     assert list(test.dataframe[0].value.Person) == ["Ada"]
     assert not [one for one in test.selectbox if one.label == "Person"]
-    box(test.selectbox, "Open a row").set_value(row).run()
+    open_at_side(test, project, row)
     assert set(named(test, "Not known any more").options) == {labels[1]}
     assert set(test.dataframe[-1].value.Person) == {"Ada"}
 

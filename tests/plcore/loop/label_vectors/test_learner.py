@@ -155,6 +155,18 @@ def test_a_fit_is_of_its_moment():
     assert [point.seq for point in learner.curve] == [0, 3]
 
 
+def test_the_shares_of_rows_are_those_of_its_questions():
+    table, _ = vectors()
+    options = LabelVectorSettings()
+    assert LabelVectorLearner(table, options).shares_of(np.array([0])) is None, "before the first model"
+    learner = ready(table, options)
+    question = learner.next_question("ann")
+    shares, threshold = learner.shares_of(np.array([question.row]))
+    unknown = np.array(question.cells) == -1
+    np.testing.assert_array_equal(shares[0][unknown], np.array(question.probabilities)[unknown])
+    assert threshold == learner.progress().threshold
+
+
 def test_a_newer_fit_stays_due_when_an_older_comes_in():
     table, truth = vectors()
     options = LabelVectorSettings(refresh_every=2)

@@ -12,7 +12,7 @@ from workflow import answering, projects, queue, reviewing, undoing
 from workflow.access import Right, Role
 from workflow.common.found import Search
 from workflow.home import Home
-from workflow.kinds.label_vectors.mapping import labels_on_map
+from workflow.kinds.label_vectors.mapping import labels_on_map, named_on_map
 from workflow.kinds.label_vectors.showing import ShownVector
 from workflow.kinds.label_vectors.similar import answered_labels
 from workflow.outgoing.verifying import verify_project
@@ -98,6 +98,7 @@ def test_nobody_sees_what_others_said(home: Home, owner: int, people: list[int])
     with opened(home, owner, mine.project_id) as learner:
         asked = {one.label for one in first.lines if one.cell < 0}
         assert not asked.intersection(labels_on_map(learner, [row])[0])
+        assert named_on_map(learner, [row]).classes.tolist() == [-1]
         assert not asked.intersection(answered_labels(learner, row))
     answering.submit_answer(ben, begun.token, "unsure", [])
     seen = reviewing.open_row(ben, row)

@@ -1,0 +1,49 @@
+"""The first columns of lists of rows: a small picture, a mark for a recording, or the beginning of the text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from workflow import media
+from workflow.seat import Seat
+
+PICTURE, TEXT = "Picture", "Text"
+ROW_HEIGHT = 56
+"""Pixels of a line with a picture."""
+
+# Streamlit's tables show what a data URL holds and ask no server. The mark is a note that is seen in light and dark.
+_NOTE = (
+    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24' width='24' height='24'"
+    " fill='%23808a90'%3E%3Cpath d='M9 3v10.6A3.5 3.5 0 1 0 11 17V7h6V3z'/%3E%3C/svg%3E"
+)
+
+
+@dataclass(frozen=True)
+class FirstColumns:
+    """What a `st.dataframe` gets besides its own; nothing where there is nothing to see.
+
+    cells : the columns      config : of them      options : further arguments
+    """
+
+    cells: dict[str, list[str | None]]
+    config: dict[str, Any]
+    options: dict[str, Any]
+
+
+def first_columns(seat: Seat, rows: Sequence[int]) -> FirstColumns:
+    """The columns for a table of these rows, its lines in this order."""
+    with st.spinner("Making small pictures ...", show_time=True):
+        pictures, texts = media.small_pictures(seat, rows), media.first_words(seat, rows)
+    cells: dict[str, list[str | None]] = {}
+    config: dict[str, Any] = {}
+    if pictures is not None:
+        cells[PICTURE] = [_NOTE if one == media.SOUND else one or None for one in pictures]
+        config[PICTURE] = st.column_config.ImageColumn(width=72)
+    if texts is not None:
+        cells[TEXT] = list(texts)
+        config[TEXT] = st.column_config.TextColumn(width="large")
+    return FirstColumns(cells, config, {"row_height": ROW_HEIGHT} if pictures is not None else {})

@@ -1,0 +1,102 @@
+"""Who lays out maps: a worker that is asked to, beside its trainings, one at a time a project."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+from tests.workflow.text_world import text_project
+from workflow import projects
+from workflow.common import map_layouts
+from workflow.common.map_layouts import Wish
+from workflow.home import Home
+from workflow.instance_map import instance_map
+from workflow.models import leases, map_worker
+from workflow.models.map_worker import MapWorker, anything_to_do
+from workflow.seat import Seat
+
+
+@pytest.fixture
+def seat(home: Home, owner: int) -> Seat:
+    return Seat(home, owner, text_project(home, owner))
+
+
+@pytest.fixture
+def wished(seat: Seat) -> Wish:
+    """What looking at the map leaves."""
+    instance_map(seat)
+    (found,) = map_layouts.wishes(seat.home)
+    return found
+
+
+@pytest.fixture
+def worker(home: Home) -> MapWorker:
+    return MapWorker(home, "one")
+
+
+def test_a_look_at_the_map_has_it_laid_out(seat: Seat, wished: Wish, worker: MapWorker) -> None:
+    assert anything_to_do(seat.home)
+    before = instance_map(seat)
+    assert before.laid_out is False
+    worker.lay_out(wished)
+    assert not anything_to_do(seat.home)
+    now = instance_map(seat)
+    assert now.laid_out is True
+    np.testing.assert_array_equal(now.rows, before.rows)
+    assert not np.array_equal(now.places, before.places)
+
+
+def test_it_is_begun_beside_the_trainings(seat: Seat, wished: Wish, worker: MapWorker) -> None:
+    worker.look()
+    assert worker._laying is not None
+    worker._laying.join(60)
+    assert map_layouts.kept(seat.home, wished.table_hash, instance_map(seat).rows) is not None
+
+
+def test_only_one_worker_is_at_it(seat: Seat, wished: Wish, worker: MapWorker) -> None:
+    held = leases.hold(seat.home, wished.project_id, "other", wished.table_hash, map_worker.TASK)
+    with held as lease:
+        assert lease is not None
+        worker.lay_out(wished)
+        assert anything_to_do(seat.home)
+    worker.lay_out(wished)
+    assert not anything_to_do(seat.home)
+
+
+def test_what_fails_is_said_and_left(
+    seat: Seat, wished: Wish, worker: MapWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: object) -> None:
+        raise ValueError("these rows cannot be laid out")
+
+    monkeypatch.setattr(map_layouts, "beside_neighbors", fail)
+    worker.lay_out(wished)
+    assert not anything_to_do(seat.home)
+    assert instance_map(seat).layout_fault == "these rows cannot be laid out"
+
+
+def test_a_wish_about_a_project_that_is_gone_is_dropped(seat: Seat, wished: Wish, worker: MapWorker) -> None:
+    projects.archive_project(seat)
+    worker.lay_out(wished)
+    assert map_layouts.wishes(seat.home) == []
+    assert list((seat.home.cache_dir / "maps").iterdir()) == []
+
+
+def test_a_database_that_is_away_ends_nothing(
+    seat: Seat,
+    wished: Wish,
+    worker: MapWorker,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def away(_: Wish) -> None:
+        raise OSError("away")
+
+    monkeypatch.setattr(worker, "lay_out", away)
+    worker._begin()
+    assert isinstance(worker._laying, threading.Thread)
+    worker._laying.join(60)
+    assert "is tried again" in caplog.text
+    assert map_layouts.wishes(seat.home) == [wished]

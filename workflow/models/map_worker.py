@@ -1,0 +1,82 @@
+"""Layouts of maps made in the worker's process, by a thread beside the trainings: no training waits for one."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from db import projects
+from workflow.common import map_layouts
+from workflow.importing.encoding_worker import EncodingWorker
+from workflow.models import leases
+from workflow.models.attempts import attempt
+
+if TYPE_CHECKING:
+    from workflow.common.map_layouts import Wish
+    from workflow.home import Home
+
+logger = logging.getLogger("winnow")
+
+TASK = "map"
+"""The task of the leases of layouts."""
+KILLED = (
+    "The layout was ended from outside twice, perhaps because memory ran out. Fix: give the machine more memory. It is "
+    "next tried in an hour."
+)
+LOOK_EVERY = 1.0
+"""Seconds between two looks whether a layout is wished for."""
+
+
+def anything_to_do(home: Home) -> bool:
+    """Whether a worker is needed to lay out a map."""
+    return bool(map_layouts.wishes(home))
+
+
+class MapWorker(EncodingWorker):
+    """Does what an `EncodingWorker` does, and lays out maps."""
+
+    def __init__(self, home: Home, name: str) -> None:
+        super().__init__(home, name)
+        self._next_map = 0.0
+        self._laying: threading.Thread | None = None
+
+    def look(self) -> bool:
+        """As `workflow.training.Worker.look`; a layout that is wished for is begun before."""
+        if time.monotonic() >= self._next_map:
+            self._next_map = time.monotonic() + LOOK_EVERY
+            if self._laying is None or not self._laying.is_alive():
+                self._begin()
+        return super().look()
+
+    def lay_out(self, wished: Wish) -> None:
+        """Make one layout. Nothing is done where another worker is at it; a wish about a project that is gone, or has
+        another table by now, is dropped."""
+        with self.home.database.read() as session:
+            tables = {one.id: one.table_hash for one in projects.listed(session)}
+        if tables.get(wished.project_id) != wished.table_hash:
+            map_layouts.drop(self.home, wished)
+            return
+        with leases.hold(self.home, wished.project_id, self.name, wished.table_hash, TASK, KILLED) as lease:
+            if lease is None:
+                return
+            words = f"The map of project {wished.project_id} cannot be laid out."
+            with attempt(lambda fault: map_layouts.note_fault(self.home, wished, fault), words):
+                map_layouts.fulfil(self.home, wished)
+
+    def _begin(self) -> None:
+        if wishes := map_layouts.wishes(self.home):
+            self._laying = threading.Thread(
+                target=self._lay_out_all, args=(wishes,), name="map-layouts", daemon=True
+            )
+            self._laying.start()
+
+    def _lay_out_all(self, wishes: list[Wish]) -> None:
+        for wished in wishes:
+            try:
+                self.lay_out(wished)
+            except Exception:  # the database or the disk may be away for a while: it is tried again
+                logger.exception(
+                    "The map of project %s was not laid out; it is tried again.", wished.project_id
+                )
