@@ -18,6 +18,19 @@ _STYLE = """<style>
 [data-testid="stMainBlockContainer"] { padding-top: 4.2rem; padding-bottom: 3rem; max-width: 1180px; }
 @media (max-width: 760px) { [data-testid="stMainBlockContainer"] { padding: 4rem 0.9rem 2rem; } }
 .st-key-winnow_guidelines [data-testid="stExpanderDetails"] { max-height: 30vh; overflow: auto; }
+[data-testid="stToastContainer"] { top: auto; bottom: 5rem; }
+[data-testid="stMainBlockContainer"]:has(.st-key-winnow_card) { max-width: 1440px; padding: 4rem 1.75rem 2rem; }
+[data-testid="stMainBlockContainer"]:has(.st-key-winnow_card) > [data-testid="stVerticalBlock"] { gap: .5rem; }
+@media (max-width: 760px) {
+  .stApp:has(.st-key-winnow_card) [data-testid="stHeader"] { height: 46px; min-height: 46px; }
+  .stApp:has(.st-key-winnow_card) [data-testid="stLogo"] { display: none; }
+  [data-testid="stMainBlockContainer"]:has(.st-key-winnow_card) { padding: 54px .9rem 1rem; }
+  .stApp:has(.st-key-winnow_card) .st-key-winnow_title { position: fixed; z-index: 999991; top: 0; left: 56px; width: 42vw;
+    height: 46px; justify-content: center; }
+  .stApp:has(.st-key-winnow_card) .st-key-winnow_title h5 { overflow: hidden; text-overflow: ellipsis; white-space: nowrap;
+    font-size: 1rem; }
+  .stApp:has(.st-key-winnow_card) .st-key-winnow_title [data-testid="stColumn"]:first-child { display: none; }
+}
 .winnow-download { display: inline-block; padding: .55rem .9rem; border-radius: .6rem; background: #1b7d6c;
   color: #ffffff !important; font-size: .9rem; font-weight: 500; text-decoration: none !important;
   overflow-wrap: anywhere; }
