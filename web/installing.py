@@ -1,4 +1,4 @@
-"""`/app/manifest.webmanifest` and `/app/icon-SIZE.png`: what a phone or a desk asks of a page that is put among its apps.
+"""`/app/manifest.webmanifest` and `/app/icon-SIZE.png`: what a browser asks of a page that is put among its apps.
 
 Neither says anything of anybody; they are for whoever is signed in, as the pages that name them.
 """

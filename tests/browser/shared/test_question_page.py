@@ -1,4 +1,4 @@
-"""The question page uses its room: what is judged is large, the choices keep their place, and a thumb reaches all of it."""
+"""The question page uses its room: what is judged is large, choices keep their place, a thumb reaches all of it."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ pytestmark = pytest.mark.browser
 
 BIRDS = ("Great tit", "Coal tit", "Marsh tit", "Blue tit", "Common chiffchaff", "Eurasian nuthatch")
 SCORES = (0.62, 0.55, 0.2, 0.31, 0.11, 0.08)
-WORDS = (
+TEXT = (
     "The council voted on Monday to close the swimming pool until spring because the price of heating has doubled "
     "and parents of the junior team say that training will now cost an hour by bus every single day of the week "
-).split()
+)
 PHONE = {"width": 390, "height": 844}
 KINDS = ("image", "sound", "text")
 ROWS = 12
@@ -45,7 +45,7 @@ def six_project(home: Home, name: str, shown: str) -> int:
         scores = SCORES[row % 6 :] + SCORES[: row % 6]
         cell = "|".join(f"{bird}:{score}" for bird, score in zip(BIRDS, scores, strict=True))
         told = f"{row}.png" if shown == "image" else f"{row}.wav" if shown == "sound" else ""
-        lines.append(f'r{row},{cell},"{told or " ".join((WORDS * 6)[: 12 + 15 * row])}",{row}.5')
+        lines.append(f'r{row},{cell},"{told or " ".join((6 * TEXT).split()[: 12 + 15 * row])}",{row}.5')
     read = importing.read_upload(make_zip({"t.csv": "\n".join(lines).encode(), **files}))
     checked = importing.check(read, read.suggest_roles())
     assert checked.table is not None, checked.problems
@@ -83,14 +83,14 @@ def settle(page: Page) -> None:
 
 
 def sideways(page: Page) -> int:
-    """Pixels that the page, or anything on the card but what scrolls by itself, can be moved sideways."""
+    """Pixels that the page, or a box on the card, can be moved sideways."""
     return int(
         page.evaluate(
             """() => {
                 const card = [...document.querySelectorAll("*")].map(one => one.shadowRoot?.querySelector(".card"))
                     .find(Boolean);
-                const all = [document.scrollingElement, document.querySelector("[data-testid=stMain]"), card,
-                    ...card.querySelectorAll(".body, .instance, .ask, .choices, .foot")];
+                const all = [document.scrollingElement, document.querySelector("[data-testid=stMain]"),
+                    ...card.querySelectorAll(".instance, .ask, .choices, .reading, .scroll, .foot")];
                 return Math.max(...all.map(one => one.scrollWidth - one.clientWidth));
             }"""
         )
@@ -228,7 +228,8 @@ def test_the_head_of_a_phone_is_one_line(phone: Page, server: Server, make: Call
             """([x, y]) => {
                 let node = document.elementFromPoint(x, y);
                 while (node?.shadowRoot?.elementFromPoint(x, y)) node = node.shadowRoot.elementFromPoint(x, y);
-                return node.closest("[data-testid=stExpandSidebarButton], [class*=st-key-winnow_title], .head") !== null;
+                const mine = "[data-testid=stExpandSidebarButton], [class*=st-key-winnow_title], .head";
+                return node.closest(mine) !== null;
             }""",
             [place["x"] + place["width"] / 2, place["y"] + place["height"] / 2],
         )
