@@ -27,7 +27,8 @@ _STYLE = """<style>
   .stApp:has(.st-key-winnow_card) [data-testid="stHeader"] { height: 46px; min-height: 46px; }
   .stApp:has(.st-key-winnow_card) [data-testid="stToolbar"] { padding-inline: 4px; }
   .stApp:has(.st-key-winnow_card) [data-testid="stLogoLink"] { display: none; }
-  .stApp:has(.st-key-winnow_card) [data-testid="stExpandSidebarButton"] { min-width: 44px; min-height: 44px; }
+  .stApp:has(.st-key-winnow_card) [data-testid="stExpandSidebarButton"] { min-width: 44px; min-height: 44px;
+    margin-left: -32px; }
   [data-testid="stMainBlockContainer"]:has(.st-key-winnow_card) { padding: 46px .9rem 1rem; }
   [data-testid="stMainBlockContainer"]:has(.st-key-winnow_card) > [data-testid="stVerticalBlock"] { gap: 8px; }
   .stApp:has(.st-key-winnow_card) .st-key-winnow_title { position: fixed; z-index: var(--winnow-head); top: 0;
