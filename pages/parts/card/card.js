@@ -4,7 +4,7 @@
 
 import { folding, otherActions } from "./actions.js";
 import { fetchAhead } from "./coming.js";
-import { find, key as keyCap, make } from "./elements.js";
+import { key as keyCap, make } from "./elements.js";
 import { fillExamples } from "./examples.js";
 import { fillHistory } from "./history.js";
 import { instance } from "./instance.js";
@@ -213,18 +213,20 @@ function heading({ data, saved }) {
 
 /**
  * Row and choices have the height that is left between what stands over them and the actions, so that these stay where
- * they are; guidelines that are open do not count.
+ * they are; guidelines that are open do not count. On a phone what was saved stands over the bar at the foot.
  *
  * @param {State} state
  */
 function leaveRoom({ holder }) {
-  /** @type {HTMLElement | null} */
-  const body = holder.querySelector(".body");
-  if (!body) return;
-  const foot = find(holder, ".foot").getBoundingClientRect().height;
+  const foot = holder.querySelector(".foot");
+  if (!foot) return;
+  const { height } = foot.getBoundingClientRect();
+  const body = holder.querySelector(".body")?.getBoundingClientRect();
   const scrolled = document.querySelector("[data-testid=stMain]")?.scrollTop ?? 0;
-  const above = Math.min(body.getBoundingClientRect().top + scrolled, 384);
-  const rooms = { "--around": Math.ceil(above + foot + 20), "--foot": Math.floor(foot) };
+  const rooms = {
+    "--around": Math.ceil(Math.min((body?.top ?? 0) + scrolled, 384) + height + 20),
+    "--foot": getComputedStyle(foot).position === "sticky" ? Math.floor(height) : 0,
+  };
   for (const [name, pixels] of Object.entries(rooms)) {
     // Setting it has the whole page laid out once more.
     if (holder.style.getPropertyValue(name) !== `${pixels}px`) holder.style.setProperty(name, `${pixels}px`);

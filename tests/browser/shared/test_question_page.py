@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 
+import pandas as pd
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
@@ -74,7 +75,7 @@ def phone(browser: Browser, signed_in: str) -> Iterator[Page]:
 def box(page: Page, selector: str) -> dict[str, float]:
     found = page.locator(selector).first.bounding_box()
     assert found is not None, selector
-    return dict(found)
+    return {"x": found["x"], "y": found["y"], "width": found["width"], "height": found["height"]}
 
 
 def settle(page: Page) -> None:
@@ -236,6 +237,14 @@ def test_the_head_of_a_phone_is_one_line(phone: Page, server: Server, make: Call
         assert hit, one
     page.get_by_test_id("stExpandSidebarButton").tap()
     expect(page.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "false")
+
+
+def test_a_toast_stands_at_the_foot(page: Page, server: Server) -> None:
+    """Above it would cover the box that chooses the project."""
+    table = pd.DataFrame({"id": range(8), "candidates": "ant|bee", "x": range(8)})
+    room.import_csv(page, server.base, table, "toasted")
+    expect(page.get_by_test_id("stToast")).to_be_visible()
+    assert box(page, "[data-testid=stToast]")["y"] > 400
 
 
 def swipe(page: Page, x: float) -> None:
