@@ -11,7 +11,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.routing import Route
 from streamlit import config
 
-from web import presses, scripts
+from web import installing, presses, scripts
 from web.backups import backup_file
 from web.closed import Closed
 from web.exports import prepared_file
@@ -43,6 +43,8 @@ ROUTES = [
     Route(presses.ADDRESS, presses.take_press, methods=["POST"]),
     Route(f"{owners.PATH}/{{name}}", backup_file, methods=["GET"]),
     Route(scripts.ADDRESS, scripts.script, methods=["GET"]),
+    Route(f"{installing.PATH}/manifest.webmanifest", installing.manifest, methods=["GET"]),
+    Route(f"{installing.PATH}/icon-{{size}}.png", installing.icon, methods=["GET"]),
     Route("/signin", signin, methods=["GET", "POST"]),
     Route("/signin/openid", openid_start, methods=["GET"]),
     Route("/signin/openid/back", openid_back, methods=["GET"]),

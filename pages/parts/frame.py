@@ -150,9 +150,10 @@ def begin_project(title: str, right: Right = Right.SEE) -> ProjectPage:
 def project_title(title: str, page: ProjectPage) -> None:
     """The page's heading with the project it is about, and a way to another one."""
     known = {one.id: one.name for one in projects.list_projects(page.seat)}
-    left, right = (
-        st.columns([3, 1], vertical_alignment="center") if len(known) > 1 else (st.container(), None)
-    )
+    with st.container(key=state.TITLE):
+        left, right = (
+            st.columns([3, 1], vertical_alignment="center") if len(known) > 1 else (st.container(), None)
+        )
     if right is not None:
         # A browser goes on sending the words a box was drawn with: a new name is a new box.
         switch = f"{state.SWITCH}-{hash(tuple(known.items()))}"

@@ -2,6 +2,8 @@
 // On a phone Streamlit shows the menu as a drawer over the page and keeps it there once a page is chosen, even over a
 // reload. A press beside the drawer closes it, so one follows every choice.
 
+import { offerInstalling } from "./installing.js";
+
 // Under headings Streamlit puts the entries into a list in which they do not lie directly, and screen readers stumble:
 // they are links in a navigation, which is enough.
 const ENTRIES = '[data-testid="stSidebarNavItems"], [data-testid="stSidebarNavItems"] li';
@@ -11,6 +13,7 @@ function flatten() {
 }
 
 export default function menu() {
+  offerInstalling();
   const onClick = (/** @type {MouseEvent} */ { target }) => {
     if (target instanceof Element && target.closest('[data-testid="stSidebarNav"] a'))
       document.querySelector('[data-testid="stMain"]')?.dispatchEvent(new MouseEvent("mousedown", { bubbles: true }));

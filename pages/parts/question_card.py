@@ -32,7 +32,14 @@ def card_of(kind: str) -> ComponentRenderer:
     return component(
         f"winnow_{kind}_card",
         f"{kind}/card.js",
-        ("card/card.css", "card/reading.css", "card/panels.css", "card/sound.css", f"{kind}/card.css"),
+        (
+            "card/card.css",
+            "card/reading.css",
+            "card/panels.css",
+            "card/sound.css",
+            f"{kind}/card.css",
+            "card/phone.css",
+        ),
     )
 
 

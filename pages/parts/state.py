@@ -103,6 +103,9 @@ COLUMNS = "winnow_columns"
 SWITCH = "winnow_switch"
 """Widget key, with the projects behind it, of the project chooser in a page's heading."""
 
+TITLE = "winnow_title"
+"""Key of a page's heading with the project chooser beside it."""
+
 CLASSES = "winnow_classes"
 """Widget key, with the project behind it, of the list of classes that the question card searches."""
 

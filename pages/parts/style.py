@@ -19,6 +19,25 @@ _STYLE = """<style>
 @media (max-width: 760px) { [data-testid="stMainBlockContainer"] { padding: 4rem 0.9rem 2rem; } }
 .st-key-winnow_guidelines [data-testid="stExpanderDetails"] { max-height: 30vh; overflow: auto; }
 [data-testid="stHeaderActionElements"] [href] { display: none; }
+[data-testid="stToastContainer"] { top: auto; bottom: 5rem; }
+[data-testid="stMainBlockContainer"]:has(.st-key-winnow_card) { max-width: 1440px; padding: 4rem 1.75rem 2rem; }
+[data-testid="stMainBlockContainer"]:has(.st-key-winnow_card) > [data-testid="stVerticalBlock"] { gap: .5rem; }
+/* On a phone one line holds the menu, the project and the card's progress; the drawer opens over them. */
+@media (max-width: 760px) { .stApp:has(.st-key-winnow_card) { --winnow-head: 999991; }
+  .stApp:has(.st-key-winnow_card):has([data-testid="stSidebar"][data-collapsed="false"]) { --winnow-head: 0; }
+  .stApp:has(.st-key-winnow_card) [data-testid="stHeader"] { height: 46px; min-height: 46px; }
+  .stApp:has(.st-key-winnow_card) [data-testid="stToolbar"] { padding-inline: 4px; }
+  .stApp:has(.st-key-winnow_card) [data-testid="stLogoLink"] { display: none; }
+  .stApp:has(.st-key-winnow_card) [data-testid="stExpandSidebarButton"] { min-width: 44px; min-height: 44px;
+    margin-left: -32px; }
+  [data-testid="stMainBlockContainer"]:has(.st-key-winnow_card) { padding: 46px .9rem 1rem; }
+  [data-testid="stMainBlockContainer"]:has(.st-key-winnow_card) > [data-testid="stVerticalBlock"] { gap: 8px; }
+  .stApp:has(.st-key-winnow_card) .st-key-winnow_title { position: fixed; z-index: var(--winnow-head); top: 0;
+    left: 52px; width: 42vw; height: 46px; justify-content: center; overflow: hidden; }
+  .stApp:has(.st-key-winnow_card) .st-key-winnow_title h5 { padding: 0; font-size: 1rem; white-space: nowrap;
+    overflow: hidden; text-overflow: ellipsis; }
+  .stApp:has(.st-key-winnow_card) .st-key-winnow_title [data-testid="stColumn"]:first-child { display: none; }
+}
 .winnow-download { display: inline-block; padding: .55rem .9rem; border-radius: .6rem; background: #1b7d6c;
   color: #ffffff !important; font-size: .9rem; font-weight: 500; text-decoration: none !important;
   overflow-wrap: anywhere; }

@@ -12,7 +12,14 @@ OPEN = ("/healthz", "/signin")
 OPEN_WITH_PROVIDER = ("/signin/openid", "/signin/openid/back")
 """For everybody where an OpenID provider is set up; elsewhere they are not there."""
 
-SIGNED_IN = ("/", "/signout", "/scripts/{version}/{name:path}", "/_stcore/stream")
+SIGNED_IN = (
+    "/",
+    "/signout",
+    "/scripts/{version}/{name:path}",
+    "/app/manifest.webmanifest",
+    "/app/icon-{size}.png",
+    "/_stcore/stream",
+)
 """For whoever is signed in. Pages, which come by /_stcore/stream, ask use cases."""
 
 AT_A_PROJECT: Mapping[str, Right] = {

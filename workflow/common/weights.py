@@ -13,17 +13,31 @@ if TYPE_CHECKING:
 _votes: WeakKeyDictionary[LabelTable, bool] = WeakKeyDictionary()
 
 
-def weight_words(table: LabelTable, row: int) -> dict[str, str]:
-    """What speaks for each label of a row, in words: of so many votes, where all weights of the table are whole
-    numbers, else the weight itself. Empty where all candidates count alike."""
+def weights_in(table: LabelTable, row: int) -> dict[str, float]:
+    """How much each label of a row counts that counts at all. Empty where all candidates count alike."""
     if table.candidate_weights is None:
         return {}
     own = table.candidate_weights[row]
-    named = {table.classes[k]: float(own[k]) for k in np.flatnonzero(own > 0)}
+    return {table.classes[k]: float(own[k]) for k in np.flatnonzero(own > 0)}
+
+
+def votes_in(table: LabelTable, row: int) -> int:
+    """Of how many votes on a row these weights are; 0 where they are no votes, or it is not known."""
+    # What was cut away has been named, too, but nobody knows any more how often.
+    known = table.candidate_weights is not None and _are_votes(table) and table.roles.cut == "all"
+    return round(sum(weights_in(table, row).values())) if known else 0
+
+
+def weight_words(table: LabelTable, row: int) -> dict[str, str]:
+    """What speaks for each label of a row, in words: of so many votes, where all weights of the table are whole
+    numbers, else the weight itself. Empty where all candidates count alike."""
+    named = weights_in(table, row)
+    if not named:
+        return {}
     if not _are_votes(table):
         return {label: f"{weight:.2g}" if weight < 1 else f"{weight:.4g}" for label, weight in named.items()}
-    # What was cut away has been named, too, but nobody knows any more how often.
-    total = f" of {own.sum():,.0f}" if table.roles.cut == "all" else ""
+    votes = votes_in(table, row)
+    total = f" of {votes:,}" if votes else ""
     return {
         label: f"{weight:,.0f}{total} {'vote' if weight == 1 and not total else 'votes'}"
         for label, weight in named.items()

@@ -34,6 +34,9 @@ export function actionButton(name, text, does, more = {}) {
   );
 }
 
+/** What a button has that stays in sight on a phone, where there is room for four. */
+export const NEAR = { class: "action near" };
+
 /**
  * An answer without a label.
  *
@@ -65,19 +68,43 @@ export function backButtons(state) {
    * @param {string} text
    * @param {number | null} seq
    * @param {string} label
+   * @param {Record<string, unknown>} more attributes
    */
-  const back = (name, kind, text, seq, label) => {
+  const back = (name, kind, text, seq, label, more = {}) => {
     const button = actionButton(name, text, () => press(state, button, kind, [], seq), {
       disabled: seq === null,
       "aria-label": label,
+      ...more,
     });
     return button;
   };
   return [
-    back("u", "undo", "Undo", data.undoable, "Undo my last answer"),
+    back("u", "undo", "Undo", data.undoable, "Undo my last answer", NEAR),
     // Every other letter may be a candidate's, a verdict or the recording's.
     back("Shift+u", "redo", "Redo", data.redoable, "Redo the answer I took back"),
   ];
+}
+
+/**
+ * What stands under a question. On a phone only what is near is in sight, and one button unfolds the others; all keep
+ * their keys.
+ *
+ * @param {HTMLElement[]} groups
+ */
+export function folding(...groups) {
+  const more = make("button", {
+    class: "action near unfold",
+    type: "button",
+    text: "More",
+    "aria-expanded": "false",
+  });
+  const foot = make("footer", { class: "foot folds" }, ...groups, more);
+  foot.onclick = ({ target }) => {
+    const open = target === more && !foot.classList.contains("open");
+    foot.classList.toggle("open", open);
+    more.setAttribute("aria-expanded", String(open));
+  };
+  return foot;
 }
 
 /** @param {State} state */

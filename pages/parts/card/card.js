@@ -2,9 +2,9 @@
 // The question card: one instance, its choices on keys, one press per question. It knows no kind of project:
 // each brings its rooms, in a module that is the component (`one_label/card.js`, `label_vectors/card.js`).
 
-import { otherActions } from "./actions.js";
+import { folding, otherActions } from "./actions.js";
 import { fetchAhead } from "./coming.js";
-import { find, key as keyCap, make } from "./elements.js";
+import { key as keyCap, make } from "./elements.js";
 import { fillExamples } from "./examples.js";
 import { fillHistory } from "./history.js";
 import { instance } from "./instance.js";
@@ -110,16 +110,15 @@ function draw(state) {
     "div",
     { class: "card", "data-token": data.token ?? "", "data-row": question?.view.id ?? "", "data-turn": data.turn },
     heading(state),
+    data.day?.rest && make("p", { class: "quiet rest", text: data.day.rest }),
+    data.done && make("p", { class: "settled", text: data.done }),
   );
   if (question) {
     root.append(
       roomOf(state).whole?.(state, question) ?? body(state, question),
-      make(
-        "footer",
-        { class: "foot" },
-        roomOf(state).actions(state, question),
-        roomOf(state).bare ? "" : otherActions(state),
-      ),
+      roomOf(state).bare
+        ? make("footer", { class: "foot" }, roomOf(state).actions(state, question))
+        : folding(roomOf(state).actions(state, question), otherActions(state)),
     );
   } else {
     root.append(
@@ -130,7 +129,7 @@ function draw(state) {
         make("p", { text: data.empty?.message }),
         data.offer && offerButton(state, data.offer),
       ),
-      roomOf(state).bare ? "" : otherActions(state),
+      roomOf(state).bare ? "" : folding(otherActions(state)),
     );
   }
   letGo(holder);
@@ -185,14 +184,6 @@ function heading({ data, saved }) {
     { class: "head" },
     make(
       "div",
-      { class: "counts" },
-      make("span", { text: `${counts.answered.toLocaleString()} ${counts.done ?? "answered"}` }),
-      make("span", { class: "quiet", text: `${counts.left.toLocaleString()} open` }),
-      make("span", { class: "quiet", text: counts.share, title: counts.about }),
-      data.day?.goal && make("span", { class: "quiet goal", text: data.day.goal, title: data.day.about }),
-    ),
-    make(
-      "div",
       {
         class: "track",
         role: "progressbar",
@@ -203,22 +194,41 @@ function heading({ data, saved }) {
       },
       make("span", { class: "fill", style: `width:${total ? (100 * counts.answered) / total : 100}%` }),
     ),
-    make("div", { class: "lines" }, saved, data.day?.rest && make("p", { class: "quiet rest", text: data.day.rest })),
-    data.done && make("p", { class: "settled", text: data.done }),
+    make(
+      "div",
+      { class: "counts" },
+      make(
+        "span",
+        {},
+        make("b", { text: counts.answered.toLocaleString() }),
+        make("span", { class: "word", text: ` ${counts.done ?? "answered"}` }),
+      ),
+      make("span", { class: "quiet", text: `${counts.left.toLocaleString()} open` }),
+      make("span", { class: "quiet", text: counts.share, title: counts.about }),
+      data.day?.goal && make("span", { class: "quiet goal", text: data.day.goal, title: data.day.about }),
+    ),
+    saved,
   );
 }
 
 /**
- * The list is so high that what stands under it is in sight above the footer; guidelines that are open do not count.
+ * Row and choices have the height that is left between what stands over them and the actions, so that these stay where
+ * they are; guidelines that are open do not count. On a phone what was saved stands over the bar at the foot.
  *
  * @param {State} state
  */
 function leaveRoom({ holder }) {
-  if (!holder.querySelector(".choices")) return;
-  const [list, ask, foot] = [".choices", ".ask", ".foot"].map((one) => find(holder, one).getBoundingClientRect());
+  const foot = holder.querySelector(".foot");
+  if (!foot) return;
+  const { height } = foot.getBoundingClientRect();
+  const body = holder.querySelector(".body")?.getBoundingClientRect();
   const scrolled = document.querySelector("[data-testid=stMain]")?.scrollTop ?? 0;
-  const around = Math.min(list.top + scrolled, 384) + (ask.bottom - list.bottom) + foot.height + 16;
-  const room = `${Math.ceil(around)}px`;
-  // Setting it has the whole page laid out once more.
-  if (holder.style.getPropertyValue("--around") !== room) holder.style.setProperty("--around", room);
+  const rooms = {
+    "--around": Math.ceil(Math.min((body?.top ?? 0) + scrolled, 384) + height + 20),
+    "--foot": getComputedStyle(foot).position === "sticky" ? Math.floor(height) : 0,
+  };
+  for (const [name, pixels] of Object.entries(rooms)) {
+    // Setting it has the whole page laid out once more.
+    if (holder.style.getPropertyValue(name) !== `${pixels}px`) holder.style.setProperty(name, `${pixels}px`);
+  }
 }

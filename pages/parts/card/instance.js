@@ -24,7 +24,8 @@ export function instance(state, { view, telling }) {
   }
   if (view.text) parts.push(reading(view.text));
   if (view.features.length) parts.push(...features(view, telling));
-  return make("section", { class: "instance", "aria-label": "The instance" }, ...parts);
+  const seen = view.images.length > 0 || view.audio || view.text;
+  return make("section", { class: seen ? "instance" : "instance figures", "aria-label": "The instance" }, ...parts);
 }
 
 /** @param {View} view */

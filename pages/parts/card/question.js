@@ -13,8 +13,9 @@ import { openExamples } from "./examples.js";
  * @param {State} state
  * @param {Question} question
  * @param {string} words
+ * @param {(Node | null)[]} more what else the line under it explains
  */
-export const questionHead = (state, question, words) =>
+export const questionHead = (state, question, words, ...more) =>
   make(
     "div",
     { class: "asked" },
@@ -24,12 +25,21 @@ export const questionHead = (state, question, words) =>
         "aria-haspopup": "dialog",
         title: "What the classes look like: rows that the owner has marked",
       }),
-    make("p", {
-      class: "quiet small model",
-      text: question.model,
-      title:
-        "How likely each label is by this model. Its number is the last line of the answer log that it has learnt.",
-    }),
+    make(
+      "p",
+      { class: "quiet small scale" },
+      make(
+        "span",
+        {
+          class: "model",
+          title:
+            "How likely each label is by this model. Its number is the last line of the answer log that it has learnt.",
+        },
+        make("i"),
+        question.model,
+      ),
+      ...more,
+    ),
   );
 
 /**

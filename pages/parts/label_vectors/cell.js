@@ -7,6 +7,7 @@ import { noteField } from "../card/notes.js";
 import { COMMON_KEYS } from "../card/panels.js";
 import { press } from "../card/press.js";
 import { questionHead, reason } from "../card/question.js";
+import { hearSwipes } from "../card/swipe.js";
 import { setAside, setAsideKeys } from "./set_aside.js";
 
 /** @import { EntryKind, Room, State } from "../card/types.js" */
@@ -23,6 +24,7 @@ export const cell = {
     ...COMMON_KEYS,
   ],
   asking,
+  drawn: hearSwipes,
   actions: (state) => answerGroup(...setAside(state).slice(1)), // "cannot tell" stands beside yes and no
 };
 
@@ -70,6 +72,7 @@ function asking(state, question) {
       verdict("n", "no", "No", `No, ${row.label} is not right`),
       verdict("c", "unsure", "Cannot tell", "Cannot tell"),
     ),
+    make("p", { class: "small quiet swiping", text: "or swipe: right is yes, left is no" }),
     knownOf(question),
     noteField(state),
     reason(question, "Why this one?"),

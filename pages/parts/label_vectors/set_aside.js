@@ -1,7 +1,7 @@
 // @ts-check
 // What one answers about label vectors without saying what is right.
 
-import { answerButton } from "../card/actions.js";
+import { answerButton, NEAR } from "../card/actions.js";
 
 /** @import { State } from "../card/types.js" */
 
@@ -11,8 +11,8 @@ import { answerButton } from "../card/actions.js";
  * @param {State} state
  */
 export const setAside = (state) => [
-  answerButton(state, "c", "unsure", "Cannot tell", { title: "You are not asked this again" }),
-  answerButton(state, "s", "skip", "Skip", { title: "It comes back later" }),
+  answerButton(state, "c", "unsure", "Cannot tell", { ...NEAR, title: "You are not asked this again" }),
+  answerButton(state, "s", "skip", "Skip", { ...NEAR, title: "It comes back later" }),
   answerButton(state, "x", "bad", "Bad item", { title: "The row is broken or belongs to none: take it out" }),
 ];
 

@@ -1,18 +1,20 @@
 // @ts-check
 // The candidates of a row, each on its key, and everything else one can answer.
 
-import { actionButton, answerButton, answerGroup } from "../card/actions.js";
+import { actionButton, answerButton, answerGroup, NEAR } from "../card/actions.js";
 import { find, key, make, percentOf, shareBar } from "../card/elements.js";
 import { noteField } from "../card/notes.js";
 import { COMMON_KEYS } from "../card/panels.js";
 import { press } from "../card/press.js";
 import { questionHead, reason } from "../card/question.js";
+import { hearSwipes } from "../card/swipe.js";
 import { openBatch } from "./batch.js";
 import { openGroups } from "./groups.js";
 import { isMarking, markingBar, saveMarked, setMarking, toggleMark } from "./marking.js";
 import { openSearch } from "./search.js";
 import { behind, choicesNow, isShort, showAll } from "./shortlist.js";
 import { markText } from "./speaking.js";
+import { dotsOf, legendOf, notchOf } from "./weighed.js";
 import { asksYesNo, isTooLate, noteForm, openButton, yesNo } from "./yes_no.js";
 
 /** @import { Room, State } from "../card/types.js" */
@@ -54,6 +56,7 @@ export const candidates = {
 function drawn(state, question) {
   noteForm(state, question, performance.now());
   markText(state, question);
+  if (asksYesNo(state, question)) hearSwipes(state);
 }
 
 /**
@@ -75,8 +78,18 @@ function asking(state, question) {
   return make(
     "section",
     { class: "ask", "aria-label": "Candidates" },
-    questionHead(state, question, "Which one is it?"),
-    make("div", { class: "choices" }, ...choicesNow(state, question, (candidate) => candidateRow(state, candidate))),
+    questionHead(
+      state,
+      question,
+      "Which one is it?",
+      legendOf(question),
+      make("span", { class: "most", text: "longest bar = most likely" }),
+    ),
+    make(
+      "div",
+      { class: question.rows.length > FEW ? "choices many" : "choices" },
+      ...choicesNow(state, question, (candidate) => candidateRow(state, question, candidate)),
+    ),
     question.hidden &&
       make("p", {
         class: "small quiet beyond",
@@ -89,12 +102,18 @@ function asking(state, question) {
   );
 }
 
+/** So many choices are high; more are lower, so that most are in sight. */
+const FEW = 7;
+
 /**
  * @param {State} state
+ * @param {CandidateQuestion} question
  * @param {Candidate} candidate
  */
-function candidateRow(state, candidate) {
+function candidateRow(state, question, candidate) {
   const percent = percentOf(candidate.probability);
+  const most = Math.max(...question.rows.map((row) => row.probability));
+  const weighed = notchOf(question, candidate);
   const about = candidate.about ? `, ${candidate.about}` : "";
   const weight = candidate.weight ? `, in the file ${candidate.weight}` : "";
   const choose = make(
@@ -113,15 +132,11 @@ function candidateRow(state, candidate) {
       "span",
       { class: "what" },
       make("span", { class: "label", text: candidate.label }),
-      candidate.about && make("span", { class: "about", text: candidate.about }),
-      candidate.weight &&
-        make("span", {
-          class: "weight",
-          text: candidate.weight,
-          title: candidate.voters ? `Named before by ${candidate.voters}` : "What speaks for it in the imported file",
-        }),
+      candidate.about && make("span", { class: "about", text: candidate.about, title: candidate.about }),
+      dotsOf(question, candidate),
     ),
-    ...shareBar(percent),
+    ...shareBar(percent, most && Math.round((100 * candidate.probability) / most), weighed?.notch),
+    weighed?.number,
   );
   const out = make("button", {
     class: "out",
@@ -150,6 +165,7 @@ function actions(state, question) {
         drawn(state, question);
       }),
     actionButton(question.noneKey, question.none ? "None of these…" : "Find a class…", () => noneOf(state, question), {
+      ...(listed && NEAR),
       "aria-haspopup": "dialog",
     }),
     listed &&
@@ -157,8 +173,8 @@ function actions(state, question) {
       actionButton("m", "Mark several", () => setMarking(state, !isMarking(state)), { "aria-pressed": "false" }),
     question.groups.length > 0 &&
       actionButton("w", "A group…", () => openGroups(state, question), { "aria-haspopup": "dialog" }),
-    answerButton(state, "c", "unsure", "Cannot tell"),
-    answerButton(state, "s", "skip", "Skip", { title: "It comes back later" }),
+    answerButton(state, "c", "unsure", "Cannot tell", NEAR),
+    answerButton(state, "s", "skip", "Skip", { ...NEAR, title: "It comes back later" }),
     answerButton(state, "x", "bad", "Bad item", {
       title: "Takes the row out: broken, or not what this project is about",
     }),
@@ -177,7 +193,7 @@ function actions(state, question) {
  */
 function noneOf(state, question) {
   const short = isShort(state, question);
-  if (short) showAll(state, question, (candidate) => candidateRow(state, candidate));
+  if (short) showAll(state, question, (candidate) => candidateRow(state, question, candidate));
   openSearch(
     state,
     question,

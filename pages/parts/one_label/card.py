@@ -104,6 +104,7 @@ def _question(question: ShownQuestion) -> dict[str, Any]:
                 "probability": round(one.probability, 4),
                 "weight": one.weight,
                 "voters": voters_in_words(one.voters),
+                **({"given": round(one.given, 4)} if one.given else {}),
             }
             # Candidates beyond the keys are there for the mouse, for Tab and for the search.
             for key, one in zip_longest(keys[: len(listed)], listed)
@@ -116,6 +117,7 @@ def _question(question: ShownQuestion) -> dict[str, Any]:
         ],
         "yesNo": _yes_no(question, question.yes_no) if question.yes_no else None,
         "hidden": len(question.candidates) - len(listed),
+        "votes": question.votes,
         "first": question.first,
         "noneKey": none_key(question.view),
         "none": len(question.candidates) < question.n_classes,

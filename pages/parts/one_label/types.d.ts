@@ -2,10 +2,12 @@ import type { Line, Question, View } from "../card/types.js";
 
 /**
  * weight : how much the file lets the label count, in words; "" where all its candidates count alike
+ * given : the same as a number; left out where it is none
  * voters : who named it before the import, in words; "" where nobody may or can know
  */
 export interface Candidate extends Line {
   weight: string;
+  given?: number;
   voters: string;
 }
 
@@ -31,6 +33,7 @@ export interface YesNo {
 
 /**
  * Which of a row's candidates is right. yesNo : asked instead of which. hidden : candidates beyond those listed
+ * votes : so many people voted on the row before, 0 where nobody did or it is not known
  * first : how many of `rows` are shown at first, the others stand behind a key; null: all are shown
  * none : there are classes besides the candidates
  */
@@ -39,6 +42,7 @@ export interface CandidateQuestion extends Question {
   groups: CandidateGroup[];
   yesNo: YesNo | null;
   hidden: number;
+  votes: number;
   first: number | null;
   /** The key that says "none of these", or searches. */
   noneKey: string;

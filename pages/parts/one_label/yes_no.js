@@ -1,7 +1,7 @@
 // @ts-check
 // A question in yes and no: is it this candidate, or one of this group? One key shows all candidates instead.
 
-import { actionButton } from "../card/actions.js";
+import { actionButton, NEAR } from "../card/actions.js";
 import { key, make, percentOf, shareBar } from "../card/elements.js";
 import { press } from "../card/press.js";
 import { firstOf } from "./groups.js";
@@ -104,6 +104,7 @@ export function yesNo(state, asked) {
         ? verdict("2 n", "not", asked.labels, "No", `No, it is not ${name}`)
         : verdict("2 n", asked.rest.length === 1 ? "is" : "among", asked.rest, "No", `No, it is none of ${name}`),
     ),
+    make("p", { class: "small quiet swiping", text: "or swipe: right is yes, left is no" }),
     make("p", { class: "small quiet", text: `No leaves ${asked.leaves}.` }),
   ];
 }
@@ -116,7 +117,12 @@ export function yesNo(state, asked) {
  * @param {() => void} redraw draws question and answers anew
  */
 export const openButton = (state, question, redraw) =>
-  actionButton("a", `All ${question.rows.length + question.hidden} choices`, () => {
-    opened.set(state, state.data.token);
-    redraw();
-  });
+  actionButton(
+    "a",
+    `All ${question.rows.length + question.hidden} choices`,
+    () => {
+      opened.set(state, state.data.token);
+      redraw();
+    },
+    NEAR,
+  );

@@ -121,8 +121,12 @@ def test_a_phone_has_a_large_button_for_everything(browser: Browser, signed_in: 
     rules_out = page.locator(".out").first.get_attribute("aria-label")
     assert rules_out is not None
     tap(rules_out)
+    more = page.get_by_role("button", name="More")
     for name in ("Cannot tell", "Bad item", "Skip", "Undo my last answer"):
+        if name == "Bad item":
+            more.tap()
         tap(name)
+    more.tap()
     page.get_by_role("button", name="Mark several").tap()
     page.locator(".choice").nth(0).tap()
     page.locator(".choice").nth(1).tap()

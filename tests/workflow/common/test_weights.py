@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from plcore import LabelTable, Roles
-from workflow.common.weights import voters_of, weight_words
+from workflow.common.weights import voters_of, votes_in, weight_words, weights_in
 
 
 def table(*cells: str, **more: object) -> LabelTable:
@@ -38,6 +38,14 @@ def test_votes_that_were_cut_away_are_not_counted_as_if_they_had_never_been() ->
     made = table("a:4|b:1|c:1", "b:3|a:2|c:1", cut="top", cut_at=2.0)
     assert weight_words(made, 0) == {"a": "4 votes", "b": "1 vote", "c": "1 vote"}
     assert weight_words(made, 1) == {"a": "2 votes", "b": "3 votes"}
+    assert votes_in(made, 0) == 0
+
+
+def test_weights_are_counted_as_they_are_said() -> None:
+    votes, scores, alike = table("a:3|b:2", "b:1"), table("a:0.75|b:0.25", "b:1"), table("a:0.5|b:0.5", "b:1")
+    assert (weights_in(votes, 0), votes_in(votes, 0)) == ({"a": 3.0, "b": 2.0}, 5)
+    assert (weights_in(scores, 0), votes_in(scores, 0)) == ({"a": 0.75, "b": 0.25}, 0)
+    assert (weights_in(alike, 0), votes_in(alike, 0)) == ({}, 0)
 
 
 def test_who_named_a_label_is_told_where_the_file_says_it() -> None:

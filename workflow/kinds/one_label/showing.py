@@ -12,7 +12,7 @@ from plcore.query import LabelMoments, label_moments, most_telling
 from workflow.common.asked import AskedAs, QuestionForm
 from workflow.common.rows import RowView, row_view
 from workflow.common.screen import screen_order, stamp
-from workflow.common.weights import voters_of, weight_words
+from workflow.common.weights import voters_of, votes_in, weight_words, weights_in
 from workflow.kinds.one_label.forms import learn_prices
 from workflow.kinds.one_label.marking import SpeakingMark, learn_words, speaking_marks
 from workflow.kinds.one_label.words import reason
@@ -38,6 +38,7 @@ class Candidate:
 
     probability : the model's share for the label, without the row's own vote
     weight : how much the table lets the label count, in words: "0.46", "3 of 5 votes"; "" where all count alike
+    given : the same as a number; 0 where it is none
     voters : who named it before the import, for reviewers and owners; empty for others, and where nobody knows
     """
 
@@ -46,6 +47,7 @@ class Candidate:
     probability: float
     weight: str = ""
     voters: tuple[str, ...] = ()
+    given: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,7 @@ class ShownQuestion:
     groups : those that hold some of the candidates and not all of them, each with the candidates that it holds
     yes_no : what is asked in yes and no; None where it is "which of these?"
     first : how many of the candidates are shown at first; the others stand behind a key
+    votes : so many people voted on the row before; 0 where nobody did, or it is not known
     """
 
     token: str
@@ -106,6 +109,7 @@ class ShownQuestion:
     marks: tuple[SpeakingMark, ...] = field(default=(), compare=False)
     coming: RowView | None = field(default=None, compare=False)
     first: int | None = None
+    votes: int = 0
 
     @property
     def behind(self) -> int:
@@ -160,7 +164,7 @@ def word_question(
     first = how.first if short and how.choices < len(order) else None
     if first is not None:
         order = (*first, *(label for label in order if label not in first))
-    weights = weight_words(learner.table, asked.row)
+    weights, given = weight_words(learner.table, asked.row), weights_in(learner.table, asked.row)
     voters = voters_of(learner.table, asked.row) if with_voters else {}
     return ShownQuestion(
         token=token,
@@ -180,6 +184,7 @@ def word_question(
                 shares[label],
                 weights.get(label, ""),
                 voters.get(label, ()),
+                given.get(label, 0.0),
             )
             for label in order
         ),
@@ -198,6 +203,7 @@ def word_question(
         marks=speaking_marks(learner, asked.row, sorted(shares, key=lambda label: -shares[label])),
         coming=coming,
         first=None if first is None else len(first),
+        votes=votes_in(learner.table, asked.row),
     )
 
 

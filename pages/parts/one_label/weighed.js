@@ -1,0 +1,75 @@
+// @ts-check
+// What the imported file says of a candidate, beside what the model says: dots for a few votes, else a notch on the bar and
+// the number.
+
+import { make } from "../card/elements.js";
+
+/** @import { Candidate, CandidateQuestion } from "./types.js" */
+
+/** So many votes are dots at most. */
+const DOTS = 8;
+
+/** @param {Pick<CandidateQuestion, "votes">} question */
+const hasDots = ({ votes }) => votes > 0 && votes <= DOTS;
+
+/** @param {Pick<CandidateQuestion, "rows">} question */
+const mostOf = ({ rows }) => Math.max(0, ...rows.map(({ given }) => given ?? 0));
+
+/**
+ * Where the notch stands on a bar, 0 to 1; the longest would end at 1, as the bars do.
+ *
+ * @param {Pick<CandidateQuestion, "rows">} question
+ * @param {Pick<Candidate, "given">} candidate
+ */
+export const placeOf = (question, { given = 0 }) => given / (mostOf(question) || 1);
+
+/**
+ * Dots that stand beside the name; null where the file has no votes, or too many.
+ *
+ * @param {CandidateQuestion} question
+ * @param {Candidate} candidate
+ */
+export function dotsOf(question, candidate) {
+  if (!hasDots(question)) return null;
+  const { given = 0 } = candidate;
+  return make(
+    "span",
+    { class: "weight dots", title: titleOf(candidate) },
+    make("span", { class: "unseen", text: candidate.weight }),
+    ...Array.from({ length: question.votes }, (_, place) => make("i", { class: place < given ? "" : "none" })),
+  );
+}
+
+/**
+ * The notch on the bar and the number beside it; nothing where there are dots, or the file says nothing.
+ *
+ * @param {CandidateQuestion} question
+ * @param {Candidate} candidate
+ */
+export function notchOf(question, candidate) {
+  if (hasDots(question) || !candidate.given) return null;
+  return {
+    notch: make("span", { class: "notch", style: `left:${100 * placeOf(question, candidate)}%` }),
+    number: make("span", { class: "weight", text: candidate.weight, title: titleOf(candidate) }),
+  };
+}
+
+/** @param {Candidate} candidate */
+const titleOf = ({ weight, voters }) =>
+  [weight, voters ? `Named before by ${voters}` : "What speaks for it in the imported file"].filter(Boolean).join(". ");
+
+/**
+ * What dots or notches mean, for the line under the question; null where there are none.
+ *
+ * @param {CandidateQuestion} question
+ */
+export function legendOf(question) {
+  if (!mostOf(question)) return null;
+  const dots = hasDots(question);
+  return make(
+    "span",
+    {},
+    make("i", { class: dots ? "dot" : "notched" }),
+    dots ? "a vote in your file" : "in your file",
+  );
+}

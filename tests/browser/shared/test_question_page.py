@@ -1,0 +1,302 @@
+"""The question page uses its room: what is judged is large, choices keep their place, a thumb reaches all of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+
+import pandas as pd
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from plcore import LearnerSettings
+from tests.browser import room
+from tests.browser.server import Server
+from tests.browser.shared.conftest import OWNER
+from tests.browser.test_accessibility import findings
+from tests.plcore.tables.zips import make_zip, picture
+from tests.workflow.sounds import tone
+from tests.workflow.vector_world import vector_project
+from workflow import importing
+from workflow.home import Home
+from workflow.seat import Seat
+
+pytestmark = pytest.mark.browser
+
+BIRDS = ("Great tit", "Coal tit", "Marsh tit", "Blue tit", "Common chiffchaff", "Eurasian nuthatch")
+SCORES = (0.62, 0.55, 0.2, 0.31, 0.11, 0.08)
+TEXT = (
+    "The council voted on Monday to close the swimming pool until spring because the price of heating has doubled "
+    "and parents of the junior team say that training will now cost an hour by bus every single day of the week "
+)
+PHONE = {"width": 390, "height": 844}
+KINDS = ("image", "sound", "text")
+ROWS = 12
+
+
+def six_project(home: Home, name: str, shown: str) -> int:
+    """Rows of six candidates with scores, each to be seen, heard or read. Texts are of different lengths."""
+    files = {}
+    if shown == "image":
+        files = {f"{row}.png": picture(row, size=(240 + row, 180)) for row in range(ROWS)}
+    if shown == "sound":
+        files = {f"{row}.wav": tone(3, hertz=500.0 + 200 * row) for row in range(ROWS)}
+    lines = ["id,candidates,shown,x"]
+    for row in range(ROWS):
+        scores = SCORES[row % 6 :] + SCORES[: row % 6]
+        cell = "|".join(f"{bird}:{score}" for bird, score in zip(BIRDS, scores, strict=True))
+        told = f"{row}.png" if shown == "image" else f"{row}.wav" if shown == "sound" else ""
+        lines.append(f'r{row},{cell},"{told or " ".join((6 * TEXT).split()[: 12 + 15 * row])}",{row}.5')
+    read = importing.read_upload(make_zip({"t.csv": "\n".join(lines).encode(), **files}))
+    checked = importing.check(read, read.suggest_roles())
+    assert checked.table is not None, checked.problems
+    return importing.create(
+        Seat(home, OWNER), name, checked.table, LearnerSettings(n_neighbors=3, control_share=0.0)
+    )
+
+
+@pytest.fixture
+def make(home: Home, name: str) -> Callable[[str], int]:
+    return lambda shown: six_project(home, f"{name} {shown}", shown)
+
+
+@pytest.fixture
+def phone(browser: Browser, signed_in: str) -> Iterator[Page]:
+    context = browser.new_context(
+        viewport=PHONE,  # type: ignore[arg-type]
+        has_touch=True,
+        is_mobile=True,
+        storage_state=signed_in,
+    )
+    yield context.new_page()
+    context.close()
+
+
+def box(page: Page, selector: str) -> dict[str, float]:
+    found = page.locator(selector).first.bounding_box()
+    assert found is not None, selector
+    return {"x": found["x"], "y": found["y"], "width": found["width"], "height": found["height"]}
+
+
+def settle(page: Page) -> None:
+    """Until the card has measured its room, in the frame after it was drawn."""
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def sideways(page: Page) -> int:
+    """Pixels that the page, or a box on the card, can be moved sideways."""
+    return int(
+        page.evaluate(
+            """() => {
+                const card = [...document.querySelectorAll("*")].map(one => one.shadowRoot?.querySelector(".card"))
+                    .find(Boolean);
+                const all = [document.scrollingElement, document.querySelector("[data-testid=stMain]"),
+                    ...card.querySelectorAll(".instance, .ask, .choices, .reading, .scroll, .foot")];
+                return Math.max(...all.map(one => one.scrollWidth - one.clientWidth));
+            }"""
+        )
+    )
+
+
+@pytest.mark.parametrize("shown", KINDS)
+def test_on_a_desk_the_row_gets_the_room_and_nothing_moves(
+    page: Page, server: Server, make: Callable[[str], int], shown: str
+) -> None:
+    room.annotate(page, server, make(shown))
+    settle(page)
+    instance, ask = box(page, ".instance"), box(page, ".ask")
+    assert instance["height"] >= 0.6 * 800
+    assert instance["width"] >= 1.6 * ask["width"]
+    assert 380 <= ask["width"] <= 420, "one column"
+    foot = box(page, ".foot")
+    assert foot["y"] + foot["height"] <= 800
+    assert foot["height"] < 60, "one line"
+    assert box(page, ".choice")["height"] < 60, "name on one line, share beneath"
+    places = []
+    for _ in range(4):
+        settle(page)
+        places.append([box(page, one) for one in (".instance", ".ask", ".choice", ".foot")])
+        assert sideways(page) <= 0
+        room.press(page, "1")
+    assert all(place == places[0] for place in places), "same place, same height"
+
+
+def test_shares_and_scores_are_told_apart(page: Page, server: Server, make: Callable[[str], int]) -> None:
+    room.annotate(page, server, make("text"))
+    room.press(page, "1")
+    widths = page.locator(".choice .bar .fill").evaluate_all("all => all.map(one => one.style.width)")
+    assert "100%" in widths, "the longest bar is the likeliest"
+    assert page.locator(".choice .notch").count() == len(BIRDS)
+    notches = page.locator(".choice .notch").evaluate_all("all => all.map(one => parseFloat(one.style.left))")
+    numbers = [float(text) for text in page.locator(".choice > .weight").all_inner_texts()]
+    assert notches == pytest.approx([100 * number / max(numbers) for number in numbers], abs=0.01)
+    expect(page.locator(".scale")).to_contain_text("in your file")
+
+
+def test_a_text_is_as_large_as_its_length_allows(
+    page: Page, server: Server, make: Callable[[str], int]
+) -> None:
+    room.annotate(page, server, make("text"))
+    seen = set()
+    for _ in range(ROWS - 1):
+        text = page.locator(".text")
+        words = len(text.inner_text().split())
+        size = text.evaluate("node => parseFloat(getComputedStyle(node).fontSize)")
+        assert size == (26 if words <= 40 else 20 if words <= 120 else 17)
+        seen.add(size)
+        line = text.evaluate(
+            """node => {
+                const letters = node.firstChild.nodeType === 3 && node.childNodes.length === 1 ? node.firstChild : null;
+                if (!letters) return 0;
+                const range = document.createRange(), lines = new Map();
+                for (let at = 0; at < letters.length; at += 1) {
+                    range.setStart(letters, at);
+                    range.setEnd(letters, at + 1);
+                    const top = Math.round(range.getBoundingClientRect().top);
+                    lines.set(top, (lines.get(top) ?? 0) + 1);
+                }
+                return Math.max(...lines.values());
+            }"""
+        )
+        assert line <= 63, "62 characters and a space"
+        room.press(page, "1")
+    assert seen == {26, 20, 17}
+
+
+@pytest.mark.parametrize("shown", KINDS)
+def test_on_a_phone_six_choices_are_in_sight(
+    phone: Page, server: Server, make: Callable[[str], int], shown: str
+) -> None:
+    page = phone
+    room.annotate(page, server, make(shown))
+    settle(page)
+    instance, foot = box(page, ".instance"), box(page, ".foot")
+    assert 0.3 * 844 <= instance["height"] <= 0.4 * 844
+    assert instance["y"] <= 60, "one line over it"
+    assert foot["y"] + foot["height"] == pytest.approx(844, abs=1), "a bar at the foot"
+    choices = page.locator(".choice")
+    expect(choices).to_have_count(6)
+    for choice in choices.all():
+        place = choice.bounding_box()
+        assert place is not None
+        assert place["height"] >= 50
+        assert place["y"] + place["height"] <= foot["y"]
+    for button in page.locator(".card button:visible").all():
+        size = button.bounding_box()
+        assert size is not None
+        assert min(size["width"], size["height"]) >= 44, button.inner_text()
+    assert page.locator(".foot button:visible").all_inner_texts() == [
+        "None of these…" if page.get_by_role("button", name="None of these…").count() else "Find a class…",
+        "Cannot tell",
+        "Skip",
+        "Undo",
+        "More",
+    ]
+    assert sideways(page) <= 0
+    before = [box(page, one) for one in (".instance", ".choice", ".foot")]
+    room.press(page, "1")
+    settle(page)
+    assert [box(page, one) for one in (".instance", ".choice", ".foot")] == before
+    page.get_by_role("button", name="More").tap()
+    expect(page.get_by_role("button", name="More")).to_have_attribute("aria-expanded", "true")
+    assert findings(page) == []
+    page.get_by_role("button", name="History").tap()
+    expect(page.get_by_role("dialog", name="Your last answers")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="History")).to_be_hidden()
+
+
+@pytest.mark.parametrize("shown", KINDS)
+def test_text_of_twice_the_size_scrolls_nothing_sideways(
+    phone: Page, page: Page, server: Server, make: Callable[[str], int], shown: str
+) -> None:
+    project = make(shown)
+    for one in (phone, page):
+        room.annotate(one, server, project)
+        one.evaluate("document.documentElement.style.fontSize = '200%'")
+        settle(one)
+        assert sideways(one) <= 0
+
+
+def test_the_head_of_a_phone_is_one_line(phone: Page, server: Server, make: Callable[[str], int]) -> None:
+    """Menu, project and progress: each is seen and can be pressed."""
+    page = phone
+    room.annotate(page, server, make("text"))
+    for one in ("[data-testid=stExpandSidebarButton]", ".st-key-winnow_title", ".track", ".counts"):
+        place = box(page, one)
+        assert 0 <= place["y"] <= place["y"] + place["height"] <= 47, one
+        hit = page.evaluate(
+            """([x, y]) => {
+                let node = document.elementFromPoint(x, y);
+                while (node?.shadowRoot?.elementFromPoint(x, y)) node = node.shadowRoot.elementFromPoint(x, y);
+                const mine = "[data-testid=stExpandSidebarButton], [class*=st-key-winnow_title], .head";
+                return node.closest(mine) !== null;
+            }""",
+            [place["x"] + place["width"] / 2, place["y"] + place["height"] / 2],
+        )
+        assert hit, one
+    page.get_by_test_id("stExpandSidebarButton").tap()
+    expect(page.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "false")
+
+
+def test_a_toast_stands_at_the_foot(page: Page, server: Server) -> None:
+    """Above it would cover the box that chooses the project."""
+    table = pd.DataFrame({"id": range(8), "candidates": "ant|bee", "x": range(8)})
+    room.import_csv(page, server.base, table, "toasted")
+    expect(page.get_by_test_id("stToast")).to_be_visible()
+    assert box(page, "[data-testid=stToast]")["y"] > 400
+
+
+def swipe(page: Page, x: float) -> None:
+    """A finger from the middle of the question this far to the right."""
+    start = box(page, ".single")
+    at = {"x": start["x"] + start["width"] / 2, "y": start["y"] + start["height"] / 2}
+    session = page.context.new_cdp_session(page)
+    session.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [at]})
+    for part in range(1, 6):
+        moved = [{"x": at["x"] + x * part / 5, "y": at["y"] + 2}]
+        session.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": moved})
+    session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    session.detach()
+
+
+def test_a_manifest_lets_it_be_installed(page: Page, server: Server, make: Callable[[str], int]) -> None:
+    room.annotate(page, server, make("text"))
+    link = page.locator("link[rel=manifest]")
+    expect(link).to_have_count(1)
+    answer = page.request.get(str(link.get_attribute("href")))
+    assert answer.headers["content-type"].startswith("application/manifest+json")
+    assert "manifest-src 'self'" in answer.headers["content-security-policy"]
+    said = answer.json()
+    sizes = {one["sizes"] for one in said["icons"]}
+    assert sizes == {"192x192", "512x512"}
+    for one in said["icons"]:
+        icon = page.request.get(f"{server.base}/app/{one['src']}")
+        assert (icon.status, icon.headers["content-type"]) == (200, "image/png")
+    session = page.context.new_cdp_session(page)
+    found = session.send("Page.getAppManifest")
+    assert found["url"] == f"{server.base}/app/manifest.webmanifest"
+    assert found["errors"] == []
+    assert json.loads(found["data"]) == said
+    errors = session.send("Page.getInstallabilityErrors")["installabilityErrors"]
+    assert [one for one in errors if one["errorId"] != "in-incognito"] == [], (
+        "the browser reads its icons too"
+    )
+
+
+def test_a_finger_answers_yes_or_no_besides_the_buttons(
+    phone: Page, server: Server, home: Home, name: str
+) -> None:
+    project = vector_project(home, OWNER, name, question="cell")
+    page = phone
+    room.annotate(page, server, project)
+    expect(page.get_by_text("or swipe: right is yes, left is no")).to_be_visible()
+    for key in ("y", "n"):
+        expect(page.locator(f".verdict[data-key={key}]")).to_be_visible()
+    swipe(page, 40)  # not far enough
+    assert room.log_of(server, project) == []
+    for x in (130, -130):
+        shown = room.token(page)
+        swipe(page, x)
+        room.wait_for_next(page, shown)
+    assert [entry["kind"] for entry in room.log_of(server, project)] == ["yes", "no"]
