@@ -73,8 +73,9 @@ def to_arrow(table: TableParts) -> pa.Table:
         f"cell:{name}": column
         for name, column in zip(table.cells.columns, columns_of_text(table.cells), strict=True)
     }
-    for place, name in enumerate(table.roles.numbers):
-        columns[f"number:{name}"] = pa.array(table.numbers[:, place], from_pandas=True)
+    by_column = np.ascontiguousarray(table.numbers.T)  # at once: column by column, each row is fetched anew
+    for name, numbers in zip(table.roles.numbers, by_column, strict=True):
+        columns[f"number:{name}"] = pa.array(numbers, from_pandas=True)
     classes = pa.array(table.classes, pa.large_string())
     rows, labels = pairs_of(table.candidates)
     offsets = np.searchsorted(rows, np.arange(len(table.candidates) + 1))
