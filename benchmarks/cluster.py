@@ -25,6 +25,8 @@ from workflow.outgoing.large_tables import LargeRanking, rank_files
 D, K, CLASSES, CANDIDATES = 64, 10, 16, 3
 TOP = 1000
 BLOCK = 100_000
+QUIET = {"distributed.worker.profile.enabled": False, "distributed.admin.tick.interval": "1s"}
+"""Settings of Dask as docs/scale.md gives them to workers."""
 PAGE = os.sysconf("SC_PAGE_SIZE")
 TICK = os.sysconf("SC_CLK_TCK")
 
@@ -111,12 +113,20 @@ def write_table(folder: Path, n_rows: int) -> Path:
 @contextmanager
 def cluster(n_workers: int, memory: str) -> Iterator[str]:
     """The address of a Dask cluster on this machine."""
+    from dask import config
     from distributed import LocalCluster
 
-    with LocalCluster(
-        n_workers=n_workers, threads_per_worker=1, processes=True, memory_limit=memory,
-        dashboard_address=":0", host="127.0.0.1",
-    ) as local:  # fmt: skip
+    with (
+        config.set(QUIET),
+        LocalCluster(
+            n_workers=n_workers,
+            threads_per_worker=1,
+            processes=True,
+            memory_limit=memory,
+            dashboard_address=":0",
+            host="127.0.0.1",
+        ) as local,
+    ):
         yield local.scheduler_address
 
 

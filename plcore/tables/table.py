@@ -36,7 +36,7 @@ from plcore.tables.roles import Roles, role_problems
 from plcore.tables.suggestion import suggest_roles
 from plcore.tables.table_columns import TableParts
 from plcore.tables.table_file import Written, copy_written, read_beside, read_parts, write_parts
-from plcore.tables.text_columns import bytes_of, columns_of_text
+from plcore.tables.text_columns import has_sign
 from plcore.tables.vector_columns import parse_vectors
 
 
@@ -272,8 +272,9 @@ def _check_text(cells: pd.DataFrame) -> None:
         raise TypeError(
             f"Column {other[0]!r} must hold str only, none missing; use from_frame for other frames."
         )
-    for name, column in zip(cells.columns, columns_of_text(cells), strict=True):
-        if b"\0" not in bytes_of(column):
+    for name, series in cells.items():
+        column = pa.array(series.array, pa.large_string())
+        if not has_sign(column, b"\0"):
             continue
         for row in first_rows(pc.match_substring(column, "\0")):
             finder.add(row, str(name), "the text holds a NUL character.", "Remove it.")

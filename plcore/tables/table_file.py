@@ -112,9 +112,11 @@ def _write_groups(table: TableParts, file: BinaryIO) -> None:
             writer = writer or pa.parquet.ParquetWriter(
                 file,
                 data.schema,
-                compression="zstd",
-                compression_level=1,
+                compression={
+                    path: "none" if path.startswith("number:") else "lz4" for path in _paths(data.schema)
+                },
                 use_dictionary=["candidates.list.element", "truth"],
+                write_statistics=False,  # nobody looks for rows in it
                 write_page_checksum=True,
             )
             writer.write_table(data, _ROWS_PER_GROUP)
@@ -122,6 +124,11 @@ def _write_groups(table: TableParts, file: BinaryIO) -> None:
     finally:
         if writer is not None:
             writer.close()
+
+
+def _paths(schema: pa.Schema) -> list[str]:
+    """The columns of the file as Parquet calls them: of a list, that of its elements."""
+    return [f"{one.name}.list.element" if pa.types.is_nested(one.type) else one.name for one in schema]
 
 
 def _sync_folder(folder: Path) -> None:

@@ -39,3 +39,9 @@ def bytes_of(column: pa.LargeStringArray) -> bytes:
         return b""
     ends = np.frombuffer(offsets, dtype=np.int64)[[column.offset, column.offset + len(column)]]
     return bytes(text[ends[0] : ends[1]].to_pybytes())
+
+
+def has_sign(column: pa.LargeStringArray | pa.ChunkedArray, sign: bytes) -> bool:
+    """Whether this one byte occurs in any cell; no more than a chunk of the text is copied."""
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else (column,)
+    return any(sign in bytes_of(chunk) for chunk in chunks)

@@ -53,7 +53,8 @@ class SinglePrecision:
                 scaled = X * self._scale
                 squares = np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel()
                 return scaled.astype(np.float32), squares * self._kept
-            scaled = (X - self._centre) * self._scale
+            scaled = X - self._centre
+            scaled *= self._scale
             return scaled.astype(np.float32), np.einsum("ij,ij->i", scaled, scaled) * self._kept
 
     def depths(self, heights: FloatArray) -> FloatArray:
@@ -176,6 +177,11 @@ class Found:
         self._depths = np.empty(queries.shape[0])
         self.squared = np.full((queries.shape[0], n_nearest), np.inf)
         self.rows = np.full((queries.shape[0], n_nearest), n_rows)
+        # Room that is used again and again. Where the system takes freed memory back at once, as in Dask's workers, it
+        # would hand out new pages for each block, which costs as much as the product.
+        self._room = np.empty(0, dtype=np.float32)
+        width = 0 if sparse.issparse(queries) else queries.shape[1]
+        self._asking = np.empty((QUERIES, width), dtype=np.float32)
 
     def open(self, batch: IntArray) -> Any:
         """Make ready to scan for these queries; returns their float32 rows."""
@@ -183,14 +189,30 @@ class Found:
         self._depths[batch] = self.frame.depths(heights)
         return single
 
+    def take(self, single: Any, places: IntArray) -> Any:
+        """At most `QUERIES` of the float32 rows that `open` gave; they last until the next are taken."""
+        if sparse.issparse(single):
+            return single[places]
+        taken = self._asking[: len(places)]
+        return single.take(places, axis=0, out=taken, mode="clip")  # unlike "raise", it fills `out` itself
+
     def scan(self, single: Any, queries: IntArray, block: Block) -> None:
         """Offer the block's rows to these queries, of which `single` are the float32 rows."""
         for start in range(0, len(queries), QUERIES):
-            with np.errstate(over="ignore", invalid="ignore"):
-                products = single[start : start + QUERIES] @ block.columns
-            if sparse.issparse(products):
-                products = products.toarray(order="C")
+            asking = single[start : start + QUERIES]
+            if sparse.issparse(asking):
+                products = (asking @ block.columns).toarray(order="C")
+            else:
+                products = self._products(len(asking), len(block.rows))
+                with np.errstate(over="ignore", invalid="ignore"):
+                    np.matmul(asking, block.columns, out=products)
             self._offer(products, queries[start : start + QUERIES], block)
+
+    def _products(self, n_queries: int, n_rows: int) -> AnyArray:
+        size = n_queries * n_rows
+        if len(self._room) < size:
+            self._room = np.empty(size, dtype=np.float32)
+        return self._room[:size].reshape(n_queries, n_rows)
 
     def _offer(self, products: AnyArray, queries: IntArray, block: Block) -> None:
         X, Q = block.X, self._queries

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from scipy import sparse
 from sklearn.cluster import MiniBatchKMeans
 
 from plcore.common.types import FloatArray, IntArray
-from plcore.neighbors.search.blocks import Block, BlockSearch, Found, Marks, SinglePrecision
+from plcore.neighbors.search.blocks import QUERIES, Block, BlockSearch, Found, Marks, SinglePrecision
 from plcore.neighbors.search.rows import ready
 
 AIM = 0.995  # recall aimed at on the first sample, so that 0.99 holds beyond it
@@ -98,14 +99,21 @@ def look(
     found: Found, single: Any, batch: IntArray, cells: IntArray, block_of: Callable[[int], Block | None]
 ) -> None:
     """Offer the rows of their cells (q, c) to the queries of a batch, cell by cell. block_of : a cell; None: empty."""
-    places = np.argsort(cells.ravel(), kind="stable")
-    asked, start = np.unique(cells.ravel()[places], return_index=True)
-    ends = np.append(start, len(places))[1:]
-    for cell, first, end in zip(asked.tolist(), start, ends, strict=True):
-        block = block_of(cell)
-        if block is not None:
-            asking = places[first:end] // cells.shape[1]
-            found.scan(single[asking], batch[asking], block)
+    flat = cells.ravel()
+    if not flat.size:
+        return
+    if flat.max() < 2**16:
+        flat = flat.astype(np.uint16)  # these numpy sorts by counting
+    places = np.argsort(flat, kind="stable")
+    ordered = flat[places]
+    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    for first, end in pairwise([*starts.tolist(), len(places)]):
+        block = block_of(int(ordered[first]))
+        if block is None:
+            continue
+        for begin in range(first, end, QUERIES):
+            asking = places[begin : min(begin + QUERIES, end)] // cells.shape[1]
+            found.scan(found.take(single, asking), batch[asking], block)
 
 
 def _centres(X: Any, searched: IntArray, rng: np.random.Generator) -> Any:

@@ -113,6 +113,25 @@ def test_the_file_describes_itself(table: LabelTable, tmp_path: Path) -> None:
     assert b'"classes": ["a", "b", "c"]' in stored.schema.metadata[b"winnow"]
 
 
+def test_numbers_are_not_packed_and_no_statistics_are_kept(table: LabelTable, tmp_path: Path) -> None:
+    table.write(tmp_path / "table.parquet")
+    group = pq.ParquetFile(tmp_path / "table.parquet").metadata.row_group(0)
+    columns = [group.column(place) for place in range(group.num_columns)]
+    packed = {one.path_in_schema: one.compression for one in columns}
+    assert packed.pop("number:w") == "UNCOMPRESSED"
+    assert set(packed.values()) == {"LZ4"}
+    assert "candidates.list.element" in packed
+    assert not any(one.is_stats_set for one in columns)
+
+
+def test_a_file_that_was_packed_otherwise_is_read_and_written_anew(table: LabelTable, tmp_path: Path) -> None:
+    digest = table.write(tmp_path / "new")
+    pq.write_table(pq.read_table(tmp_path / "new"), tmp_path / "old", compression="zstd")
+    old = LabelTable.read(tmp_path / "old")
+    assert_same(old, table)
+    assert old.write(tmp_path / "again") == digest
+
+
 VOTES = {"x": ["a", "b", "c"], "y": ["a", "", "b"], "z": ["b", "b", "c"], "w": ["1", "2", "3"]}
 VOTERS = Roles(annotators=("x", "y", "z"), numbers=("w",))
 

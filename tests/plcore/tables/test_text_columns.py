@@ -6,7 +6,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from plcore.tables.text_columns import columns_of_text, frame_of, in_one_piece
+from plcore.tables.text_columns import columns_of_text, frame_of, has_sign, in_one_piece
 
 TEXT = pa.large_string()
 
@@ -38,3 +38,11 @@ def test_a_frame_of_another_origin_is_read_too() -> None:
 def test_one_piece_is_made_of_all(pieces: int) -> None:
     column = pa.chunked_array([["a", "b"]] * pieces, TEXT)
     assert in_one_piece(column).to_pylist() == ["a", "b"] * pieces
+
+
+@pytest.mark.parametrize("chunks", [["a", "b\0"], ["\0", "b"], ["", "\0"], ["a", "b"], ["a", ""]])
+def test_a_sign_is_found_in_whichever_chunk_it_is(chunks: list[str]) -> None:
+    column = pa.chunked_array([["x", one] for one in chunks], TEXT)
+    assert has_sign(column, b"\0") == any("\0" in one for one in chunks)
+    assert has_sign(column.combine_chunks(), b"\0") == any("\0" in one for one in chunks)
+    assert not has_sign(column.slice(0, 1), b"\0")  # what is cut off does not count

@@ -180,7 +180,8 @@ class _Cells:
         number = int(np.searchsorted(self._firsts, cell, side="right")) - 1
         begin = self._starts[self._firsts[number]]
         rows = self._lists[number][self._starts[cell] - begin : self._starts[cell + 1] - begin]
-        rows = rows[rows["searched"]]
+        if not rows["searched"].all():
+            rows = rows[rows["searched"]]
         if not len(rows):
             return None
         values = rows["x"].astype(np.float64)

@@ -11,8 +11,8 @@ from threadpoolctl import threadpool_limits
 
 from plcore.neighbors import search
 from plcore.neighbors.search import SEARCHES, blocks, cells, make_search, tree
-from plcore.neighbors.search.blocks import BlockSearch, Marks, SinglePrecision, only_value
-from plcore.neighbors.search.cells import CellSearch
+from plcore.neighbors.search.blocks import QUERIES, BlockSearch, Found, Marks, SinglePrecision, only_value
+from plcore.neighbors.search.cells import CellSearch, look
 from plcore.neighbors.search.rows import first_of_equals, ready
 from plcore.neighbors.search.tree import TreeSearch
 
@@ -298,3 +298,52 @@ def test_the_kind_is_chosen_by_size(monkeypatch):
     ):
         make_search(X, 5, "fast")
     assert SEARCHES == ("auto", "exact", "approximate")
+
+
+class _Scanned:
+    """In place of `Found`: notes who is offered which cell."""
+
+    def __init__(self):
+        self.pairs = []
+
+    def take(self, single, places):
+        assert len(places) <= QUERIES
+        return single[places]
+
+    def scan(self, single, queries, block):
+        np.testing.assert_array_equal(single[:, 0], queries)
+        self.pairs += [(block, int(query)) for query in queries]
+
+
+@pytest.mark.parametrize("n_cells", [3, 2**16, 2**16 + 3])
+def test_each_cell_is_offered_once_to_all_that_look_into_it_in_their_order(n_cells):
+    rng = np.random.default_rng(0)
+    inside = np.append(rng.integers(n_cells, size=(700, 2)), [[n_cells - 1, 0]], axis=0)
+    batch = np.arange(len(inside))
+    found = _Scanned()
+    look(found, batch[:, None].astype(np.float32), batch, inside, lambda cell: None if cell == 1 else cell)
+    wanted = sorted((int(cell), int(query)) for query in batch for cell in inside[query] if cell != 1)
+    assert found.pairs == wanted
+    look(found, np.empty((0, 1), np.float32), batch[:0], inside[:0], lambda _: 1 / 0)
+    assert len(found.pairs) == len(wanted)
+
+
+def test_room_for_products_is_taken_once_and_grows_where_a_block_is_larger():
+    rng = np.random.default_rng(0)
+    X = rng.random((300, 5))
+    search = BlockSearch(X, np.arange(300))
+    found = Found(X, 4, np.arange(300), search.frame(X), 300)
+    batch, rooms = np.arange(300), []
+    single = found.open(batch)
+    for rows in (np.arange(20), np.arange(20, 290), np.arange(290, 300)):
+        found.scan(single, batch, search.block(found.frame, rows))
+        rooms.append(found._room)
+    assert rooms[0] is not rooms[1]
+    assert rooms[1] is rooms[2]
+    assert len(rooms[1]) == QUERIES * 270
+    rows, distances = search.nearest(X, 4, np.arange(300))
+    np.testing.assert_array_equal(found.rows, rows)
+    np.testing.assert_array_equal(found.distances(), distances)
+    taken = found.take(single, np.array([7, 3]))
+    np.testing.assert_array_equal(taken, single[[7, 3]])
+    assert np.shares_memory(taken, found.take(single, np.array([1])))
