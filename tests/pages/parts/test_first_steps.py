@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 from pages.parts import first_steps
 from tests.pages.conftest import Open, words
 from tests.workflow.world import small_project
-from workflow import demo
+from workflow import demos
 from workflow.home import Home
 
 

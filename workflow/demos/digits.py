@@ -1,4 +1,4 @@
-"""The demo project made at first start: scikit-learn's handwritten digits with candidate sets.
+"""The demo that a first start makes: scikit-learn's handwritten digits with candidate sets.
 
 Candidates come from the Bayes contamination model (Nguyen, Destercke and Masson, AAAI 2017, section 5), in
 which the labels a classifier finds likely are the ones that join; a third of the rows are held out as truth.
@@ -44,12 +44,17 @@ def ensure_demo(home: Home) -> int | None:
         owner = people.first_owner(session)
     if owner is None:
         raise LookupError("The demo project needs an owner. Fix: call ensure_owner(home) first.")
-    table = LabelTable.from_cells(*demo_cells())
     try:
-        hidden = LearnerSettings(n_neighbors=5, truth_role="hidden")  # there would be nothing to ask
-        return create_project(Seat(home, owner.id), NAME, table, hidden, DESCRIPTION)
+        return make(Seat(home, owner.id))
     except ProjectNameError:
         return None  # another process of the same home has made it a moment ago
+
+
+def make(seat: Seat) -> int:
+    """The project of this owner's. Returns its number. Raises as `create_project`."""
+    table = LabelTable.from_cells(*demo_cells())
+    hidden = LearnerSettings(n_neighbors=5, truth_role="hidden")  # there would be nothing to ask
+    return create_project(seat, NAME, table, hidden, DESCRIPTION)
 
 
 def demo_cells() -> tuple[pd.DataFrame, Roles]:

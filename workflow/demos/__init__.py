@@ -1,0 +1,146 @@
+"""Demos: projects that are made here, so that somebody can try Winnow before they bring a table of their own.
+
+A first start makes the digits (`digits.make_first`). What else an owner asks for on Home is made then, by the way that
+any file comes in (`workflow.importing`), in a job of theirs that goes on while their page is away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from workflow import importing, projects, room
+from workflow.access import Right
+from workflow.demos import calls, digits, remarks
+from workflow.projects import ProjectNameError
+from workflow.room import RoomSettings
+
+if TYPE_CHECKING:
+    from workflow.common.kept_jobs import Job
+    from workflow.common.limited import OnWait
+    from workflow.seat import Seat
+
+MakeFile = Callable[[Callable[[float], None]], bytes]
+"""Makes the file of a demo, and tells the share that is made."""
+_MAKING = 0.4
+"""Share of the time that goes into making the file; the rest reads and checks it."""
+
+
+@dataclass(frozen=True)
+class Demo:
+    """key : names it      title, about : what it is, in a few words      name, description : of its project
+    file, make_file : the file it comes in, as somebody could have brought it; the digits come in none
+    room : what people are told who answer
+    """
+
+    key: str
+    title: str
+    name: str
+    about: str
+    description: str
+    file: str = ""
+    make_file: MakeFile | None = None
+    room: RoomSettings = field(default_factory=RoomSettings)
+
+
+DIGITS = Demo(
+    "digits", "Handwritten digits", digits.NAME, "1,797 scans: press the digit you see", digits.DESCRIPTION
+)
+CALLS = Demo(
+    "calls",
+    "Bird-like calls",
+    "Demo: bird-like calls",
+    f"{calls.CLIPS} made-up clips with a scored shortlist",
+    f"{calls.CLIPS} clips of bird-like calls, made by Winnow itself: no bird is in them. Up to three species sing over "
+    "each other, and a made-up detector lists what it hears, with scores; you say which one is loudest. True labels "
+    "are hidden, and a third of the clips is held out to measure accuracy.",
+    calls.FILE,
+    calls.make_file,
+    RoomSettings(
+        "Which species sings **loudest**? Look for the strongest trace in the picture; **P** plays the clip. The calls "
+        "are made by Winnow itself:\n\n" + "\n".join(f"- *{one.name}*: {one.look}" for one in calls.SPECIES),
+        descriptions={one.name: one.look for one in calls.SPECIES},
+    ),
+)
+REMARKS = Demo(
+    "remarks",
+    "Messages sorted by a crowd",
+    "Demo: messages sorted by a crowd",
+    f"{remarks.MESSAGES} texts with the votes of six people",
+    f"{remarks.MESSAGES} messages to a shop, written by templates of Winnow's own, with the votes of six made-up people "
+    "of whom some are good and one mostly guesses. The candidates of a row are what was voted; you say what the message "
+    "is about first. True labels are hidden, and a third of the rows is held out to measure accuracy.",
+    remarks.FILE,
+    remarks.make_file,
+    RoomSettings(
+        "What is the message about **first of all**? Some speak of a second thing as well; it does not count.",
+        descriptions=remarks.ABOUT,
+    ),
+)
+ALL = (DIGITS, CALLS, REMARKS)
+BY_NAME = {one.name: one for one in ALL}
+
+
+def find(seat: Seat, demo: Demo) -> int | None:
+    """The number of this demo's project, where it is in use. Raises NotAllowed unless the person is an owner."""
+    with seat.everywhere.reading(Right.OWN):
+        pass
+    return next((one.id for one in projects.list_projects(seat) if one.name == demo.name), None)
+
+
+def ask(seat: Seat, demo: Demo) -> Job[int]:
+    """The job that makes this demo for a person, and gives its project's number: the one at work, or a new one."""
+    return seat.home.jobs.ask(
+        seat.person_id, _job(demo), "make", None, lambda job: make(seat, demo, job.on_step, job.on_wait)
+    )
+
+
+def made(seat: Seat, demo: Demo, job: Job[int]) -> int:
+    """The number of the project that the job has made; asked again, there is a new job. Raises what it has raised."""
+    seat.home.jobs.end(seat.person_id, _job(demo))
+    return job.result()
+
+
+def _job(demo: Demo) -> str:
+    return f"demo-{demo.key}"
+
+
+def make(
+    seat: Seat,
+    demo: Demo,
+    on_step: Callable[[float], None] = lambda _share: None,
+    on_wait: OnWait | None = None,
+) -> int:
+    """The project of this demo: the one that is in use, or one that is made now. Returns its number.
+
+    on_step : called now and then with the share done, in [0, 1]      on_wait : as of `importing.read_upload`
+
+    Raises
+    ------
+    NotAllowed
+        The person is not an owner.
+    NotSaved, LongLine
+    """
+    if (known := find(seat, demo)) is not None:
+        return known
+    try:
+        if demo.make_file is None:
+            return digits.make(seat)
+        content = demo.make_file(lambda share: on_step(_MAKING * share))
+        upload = importing.read_upload(content, demo.file, on_wait=on_wait)
+        checked = importing.check(
+            upload, upload.suggest_roles(), lambda share: on_step(_MAKING + (1 - _MAKING) * share), on_wait
+        )
+        if checked.table is None:
+            raise importing.TableError(*checked.problems)
+        settings = importing.settings_for(
+            checked.table, {"truth_role": "hidden"}
+        )  # else nothing would be asked
+        project = importing.create(seat, demo.name, checked.table, settings, demo.description, upload)
+    except ProjectNameError:  # another process has made it a moment ago
+        if (known := find(seat, demo)) is None:
+            raise
+        return known
+    room.change_room(seat.at(project), demo.room)
+    return project
