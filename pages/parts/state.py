@@ -131,6 +131,9 @@ SETTINGS = "winnow_settings"
 PLAY = "winnow_play"
 """Widget key, with the project behind it, of the button that lets Winnow answer."""
 
+STOP_PLAY = "winnow_stop_play"
+"""Widget key, with the project behind it, of the button that stops it."""
+
 PLAYED = "winnow_played"
 """How many questions it has answered since; there while it answers."""
 

@@ -9,8 +9,8 @@ import pytest
 from plcore import LabelTable, LearnerSettings, Roles
 from tests.workflow.world import ROLES, annotator, answer_next, small_frame, small_project
 from workflow import answering, importing, progress, projects, undoing
-from workflow.demos import digits
 from workflow.access import NotAllowed
+from workflow.demos import digits
 from workflow.home import Home
 from workflow.seat import Seat
 

@@ -68,9 +68,9 @@ REMARKS = Demo(
     "Messages sorted by a crowd",
     "Demo: messages sorted by a crowd",
     f"{remarks.MESSAGES} texts with the votes of six people",
-    f"{remarks.MESSAGES} messages to a shop, written by templates of Winnow's own, with the votes of six made-up people "
-    "of whom some are good and one mostly guesses. The candidates of a row are what was voted; you say what the message "
-    "is about first. True labels are hidden, and a third of the rows is held out to measure accuracy.",
+    f"{remarks.MESSAGES} messages to a shop, written by templates of Winnow's own, with the votes of six made-up "
+    "people of whom some are good and one mostly guesses. The candidates of a row are what was voted; you say what the "
+    "message is about first of all. True labels are hidden, and a third of the rows is held out to measure accuracy.",
     remarks.FILE,
     remarks.make_file,
     RoomSettings(
@@ -96,10 +96,9 @@ def ask(seat: Seat, demo: Demo) -> Job[int]:
     )
 
 
-def made(seat: Seat, demo: Demo, job: Job[int]) -> int:
-    """The number of the project that the job has made; asked again, there is a new job. Raises what it has raised."""
+def forget(seat: Seat, demo: Demo) -> None:
+    """The job is over and its project known; asked again, there is a new one."""
     seat.home.jobs.end(seat.person_id, _job(demo))
-    return job.result()
 
 
 def _job(demo: Demo) -> str:

@@ -33,8 +33,8 @@ _Song = Callable[[np.random.Generator], FloatArray]
 
 
 class Species(NamedTuple):
-    """name, look : the label, and what it looks like on a spectrogram      sing : makes one phrase, (samples,) in [-1, 1]
-    gap : seconds between two phrases
+    """name, look : the label, and what it looks like on a spectrogram
+    sing : makes one phrase, (samples,) in [-1, 1]      gap : seconds between two phrases
     """
 
     name: str
@@ -118,7 +118,9 @@ _LOOKALIKES = {0: 5, 1: 4, 2: 3, 3: 2, 4: 1, 5: 0, 6: 2, 7: 5}
 
 
 class Clip(NamedTuple):
-    """samples : (n,) int16      truth : number of the loudest species      shortlist : numbers and scores, best first"""
+    """samples : (n,) int16      truth : number of the loudest species
+    shortlist : numbers of species with their scores, best first
+    """
 
     samples: np.ndarray
     truth: int
@@ -128,7 +130,7 @@ class Clip(NamedTuple):
 def make_clip(rng: np.random.Generator) -> Clip:
     """One clip: who sings, how loud, and what the detector says of it."""
     singers = rng.permutation(len(SPECIES))[: rng.choice([1, 2, 3], p=[0.15, 0.45, 0.4])]
-    loud = np.array([0.0, -7.0, -11.0])[: len(singers)] - rng.uniform(0, 3, len(singers)) * (
+    loud = np.array([0.0, -8.0, -12.0])[: len(singers)] - rng.uniform(0, 3, len(singers)) * (
         np.arange(len(singers)) > 0
     )
     sound = 10 ** (_NOISE_DB / 20) * rng.standard_normal(round(SECONDS * RATE))

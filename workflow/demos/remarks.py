@@ -1,4 +1,4 @@
-"""The demo of a crowd: short messages to a shop that is not there, written by templates, and six made-up people who voted.
+"""The demo of a crowd: messages to a shop that is not there, written by templates, and six made-up people who voted.
 
 Many messages speak of two things, the first more than the second, so that good people differ; and not all of the six
 are good. The candidates of a row are what was voted.
@@ -20,8 +20,16 @@ ASIDES = 0.6
 VOTES = (3, 4, 5)
 """How many of the crowd saw a message."""
 
-CROWD = {"Ada": 0.93, "Ben": 0.86, "Cleo": 0.78, "Dan": 0.68, "Eve": 0.55, "Finn": 0.3}
-"""How often each is right; who is wrong mostly takes the second thing for the first."""
+CROWD = {"Ada": 0.9, "Ben": 0.82, "Cleo": 0.74, "Dan": 0.62, "Eve": 0.5, "Finn": 0.25}
+"""How often each is right."""
+_TAKEN_FOR = {
+    "payment": "account",
+    "account": "payment",
+    "delivery": "product",
+    "product": "delivery",
+    "praise": "product",
+}
+"""What most who are wrong take each for."""
 
 ABOUT = {
     "payment": "what it costs: bills, refunds, cards",
@@ -145,6 +153,6 @@ def _votes(first: str, aside: str | None, rng: np.random.Generator) -> list[str]
 def _vote(right: float, first: str, aside: str | None, rng: np.random.Generator) -> str:
     if rng.random() < right:
         return first
-    if aside is not None and rng.random() < 0.7:
-        return aside
-    return str(rng.choice([one for one in ABOUT if one != first]))
+    if rng.random() < 0.7:
+        return _TAKEN_FOR[first]
+    return aside or str(rng.choice([one for one in ABOUT if one != first]))

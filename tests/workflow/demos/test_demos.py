@@ -1,4 +1,4 @@
-"""Demos that are made on a click: by the way of any import, without a question, once, and such that a person can begin."""
+"""Demos that are made on a click: by the way of any import, without a question, once, and ready to be answered."""
 
 from __future__ import annotations
 
@@ -75,7 +75,10 @@ def test_it_is_made_once(made: tuple[Demo, Seat, list[float]]) -> None:
     assert demos.find(seat, demo) == seat.project_id == demos.make(seat, demo)
     job = demos.ask(seat, demo)
     assert job.wait(60)
-    assert demos.made(seat, demo, job) == seat.project_id
+    assert job.result() == seat.project_id
+    assert demos.ask(seat, demo) is job, "two tabs of a person wait for one job"
+    demos.forget(seat, demo)
+    assert demos.ask(seat, demo) is not job
 
 
 def table_of(seat: Seat) -> LabelTable:
