@@ -33,5 +33,4 @@ def _open(page: frame.Page, demo: Demo) -> None:
         project = demos.find(page.seat, demo)
         if project is None:
             project = await_job("Making the demo …", lambda: demos.ask(page.seat, demo), "Made and read")
-            demos.forget(page.seat, demo)
         st.switch_page("annotate.py", query_params={"project": str(project)})

@@ -169,3 +169,6 @@ FIND_PROJECT = "winnow_find_project"
 
 PROJECT_ORDER = "winnow_project_order"
 """Widget key of the order in which Home lists projects."""
+
+TOUR = "winnow_tour"
+"""Beginning of the keys of a demo's tour, with the project behind it: the step where this tab is, and its buttons."""

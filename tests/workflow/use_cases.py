@@ -29,6 +29,7 @@ from tests.workflow.kind_worlds import KindWorld
 from workflow import (
     answering,
     classes,
+    demos,
     exporting,
     importing,
     media,
@@ -119,6 +120,10 @@ def a_backup(seat: Seat) -> str:
     path.touch()
     return path.name
 
+
+A_DEMO = demos.Demo(
+    "small", "Small", "Demo: small", "", "", "t.csv", lambda _on_step: b"id,labels\n1,a|b\n2,a|b\n"
+)
 
 UseCase = Callable[[Seat, KindWorld, int], Any]
 """Given a seat at the project, its world, and a row that this person has answered."""
@@ -368,6 +373,9 @@ OWN_WINNOW: dict[str, UseCase] = {
     "uploads.made_before": lambda seat, _world, _row: importing.made_before(
         seat, importing.read_upload(b"id,labels\n1,a|b\n")
     ),
+    "making.find": lambda seat, _world, _row: demos.find(seat, A_DEMO),
+    "making.make": lambda seat, _world, _row: demos.make(seat, A_DEMO),
+    "making.ask": lambda seat, _world, _row: demos.ask(seat, A_DEMO).wait(60),
     "uploads.create": lambda seat, world, _row: importing.create(seat, "newer", world.table()),
     "team.make_link_for": lambda seat, _world, _row: team.make_link_for(seat, guest(seat)),
     "team.end_links": lambda seat, _world, _row: team.end_links(seat, guest(seat)),

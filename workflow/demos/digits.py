@@ -34,6 +34,8 @@ LABELS = tuple("0123456789")
 CONTAMINATED_SHARE = 0.9
 JOIN_PROBABILITY = 0.9
 SEED = 7
+SETTINGS = LearnerSettings(n_neighbors=5, truth_role="hidden")
+"""Truth that is given would leave nothing to ask."""
 
 
 def ensure_demo(home: Home) -> int | None:
@@ -45,16 +47,14 @@ def ensure_demo(home: Home) -> int | None:
     if owner is None:
         raise LookupError("The demo project needs an owner. Fix: call ensure_owner(home) first.")
     try:
-        return make(Seat(home, owner.id))
+        return create_project(Seat(home, owner.id), NAME, demo_table(), SETTINGS, DESCRIPTION)
     except ProjectNameError:
         return None  # another process of the same home has made it a moment ago
 
 
-def make(seat: Seat) -> int:
-    """The project of this owner's. Returns its number. Raises as `create_project`."""
-    table = LabelTable.from_cells(*demo_cells())
-    hidden = LearnerSettings(n_neighbors=5, truth_role="hidden")  # there would be nothing to ask
-    return create_project(seat, NAME, table, hidden, DESCRIPTION)
+def demo_table() -> LabelTable:
+    """The table of its project."""
+    return LabelTable.from_cells(*demo_cells())
 
 
 def demo_cells() -> tuple[pd.DataFrame, Roles]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
-from plcore import LabelTable
+from plcore import LabelTable, TableError
 from tests.workflow.world import annotator, small_project
 from workflow import answering, demos, importing, oracle, projects, room
 from workflow.access import NotAllowed
@@ -17,6 +18,7 @@ from workflow.people import team
 from workflow.seat import Seat
 from workflow.settings import Settings
 
+SMALL = b"id,labels,size\n1,a|b,1\n2,b|c,2\n3,a|c,3\n4,a|b,4\n"
 FILES = [demos.CALLS, demos.REMARKS]
 
 
@@ -77,8 +79,24 @@ def test_it_is_made_once(made: tuple[Demo, Seat, list[float]]) -> None:
     assert job.wait(60)
     assert job.result() == seat.project_id
     assert demos.ask(seat, demo) is job, "two tabs of a person wait for one job"
-    demos.forget(seat, demo)
-    assert demos.ask(seat, demo) is not job
+
+
+def test_what_was_put_away_is_made_anew(home: Home, owner: int) -> None:
+    seat, small = Seat(home, owner), replace(demos.REMARKS, make_file=lambda _on_step: SMALL)
+    first = demos.ask(seat, small)
+    assert first.wait(60)
+    projects.bin_project(seat.at(first.result()))
+    second = demos.ask(seat, small)
+    assert second is not first
+    assert second.wait(60)
+    assert second.result() != first.result()
+
+
+def test_a_file_that_cannot_be_read_is_no_project(home: Home, owner: int) -> None:
+    seat, broken = Seat(home, owner), replace(demos.REMARKS, make_file=lambda _on_step: b"id,labels\n1,\n")
+    with pytest.raises(TableError):
+        demos.make(seat, broken)
+    assert projects.list_projects(seat) == []
 
 
 def table_of(seat: Seat) -> LabelTable:
@@ -125,8 +143,3 @@ def test_only_an_owner_has_one_made(home: Home, owner: int) -> None:
         with pytest.raises(NotAllowed):
             demos.make(other, demo)
     assert projects.list_projects(Seat(home, owner)) == []
-
-
-def test_no_two_have_a_name_or_a_key_in_common() -> None:
-    assert len({one.name for one in demos.ALL}) == len({one.key for one in demos.ALL}) == len(demos.ALL)
-    assert set(demos.BY_NAME) == {one.name for one in demos.ALL}
