@@ -22,22 +22,28 @@ PAUSE = 0.5
 """Seconds after each drawing, so that a browser keeps up and a person sees it."""
 
 
-def offer(page: frame.ProjectPage) -> None:
-    """The question whether to begin, where the project hides true labels and the person is an owner; while it answers,
-    how far it is, and the way to stop it; else nothing."""
-    begin, stop = f"{state.PLAY}-{page.project.id}", f"{state.STOP_PLAY}-{page.project.id}"
+def watch(page: frame.ProjectPage) -> None:
+    """While it answers, how far it is and the way to stop it: above all that moves, so that it stays under the hand."""
+    begin, stop = _keys(page)
     # Streamlit forgets widgets that the last page did not draw: whoever has left meanwhile finds it at rest.
     if begin not in st.session_state and stop not in st.session_state:
         st.session_state.pop(state.PLAYED, None)
-    if not oracle.can_answer(page.seat):
-        return
     played = st.session_state.get(state.PLAYED)
     with st.container(horizontal=True, vertical_alignment="center"):  # what stands below keeps its place
-        if played is None:
-            _question(begin)
-        else:
-            st.progress(played / ANSWERS, text=f"{played} of {ANSWERS} answered")
+        if played is not None:
+            st.progress(played / ANSWERS, text=f"Dry run: {played} of {ANSWERS} answered")
             st.button("Stop", icon=":material/stop:", key=stop, on_click=_stop)
+
+
+def offer(page: frame.ProjectPage) -> None:
+    """The question whether to begin, where the project hides true labels and the person is an owner; else nothing."""
+    if st.session_state.get(state.PLAYED) is None and oracle.can_answer(page.seat):
+        _question(_keys(page)[0])
+
+
+def _keys(page: frame.ProjectPage) -> tuple[str, str]:
+    """Of the buttons that begin it and stop it."""
+    return f"{state.PLAY}-{page.project.id}", f"{state.STOP_PLAY}-{page.project.id}"
 
 
 def _question(begin: str) -> None:

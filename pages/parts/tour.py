@@ -56,7 +56,7 @@ STEPS = {
             "looks like stands beside its name, and in the guidelines."
         ),
         Step(
-            "The list is a detector's, which is often wrong: its score is the notch in each bar, the bar is what the "
+            "The list is a detector's, which is often wrong: its score stands below each name, the bar is what the "
             "model says now. They part as you answer."
         ),
         _ANY_TIME,
@@ -91,14 +91,13 @@ def tour(page: frame.ProjectPage) -> None:
     at = f"{state.TOUR}-{page.project.id}"
     place = min(st.session_state.get(at, 0), len(steps) - 1)
     step, here = steps[place], {"project": str(page.project.id)}
-    with st.container(key="winnow_tour", gap=None):
+    with st.container(key="winnow_tour", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f":small[Tour, {place + 1} of {len(steps)}]  \n{step.words}")
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            if step.page and (page.person.is_owner or not step.owners):
-                st.page_link(step.page, label=step.label, query_params=here)
-            if place < len(steps) - 1:
-                st.button("Next", key=f"{at}-next", on_click=_go_to, args=(at, place + 1))
-            st.button("End the tour", key=f"{at}-end", type="tertiary", on_click=_end, args=(page,))
+        if step.page and (page.person.is_owner or not step.owners):
+            st.page_link(step.page, label=step.label, query_params=here, width="content")
+        if place < len(steps) - 1:
+            st.button("Next", key=f"{at}-next", on_click=_go_to, args=(at, place + 1))
+        st.button("End the tour", key=f"{at}-end", type="tertiary", on_click=_end, args=(page,))
 
 
 def _go_to(at: str, place: int) -> None:

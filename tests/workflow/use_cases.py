@@ -48,6 +48,7 @@ from workflow import instance_map as maps
 from workflow.access import Right
 from workflow.common.found import Search
 from workflow.common.log import read_class_changes
+from workflow.demos import tours
 from workflow.home import Home
 from workflow.importing import arrivals, crowd, encoding, encoding_requests, jobs, more_rows
 from workflow.importing.arrivals import Arrived
@@ -219,6 +220,8 @@ SEE: dict[str, UseCase] = {
     "members.rights_of": lambda seat, _world, _row: members.rights_of(seat),
     "showing.model_story": lambda seat, _world, _row: showing.model_story(seat),
     "showing.running_now": lambda seat, _world, _row: showing.running_now(seat),
+    "tours.ended": lambda seat, _world, _row: tours.ended(seat),
+    "tours.end": lambda seat, _world, _row: tours.end(seat),
     "showing.watched": lambda seat, _world, _row: showing.watched(seat),
 }
 ANSWER: dict[str, UseCase] = {

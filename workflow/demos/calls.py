@@ -48,10 +48,11 @@ def _times(seconds: float) -> FloatArray:
 
 
 def _tone(hertz: FloatArray, overtone: float = 0.2) -> FloatArray:
-    """A sine of this course of pitch, with its octave, softly begun and ended."""
+    """A sine of this course of pitch, with its octave where the rate can hold it, softly begun and ended."""
+    octave = overtone * (2 * hertz < 0.48 * RATE)
     phase = 2 * np.pi * np.cumsum(hertz) / RATE
     soft = np.minimum(1.0, np.minimum(np.arange(len(hertz)), np.arange(len(hertz))[::-1]) / (0.02 * RATE))
-    tone: FloatArray = soft * (np.sin(phase) + overtone * np.sin(2 * phase)) / (1 + overtone)
+    tone: FloatArray = soft * (np.sin(phase) + octave * np.sin(2 * phase)) / (1 + overtone)
     return tone
 
 

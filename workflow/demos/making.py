@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from plcore import LearnerSettings
 from workflow import importing, projects, room
 from workflow.access import Right
 from workflow.demos import digits
@@ -78,9 +79,7 @@ def make(
         )
         if checked.table is None:
             raise importing.TableError(*checked.problems)
-        settings = importing.settings_for(
-            checked.table, {"truth_role": "hidden"}
-        )  # else nothing would be asked
+        settings = LearnerSettings(truth_role="hidden")  # its model: docs/decisions/0053-demos.md
         project = importing.create(seat, demo.name, checked.table, settings, demo.description, upload)
     except ProjectNameError:  # another process has made it a moment ago
         if (known := find(seat, demo)) is None:

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from plcore import LabelTable, TableError
+from plcore import LabelTable, LearnerSettings, TableError
 from tests.workflow.world import annotator, small_project
-from workflow import answering, demos, importing, oracle, projects, room
+from workflow import answering, demos, importing, oracle, progress, projects, room
 from workflow.access import NotAllowed
 from workflow.demos import Demo
 from workflow.home import Home, open_home
@@ -64,10 +64,10 @@ def test_it_opens_on_a_question_that_the_hidden_truth_can_answer(
     assert summary.left > summary.n_rows / 4
 
 
-def test_it_is_as_any_new_project(made: tuple[Demo, Seat, list[float]]) -> None:
+def test_its_first_model_stays_and_how_far_it_is_is_told(made: tuple[Demo, Seat, list[float]]) -> None:
     _, seat, told = made
     settings = projects.learner_settings(seat)
-    assert (settings["model"], settings["truth_role"]) == ("automatic", "hidden")
+    assert (settings["model"], settings["truth_role"]) == (LearnerSettings().model, "hidden")
     assert told == sorted(told)
     assert 0.4 <= told[-1] <= 1
 
@@ -103,6 +103,20 @@ def table_of(seat: Seat) -> LabelTable:
     with seat.learner() as opened:
         found: LabelTable = opened.learner.table
     return found
+
+
+def test_answers_make_its_model_better(home: Home, owner: int) -> None:
+    """A demo is to show that questions pay: from the first to the hundredth answer."""
+    seat = Seat(home, owner)
+    at = seat.at(demos.make(seat, demos.CALLS))
+    before = progress.read_progress(at).accuracy
+    oracle.answer_for_me(at, 100)
+    at.settle()
+    after = progress.read_progress(at).accuracy
+    assert before is not None
+    assert after is not None
+    assert 0.4 < before < 0.7
+    assert after > before + 0.08
 
 
 def test_the_calls_weigh_what_the_detector_heard(owner_seat: Seat) -> None:
